@@ -1,0 +1,35 @@
+# Two commands: `make demo` shows it, `make test` proves it. Both need Python >= 3.11 and make, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+
+.PHONY: demo test lint bench docs clean
+
+demo: $(STAMP)
+	@$(BIN)/discreet demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n auto $(PYTEST)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(STAMP)
+	$(BIN)/python bench/noise.py $(BENCH)
+
+docs: $(STAMP)
+	$(BIN)/python -m pip install -q -e '.[docs]'
+	$(BIN)/mkdocs build --strict
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "discreet needs Python 3.11 or newer; run make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist site .bench

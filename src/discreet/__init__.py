@@ -1,0 +1,3 @@
+"""discreet: discrete noise, discreet answers."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""What a loss means: composition, conversion, calibration, and words for people."""

@@ -1,0 +1,51 @@
+"""Everything discreet raises on purpose, in one tree.
+
+    DiscreetError
+    ├── InputError (ValueError)      a parameter is not allowed; nothing was read, nothing was spent
+    ├── LossError (ValueError)       a privacy loss cannot be stated in the form asked for
+    ├── ExhaustedError               an interactive mechanism has given all the answers it was paid for
+    └── MissingExtraError (ImportError)  an optional library is needed; the message is the pip command
+
+A message says what was asked, what is allowed and what to do next. It never holds a cell of private data.
+"""
+
+from __future__ import annotations
+
+__all__ = ["DiscreetError", "ExhaustedError", "InputError", "LossError", "MissingExtraError"]
+
+
+class DiscreetError(Exception):
+    """The root: catch this to catch everything discreet raises on purpose."""
+
+
+class InputError(DiscreetError, ValueError):
+    """A parameter is not allowed. Raised before anything is read or spent."""
+
+    def __init__(self, field: str, got: object, allowed: str, hint: str = "") -> None:
+        self.field = field
+        self.allowed = allowed
+        self.hint = hint
+        text = f"{field} = {_brief(got)} is not allowed: {allowed}."
+        super().__init__(f"{text} {hint}".rstrip())
+
+
+class LossError(DiscreetError, ValueError):
+    """A privacy loss has no finite statement in the form asked for (Gaussian noise is not pure, say)."""
+
+
+class ExhaustedError(DiscreetError):
+    """An interactive mechanism has given every answer its price covers."""
+
+
+class MissingExtraError(DiscreetError, ImportError):
+    """An optional library is not installed; the message names the exact pip command."""
+
+    def __init__(self, extra: str, library: str) -> None:
+        self.extra = extra
+        self.library = library
+        super().__init__(f"{library} is needed here and is not installed. Run: pip install 'discreet[{extra}]'")
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,1 @@
+"""Mechanisms: one file each, integers in, integers out, each with its guarantee."""

@@ -1,0 +1,141 @@
+"""Exact selection by score: probabilities proportional to e^(rate * score), over a million candidates if need be.
+
+Candidates are proposed from an integer envelope just above their true weights, computed in floating point with a proven
+margin, and kept with exactly the probability that corrects the difference. Only the candidate proposed is ever weighed
+in full precision; large scores cannot overflow, because only the gap to the best one enters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number, as_written, exactly, negative_exp_bounds
+from discreet.core.mechanism import Bits
+from discreet.errors import InputError
+from discreet.noise.bernoulli import below, below_exp
+from discreet.noise.bits import SystemBits, words
+from discreet.noise.uniform import uniform
+
+__all__ = ["Gaps", "choice", "flip", "peel"]
+
+_MARGIN = 2.0**-40  # relative float error of e^(-rate * gap) is below 2**-41: see docs/proofs/noise.md
+
+
+class Gaps:
+    """How far each score is below the best one, exactly and as floats, times a rate."""
+
+    __slots__ = ("_best", "_rate", "_scores", "exponents")
+
+    def __init__(self, scores: Sequence[Any] | NDArray[Any], rate: Fraction) -> None:
+        self._scores = scores
+        self._rate = rate
+        array = np.asarray(scores)
+        if array.ndim != 1 or array.size == 0:
+            raise InputError("scores", f"an array of shape {array.shape}", "a non-empty list of numbers")
+        factor = _to_float(rate)
+        if array.dtype.kind in "iu":
+            best = array.max()
+            gaps = (np.uint64(int(best) % 2**64) - array.astype(np.uint64)).astype(np.float64)
+            self._best = Fraction(int(best))
+        elif array.dtype.kind == "f":
+            if not np.isfinite(array).all():
+                raise InputError("scores", "NaN or infinity among them", "finite numbers")
+            best = array.max()
+            with np.errstate(over="ignore"):
+                gaps = np.float64(best) - array.astype(np.float64)
+            self._best = Fraction(float(best))
+        else:
+            exact = [exactly(score, "scores") for score in scores]
+            self._best = max(exact)
+            gaps = np.array([_to_float(self._best - score) for score in exact])
+        with np.errstate(over="ignore"):
+            self.exponents: NDArray[np.float64] = gaps * factor
+
+    def __len__(self) -> int:
+        return len(self.exponents)
+
+    def exponent(self, index: int) -> Fraction:
+        """rate * gap of one candidate, exactly."""
+        score = self._scores[index]
+        value = score.item() if isinstance(score, np.generic) else score
+        return (self._best - exactly(value, "scores")) * self._rate
+
+
+def _to_float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def choice(
+    scores: Sequence[Any] | NDArray[Any],
+    epsilon: Number,
+    sensitivity: Number = 1,
+    *,
+    monotone: bool = False,
+    bits: Bits | None = None,
+) -> int:
+    """The index of one score, chosen with probability proportional to e^(epsilon * score / (2 * sensitivity)).
+
+    With `monotone` scores (a unit moves all of them the same way) the 2 goes away, at the same epsilon.
+
+    >>> choice([0, 10**6, 3], epsilon=1)
+    1
+    """
+    source = bits if bits is not None else SystemBits()
+    return peel(Gaps(scores, read_rate(epsilon, sensitivity, monotone)), 1, source)[0]
+
+
+def read_rate(epsilon: Number, sensitivity: Number, monotone: bool) -> Fraction:
+    """The rate of the exponential mechanism: epsilon / (2 sensitivity), or epsilon / sensitivity if monotone."""
+    budget, moved = as_written(epsilon, "epsilon"), exactly(sensitivity, "sensitivity")
+    if budget <= 0:
+        raise InputError("epsilon", epsilon, "more than zero")
+    if moved <= 0:
+        raise InputError("sensitivity", sensitivity, "more than zero")
+    return budget / moved / (1 if monotone else 2)
+
+
+def peel(gaps: Gaps, k: int, bits: Bits) -> list[int]:
+    """`k` different indices, each chosen among those left with probability proportional to e^(-exponent)."""
+    count = len(gaps)
+    scale = 62 - count.bit_length()
+    weights = np.floor(np.exp(-gaps.exponents) * (1 + _MARGIN) * 2.0**scale).astype(np.uint64) + np.uint64(1)
+    chosen: list[int] = []
+    while len(chosen) < k:
+        edges = np.cumsum(weights)
+        pick = _propose(gaps, weights, edges, scale, bits)
+        chosen.append(pick)
+        weights[pick] = 0
+    return chosen
+
+
+def _propose(gaps: Gaps, weights: NDArray[np.uint64], edges: NDArray[np.uint64], scale: int, bits: Bits) -> int:
+    while True:
+        drawn = uniform(int(edges[-1]), bits=bits)
+        pick = int(np.searchsorted(edges, np.uint64(drawn), side="right"))
+        exponent, envelope = gaps.exponent(pick), int(weights[pick])
+
+        def bounds(n: int, exponent: Fraction = exponent, envelope: int = envelope) -> tuple[int, int]:
+            low, high = negative_exp_bounds(exponent, n + scale)
+            return low // envelope, -(-high // envelope)
+
+        if below(bounds, 0, 0, bits):
+            return pick
+
+
+def flip(gaps: Gaps, bits: Bits) -> NDArray[np.bool_]:
+    """One coin per candidate, heads with probability exactly e^(-exponent)."""
+    prefix = words(bits, len(gaps))
+    chance = np.exp(-gaps.exponents)
+    drawn = prefix.astype(np.float64) * 2.0**-64
+    heads = drawn < chance
+    for i in np.flatnonzero(np.abs(drawn - chance) < _MARGIN):
+        heads[i] = below_exp(gaps.exponent(int(i)), int(prefix[i]), 64, bits)
+    return heads
