@@ -1,0 +1,122 @@
+"""How far noise strays: tails, half-widths and variances of the integer laws.
+
+Tails come as (low, high) bounds in floating point; every rounding is covered by a relative margin of `_SLACK`, an order
+of magnitude above the worst case worked out in docs/proofs/noise.md. Half-widths are therefore never too small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.errors import InputError
+
+__all__ = [
+    "gaussian_above",
+    "gaussian_half_width",
+    "gaussian_variance",
+    "laplace_above",
+    "laplace_half_width",
+    "laplace_variance",
+]
+
+_SLACK = 1e-11
+_TINY = 1e-300  # stands for any probability too small for a float
+_SUMMED = 8192  # up to this sigma tails are summed term by term
+
+
+def laplace_above(scale: Fraction, t: int) -> tuple[float, float]:
+    """Bounds on P[X > t] for discrete Laplace noise."""
+    if t < 0:
+        low, high = laplace_above(scale, -t - 1)
+        return 1 - high, 1 - low
+    rate = 1 / float(scale)
+    tail = math.exp(-(t + 1) * rate) / (1 + math.exp(-rate))
+    return _slack(tail)
+
+
+def gaussian_above(sigma: Fraction, t: int) -> tuple[float, float]:
+    """Bounds on P[X > t] for discrete Gaussian noise."""
+    if t < 0:
+        low, high = gaussian_above(sigma, -t - 1)
+        return 1 - high, 1 - low
+    s = float(sigma)
+    if s <= _SUMMED:
+        total = 1 + 2 * _sum_from(1, s)
+        return _slack(_sum_from(t + 1, s) / total)
+    root = math.sqrt(2 * math.pi) * s  # the normaliser, to far more digits than a float has
+    if t >= s:
+        # Convex and falling: the trapezoid rule bounds the sum from below, the midpoint rule from above.
+        low = _area(t + 1, s) + math.exp(-(((t + 1) / s) ** 2) / 2) / 2 / root
+        high = _area(t + 0.5, s)
+    else:
+        # Midpoint rule; its error is at most |f''|/24 <= 1/(24 s^2) a step, over 24 s steps that matter.
+        middle, error = _area(t + 0.5, s), 1 / (s * root)
+        low, high = middle - error, middle + error
+    return max(0.0, _slack(low)[0]), _slack(high)[1]
+
+
+def _sum_from(first: int, sigma: float) -> float:
+    """The sum of e^(-x^2/(2 sigma^2)) over x >= first, to within rounding."""
+    x = np.arange(first, first + int(40 * sigma) + 2, dtype=np.float64)
+    return float(np.exp(-((x / sigma) ** 2) / 2)[::-1].sum())
+
+
+def _area(t: float, sigma: float) -> float:
+    return math.erfc(t / (sigma * math.sqrt(2))) / 2
+
+
+def _slack(value: float) -> tuple[float, float]:
+    return max(0.0, value * (1 - _SLACK) - _TINY), value * (1 + _SLACK) + _TINY
+
+
+def laplace_half_width(scale: Fraction, confidence: float, k: int = 1) -> int:
+    """The smallest t such that `k` independent draws all stay within +-t with probability `confidence`."""
+    allowed = _each(confidence, k)
+    guess = max(0, int(float(scale) * math.log(1 / allowed)))
+    return _smallest(lambda t: 2 * laplace_above(scale, t)[1] <= allowed, guess)
+
+
+def gaussian_half_width(sigma: Fraction, confidence: float, k: int = 1) -> int:
+    """The smallest t such that `k` independent draws all stay within +-t with probability `confidence`."""
+    allowed = _each(confidence, k)
+    guess = max(0, int(float(sigma) * math.sqrt(2 * math.log(2 / allowed))))
+    return _smallest(lambda t: 2 * gaussian_above(sigma, t)[1] <= allowed, guess)
+
+
+def _each(confidence: float, k: int) -> float:
+    """The chance each of k independent outputs may miss by, so that all hold with `confidence`."""
+    if not 0 < confidence < 1:
+        raise InputError("confidence", confidence, "strictly between 0 and 1, such as 0.95")
+    if isinstance(k, bool) or int(k) != k or k < 1:
+        raise InputError("k", k, "a whole number, 1 or more")
+    return -math.expm1(math.log(confidence) / int(k)) * (1 - 1e-12)
+
+
+def _smallest(holds: Callable[[int], bool], above: int) -> int:
+    """The smallest t >= 0 for which `holds`, which is true from some t on; `above` is a guess."""
+    while not holds(above):
+        above = 2 * above + 1
+    below = -1
+    while above - below > 1:
+        middle = (above + below) // 2
+        below, above = (below, middle) if holds(middle) else (middle, above)
+    return above
+
+
+def laplace_variance(scale: Fraction) -> float:
+    """The variance of discrete Laplace noise: 2r/(1-r)^2 with r = e^(-1/scale), a little below 2 scale^2."""
+    return float(2 / (2 * np.sinh(np.float64(0.5) / float(scale))) ** 2) if scale > Fraction(1, 1000) else 0.0
+
+
+def gaussian_variance(sigma: Fraction) -> float:
+    """The variance of discrete Gaussian noise: sigma^2, less for small sigma."""
+    s = float(sigma)
+    if s > 10:
+        return s * s  # the difference is below e^(-1900)
+    x = np.arange(1, int(40 * s) + 2, dtype=np.float64)
+    weight = np.exp(-((x / s) ** 2) / 2)
+    return float(2 * (x * x * weight).sum() / (1 + 2 * weight.sum()))
