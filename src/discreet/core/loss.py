@@ -158,7 +158,7 @@ class RealGaussianNoise:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """`loss` paid on a Poisson sample: every unit takes part independently with `probability`; add/remove neighbours."""
+    """`loss` paid on a Poisson sample: every unit joins independently with `probability`; add/remove neighbours."""
 
     loss: Loss
     probability: Fraction
