@@ -17,36 +17,33 @@ TESTS = 2000
 LEVEL = ALARM / TESTS
 
 
-def fit(samples, pmf, *, least=50.0) -> float:
+def fit(samples, pmf, *, least=50.0, most=200) -> float:
     """The chi-square p-value of integer `samples` under `pmf(array of ints) -> probabilities`.
 
-    Cells are single integers where `least` samples are expected, and the two tails beyond.
+    Neighbouring integers share a cell so that at most `most` cells span the samples; cells that expect fewer than
+    `least` samples, and everything outside, are pooled.
     """
-    samples = np.asarray(samples)
+    samples = np.asarray(samples, dtype=np.int64)
     count = len(samples)
     low, high = int(samples.min()), int(samples.max())
-    support = np.arange(low, high + 1)
-    expected = count * np.asarray(pmf(support), dtype=float)
-    dense = np.flatnonzero(expected >= least)
-    if len(dense) == 0:
+    width = -(-(high - low + 1) // most)
+    cells = -(-(high - low + 1) // width)
+    masses = np.asarray(pmf(np.arange(low, low + cells * width)), dtype=float)
+    expected = count * masses.reshape(cells, width).sum(axis=1)
+    observed = np.bincount((samples - low) // width, minlength=cells).astype(float)
+    if (observed[expected == 0] > 0).any():
+        return 0.0  # the impossible happened
+    dense = expected >= least
+    rest = max(count - expected[dense].sum(), 0.0)
+    seen, wanted = observed[dense], expected[dense]
+    if len(wanted) == 0:
         raise ValueError("no cell has enough expected samples; draw more")
-    first, last = dense[0], dense[-1]
-    cells = support[first : last + 1]
-    inside = np.clip(samples, cells[0] - 1, cells[-1] + 1) - (cells[0] - 1)
-    observed = np.bincount(inside, minlength=len(cells) + 2).astype(float)
-    wanted = np.empty(len(cells) + 2)
-    wanted[1:-1] = expected[first : last + 1]
-    wanted[0] = wanted[-1] = 0.0
-    outside = max(count - wanted.sum(), 0.0)
-    tail_observed = observed[0] + observed[-1]
-    observed, wanted = observed[1:-1], wanted[1:-1]
-    if outside >= least:
-        observed, wanted = np.append(observed, tail_observed), np.append(wanted, outside)
-    else:  # too small for the approximation: fold into the heaviest cell
-        heaviest = int(np.argmax(wanted))
-        observed[heaviest] += tail_observed
-        wanted[heaviest] += outside
-    statistic = float(((observed - wanted) ** 2 / wanted).sum())
+    pooled = count - seen.sum()
+    if rest >= least:
+        seen, wanted = np.append(seen, pooled), np.append(wanted, rest)
+    elif stats.poisson.sf(pooled - 1, rest + 1e-9 * count) < LEVEL:
+        return 0.0  # far too many where hardly any belong
+    statistic = float(((seen - wanted) ** 2 / wanted).sum())
     return float(stats.chi2.sf(statistic, max(len(wanted) - 1, 1)))
 
 

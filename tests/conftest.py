@@ -1,0 +1,16 @@
+"""Options of the whole suite."""
+
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--large", action="store_true", help="also run the larger statistical tier")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--large"):
+        return
+    skip = pytest.mark.skip(reason="larger tier: run with --large")
+    for item in items:
+        if "large" in item.keywords:
+            item.add_marker(skip)

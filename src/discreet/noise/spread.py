@@ -31,8 +31,7 @@ _SUMMED = 8192  # up to this sigma tails are summed term by term
 def laplace_above(scale: Fraction, t: int) -> tuple[float, float]:
     """Bounds on P[X > t] for discrete Laplace noise."""
     if t < 0:
-        low, high = laplace_above(scale, -t - 1)
-        return 1 - high, 1 - low
+        return _complement(laplace_above(scale, -t - 1))
     rate = 1 / float(scale)
     tail = math.exp(-(t + 1) * rate) / (1 + math.exp(-rate))
     return _slack(tail)
@@ -41,8 +40,7 @@ def laplace_above(scale: Fraction, t: int) -> tuple[float, float]:
 def gaussian_above(sigma: Fraction, t: int) -> tuple[float, float]:
     """Bounds on P[X > t] for discrete Gaussian noise."""
     if t < 0:
-        low, high = gaussian_above(sigma, -t - 1)
-        return 1 - high, 1 - low
+        return _complement(gaussian_above(sigma, -t - 1))
     s = float(sigma)
     if s <= _SUMMED:
         total = 1 + 2 * _sum_from(1, s)
@@ -71,6 +69,11 @@ def _area(t: float, sigma: float) -> float:
 
 def _slack(value: float) -> tuple[float, float]:
     return max(0.0, value * (1 - _SLACK) - _TINY), value * (1 + _SLACK) + _TINY
+
+
+def _complement(bounds: tuple[float, float]) -> tuple[float, float]:
+    low, high = bounds
+    return math.nextafter(1 - high, 0), math.nextafter(1 - low, 2)
 
 
 def laplace_half_width(scale: Fraction, confidence: float, k: int = 1) -> int:
