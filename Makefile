@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint lowest bench docs clean
 
 demo: $(STAMP)
 	@$(BIN)/discreet demo
@@ -17,6 +17,16 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The oldest dependencies pyproject.toml promises, in an environment of their own.
+lowest: $(VENV)-lowest/installed
+	$(VENV)-lowest/bin/python -m pytest -q -n auto tests/core tests/noise tests/mechanisms tests/accounting tests/test_house.py
+
+$(VENV)-lowest/installed: pyproject.toml .ci/lowest.py
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(PYTHON) .ci/lowest.py > $(VENV)-lowest/lowest.txt
+	$(VENV)-lowest/bin/python -m pip install -q --disable-pip-version-check -e '.[dev]' -c $(VENV)-lowest/lowest.txt
+	@touch $@
 
 bench: $(STAMP)
 	$(BIN)/python bench/noise.py $(BENCH)
@@ -32,4 +42,4 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist site .bench
+	rm -rf $(VENV) $(VENV)-lowest build dist site .bench

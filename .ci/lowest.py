@@ -1,0 +1,9 @@
+"""Prints the oldest versions pyproject.toml promises to work with, one requirement a line."""
+
+import re
+import tomllib
+from pathlib import Path
+
+project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+for requirement in project["dependencies"]:
+    print(re.sub(r">=([\d.]+)", lambda m: f"=={m[1]}.*", requirement))

@@ -1,0 +1,1 @@
+"""The demonstration: a small invented table, and what a curator does with it."""
