@@ -1,0 +1,95 @@
+"""Privacy as a limit on learning: how far a release can move what someone believes about a person.
+
+Under pure epsilon the odds of any fact about one unit move by a factor of at most e^epsilon, whatever else is known.
+Proofs: docs/proofs/posterior.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.accounting.words import percent
+from discreet.core.exact import Number, as_written, exp_up, round_down, round_up
+from discreet.errors import InputError
+
+__all__ = ["Posterior", "after", "posterior", "posterior_curve"]
+
+_HUGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """Where a belief of `prior` can end up: between `low` and `high`."""
+
+    prior: Fraction
+    low: Fraction
+    high: Fraction
+
+    def sentence(self) -> str:
+        """What it means, in one line."""
+        return (
+            f"Someone who thought it {percent(self.prior)} likely can come to think it "
+            f"at most {percent(self.high, direction='up')} likely."
+        )
+
+
+def posterior(prior: Number, epsilon: Number) -> Posterior:
+    """The range of beliefs after a release of pure `epsilon`, rounded outward.
+
+    Guarantee: P[fact | release] lies in [low, high] for every release, for anyone whose belief in the fact was `prior`
+    and who knows everything else about the data.
+
+    >>> posterior(prior=0.02, epsilon="1.0986123").sentence()
+    'Someone who thought it 2% likely can come to think it at most 5.8% likely.'
+    """
+    belief, budget = _probability(prior, "prior"), as_written(epsilon, "epsilon")
+    if budget < 0:
+        raise InputError("epsilon", epsilon, "zero or more")
+    if belief in (0, 1):
+        return Posterior(belief, belief, belief)  # certainty is not moved by evidence
+    if budget > _HUGE:
+        return Posterior(belief, Fraction(0), Fraction(1))
+    factor = exp_up(budget)
+    high = belief * factor / (belief * factor + 1 - belief)
+    low = belief / (belief + (1 - belief) * factor)
+    return Posterior(belief, round_down(low), min(Fraction(1), round_up(high)))
+
+
+def after(prior: Number, if_true: Number, if_false: Number) -> Fraction:
+    """The belief after one answer, by Bayes' rule, exactly: the answer has probability `if_true` when the fact is so
+    and `if_false` when it is not.
+
+    The coin survey: half the people answer truthfully, half at random, so a "yes" has probability 0.75 or 0.25.
+
+    >>> from discreet.accounting.words import percent
+    >>> percent(after(prior=0.02, if_true=0.75, if_false=0.25))
+    '5.8%'
+    """
+    belief = _probability(prior, "prior")
+    yes, no = _probability(if_true, "if_true"), _probability(if_false, "if_false")
+    seen = belief * yes + (1 - belief) * no
+    if seen == 0:
+        raise InputError("if_true", if_true, "an answer that can happen")
+    return belief * yes / seen
+
+
+def posterior_curve(
+    epsilon: Number, points: int = 101
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Arrays (prior, low, high) ready to plot: every prior from 0 to 1 and where it can end up."""
+    if isinstance(points, bool) or int(points) != points or points < 2:
+        raise InputError("points", points, "a whole number, 2 or more")
+    bounds = [posterior(Fraction(i, int(points) - 1), epsilon) for i in range(int(points))]
+    priors, lows, highs = ([float(getattr(bound, name)) for bound in bounds] for name in ("prior", "low", "high"))
+    return np.array(priors), np.array(lows), np.array(highs)
+
+
+def _probability(value: Number, field: str) -> Fraction:
+    number = as_written(value, field)
+    if not 0 <= number <= 1:
+        raise InputError(field, value, "between 0 and 1")
+    return number
