@@ -1,1 +1,37 @@
-"""Mechanisms: one file each, integers in, integers out, each with its guarantee."""
+"""The mechanisms: integers in, privacy out. Each states its loss; `discreet.accounting` does the sums.
+
+| to publish | use |
+|---|---|
+| counts and sums | `Laplace`; `Gaussian` when one unit touches many of them |
+| the best of a known list | `Exponential`, `PermuteAndFlip`, `NoisyMax`; `TopK` for several |
+| which of many questions come out large | `SparseVector` |
+| counts of keys nobody listed | `StabilityThreshold` |
+| answers nobody should hold | `RandomizedResponse` |
+
+How far one unit moves a statistic is in `discreet.mechanisms.sensitivity`.
+"""
+
+from discreet.mechanisms import sensitivity
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.mechanisms.sparse_vector import SparseVector, SparseVectorSession
+from discreet.mechanisms.stability_threshold import StabilityThreshold
+from discreet.mechanisms.top_k import TopK
+
+__all__ = [
+    "Exponential",
+    "Gaussian",
+    "Laplace",
+    "NoisyMax",
+    "PermuteAndFlip",
+    "RandomizedResponse",
+    "SparseVector",
+    "SparseVectorSession",
+    "StabilityThreshold",
+    "TopK",
+    "sensitivity",
+]

@@ -1,0 +1,67 @@
+"""Choose one of many candidates by score, better ones exponentially more likely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.core.exact import Number, log_up, round_up
+from discreet.core.loss import BoundedRange, Loss
+from discreet.core.mechanism import Bits, Integers
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_scores
+from discreet.noise.bits import SystemBits
+from discreet.noise.choice import Gaps, peel
+
+__all__ = ["Exponential", "shortfall"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """Select an index with probability proportional to e^(epsilon * score / (2 * sensitivity)), exactly.
+
+    A unit moves every score by at most `sensitivity`. Scores are `monotone` if the scores of a dataset and of any
+    neighbour never cross: all of one are at least those of the other (counts under add/remove are). The 2 then goes.
+
+    Guarantee
+        epsilon-bounded range, hence epsilon-differential privacy. Proof: docs/proofs/exponential.md.
+
+    >>> Exponential(epsilon=1).release([0, 3, 10**6])
+    2
+    """
+
+    epsilon: Fraction
+    sensitivity: int
+    monotone: bool
+
+    def __init__(self, epsilon: Number, sensitivity: int = 1, monotone: bool = False) -> None:
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
+        object.__setattr__(self, "sensitivity", read_count(sensitivity, "sensitivity"))
+        object.__setattr__(self, "monotone", read_flag(monotone, "monotone"))
+
+    @property
+    def rate(self) -> Fraction:
+        """By how much the log-probability grows with each point of score."""
+        return self.epsilon / (self.sensitivity if self.monotone else 2 * self.sensitivity)
+
+    def loss(self) -> Loss:
+        """What one selection costs."""
+        return BoundedRange(self.epsilon)
+
+    def release(self, scores: Integers, *, bits: Bits | None = None) -> int:
+        """The index selected."""
+        return peel(Gaps(read_scores(scores), self.rate), 1, bits if bits is not None else SystemBits())[0]
+
+    def error(self, confidence: float = 0.95, k: int = 2) -> Fraction:
+        """How far below the best of `k` scores the one selected may be, with probability at least `confidence`.
+
+        The worst case exactly (rounded up): one best score and k - 1 that far below. It is always less than the
+        textbook's (ln k + ln 1/(1 - confidence)) / rate.
+        """
+        return shortfall(self.rate, 1 - read_confidence(confidence), read_count(k, "k"))
+
+
+def shortfall(rate: Fraction, miss: Fraction, k: int) -> Fraction:
+    """A bound t with P[best - selected > t] <= miss for every list of k scores; the smallest, rounded up."""
+    # m candidates at distance t or more have together at most the odds m e^(-rate t) : 1.
+    odds = (k - 1) * (1 - miss) / miss
+    return round_up(log_up(odds) / rate) if odds > 1 else Fraction(0)

@@ -1,0 +1,66 @@
+"""Choose one of many candidates by score: never worse than the exponential mechanism, at the same epsilon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.core.exact import Number, log_up, round_up
+from discreet.core.loss import Loss, Pure
+from discreet.core.mechanism import Bits, Integers
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_scores
+from discreet.noise.bits import SystemBits
+from discreet.noise.choice import Gaps, flip
+from discreet.noise.uniform import uniform
+
+__all__ = ["PermuteAndFlip"]
+
+
+@dataclass(frozen=True, slots=True)
+class PermuteAndFlip:
+    """Visit the candidates in random order; take one with probability e^(-rate * gap to the best), or go on.
+
+    The same as flipping every coin at once and drawing evenly among the heads, which is how it is done here. The rate
+    is epsilon / (2 * sensitivity), without the 2 for `monotone` scores (see `Exponential`).
+
+    Guarantee
+        epsilon-differential privacy. Not bounded range: composed many times, `Exponential` may cost less.
+        Proof: docs/proofs/permute-and-flip.md.
+
+    >>> PermuteAndFlip(epsilon=1).release([0, 3, 10**6])
+    2
+    """
+
+    epsilon: Fraction
+    sensitivity: int
+    monotone: bool
+
+    def __init__(self, epsilon: Number, sensitivity: int = 1, monotone: bool = False) -> None:
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
+        object.__setattr__(self, "sensitivity", read_count(sensitivity, "sensitivity"))
+        object.__setattr__(self, "monotone", read_flag(monotone, "monotone"))
+
+    @property
+    def rate(self) -> Fraction:
+        """By how much the log-probability of heads grows with each point of score."""
+        return self.epsilon / (self.sensitivity if self.monotone else 2 * self.sensitivity)
+
+    def loss(self) -> Loss:
+        """What one selection costs."""
+        return Pure(self.epsilon)
+
+    def release(self, scores: Integers, *, bits: Bits | None = None) -> int:
+        """The index selected."""
+        source = bits if bits is not None else SystemBits()
+        heads = np.flatnonzero(flip(Gaps(read_scores(scores), self.rate), source))
+        return int(heads[uniform(len(heads), bits=source)])
+
+    def error(self, confidence: float = 0.95, k: int = 2) -> Fraction:
+        """How far below the best of `k` scores the one selected may be, with probability at least `confidence`.
+
+        The best is always among the heads, so a candidate at distance t has at most half its coin, e^(-rate t)/2.
+        """
+        odds = Fraction(read_count(k, "k") - 1, 2) / (1 - read_confidence(confidence))
+        return round_up(log_up(odds) / self.rate) if odds > 1 else Fraction(0)

@@ -1,0 +1,126 @@
+"""Answers that were scrambled on purpose, one by one, and estimates made from them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number, log_up, round_up
+from discreet.core.loss import Loss, Pure
+from discreet.core.mechanism import Bits, Integers
+from discreet.errors import InputError
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_probability_inside, read_values
+from discreet.noise.bernoulli import Coin
+from discreet.noise.bits import SystemBits
+from discreet.noise.uniform import uniform
+
+__all__ = ["RandomizedResponse"]
+
+_SLACK = 1 + 1e-9  # above every float rounding in the bounds below
+
+
+@dataclass(frozen=True, slots=True)
+class RandomizedResponse:
+    """Report one's category truthfully with odds e^epsilon : categories - 1, any other evenly otherwise.
+
+    Categories are numbered from 0. `truth` is the probability of a truthful report if it was given as a rational, as
+    in a survey done with coins or dice; else it is e^epsilon / (e^epsilon + categories - 1).
+
+    Guarantee
+        epsilon-differential privacy of every single report, whoever collects them; neighbours have another answer.
+        Proof: docs/proofs/randomized-response.md.
+
+    >>> survey = RandomizedResponse.coin()      # two fair coins: the truth, or a random answer
+    >>> survey.truth, float(survey.epsilon)     # ln 3
+    (Fraction(3, 4), 1.09861228866811)
+    """
+
+    categories: int
+    epsilon: Fraction
+    truth: Fraction | None
+
+    def __init__(self, categories: int = 2, epsilon: Number | None = None, *, truth: Number | None = None) -> None:
+        count = read_count(categories, "categories", least=2)
+        object.__setattr__(self, "categories", count)
+        if (epsilon is None) == (truth is None):
+            raise InputError("epsilon", epsilon, "either epsilon or truth, and not both")
+        if epsilon is not None:
+            object.__setattr__(self, "epsilon", read_epsilon(epsilon))
+            object.__setattr__(self, "truth", None)
+        elif truth is not None:
+            exact = read_probability_inside(truth, "truth")
+            if exact * count <= 1:
+                raise InputError("truth", truth, f"more than 1/{count}, or the reports say nothing")
+            object.__setattr__(self, "epsilon", round_up(log_up(exact * (count - 1) / (1 - exact))))
+            object.__setattr__(self, "truth", exact)
+
+    @classmethod
+    def coin(cls, q: Number = Fraction(1, 2), categories: int = 2) -> RandomizedResponse:
+        """The survey with a coin: with probability `q` the truth, else any category at random.
+
+        With two categories epsilon = ln((1+q)/(1-q)); with a fair coin, ln 3.
+        """
+        exact, count = read_probability_inside(q, "q"), read_count(categories, "categories", least=2)
+        return cls(count, truth=exact + (1 - exact) / count)
+
+    def loss(self) -> Loss:
+        """What one unit's report costs."""
+        return Pure(self.epsilon)
+
+    def release(self, values: Integers, *, bits: Bits | None = None) -> NDArray[np.int64]:
+        """One scrambled report for each true category."""
+        exact = read_values(values)
+        if exact.size and (exact.min() < 0 or exact.max() >= self.categories):
+            raise InputError("values", "a category out of range", f"from 0 to {self.categories - 1}")
+        source = bits if bits is not None else SystemBits()
+        kept = self._coin.flips(len(exact), source)
+        other = (exact + 1 + uniform(self.categories - 1, len(exact), bits=source)) % self.categories
+        return np.where(kept, exact, other)
+
+    @property
+    def _coin(self) -> Coin:
+        if self.truth is not None:
+            return Coin((1 - self.truth) / self.truth)
+        return Coin(Fraction(self.categories - 1), self.epsilon)
+
+    @property
+    def truthful(self) -> float:
+        """The probability that a report is the truth."""
+        if self.truth is not None:
+            return float(self.truth)
+        return 1 / (1 + (self.categories - 1) * math.exp(-float(self.epsilon)))
+
+    def estimate(self, reports: Integers) -> NDArray[np.float64]:
+        """How many units are in each category: unbiased, so it may be negative; the sum is right."""
+        seen = read_values(reports, "reports")
+        if seen.size and (seen.min() < 0 or seen.max() >= self.categories):
+            raise InputError("reports", "a category out of range", f"from 0 to {self.categories - 1}")
+        counts = np.bincount(seen, minlength=self.categories)
+        wrong, contrast = self._contrast()
+        return np.asarray((counts - len(seen) * wrong) / contrast, dtype=np.float64)
+
+    def variance(self, n: int) -> float:
+        """Of one estimated count from `n` reports, at most, whatever the truth is."""
+        wrong, contrast = self._contrast()
+        return read_count(n, "n") * max(self.truthful * (1 - self.truthful), wrong * (1 - wrong)) / contrast**2
+
+    def error(self, confidence: float = 0.95, k: int = 1, *, n: int) -> float:
+        """The half-width that `k` estimated counts from `n` reports stay within, all at once (Hoeffding's bound)."""
+        miss = float(1 - read_confidence(confidence)) / read_count(k, "k")
+        if miss == 0:
+            raise InputError("confidence", confidence, "further below 1")
+        return math.sqrt(read_count(n, "n") * math.log(2 / miss) / 2) / self._contrast()[1] * _SLACK
+
+    def _contrast(self) -> tuple[float, float]:
+        """The probability of each wrong category, and how much likelier the right one is."""
+        if self.truth is not None:
+            wrong = (1 - self.truth) / (self.categories - 1)
+            return float(wrong), float(self.truth - wrong)
+        odds = math.expm1(float(self.epsilon)) if self.epsilon < 700 else math.inf
+        if math.isinf(odds):
+            return 0.0, 1.0
+        return 1 / (odds + self.categories), odds / (odds + self.categories)

@@ -1,0 +1,78 @@
+"""Choose the k best candidates, in order, in one release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.core.exact import Number
+from discreet.core.loss import BoundedRange, Loss, Repeated
+from discreet.core.mechanism import Bits, Integers
+from discreet.errors import InputError
+from discreet.mechanisms.exponential import shortfall
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_scores
+from discreet.noise.bits import SystemBits
+from discreet.noise.choice import Gaps, peel
+
+__all__ = ["TopK"]
+
+
+@dataclass(frozen=True, slots=True)
+class TopK:
+    """Select `k` different indices: the exponential mechanism, again and again among those left.
+
+    `epsilon` is the pure price of all k together; each round runs at epsilon / k. (The same law as adding Gumbel noise
+    to every score once and sorting.) `monotone` is as in `Exponential`.
+
+    Guarantee
+        The composition of k selections of epsilon/k-bounded range each; hence epsilon-differential privacy, and
+        epsilon^2/(8k)-zCDP. Proof: docs/proofs/top-k.md.
+
+    >>> TopK(k=2, epsilon=1).release([0, 10**7, 3, 10**6])
+    [1, 3]
+    """
+
+    k: int
+    epsilon: Fraction
+    sensitivity: int
+    monotone: bool
+
+    def __init__(self, k: int, epsilon: Number, sensitivity: int = 1, monotone: bool = False) -> None:
+        object.__setattr__(self, "k", read_count(k, "k"))
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
+        object.__setattr__(self, "sensitivity", read_count(sensitivity, "sensitivity"))
+        object.__setattr__(self, "monotone", read_flag(monotone, "monotone"))
+
+    @property
+    def rate(self) -> Fraction:
+        """By how much the log-probability grows with each point of score, in each round."""
+        return self.epsilon / self.k / (self.sensitivity if self.monotone else 2 * self.sensitivity)
+
+    def loss(self) -> Loss:
+        """What the k selections cost together."""
+        return Repeated(BoundedRange(self.epsilon / self.k), self.k)
+
+    def release(self, scores: Integers, *, bits: Bits | None = None) -> list[int]:
+        """The indices selected, the first choice first."""
+        exact = read_scores(scores)
+        if self.k > len(exact):
+            raise InputError("k", self.k, f"at most the number of scores, {len(exact)}")
+        source = bits if bits is not None else SystemBits()
+        left = np.arange(len(exact))
+        chosen: list[int] = []
+        for _ in range(self.k):
+            # Gaps anew in each round: they are measured from the best of those left.
+            pick = peel(Gaps(exact[left], self.rate), 1, source)[0]
+            chosen.append(int(left[pick]))
+            left = np.delete(left, pick)
+        return chosen
+
+    def error(self, confidence: float = 0.95, k: int = 2) -> Fraction:
+        """How far each choice may be below the best then left, in every round, with probability `confidence`.
+
+        `k` is the number of scores, as for every selection.
+        """
+        miss = (1 - read_confidence(confidence)) / self.k
+        return shortfall(self.rate, miss, read_count(k, "k"))
