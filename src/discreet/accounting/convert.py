@@ -173,7 +173,8 @@ def approx(loss: Loss, delta: Number, *, tight: bool = True) -> Approx:
     if not terms(loss):
         return Approx(0, target)
     if has_exact(loss):
-        return Approx(_exact_epsilon(loss, target), target)
+        with suppress(LossError):  # an epsilon beyond all use: the other routes have some number for it
+            return Approx(_exact_epsilon(loss, target), target)
     found: list[Fraction] = []
     reasons: list[str] = []
     try:

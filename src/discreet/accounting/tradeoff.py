@@ -8,6 +8,7 @@ Proofs: docs/proofs/tradeoff.md.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
+from discreet.accounting.convert import basic
 from discreet.accounting.convert import delta as delta_at
 from discreet.accounting.distribution import PrivacyLoss
-from discreet.accounting.exact import has_exact
 from discreet.accounting.words import percent
 from discreet.core.exact import Number, exp_up
 from discreet.core.loss import Approx, GaussianNoise, Loss
-from discreet.errors import InputError
+from discreet.errors import InputError, LossError
 from discreet.noise.spread import gaussian_above
 
 __all__ = ["Tradeoff", "advantage", "tradeoff"]
@@ -30,6 +31,7 @@ Reals = NDArray[np.float64]
 
 _LARGEST_EPSILON = 60.0
 _CURVE = 200  # epsilons at which a privacy curve is read
+_THRESHOLDS = 3000  # visited one by one, on either side
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +60,8 @@ def tradeoff(loss: Loss | PrivacyLoss | tuple[Number, Number], points: int = 201
     """The best attacker against a loss, a privacy loss distribution, or an (epsilon, delta) pair.
 
     For (epsilon, delta) and false alarms a, at least max(0, 1 - delta - e^epsilon a, e^(-epsilon)(1 - delta - a)) are
-    missed. Discrete Gaussian noise is exact at every threshold; other losses take the highest of the lines their
-    privacy curve gives.
+    missed. Discrete Gaussian noise of moderate sigma is exact at every point; other losses take
+    the highest of the lines their privacy curve gives.
 
     >>> tradeoff((0, 0)).sentence()
     'Someone who guesses whether you are in the data is right at most 50% of the time; a coin would be right 50%.'
@@ -77,7 +79,10 @@ def tradeoff(loss: Loss | PrivacyLoss | tuple[Number, Number], points: int = 201
             whole = compose([loss])
             if isinstance(whole, GaussianNoise):
                 return Tradeoff(false_alarm, _gaussian(whole, false_alarm), advantage(whole))
-            curve = [(epsilon, float(delta_at(whole, epsilon, tight=not has_exact(whole)))) for epsilon in _epsilons()]
+            curve = [(epsilon, float(delta_at(whole, epsilon))) for epsilon in _epsilons()]
+            with suppress(LossError):  # a claim has its corner at its own epsilon
+                claim = basic(whole)
+                curve.append((float(claim.epsilon) * (1 + 1e-12), float(claim.delta)))
     missed = np.zeros_like(false_alarm)
     for epsilon, delta in curve:
         missed = np.maximum(missed, _line(false_alarm, epsilon, delta))
@@ -120,7 +125,7 @@ def _line(false_alarm: Reals, epsilon: float, delta: float) -> Reals:
 def _gaussian(noise: GaussianNoise, false_alarm: Reals) -> Reals:
     """Thresholds, joined by straight lines: between two of them the best attacker flips a coin."""
     reach = math.ceil(10 * noise.sigma)
-    if reach > 20_000:  # so many that a selection draws the same line, a little above: take the lower envelope
+    if reach + noise.shift > _THRESHOLDS:  # too many to visit: the lines of the privacy curve stay just below
         return _envelope(noise, false_alarm)
     corners = [(1.0, 0.0)]
     for threshold in range(-reach, reach + noise.shift + 1):
