@@ -4,6 +4,9 @@
     ├── InputError (ValueError)      a parameter is not allowed; nothing was read, nothing was spent
     ├── LossError (ValueError)       a privacy loss cannot be stated in the form asked for
     ├── ExhaustedError               an interactive mechanism has given all the answers it was paid for
+    ├── BudgetError                  the ledger refuses: more was asked than is left; nothing was spent
+    ├── RunError                     a run failed after its cost was recorded; the cost stays spent
+    ├── LedgerError                  the ledger cannot be trusted or reached (restored from a copy, damaged, busy)
     └── MissingExtraError (ImportError)  an optional library is needed; the message is the pip command
 
 A message says what was asked, what is allowed and what to do next. It never holds a cell of private data.
@@ -11,7 +14,16 @@ A message says what was asked, what is allowed and what to do next. It never hol
 
 from __future__ import annotations
 
-__all__ = ["DiscreetError", "ExhaustedError", "InputError", "LossError", "MissingExtraError"]
+__all__ = [
+    "BudgetError",
+    "DiscreetError",
+    "ExhaustedError",
+    "InputError",
+    "LedgerError",
+    "LossError",
+    "MissingExtraError",
+    "RunError",
+]
 
 
 class DiscreetError(Exception):
@@ -23,6 +35,7 @@ class InputError(DiscreetError, ValueError):
 
     def __init__(self, field: str, got: object, allowed: str, hint: str = "") -> None:
         self.field = field
+        self.got = got
         self.allowed = allowed
         self.hint = hint
         text = f"{field} = {_brief(got)} is not allowed: {allowed}."
@@ -35,6 +48,31 @@ class LossError(DiscreetError, ValueError):
 
 class ExhaustedError(DiscreetError):
     """An interactive mechanism has given every answer its price covers."""
+
+
+class BudgetError(DiscreetError):
+    """More was asked than the allotment has left. Nothing was spent and no data was read."""
+
+    def __init__(self, text: str, *, asked: object, left: object, allotment: str) -> None:
+        self.asked = asked
+        self.left = left
+        self.allotment = allotment
+        super().__init__(text)
+
+
+class RunError(DiscreetError):
+    """A run failed after its cost was recorded; the cost stays spent.
+
+    The message never says what went wrong inside: that may depend on private values. No exception is chained to it.
+    """
+
+    def __init__(self, text: str, *, release: str) -> None:
+        self.release = release
+        super().__init__(text)
+
+
+class LedgerError(DiscreetError):
+    """The ledger cannot be trusted or reached: restored from an old copy, damaged, of another version, or busy."""
 
 
 class MissingExtraError(DiscreetError, ImportError):

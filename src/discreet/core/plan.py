@@ -1,0 +1,55 @@
+"""A priced job, and the data it is for. These two protocols are all that the one door knows of either."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, runtime_checkable
+
+from discreet.core.loss import Loss
+from discreet.core.mechanism import Bits
+from discreet.core.wire import Json
+
+__all__ = ["Plan", "Private"]
+
+
+@runtime_checkable
+class Plan(Protocol):
+    """What will be released, at what cost, decided without looking at the data."""
+
+    @property
+    def cost(self) -> Loss:
+        """The price of the whole job. Exact, or rounded up."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result: dataset, query, bounds, mechanism, noise."""
+        ...
+
+    @property
+    def dataset(self) -> str:
+        """The name of the dataset, as the ledger knows it."""
+        ...
+
+    @property
+    def mechanism(self) -> str:
+        """What adds the noise, in words: "discrete Laplace, scale 20"."""
+        ...
+
+    @property
+    def query(self) -> dict[str, Json]:
+        """The question as plain values, for the record. Holds nothing private."""
+        ...
+
+    def run(self, data: Any, bits: Bits) -> Json:  # noqa: ANN401 - each engine opens to a connection of its own
+        """The released result as plain values. Called by the one door only, with what `Private.open` gave."""
+        ...
+
+
+@runtime_checkable
+class Private(Protocol):
+    """Data that has not been read yet."""
+
+    def open(self) -> AbstractContextManager[Any]:
+        """A connection to the private data, closed at the end. Called by the one door only, after the charge."""
+        ...

@@ -1,0 +1,159 @@
+"""The one door: the only place where private data is opened.
+
+Spend, open, run, record. The cost is durable before the data is read, and the answer is durable before anyone
+sees it. Everything else in the house describes, prices or reads what came out. A test keeps it so
+(tests/ledger/test_one_door.py).
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass
+
+from discreet.core.exact import Number
+from discreet.core.mechanism import Bits
+from discreet.core.plan import Plan, Private
+from discreet.core.wire import Json, canonical
+from discreet.errors import InputError, RunError
+from discreet.ledger.budget import Charge
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.outcome import Outcome
+from discreet.noise.bits import SystemBits
+
+__all__ = ["ATTEMPTS", "Answer", "release"]
+
+ATTEMPTS = 3
+"""How often a release may be run under one charge when a crash loses its answer."""
+
+_FAILED = "the run did not finish"
+_LOST = "its answer was lost too often"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came out of the door. `result` is read from the books, so asking again gives the same."""
+
+    release: str
+    dataset: str
+    allotment: str
+    digest: str
+    mechanism: str
+    charge: Charge
+    time: str
+    result: Json
+    replayed: bool
+    """Whether it was on the books already: then nothing was read and nothing was spent this time."""
+
+
+def release(
+    plan: Plan,
+    data: Private,
+    ledger: Ledger,
+    *,
+    who: str,
+    why: str = "",
+    release: str | None = None,
+    allotment: str | None = None,
+    delta: Number | None = None,
+    bits: Bits | None = None,
+) -> Answer:
+    """Charge the plan, run it on the data, record the answer, return it.
+
+    `release` is an id of the caller's choice (a new one if absent). Asked again under the same id and plan, the
+    recorded answer comes back at no cost; if a crash lost the answer, the run is made again under the same charge.
+    `BudgetError`: refused, nothing spent, nothing read. `RunError`: the run failed; the charge stays.
+
+    Guarantee: if `plan.run` costs `plan.cost`, then all answers ever returned stay within the budget of the
+    dataset, under any number of threads, processes and crashes: docs/proofs/ledger.md, "The door".
+    """
+    identity = uuid.uuid4().hex if release is None else release
+    if (known := ledger.find(identity)) and known.answer is not None:
+        return _replay(plan, known)
+    with ledger.running(identity):
+        charged = ledger.spend(
+            plan.dataset,
+            plan.cost,
+            release=identity,
+            who=who,
+            why=why,
+            query=plan.query,
+            digest=plan.digest,
+            mechanism=plan.mechanism,
+            allotment=allotment,
+            delta=delta,
+        )
+        if charged.already_paid:
+            known = ledger.find(identity)
+            if known is not None and known.answer is not None:
+                return _replay(plan, known)
+            if known is not None and known.failure is not None:
+                raise _failure(identity, known.failure)
+            if known is not None and known.notes >= ATTEMPTS - 1:
+                raise _failure(identity, ledger.failed(identity, _LOST, who=who).failure or _LOST)
+            # Nobody saw the lost answer: it would be on the books. See the proof note for what this rests on.
+            ledger.note(identity, "its answer was lost; run again under the same charge", who=who)
+        text = _attempt(plan, data, SystemBits() if bits is None else bits)
+        if isinstance(text, BaseException):
+            raise text  # stopped from outside: like a crash, so not recorded as a failure
+        if text is None:
+            raise _failure(identity, ledger.failed(identity, _FAILED, who=who).failure or _FAILED)
+        ledger.answer(identity, text, who=who)
+        known = ledger.find(identity)
+    if known is None or known.answer is None:  # someone recorded a failure first: the locks were lost meanwhile
+        raise _failure(identity, _FAILED)
+    return _read(known, replayed=known.answer != text)
+
+
+def _attempt(plan: Plan, data: Private, bits: Bits) -> str | BaseException | None:
+    """The result as JSON text; None if anything at all went wrong; a fresh exception if it was told to stop.
+
+    The exception and the frames that hold private values end here: neither what went wrong nor where may be told,
+    for both may depend on a single row.
+    """
+    try:
+        with data.open() as private:
+            return canonical(plan.run(private, bits))
+    except Exception:
+        return None
+    except BaseException as stop:
+        return _anew(type(stop))
+
+
+def _anew(kind: type[BaseException]) -> BaseException:
+    """KeyboardInterrupt, SystemExit, a cancelled task: the same again, with nothing of the run attached to it."""
+    try:
+        return kind()
+    except Exception:
+        return KeyboardInterrupt()
+
+
+def _replay(plan: Plan, known: Outcome) -> Answer:
+    if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
+        hint = "Nothing was spent. Choose another id for another question."
+        raise InputError("release", known.charged.release, "a new id: this one answers something else", hint)
+    return _read(known, replayed=True)
+
+
+def _read(known: Outcome, *, replayed: bool) -> Answer:
+    paid = known.charged
+    return Answer(
+        release=paid.release,
+        dataset=paid.dataset,
+        allotment=paid.allotment,
+        digest=paid.digest,
+        mechanism=paid.mechanism,
+        charge=paid.charge,
+        time=paid.time,
+        result=json.loads(known.answer or "null"),
+        replayed=replayed,
+    )
+
+
+def _failure(identity: str, reason: str) -> RunError:
+    return RunError(
+        f"Release {identity!r} has no answer: {reason}. Its cost was recorded before the data was read and stays "
+        "spent. What happened inside is not shown, because it may depend on private values. Check that the data can be "
+        "opened and fits its schema, then ask again under a new release id.",
+        release=identity,
+    )

@@ -1,0 +1,81 @@
+"""The books for people: JSON, CSV, or an entry for a registry of deployments."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from fractions import Fraction
+from typing import Literal, get_args
+
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.registry import entry
+from discreet.ledger.yaml import to_yaml
+
+__all__ = ["Format", "export", "safe_cell"]
+
+Format = Literal["json", "csv", "registry"]
+
+_COLUMNS = (
+    "sequence",
+    "time",
+    "kind",
+    "dataset",
+    "allotment",
+    "amount",
+    "delta",
+    "who",
+    "why",
+    "release",
+    "mechanism",
+    "digest",
+    "query",
+    "result",
+    "hash",
+)
+
+
+def export(ledger: Ledger, format: Format = "json", *, dataset: str | None = None) -> str:
+    """The records (json, csv) or the deployment entries (registry, YAML) of one dataset or of all."""
+    match format:
+        case "json":
+            records: list[Json] = [{**record.to_json(), "hash": record.hash} for record in ledger.records(dataset)]
+            return json.dumps({"format": 1, "records": records}, indent=1) + "\n"
+        case "csv":
+            return _csv(ledger, dataset)
+        case "registry":
+            datasets = ledger.datasets() if dataset is None else (dataset,)
+            return "---\n".join(to_yaml(entry(ledger, each)) for each in datasets)
+        case _:
+            raise InputError("format", format, "one of " + ", ".join(get_args(Format)))
+
+
+def _csv(ledger: Ledger, dataset: str | None) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(_COLUMNS)
+    for record in ledger.records(dataset):
+        values = {**record.to_json(), "hash": record.hash}
+        values["query"] = "" if record.query is None else json.dumps(record.query)
+        for name in ("amount", "delta"):
+            number = getattr(record, name)
+            values[name] = "" if number is None else _decimal(number)
+        writer.writerow(safe_cell("" if values[name] is None else str(values[name])) for name in _COLUMNS)
+    return out.getvalue()
+
+
+def safe_cell(text: str) -> str:
+    """Text that no spreadsheet takes for a formula.
+
+    >>> safe_cell("=HYPERLINK()"), safe_cell("plain")
+    ("'=HYPERLINK()", 'plain')
+    """
+    return "'" + text if text[:1] in {"=", "+", "-", "@", "\t", "\r", "\n"} else text
+
+
+def _decimal(number: Fraction) -> str:
+    """Exact if that is short, else the fraction itself."""
+    shown = repr(float(number))
+    return shown if Fraction(shown) == number else str(number)

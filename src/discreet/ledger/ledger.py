@@ -1,0 +1,320 @@
+"""Budgets and charges: `spend` is durable before it returns, and never exceeds what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from discreet.core.exact import Number, round_up
+from discreet.core.loss import Loss
+from discreet.core.wire import Json, canonical, loss_to_json
+from discreet.errors import InputError, LedgerError
+from discreet.ledger.account import Account, Standing, account_of, refusal
+from discreet.ledger.anchor import Anchor, Mark
+from discreet.ledger.budget import Budget, Charge, label
+from discreet.ledger.outcome import Charged, Outcome, outcome_of
+from discreet.ledger.record import GENESIS, Head, Record
+from discreet.ledger.store import Reader, Store, Writer
+from discreet.ledger.verification import Verification, verify
+
+__all__ = ["Ledger"]
+
+_LONG = 1024  # bits; a sum with a longer denominator than this takes further charges rounded up
+_FINE = 10**30
+
+
+class Ledger:
+    """The books of one or more datasets. `Ledger.open("discreet.db")` or `Ledger.open("postgresql://...")`.
+
+    Guarantee: the charges on the books of an allotment never exceed its caps, whoever spends from however many threads
+    and processes; a charge that `spend` returned is on disk; no record is ever changed (`verify`). Together with
+    the one door (`discreet.ledger.door`) everything released stays within the budget: docs/proofs/ledger.md.
+    """
+
+    def __init__(self, store: Store, anchor: Anchor | None = None) -> None:
+        self._store = store
+        self._anchor = anchor
+        with store.read() as reader:
+            empty = reader.head() == GENESIS
+        if anchor is not None and empty:
+            anchor.move(self._mark, to=0)  # from now on a missing anchor means something
+
+    @classmethod
+    def open(cls, place: str | Path = "discreet.db", *, anchor: str | Path | None = None) -> Ledger:
+        """The ledger at a path (SQLite, made if it is not there) or a postgresql:// address.
+
+        A SQLite ledger is anchored in `<path>.head`. For PostgreSQL `anchor` may name a file on this machine.
+        """
+        if isinstance(place, str) and place.startswith(("postgresql://", "postgres://")):
+            from discreet.ledger.postgres import PostgresStore
+
+            return cls(PostgresStore(place), None if anchor is None else Anchor(Path(anchor), expected=False))
+        if isinstance(place, str) and "://" in place:
+            raise InputError("ledger", place.partition("://")[0] + "://...", "a path or a postgresql:// address")
+        from discreet.ledger.sqlite import SqliteStore
+
+        path = Path(place)
+        beside = path.with_name(path.name + ".head") if anchor is None else Path(anchor)
+        return cls(SqliteStore(path), Anchor(beside, expected=True))
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._store!r})"
+
+    def close(self) -> None:
+        """Let go of idle connections; the ledger can still be used."""
+        self._store.close()
+
+    # Budgets
+
+    def create(self, dataset: str, budget: Budget, *, unit: Json = "one row", who: str) -> Account:
+        """Open a budget for a dataset. The same again changes nothing; another one is refused."""
+        detail: dict[str, Json] = {"budget": budget.to_json(), "unit": unit}
+        canonical(unit, "unit")
+        label(dataset, "dataset")
+        with self._write() as writer:
+            old = writer.latest(dataset, "open")
+            if old is None:
+                self._append(writer, kind="open", dataset=dataset, who=who, detail=detail)
+            elif old.detail != detail:
+                hint = "A budget is changed with raise_budget, which goes on record."
+                raise InputError("budget", "another budget or unit", f"the one {dataset!r} already has", hint)
+            return account_of(writer, dataset)
+
+    def raise_budget(self, dataset: str, budget: Budget, *, who: str, why: str) -> Account:
+        """Replace the budget of a dataset by a larger one; every allotment stays, with caps at least as large.
+
+        From then on the guarantee is that of the larger budget, for everything released before as well.
+        """
+        with self._write() as writer:
+            account = account_of(writer, dataset)
+            for part in account.budget.allotments:
+                new = budget.allotment(part.name)
+                if new.kind != part.kind or not part.cap.within(new.cap):
+                    raise InputError("budget", part.name, "at least what each allotment has now, counted the same way")
+            detail: dict[str, Json] = {"budget": budget.to_json(), "unit": account.unit}
+            self._append(writer, kind="open", dataset=dataset, who=who, why=why, detail=detail)
+            return account_of(writer, dataset)
+
+    def account(self, dataset: str) -> Account:
+        """The budget of a dataset; `InputError` if it has none here."""
+        with self._store.read() as reader:
+            return account_of(reader, dataset)
+
+    def datasets(self) -> tuple[str, ...]:
+        """Every dataset with a budget, in the order they came."""
+        with self._store.read() as reader:
+            return tuple(dict.fromkeys(row.dataset for row in reader.rows() if row.kind == "open"))
+
+    def standing(self, dataset: str) -> tuple[Standing, ...]:
+        """What every allotment of a dataset has spent and has left."""
+        with self._store.read() as reader:
+            return tuple(
+                Standing(dataset, part, spent, spent.left_of(part.cap))
+                for part in account_of(reader, dataset).budget.allotments
+                for spent in (reader.total(dataset, part.name),)
+            )
+
+    def remaining(self, dataset: str, allotment: str | None = None) -> Charge:
+        """What an allotment has left."""
+        with self._store.read() as reader:
+            part = account_of(reader, dataset).budget.allotment(allotment)
+            return reader.total(dataset, part.name).left_of(part.cap)
+
+    # Charges and what came of them
+
+    def spend(
+        self,
+        dataset: str,
+        loss: Loss,
+        *,
+        release: str,
+        who: str,
+        why: str = "",
+        query: Json = None,
+        digest: str,
+        mechanism: str = "",
+        allotment: str | None = None,
+        delta: Number | None = None,
+    ) -> Charged:
+        """Charge `loss` for `release`. On disk when this returns; `BudgetError` and nothing spent if it does not fit.
+
+        The same release again is not charged again; under another digest, dataset or a higher price it is refused.
+        `delta` is for `plan` allotments: how much of their delta this job uses.
+        """
+        label(release, "release")
+        label(digest, "digest")
+        price = self.account(dataset).budget.allotment(allotment).price(loss, delta)
+        told = {"who": who, "why": why, "query": query, "mechanism": mechanism, "loss": loss_to_json(loss)}
+        canonical(told, "query")  # whatever cannot be recorded is refused here
+        with self._write() as writer:
+            part = account_of(writer, dataset).budget.allotment(allotment)  # a raised budget has other caps
+            spent = writer.total(dataset, part.name)
+            if known := outcome_of(writer.of_release(release)):
+                paid = known.charged
+                same = (paid.digest, paid.dataset, paid.allotment) == (digest, dataset, part.name)
+                if not same or not price.within(paid.charge):
+                    hint = "Nothing was spent. Choose another id for another question."
+                    raise InputError("release", release, "a new id: this one was paid for something else", hint)
+                return Charged(release, dataset, part.name, paid.charge, spent.left_of(part.cap), already_paid=True)
+            charge = _short(price, spent)
+            if not (spent + charge).within(part.cap):
+                raise refusal(dataset, part, charge, spent)
+            self._append(
+                writer,
+                kind="charge",
+                dataset=dataset,
+                allotment=part.name,
+                charge=charge,
+                release=release,
+                digest=digest,
+                **told,
+            )
+            writer.set_total(dataset, part.name, spent + charge)
+        return Charged(release, dataset, part.name, charge, (spent + charge).left_of(part.cap), already_paid=False)
+
+    def answer(self, release: str, result: str, *, who: str) -> str:
+        """Keep the result (JSON text) of a paid release. The first one stays; it is what is returned."""
+        return self._conclude(release, who=who, kind="answer", result=result).answer or ""
+
+    def failed(self, release: str, reason: str, *, who: str) -> Outcome:
+        """Note that a paid release has no answer and never will; the first outcome stays."""
+        return self._conclude(release, who=who, kind="failure", detail={"reason": reason})
+
+    def _conclude(self, release: str, **values: Any) -> Outcome:  # noqa: ANN401
+        with self._write() as writer:
+            outcome = self._known(writer, release)
+            if outcome.answer is None and outcome.failure is None:
+                self._append(writer, dataset=outcome.charged.dataset, release=release, **values)
+            return self._known(writer, release)
+
+    def note(self, release: str, why: str, *, who: str) -> Outcome:
+        """Put a remark about a paid release on record."""
+        with self._write() as writer:
+            dataset = self._known(writer, release).charged.dataset
+            self._append(writer, kind="note", dataset=dataset, release=release, who=who, why=why)
+            return self._known(writer, release)
+
+    @staticmethod
+    def _known(reader: Reader, release: str) -> Outcome:
+        outcome = outcome_of(reader.of_release(release))
+        if outcome is None:
+            raise InputError("release", release, "the id of a release that was paid for")
+        return outcome
+
+    def find(self, release: str) -> Outcome | None:
+        """What is known of a release; None if it was never charged."""
+        with self._store.read() as reader:
+            return outcome_of(reader.of_release(release))
+
+    def running(self, release: str) -> AbstractContextManager[None]:
+        """Held while a release runs, so that two who ask for it get one answer."""
+        return self._store.running(release)
+
+    # The books themselves
+
+    def records(self, dataset: str | None = None) -> Iterator[Record]:
+        """Every record, or those of one dataset, in order."""
+        with self._store.read() as reader:
+            yield from (Record.from_body(row.body) for row in reader.rows(dataset))
+
+    def releases(self, dataset: str | None = None) -> tuple[Outcome, ...]:
+        """Every release that was charged, in order, with what came of it."""
+        by_release: dict[str, list[Record]] = {}
+        for record in self.records(dataset):
+            if record.release:
+                by_release.setdefault(record.release, []).append(record)
+        found = (outcome_of(records) for records in by_release.values())
+        return tuple(outcome for outcome in found if outcome is not None)
+
+    def head(self) -> Head:
+        """The end of the chain: worth writing down somewhere else."""
+        with self._store.read() as reader:
+            return reader.head()
+
+    def verify(self) -> Verification:
+        """Check every record, sum and cap again, from the records alone."""
+        with self._store.read() as reader:
+            return verify(reader, self._anchor)
+
+    def acknowledge(self, *, who: str, why: str) -> tuple[Record, ...]:
+        """A custodian's word that these books are to be used although their anchor says otherwise.
+
+        What the anchor knows to have been spent and these books do not is charged now, so that a restored copy gives no
+        budget back. Returns the records added.
+        """
+        if self._anchor is None:
+            return ()
+        added: list[Record] = []
+        with self._store.write() as writer:
+            problem = self._anchor.problem(writer)
+            if problem is None:
+                return ()
+            mark = self._anchor.last() or Mark(GENESIS)
+            behind = mark.head.sequence > writer.head().sequence
+            for index, ((dataset, allotment), known) in enumerate(sorted(mark.totals.items())):
+                spent = writer.total(dataset, allotment)
+                # A copy that is only old lacks the difference. Of a ledger that went another way nothing is known to
+                # be in common, so all of it counts, as far as there is budget left.
+                lost = spent.left_of(known) if behind else _fitting(writer, dataset, allotment, spent, known)
+                if lost != Charge(Fraction(0)):
+                    release = f"lost {mark.head.hash[:16]} {index}"
+                    named = {"dataset": dataset, "allotment": allotment, "release": release}
+                    added.append(self._append(writer, kind="charge", charge=lost, who=who, why=problem, **named))
+                    writer.set_total(dataset, allotment, spent + lost)
+            detail = {"acknowledged": problem, "anchor": mark.to_text()}
+            added.append(self._append(writer, kind="note", dataset="", who=who, why=why, detail=detail))
+            new = Mark.of(writer)
+        self._anchor.force(new)
+        return tuple(added)
+
+    # Inside
+
+    def _mark(self) -> Mark:
+        with self._store.read() as reader:
+            return Mark.of(reader)
+
+    @contextmanager
+    def _write(self) -> Iterator[Writer]:
+        """A transaction on books that are the ones last seen; the anchor follows when it is durable."""
+        with self._store.write() as writer:
+            if self._anchor is not None and (problem := self._anchor.problem(writer)):
+                raise LedgerError(
+                    f"This ledger is not the one last seen here: {problem}. Nothing was spent. Put the right file "
+                    "back, or let the custodian acknowledge it (Ledger.acknowledge)."
+                )
+            before = writer.head()
+            yield writer
+            after = writer.head()
+        if self._anchor is not None and after != before:
+            try:
+                self._anchor.move(self._mark, to=after.sequence)
+            except OSError as error:
+                raise LedgerError(
+                    f"The change is on the books, but their guard {self._anchor.path.name!r} cannot be written "
+                    f"({error.strerror}). Make room, then ask again under the same release id: it is not charged twice."
+                ) from None
+
+    @staticmethod
+    def _append(writer: Writer, **values: Any) -> Record:  # noqa: ANN401
+        record = Record.after(writer.head(), **values)
+        writer.append(record)
+        return record
+
+
+def _short(price: Charge, spent: Charge) -> Charge:
+    """The price, rounded up only if exact sums would otherwise grow without end."""
+    total = spent + price
+    if max(total.amount.denominator.bit_length(), total.delta.denominator.bit_length()) <= _LONG:
+        return price
+    return Charge(round_up(price.amount, _FINE), round_up(price.delta, _FINE))
+
+
+def _fitting(reader: Reader, dataset: str, allotment: str, spent: Charge, known: Charge) -> Charge:
+    try:
+        left = spent.left_of(account_of(reader, dataset).budget.allotment(allotment).cap)
+    except InputError:  # a dataset these books never had
+        return known
+    return Charge(min(left.amount, known.amount), min(left.delta, known.delta))

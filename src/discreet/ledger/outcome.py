@@ -1,0 +1,48 @@
+"""What is known of a release: its charge, and its answer, its failure, or neither yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.ledger.budget import Charge
+from discreet.ledger.record import Record
+
+__all__ = ["Charged", "Outcome", "outcome_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Charged:
+    """A charge that is on the books."""
+
+    release: str
+    dataset: str
+    allotment: str
+    charge: Charge
+    left: Charge
+    already_paid: bool
+    """Whether it was on the books before it was asked for this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A charge and what came of it. `answer` is JSON text, `failure` a reason code; neither: not run, or lost."""
+
+    charged: Record
+    answer: str | None
+    failure: str | None
+    notes: int
+
+
+def outcome_of(records: list[Record]) -> Outcome | None:
+    """The outcome that the records about one release add up to; None if it was never charged."""
+    kinds = {record.kind: record for record in reversed(records)}
+    if "charge" not in kinds:
+        return None
+    answer, failure = kinds.get("answer"), kinds.get("failure")
+    reason = failure.detail.get("reason") if failure and isinstance(failure.detail, dict) else None
+    return Outcome(
+        charged=kinds["charge"],
+        answer=answer.result if answer else None,
+        failure=None if failure is None else str(reason),
+        notes=sum(record.kind == "note" for record in records),
+    )

@@ -1,0 +1,157 @@
+"""A ledger for a team: PostgreSQL, through psycopg (the `postgres` extra)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import LedgerError, MissingExtraError
+from discreet.ledger.store import Reader, Writer
+from discreet.ledger.tables import SCHEMA, Books, check_format
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Connection = psycopg.Connection[tuple[Any, ...]]
+
+__all__ = ["PostgresStore"]
+
+_APPEND_ONLY = (
+    """CREATE OR REPLACE FUNCTION discreet_append_only() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$""",
+    """CREATE OR REPLACE TRIGGER discreet_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON discreet_record
+        FOR EACH STATEMENT EXECUTE FUNCTION discreet_append_only()""",
+)
+_PREPARING = 0x0D15C4EE7  # the advisory lock of whoever creates the tables
+_ALONE = "SELECT sequence FROM discreet_head WHERE one = 1 FOR UPDATE"
+
+
+class PostgresStore:
+    """Records in a PostgreSQL database. Writers queue for the row that holds the head of the chain.
+
+    The address may hold a password, so it is shown nowhere.
+    """
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise MissingExtraError("postgres", "psycopg") from None
+        self._library = psycopg
+        self._url = url
+        self._idle: list[tuple[int, Connection]] = []  # with the process that made each
+        with self._translated():
+            self._prepare()
+
+    def __repr__(self) -> str:
+        return "PostgresStore()"
+
+    def _prepare(self) -> None:
+        connection = self._connect()
+        try:
+            with connection.transaction():
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_PREPARING,))
+                if connection.execute("SELECT to_regclass('discreet_head')").fetchall() == [(None,)]:
+                    for statement in (*SCHEMA, *_APPEND_ONLY):
+                        connection.execute(statement)
+            ((found,),) = connection.execute("SELECT format FROM discreet_head").fetchall()
+            check_format(found)
+        except BaseException:
+            connection.close()
+            raise
+        self._give_back(connection)
+
+    def _connect(self) -> Connection:
+        connection = self._library.connect(self._url, autocommit=True, connect_timeout=10)
+        # A server may be set to answer before the charge is on disk. Not for these books.
+        if connection.execute("SHOW synchronous_commit").fetchall() == [("off",)]:
+            connection.execute("SET synchronous_commit = on")
+        return connection
+
+    def _take(self) -> tuple[Connection, bool]:
+        """A connection, and whether it is new: an idle one may have died unnoticed."""
+        while self._idle:
+            with suppress(IndexError):  # another thread was faster
+                owner, connection = self._idle.pop()
+                # psycopg leaves a connection of another process alone when it is forgotten after a fork.
+                if owner == os.getpid() and not connection.closed:
+                    return connection, False
+        return self._connect(), True
+
+    def _give_back(self, connection: Connection) -> None:
+        self._idle.append((os.getpid(), connection))
+
+    def _begin(self, *statements: str) -> Connection:
+        while True:
+            connection, new = self._take()
+            try:
+                for statement in statements:
+                    connection.execute(statement)
+                return connection
+            except BaseException as error:
+                connection.close()
+                if new or not isinstance(error, self._library.OperationalError):
+                    raise
+
+    @contextmanager
+    def _transaction(self, *begin: str) -> Iterator[Books]:
+        with self._translated():
+            connection = self._begin(*begin)
+            try:
+
+                def execute(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+                    cursor = connection.execute(statement.replace("?", "%s").encode(), values)
+                    return cursor.fetchall() if cursor.description else []
+
+                yield Books(execute)
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.close()  # rolls back
+                raise
+            self._give_back(connection)
+
+    @contextmanager
+    def read(self) -> Iterator[Reader]:
+        """A snapshot."""
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as books:
+            yield books
+
+    @contextmanager
+    def write(self) -> Iterator[Writer]:
+        """The only writer: it holds the row of the head, and each statement after that sees all that is committed."""
+        with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED", _ALONE) as books:
+            yield books
+
+    @contextmanager
+    def running(self, release: str) -> Iterator[None]:
+        """An advisory lock of a session of its own, freed by the server when the session ends."""
+        number = int.from_bytes(hashlib.sha256(release.encode()).digest()[:8], "big", signed=True)
+        with self._translated():
+            connection = self._connect()
+            connection.execute("SELECT pg_advisory_lock(%s)", (number,))
+        try:
+            yield
+        finally:
+            with suppress(self._library.Error):
+                connection.close()
+
+    def close(self) -> None:
+        """Close idle connections."""
+        idle, self._idle = self._idle, []
+        for owner, connection in idle:
+            if owner == os.getpid():
+                connection.close()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """psycopg's errors as ours. A message of the server may name the host and the role, never the password."""
+        try:
+            yield
+        except self._library.Error as error:
+            raise LedgerError(
+                f"The ledger in PostgreSQL cannot be used now ({type(error).__name__}: {str(error).strip()}). If a "
+                "charge was being recorded, ask again under the same release id: it is not charged twice."
+            ) from None

@@ -1,0 +1,115 @@
+"""One line of the ledger, chained to the line before it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, get_args
+
+from discreet.core.wire import Json, canonical, fraction
+from discreet.errors import LedgerError
+from discreet.ledger.budget import Charge
+
+__all__ = ["GENESIS", "Head", "Kind", "Record"]
+
+Kind = Literal["open", "charge", "answer", "failure", "note"]
+
+_DOMAIN = b"discreet ledger record 1\n"  # so that no other hash of ours can be mistaken for one of these
+
+
+class Head(NamedTuple):
+    """Where a chain ends: its last sequence number and hash."""
+
+    sequence: int
+    hash: str
+
+
+GENESIS = Head(0, "0" * 64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What happened, once and for all.
+
+    * `open`: a budget was opened or raised; `detail` holds it, with the unit of privacy.
+    * `charge`: `charge` was spent from `allotment` for `release`; `loss`, `query`, `digest`, `mechanism` say on what.
+    * `answer`: the result of `release`, as JSON text.
+    * `failure`: `release` has no answer and never will; `detail` holds a reason code.
+    * `note`: something a custodian should see, such as a second attempt at a release whose answer was lost.
+
+    `hash` is SHA-256 over the canonical JSON of every other field, `previous` among them.
+    """
+
+    sequence: int
+    time: str
+    kind: Kind
+    dataset: str
+    who: str
+    previous: str
+    allotment: str = ""
+    amount: Fraction | None = None
+    delta: Fraction | None = None
+    why: str = ""
+    release: str = ""
+    digest: str = ""
+    mechanism: str = ""
+    loss: Json = None
+    query: Json = None
+    detail: Json = None
+    result: str | None = None
+
+    @classmethod
+    def after(cls, head: Head, *, charge: Charge | None = None, **values: Any) -> Record:  # noqa: ANN401
+        """The record that follows `head`, now."""
+        spent: dict[str, Any] = {} if charge is None else {"amount": charge.amount, "delta": charge.delta}
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        return cls(sequence=head.sequence + 1, time=now, previous=head.hash, **spent, **values)
+
+    @property
+    def charge(self) -> Charge:
+        """What was spent; nothing, for records that are not charges."""
+        return Charge(self.amount or Fraction(0), self.delta or Fraction(0))
+
+    @property
+    def head(self) -> Head:
+        """The end of a chain that ends here."""
+        return Head(self.sequence, self.hash)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 over everything else."""
+        return self.hash_of(self.body())
+
+    @staticmethod
+    def hash_of(body: str) -> str:
+        """The hash of a record's body."""
+        return hashlib.sha256(_DOMAIN + body.encode()).hexdigest()
+
+    def body(self) -> str:
+        """The text that is hashed and kept."""
+        return canonical(self.to_json(), "record")
+
+    def to_json(self) -> dict[str, Json]:
+        """Plain values, exact."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in ("amount", "delta"):
+            values[name] = None if values[name] is None else str(values[name])
+        return values
+
+    @classmethod
+    def from_body(cls, body: str) -> Record:
+        """Read a record as kept; `LedgerError` if it is not one."""
+        try:
+            values = json.loads(body)
+            for name in ("amount", "delta"):
+                values[name] = None if values[name] is None else fraction(values[name], name)
+            if values["kind"] not in get_args(Kind):
+                raise ValueError(values["kind"])
+            return cls(**values)
+        except (ValueError, TypeError, KeyError) as error:
+            raise LedgerError(
+                f"The ledger holds a record that cannot be read ({type(error).__name__}). Run `discreet ledger verify`."
+            ) from None

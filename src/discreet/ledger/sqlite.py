@@ -1,0 +1,165 @@
+"""A ledger in one file: SQLite, the default."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import LedgerError
+from discreet.ledger.lock import held
+from discreet.ledger.store import Reader, Writer
+from discreet.ledger.tables import SCHEMA, Books, check_format
+
+__all__ = ["SqliteStore"]
+
+_PATIENCE = 60.0  # seconds to wait for other writers before giving up
+
+_APPEND_ONLY = tuple(
+    f"CREATE TRIGGER IF NOT EXISTS discreet_no_{verb} BEFORE {verb} ON discreet_record "
+    "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+    for verb in ("update", "delete")
+)
+
+
+class SqliteStore:
+    """Records in a SQLite file: write-ahead log, every commit flushed to disk, one writer at a time.
+
+    Idle connections are kept in a pool. A connection must never cross a fork, so the pool is emptied before each one.
+    Beside the file lie `<file>.lock` and, while releases run, `<file>.running/`; keep the file on a local disk.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock_path = path.with_name(path.name + ".lock")
+        self._running_path = path.with_name(path.name + ".running")
+        self._idle: list[sqlite3.Connection] = []
+        self._guard = threading.Lock()
+        if not path.parent.is_dir():
+            raise LedgerError(f"The folder of the ledger {path.name!r} does not exist. Nothing was spent.")
+        with _translated(), held(self._lock_path):
+            self._prepare()
+        _stores.add(self)
+
+    def __repr__(self) -> str:
+        return f"SqliteStore({self.path.name!r})"
+
+    def _prepare(self) -> None:
+        connection = self._connect()
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            if mode != "wal":
+                raise LedgerError("SQLite cannot keep a write-ahead log here. Put the ledger on a local disk.")
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'discreet_head'").fetchall():
+                connection.execute("BEGIN IMMEDIATE")
+                for statement in (*SCHEMA, *_APPEND_ONLY):
+                    connection.execute(statement)
+                connection.execute("COMMIT")
+            check_format(connection.execute("SELECT format FROM discreet_head").fetchone()[0])
+        except BaseException:
+            connection.close()
+            raise
+        self._give_back(connection)
+
+    def _connect(self) -> sqlite3.Connection:
+        # Transactions are ours to begin and end (isolation_level), and a pooled connection moves between threads.
+        connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    def _take(self) -> sqlite3.Connection:
+        with self._guard:
+            if self._idle:
+                return self._idle.pop()
+        return self._connect()
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        with self._guard:
+            self._idle.append(connection)
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Books]:
+        with _translated():
+            connection = self._take()
+            try:
+                connection.execute(begin)
+
+                def execute(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+                    return connection.execute(statement, values).fetchall()
+
+                yield Books(execute)
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.close()  # rolls back
+                raise
+            self._give_back(connection)
+
+    @contextmanager
+    def read(self) -> Iterator[Reader]:
+        """A snapshot: SQLite's log shows a reader one state until it ends."""
+        with self._transaction("BEGIN") as books:
+            yield books
+
+    @contextmanager
+    def write(self) -> Iterator[Writer]:
+        """The only writer. BEGIN IMMEDIATE alone makes it so; the lock file makes others queue instead of polling."""
+        with held(self._lock_path), self._transaction("BEGIN IMMEDIATE") as books:
+            yield books
+
+    @contextmanager
+    def running(self, release: str) -> Iterator[None]:
+        """A lock file for each release that runs."""
+        name = hashlib.sha256(release.encode()).hexdigest()[:32]
+        self._running_path.mkdir(exist_ok=True)
+        with held(self._running_path / name, remove=True):
+            yield
+
+    def close(self) -> None:
+        """Close idle connections."""
+        with self._guard:
+            while self._idle:
+                self._idle.pop().close()
+
+    def _renew(self) -> None:
+        self._guard = threading.Lock()  # a thread that is not in this child may have held it
+        self._idle = []
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """SQLite's own errors as ours; none of them holds more than a statement of this file."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise LedgerError(
+            f"The ledger cannot be used now (SQLite: {error}). If a charge was being recorded, ask again under the "
+            "same release id: it is not charged twice."
+        ) from None
+    except sqlite3.DatabaseError as error:
+        raise LedgerError(
+            f"The ledger file is damaged or refuses the change (SQLite: {error}). Restore it together with its .head "
+            "file, and run `discreet ledger verify`."
+        ) from None
+
+
+_stores: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
+
+
+def _before_fork() -> None:
+    for store in list(_stores):
+        store.close()
+
+
+def _after_fork() -> None:
+    for store in list(_stores):
+        store._renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)

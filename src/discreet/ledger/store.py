@@ -1,0 +1,91 @@
+"""What a ledger needs of the place that keeps it. This file is the architecture of the stores.
+
+A store gives three things: a consistent view to read, a transaction in which nobody else writes and which is durable
+when it ends, and a lock per release that dies with its holder. It knows nothing about budgets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from discreet.ledger.budget import Charge
+from discreet.ledger.record import Head, Kind, Record
+
+__all__ = ["Reader", "Row", "Store", "Writer"]
+
+
+class Row(NamedTuple):
+    """A record as it is kept: the body and its hash, and columns copied from the body to search by."""
+
+    sequence: int
+    dataset: str
+    kind: str
+    release: str
+    body: str
+    hash: str
+
+
+class Reader(Protocol):
+    """One consistent state of the books."""
+
+    def head(self) -> Head:
+        """The end of the chain, as noted beside it."""
+        ...
+
+    def row(self, sequence: int) -> Row | None:
+        """The record with this number."""
+        ...
+
+    def rows(self, dataset: str | None = None) -> Iterator[Row]:
+        """All records in order, or those of one dataset."""
+        ...
+
+    def of_release(self, release: str) -> list[Record]:
+        """Every record about a release, in order."""
+        ...
+
+    def latest(self, dataset: str, kind: Kind) -> Record | None:
+        """The last record of a kind about a dataset."""
+        ...
+
+    def total(self, dataset: str, allotment: str) -> Charge:
+        """What has been spent from an allotment."""
+        ...
+
+    def totals(self) -> dict[tuple[str, str], Charge]:
+        """What has been spent, by dataset and allotment."""
+        ...
+
+
+class Writer(Reader, Protocol):
+    """The books while nobody else can write them."""
+
+    def append(self, record: Record) -> None:
+        """Add the next record and move the head."""
+        ...
+
+    def set_total(self, dataset: str, allotment: str, spent: Charge) -> None:
+        """Note what has been spent."""
+        ...
+
+
+class Store(Protocol):
+    """Where a ledger is kept. Safe to use from many threads, processes and forks."""
+
+    def read(self) -> AbstractContextManager[Reader]:
+        """A snapshot."""
+        ...
+
+    def write(self) -> AbstractContextManager[Writer]:
+        """A transaction: alone while it lasts, durable when it ends, undone if it raises."""
+        ...
+
+    def running(self, release: str) -> AbstractContextManager[None]:
+        """Held while a release runs; whoever asks for the same one waits. Freed when its holder dies."""
+        ...
+
+    def close(self) -> None:
+        """Let go of idle connections; the store can still be used."""
+        ...

@@ -1,0 +1,120 @@
+"""The tables of a ledger and every statement on them, in the SQL that SQLite and PostgreSQL share.
+
+Unique indexes say once more what the ledger enforces: one charge and one outcome for each release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from discreet.core.wire import fraction
+from discreet.errors import LedgerError
+from discreet.ledger.budget import Charge
+from discreet.ledger.record import GENESIS, Head, Kind, Record
+from discreet.ledger.store import Row
+
+__all__ = ["FORMAT", "SCHEMA", "Books", "Execute", "check_format"]
+
+FORMAT = 1
+
+SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS discreet_head (
+        one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL,
+        sequence INTEGER NOT NULL, hash TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS discreet_record (
+        sequence INTEGER PRIMARY KEY, dataset TEXT NOT NULL, kind TEXT NOT NULL, release TEXT NOT NULL,
+        body TEXT NOT NULL, hash TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS discreet_total (
+        dataset TEXT NOT NULL, allotment TEXT NOT NULL, amount TEXT NOT NULL, delta TEXT NOT NULL,
+        PRIMARY KEY (dataset, allotment))""",
+    "CREATE INDEX IF NOT EXISTS discreet_by_dataset ON discreet_record (dataset, kind, sequence)",
+    "CREATE INDEX IF NOT EXISTS discreet_by_release ON discreet_record (release, sequence)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS discreet_one_charge ON discreet_record (release) WHERE kind = 'charge'",
+    """CREATE UNIQUE INDEX IF NOT EXISTS discreet_one_outcome ON discreet_record (release)
+        WHERE kind IN ('answer', 'failure')""",
+    f"INSERT INTO discreet_head VALUES (1, {FORMAT}, 0, '{GENESIS.hash}') ON CONFLICT (one) DO NOTHING",
+)
+
+_COLUMNS = "sequence, dataset, kind, release, body, hash"
+_CHUNK = 500
+
+Execute = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+
+
+def check_format(found: int) -> None:
+    """Refuse books written by a version with other tables."""
+    if found != FORMAT:
+        raise LedgerError(
+            f"The ledger has format {found}; this version of discreet reads format {FORMAT}. "
+            "Nothing was read or spent. Install the version of discreet that wrote it."
+        )
+
+
+class Books:
+    """The reader and writer of one transaction, over a function that executes SQL with `?` placeholders."""
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+
+    def head(self) -> Head:
+        ((sequence, last),) = self._execute("SELECT sequence, hash FROM discreet_head WHERE one = 1", ())
+        return Head(sequence, last)
+
+    def row(self, sequence: int) -> Row | None:
+        found = self._execute(f"SELECT {_COLUMNS} FROM discreet_record WHERE sequence = ?", (sequence,))
+        return Row(*found[0]) if found else None
+
+    def rows(self, dataset: str | None = None) -> Iterator[Row]:
+        where, extra = ("AND dataset = ?", (dataset,)) if dataset is not None else ("", ())
+        last = -1
+        while True:  # in pages, so that a long ledger needs no long memory
+            page = self._execute(
+                f"SELECT {_COLUMNS} FROM discreet_record WHERE sequence > ? {where} ORDER BY sequence LIMIT {_CHUNK}",
+                (last, *extra),
+            )
+            yield from (Row(*columns) for columns in page)
+            if len(page) < _CHUNK:
+                return
+            last = page[-1][0]
+
+    def of_release(self, release: str) -> list[Record]:
+        found = self._execute("SELECT body FROM discreet_record WHERE release = ? ORDER BY sequence", (release,))
+        return [Record.from_body(body) for (body,) in found]
+
+    def latest(self, dataset: str, kind: Kind) -> Record | None:
+        found = self._execute(
+            "SELECT body FROM discreet_record WHERE dataset = ? AND kind = ? ORDER BY sequence DESC LIMIT 1",
+            (dataset, kind),
+        )
+        return Record.from_body(found[0][0]) if found else None
+
+    def total(self, dataset: str, allotment: str) -> Charge:
+        found = self._execute(
+            "SELECT amount, delta FROM discreet_total WHERE dataset = ? AND allotment = ?", (dataset, allotment)
+        )
+        return _charge(*found[0]) if found else _charge("0", "0")
+
+    def totals(self) -> dict[tuple[str, str], Charge]:
+        found = self._execute("SELECT dataset, allotment, amount, delta FROM discreet_total", ())
+        return {(dataset, allotment): _charge(amount, delta) for dataset, allotment, amount, delta in found}
+
+    def append(self, record: Record) -> None:
+        body = record.body()
+        last = Record.hash_of(body)
+        self._execute(
+            "INSERT INTO discreet_record VALUES (?, ?, ?, ?, ?, ?)",
+            (record.sequence, record.dataset, record.kind, record.release, body, last),
+        )
+        self._execute("UPDATE discreet_head SET sequence = ?, hash = ? WHERE one = 1", (record.sequence, last))
+
+    def set_total(self, dataset: str, allotment: str, spent: Charge) -> None:
+        self._execute(
+            "INSERT INTO discreet_total VALUES (?, ?, ?, ?) ON CONFLICT (dataset, allotment) "
+            "DO UPDATE SET amount = excluded.amount, delta = excluded.delta",
+            (dataset, allotment, str(spent.amount), str(spent.delta)),
+        )
+
+
+def _charge(amount: str, delta: str) -> Charge:
+    return Charge(fraction(amount, "total.amount"), fraction(delta, "total.delta"))

@@ -1,0 +1,129 @@
+"""The books checked again from the first record: chain, sums, caps, outcomes, anchor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from discreet.errors import DiscreetError
+from discreet.ledger.budget import Budget, Charge
+from discreet.ledger.record import GENESIS, Head, Record
+from discreet.ledger.store import Reader, Row
+
+if TYPE_CHECKING:
+    from discreet.ledger.anchor import Anchor
+
+__all__ = ["Verification", "verify"]
+
+_ENOUGH = 20  # problems worth listing
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What checking found. `ok` if nothing; else `problems`, in words, in the order they were met."""
+
+    records: int
+    charges: int
+    head: Head
+    anchored: bool
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+
+class _Check:
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self.head = GENESIS
+        self.count = 0
+        self.budgets: dict[str, Budget] = {}
+        self.spent: dict[tuple[str, str], Charge] = {}
+        self.charged: dict[str, str] = {}  # release -> dataset
+        self.concluded: set[str] = set()
+
+    def found(self, problem: str) -> None:
+        if len(self.problems) < _ENOUGH:
+            self.problems.append(problem)
+
+    def row(self, row: Row) -> None:
+        self.count += 1
+        name = f"record {row.sequence}"
+        if Record.hash_of(row.body) != row.hash:
+            self.found(f"{name} was changed: its text does not have its hash")
+        try:
+            record = Record.from_body(row.body)
+        except DiscreetError:
+            self.found(f"{name} cannot be read")
+            self.head = Head(row.sequence, row.hash)
+            return
+        if (record.sequence, record.dataset, record.kind, record.release) != row[:4]:
+            self.found(f"{name} was changed: its columns do not agree with its text")
+        if row.sequence != self.head.sequence + 1:
+            self.found(f"{name} follows record {self.head.sequence}: records are missing or out of order")
+        elif record.previous != self.head.hash:
+            self.found(f"{name} is not chained to the record before it")
+        self.head = Head(row.sequence, row.hash)
+        self.meaning(record, name)
+
+    def meaning(self, record: Record, name: str) -> None:
+        match record.kind:
+            case "open":
+                try:
+                    self.budgets[record.dataset] = Budget.from_json(record.detail["budget"])  # type: ignore[index, call-overload]
+                except (DiscreetError, TypeError, KeyError):
+                    self.found(f"{name} opens a budget that cannot be read")
+            case "charge":
+                self.charge(record, name)
+            case "answer" | "failure":
+                if record.release not in self.charged:
+                    self.found(f"{name} is an outcome of {record.release!r}, which was never charged")
+                if record.release in self.concluded:
+                    self.found(f"{name} is a second outcome of {record.release!r}")
+                self.concluded.add(record.release)
+            case "note":
+                pass
+
+    def charge(self, record: Record, name: str) -> None:
+        if record.release in self.charged:
+            self.found(f"{name} charges {record.release!r} a second time")
+        self.charged[record.release] = record.dataset
+        if min(record.charge.amount, record.charge.delta) < 0:
+            self.found(f"{name} is a negative charge")
+        place = (record.dataset, record.allotment)
+        spent = self.spent.get(place, Charge(Fraction(0))) + record.charge
+        self.spent[place] = spent
+        budget = self.budgets.get(record.dataset)
+        if budget is None:
+            if record.digest:  # what was written off for a dataset these books never had carries none
+                self.found(f"{name} charges {record.dataset!r}, which had no budget")
+            return
+        caps = {part.name: part.cap for part in budget.allotments}
+        if record.allotment not in caps or not spent.within(caps[record.allotment]):
+            self.found(f"{name} exceeds allotment {record.allotment!r} of {record.dataset!r}")
+
+
+def verify(reader: Reader, anchor: Anchor | None) -> Verification:
+    """Check everything that can be checked from the records, the totals, the head and the anchor."""
+    check = _Check()
+    for row in reader.rows():
+        check.row(row)
+    if reader.head() != check.head:
+        check.found(f"the books end at record {check.head.sequence}, not where their head says")
+    totals = {place: charge for place, charge in reader.totals().items() if charge != Charge(Fraction(0))}
+    spent = {place: charge for place, charge in check.spent.items() if charge != Charge(Fraction(0))}
+    for dataset, allotment in sorted(totals.keys() | spent.keys()):
+        if totals.get((dataset, allotment)) != spent.get((dataset, allotment)):
+            check.found(f"the total of allotment {allotment!r} of {dataset!r} is not the sum of its charges")
+    anchored = False
+    if anchor is not None:
+        try:
+            problem = anchor.problem(reader)
+            anchored = anchor.read() is not None and problem is None
+        except DiscreetError as error:
+            problem = str(error)
+        if problem is not None:
+            check.found(f"not the ledger last seen here: {problem}")
+    return Verification(check.count, len(check.charged), check.head, anchored, tuple(check.problems))
