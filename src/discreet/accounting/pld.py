@@ -82,7 +82,13 @@ def _privacy_loss(loss: Loss, interval: float) -> PrivacyLoss:
         parts = [pair[0].compose(pair[1], _TRUNCATED) if len(pair) == 2 else pair[0] for pair in pairs]
     if not parts:
         parts = [_claim(0, 0.0, step)]
-    return _sides(parts[0], step, sum(counts.values()))
+    return _sides(parts[0], step, _releases(counts))
+
+
+def _releases(counts: dict[Atom, int]) -> int:
+    """How many releases the plan makes in all, those inside samples too."""
+    inside = {atom: _releases(terms(atom.loss)) if isinstance(atom, Sampled) else 1 for atom in counts}
+    return sum(times * inside[atom] for atom, times in counts.items())
 
 
 def _merged(counts: dict[Atom, int]) -> dict[Atom, int]:
