@@ -1,10 +1,13 @@
-"""What is protected: which two datasets count as neighbours."""
+"""What is protected: one row, or everything of one person, and how much of it may count."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Neighbours"]
+from discreet.errors import InputError
+
+__all__ = ["Neighbours", "Unit"]
 
 
 class Neighbours(StrEnum):
@@ -15,3 +18,36 @@ class Neighbours(StrEnum):
 
     REPLACE = "replace"
     """One unit has other values; the number of units is public."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The thing whose presence or values no release may give away.
+
+    Without `column` it is one row. With `column`, every row that shares a value of it belongs to one person; of a
+    person's rows, those in at most `groups` groups of a question count, and in each group as at most `rows` rows.
+    """
+
+    column: str | None = None
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    groups: int = 1
+    rows: int = 1
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "neighbours", Neighbours(self.neighbours))
+        except ValueError:
+            allowed = " or ".join(repr(str(kind)) for kind in Neighbours)
+            raise InputError("unit.neighbours", self.neighbours, allowed) from None
+        for field in ("groups", "rows"):
+            value = getattr(self, field)
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 2**20:
+                raise InputError(f"unit.{field}", value, "a whole number from 1 to 2**20")
+        if self.column is None and (self.groups, self.rows) != (1, 1):
+            hint = "Name the column that identifies a person, or leave the limits out."
+            raise InputError("unit", "limits without a column", "limits only where the unit is a person", hint)
+
+    def __str__(self) -> str:
+        what = "one row" if self.column is None else f"everything of one {self.column}"
+        how = "added or removed" if self.neighbours is Neighbours.ADD_REMOVE else "replaced by another"
+        return f"{what}, {how}"

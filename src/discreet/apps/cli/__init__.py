@@ -1,0 +1,67 @@
+"""The `discreet` command. Exit codes: 0 done, 1 error, 2 usage, 3 budget refused, 4 audit violation."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import click
+import typer
+
+from discreet import __version__
+from discreet.apps.cli import calibrate, demo
+from discreet.errors import BudgetError, DiscreetError, InputError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="discreet",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="A trusted curator in a box: private answers, priced before they are asked.",
+    epilog="Start with: discreet demo",
+)
+app.add_typer(calibrate.app, name="calibrate")
+app.command("demo")(demo.demo)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"discreet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; every error is one plain message and an exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = app(words, standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.ClickException as problem:
+        problem.show()
+        sys.exit(problem.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _complain("stopped", "Stopped; nothing more was spent.", words)
+        sys.exit(1)
+    except DiscreetError as problem:
+        _complain(type(problem).__name__, str(problem), words)
+        sys.exit(3 if isinstance(problem, BudgetError) else 2 if isinstance(problem, InputError) else 1)
+
+
+def _complain(kind: str, message: str, words: Sequence[str]) -> None:
+    if "--json" in words:
+        print(json.dumps({"error": kind, "message": message}), file=sys.stderr)
+    else:
+        print(f"discreet: {message}", file=sys.stderr)

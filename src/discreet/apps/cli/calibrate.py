@@ -1,0 +1,158 @@
+"""`discreet calibrate`: noise for a budget, the budget for an accuracy, and what an epsilon means."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated
+
+import typer
+
+from discreet.accounting import (
+    advantage,
+    approx,
+    epsilon_within,
+    gaussian_sigma,
+    noise_multiplier,
+    percent,
+    posterior,
+    readable,
+    rho_within,
+    zcdp,
+)
+from discreet.apps.cli.output import AsJson, say, show_json, show_table
+from discreet.core.loss import Approx, Pure
+from discreet.core.sensitivity import Sensitivity
+from discreet.errors import InputError
+from discreet.mechanisms import Gaussian, Laplace
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Noise for a budget, the budget for an accuracy, what an epsilon means.")
+
+Epsilon = Annotated[str | None, typer.Option(help="Privacy loss, such as 0.5.")]
+Delta = Annotated[str | None, typer.Option(help="Chance of failure, such as 1e-6.")]
+Rho = Annotated[str | None, typer.Option(help="zCDP privacy loss, such as 0.01.")]
+Each = Annotated[int, typer.Option("--sensitivity", help="How far one unit moves one output (whole steps).")]
+Moved = Annotated[int, typer.Option("--moved", help="How many outputs one unit can move.")]
+Outputs = Annotated[int, typer.Option(help="How many outputs must hold at once.")]
+Confidence = Annotated[float, typer.Option(help="Between 0 and 1.")]
+
+
+@app.command("noise", epilog="Example: discreet calibrate noise --epsilon 1 --delta 1e-6")
+def noise(
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    each: Each = 1,
+    moved: Moved = 1,
+    outputs: Outputs = 1,
+    confidence: Confidence = 0.95,
+    as_json: AsJson = False,
+) -> None:
+    """The noise a budget buys: --epsilon alone, --epsilon with --delta, or --rho."""
+    one_unit = Sensitivity(each, moved)
+    mechanism: Laplace | Gaussian
+    if (epsilon is None) == (rho is None):
+        raise InputError("price", "both" if epsilon else "nothing", "exactly one of --epsilon and --rho")
+    if rho is not None:
+        if delta is not None:
+            raise InputError("--delta", delta, "given with --epsilon only")
+        mechanism, price = Gaussian.for_rho(rho, one_unit), f"rho = {rho}"
+    elif delta is not None and epsilon is not None:
+        mechanism = Gaussian(gaussian_sigma(epsilon, delta, one_unit))
+        price = f"epsilon = {epsilon}, delta = {delta}"
+    else:
+        mechanism, price = Laplace.for_epsilon(str(epsilon), one_unit), f"epsilon = {epsilon}"
+    name, field = ("Laplace", "scale") if isinstance(mechanism, Laplace) else ("Gaussian", "sigma")
+    width = getattr(mechanism, field)
+    error = mechanism.error(confidence, outputs)
+    if as_json:
+        row = {"mechanism": name.lower(), field: float(width), "exact": str(width), "variance": mechanism.variance}
+        show_json({**row, "confidence": confidence, "outputs": outputs, "error": error, "price": price})
+        return
+    say(f"{price}: discrete {name} noise, {field} {readable(width)}.")
+    together = "The answer stays" if outputs == 1 else f"All {outputs:,} answers stay"
+    say(f"{together} within +-{error:,} with probability {percent(confidence)}.")
+
+
+@app.command("budget", epilog="Example: discreet calibrate budget --within 25 --outputs 50")
+def budget(
+    within: Annotated[str, typer.Option(help="The half-width wanted, in steps.")],
+    each: Each = 1,
+    moved: Moved = 1,
+    outputs: Outputs = 1,
+    confidence: Confidence = 0.95,
+    as_json: AsJson = False,
+) -> None:
+    """The cheapest budget for an accuracy, counted as pure epsilon and as zCDP."""
+    one_unit = Sensitivity(each, moved)
+    epsilon = epsilon_within(within, confidence, outputs, one_unit)
+    rho = rho_within(within, confidence, outputs, one_unit)
+    if as_json:
+        show_json({"epsilon": float(epsilon), "rho": float(rho), "exact": {"epsilon": str(epsilon), "rho": str(rho)}})
+        return
+    rows = [["Laplace", f"epsilon = {readable(epsilon)}"], ["Gaussian", f"rho = {readable(rho)}"]]
+    several = "" if outputs == 1 else f", all {outputs:,} at once"
+    show_table(f"Within +-{within} with probability {percent(confidence)}{several}", ["noise", "costs"], rows)
+
+
+@app.command("odds", epilog="Example: discreet calibrate odds --epsilon 1 --prior 0.02")
+def odds(
+    epsilon: Annotated[str, typer.Option(help="Privacy loss.")],
+    delta: Delta = None,
+    prior: Annotated[list[str] | None, typer.Option(help="What someone believed before; may be repeated.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """What an epsilon means: how far beliefs can move, and how well anyone can tell whether you were in the data."""
+    guess = (1 + advantage(Pure(epsilon) if delta is None else Approx(epsilon, delta))) / 2
+    # With a delta, beliefs have no bound that always holds; the best guess still has one.
+    beliefs = (
+        [posterior(belief, epsilon) for belief in (prior or ["0.001", "0.02", "0.1", "0.5"])] if delta is None else []
+    )
+    if as_json:
+        moves = [{"prior": float(b.prior), "low": float(b.low), "high": float(b.high)} for b in beliefs]
+        show_json({"posteriors": moves, "best_guess": float(guess), "sentences": [b.sentence() for b in beliefs]})
+        return
+    if beliefs:
+        rows = [[percent(b.prior), percent(b.low, direction="down"), percent(b.high, direction="up")] for b in beliefs]
+        show_table(f"epsilon = {epsilon}", ["believed before", "at least after", "at most after"], rows, numbers=3)
+        say(beliefs[0].sentence())
+    say(f"Someone guessing whether you are in the data is right at most {percent(guess, direction='up')} of the time.")
+
+
+@app.command("convert", epilog="Example: discreet calibrate convert --rho 0.1 --delta 1e-6")
+def convert(
+    delta: Annotated[str, typer.Option(help="Chance of failure.")],
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    as_json: AsJson = False,
+) -> None:
+    """One way of counting in terms of the others."""
+    from discreet.core.loss import ZCDP
+
+    if (epsilon is None) == (rho is None):
+        raise InputError("price", "both" if epsilon else "nothing", "exactly one of --epsilon and --rho")
+    loss = Pure(str(epsilon)) if epsilon is not None else ZCDP(str(rho))
+    concentrated, claim = zcdp(loss), approx(loss, delta)
+    if as_json:
+        show_json({"rho": float(concentrated.rho), "epsilon": float(claim.epsilon), "delta": float(claim.delta)})
+        return
+    say(f"rho = {readable(concentrated.rho)}; epsilon = {readable(claim.epsilon)} at delta = {readable(claim.delta)}")
+
+
+@app.command(
+    "training", epilog="Example: discreet calibrate training --epsilon 2 --delta 1e-5 --rate 0.01 --steps 6000"
+)
+def training(
+    epsilon: Annotated[str, typer.Option(help="Privacy loss of the whole run.")],
+    delta: Annotated[str, typer.Option(help="Chance of failure.")],
+    rate: Annotated[str, typer.Option(help="Chance that an example is in a batch.")],
+    steps: Annotated[int, typer.Option(help="Number of steps.")],
+    as_json: AsJson = False,
+) -> None:
+    """The noise multiplier for DP-SGD with Poisson-sampled batches."""
+    multiplier: Fraction = noise_multiplier(epsilon, delta, rate, steps)
+    if as_json:
+        show_json({"noise_multiplier": float(multiplier), "exact": str(multiplier)})
+        return
+    say(f"noise multiplier {readable(multiplier)} for epsilon = {epsilon}, delta = {delta} over {steps:,} steps")

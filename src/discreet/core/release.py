@@ -1,0 +1,162 @@
+"""An answer: a table of values with intervals, what it cost and where it came from."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import InputError, MissingExtraError
+
+__all__ = ["Release", "number"]
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A table that has left the house. Reading it again is free.
+
+    Every output `x` comes as three columns: `x`, `x_lower`, `x_upper`. The interval holds the true value with the stated
+    confidence, for each number by itself.
+    """
+
+    id: str
+    dataset: str
+    columns: Mapping[str, list[Any]]
+    keys: tuple[str, ...]
+    outputs: tuple[str, ...]
+    confidence: float
+    cost: str
+    mechanism: str
+    digest: str
+    remaining: str = ""
+    query: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), []))
+
+    def __getitem__(self, name: str) -> list[Any]:
+        if name not in self.columns:
+            raise InputError("column", name, "one of " + ", ".join(self.columns))
+        return self.columns[name]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dictionary a row."""
+        return [dict(zip(self.columns, values, strict=True)) for values in zip(*self.columns.values(), strict=True)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: the table and its provenance."""
+        return {
+            "id": self.id,
+            "dataset": self.dataset,
+            "keys": list(self.keys),
+            "outputs": list(self.outputs),
+            "confidence": self.confidence,
+            "cost": self.cost,
+            "mechanism": self.mechanism,
+            "digest": self.digest,
+            "remaining": self.remaining,
+            "query": dict(self.query),
+            "columns": dict(self.columns),
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict())
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The table as CSV; text that a spreadsheet would run as a formula is quoted."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([_harmless(name) for name in self.columns])
+        writer.writerows([_harmless(value) for value in row] for row in zip(*self.columns.values(), strict=True))
+        if path is not None:
+            Path(path).write_text(out.getvalue(), encoding="utf-8")
+        return out.getvalue()
+
+    def to_markdown(self) -> str:
+        """The table as Markdown, values with their intervals."""
+        head = [*self.keys, *self.outputs]
+        lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+        lines.extend("| " + " | ".join(cells).replace("\n", " ") + " |" for cells in self.cells())
+        return "\n".join(lines)
+
+    def cells(self) -> list[list[str]]:
+        """The table as text: keys, then each value with its interval."""
+        out = []
+        for row in self.rows():
+            cells = [_key_text(row[key]) for key in self.keys]
+            for name in self.outputs:
+                low, high = number(row[f"{name}_lower"]), number(row[f"{name}_upper"])
+                cells.append(f"{number(row[name])} [{low}, {high}]")
+            out.append(cells)
+        return out
+
+    def to_arrow(self) -> Any:
+        """A pyarrow table."""
+        import pyarrow
+
+        return pyarrow.table(dict(self.columns))
+
+    def to_pandas(self) -> Any:
+        """A pandas frame."""
+        import pandas
+
+        return pandas.DataFrame(dict(self.columns))
+
+    def to_polars(self) -> Any:
+        """A Polars frame."""
+        return _module("polars", "polars").DataFrame(dict(self.columns))
+
+    def plot(self, output: str | None = None) -> Any:
+        """A chart with error bars (needs the `charts` extra); `.save("picture.png")` or show it in a notebook."""
+        _module("altair", "charts")
+        from discreet.core.chart import chart
+
+        return chart(self, output if output is not None else self.outputs[0])
+
+    def __repr__(self) -> str:
+        shown = self.cells()
+        head = [*self.keys, *self.outputs]
+        body = [head, *shown[:20]]
+        widths = [max(len(row[i]) for row in body) for i in range(len(head))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in body]
+        if len(shown) > 20:
+            lines.append(f"... {len(shown) - 20} more rows")
+        after = f"; left: {self.remaining}" if self.remaining else ""
+        lines.append(
+            f"[{self.confidence:.0%} intervals; cost {self.cost}{after}; release {self.id}; {self.digest[:12]}]"
+        )
+        return "\n".join(lines)
+
+
+def number(value: Any) -> str:
+    """A number people can read."""
+    if value is None:
+        return "-"
+    if isinstance(value, int) or float(value).is_integer():
+        return f"{int(value):,}"
+    if value and abs(value) < 1e-3:
+        return f"{value:.3g}"
+    return f"{value:,.3f}" if abs(value) < 1000 else f"{value:,.1f}"
+
+
+def _key_text(value: Any) -> str:
+    return "(missing)" if value is None else str(value)
+
+
+def _harmless(value: Any) -> Any:
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return "'" + value
+    return value
+
+
+def _module(name: str, extra: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtraError(extra, name) from None

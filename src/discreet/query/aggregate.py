@@ -1,0 +1,231 @@
+"""What a question computes per group, and how it is made from noisy measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number, exactly
+from discreet.errors import InputError
+from discreet.query.measure import Measure, People, Rows, Squares, Total, lattice_for
+from discreet.query.schema import Schema
+
+__all__ = [
+    "Aggregate",
+    "Count",
+    "Mean",
+    "Persons",
+    "Std",
+    "Sum",
+    "Variance",
+    "aggregate_from",
+    "aggregate_to",
+    "count",
+    "mean",
+    "people",
+    "std",
+    "total",
+    "variance",
+]
+
+Floats = NDArray[np.float64]
+Bounds = tuple[Fraction, Fraction] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many rows; with a column, how many where it has a value."""
+
+    column: str | None = None
+
+    def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        if self.column is not None:
+            schema.column(self.column, "count")
+        return (_rows(schema, self.column),)
+
+    def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
+        return noisy[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """How many different persons."""
+
+    def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        if schema.unit.column is None:
+            hint = "Declare [unit] column = ..., or use count()."
+            raise InputError("people", "unit is a row", "a schema whose unit is a person", hint)
+        return (People(),)
+
+    def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
+        return noisy[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _OfColumn:
+    """A statistic of one numeric column, its values moved into `bounds` (the declared ones unless given)."""
+
+    column: str
+    bounds: Bounds = None
+
+    def limits(self, schema: Schema) -> tuple[Fraction, Fraction]:
+        """The bounds in force."""
+        declared = schema.numeric(self.column, type(self).__name__.lower())
+        return self.bounds if self.bounds is not None else (declared.lower, declared.upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(_OfColumn):
+    """The sum of a column."""
+
+    def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        column = schema.numeric(self.column, "sum")
+        return (Total(self.column, lattice_for(column, *self.limits(schema))),)
+
+    def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
+        (measure,) = self.measures(schema)
+        if not isinstance(measure, Total):
+            raise TypeError("a sum has one measure, its total")
+        return noisy[0] * float(measure.lattice.step)
+
+
+@dataclass(frozen=True, slots=True)
+class Mean(_OfColumn):
+    """The mean of a column: its noisy sum around the middle of the bounds, over the noisy count."""
+
+    def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        lattice = lattice_for(schema.numeric(self.column, "mean"), *self.limits(schema))
+        return Total(self.column, lattice, (lattice.lowest + lattice.highest) // 2), _rows(schema, self.column)
+
+    def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
+        lower, upper = self.limits(schema)
+        return np.clip(_mean(self.measures(schema)[0], noisy[0], noisy[1]), float(lower), float(upper))
+
+
+@dataclass(frozen=True, slots=True)
+class Variance(_OfColumn):
+    """The variance of a column (mean squared distance from the mean)."""
+
+    def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        column = schema.numeric(self.column, "variance")
+        limits = self.limits(schema)
+        squares = Squares(self.column, lattice_for(column, *limits, coarse=True))
+        return (*Mean(self.column, self.bounds).measures(schema), squares)
+
+    def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
+        total, _, squares = self.measures(schema)
+        lower, upper = self.limits(schema)
+        if not isinstance(squares, Squares):
+            raise TypeError("measures are listed as total, rows, squares")
+        step = float(squares.lattice.step)
+        second = (noisy[2] / np.maximum(noisy[1], 1.0) + squares.centre) * step * step
+        first = _mean(total, noisy[0], noisy[1]) - squares.middle * step
+        return np.clip(second - first * first, 0.0, float(upper - lower) ** 2 / 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Std(_OfColumn):
+    """The standard deviation of a column."""
+
+    def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        return Variance(self.column, self.bounds).measures(schema)
+
+    def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
+        return np.sqrt(Variance(self.column, self.bounds).estimate(schema, noisy))
+
+
+Aggregate = Count | Persons | Sum | Mean | Variance | Std
+
+
+def _rows(schema: Schema, column: str | None) -> Rows:
+    """A column declared complete has a value in every row: one count serves all."""
+    return Rows(column if column is not None and schema.columns[column].nullable else None)
+
+
+def _mean(total: Measure, sums: Floats, rows: Floats) -> Floats:
+    if not isinstance(total, Total):
+        raise TypeError("the first measure of a mean is a total")
+    return (sums / np.maximum(rows, 1.0) + total.centre) * float(total.lattice.step)
+
+
+def _limits(bounds: Sequence[Number] | None) -> Bounds:
+    if bounds is None:
+        return None
+    if len(bounds) != 2:
+        raise InputError("bounds", list(bounds), "a pair (lower, upper)")
+    low, high = exactly(bounds[0], "bounds"), exactly(bounds[1], "bounds")
+    if low >= high:
+        raise InputError("bounds", list(bounds), "lower below upper")
+    return low, high
+
+
+def count(column: str | None = None) -> Count:
+    """How many rows (with a column: how many have a value there)."""
+    return Count(column)
+
+
+def people() -> Persons:
+    """How many different persons."""
+    return Persons()
+
+
+def total(column: str, bounds: Sequence[Number] | None = None) -> Sum:
+    """The sum of a column; `bounds` tighter than the declared ones mean less noise and more clipping."""
+    return Sum(column, _limits(bounds))
+
+
+def mean(column: str, bounds: Sequence[Number] | None = None) -> Mean:
+    """The mean of a column."""
+    return Mean(column, _limits(bounds))
+
+
+def variance(column: str, bounds: Sequence[Number] | None = None) -> Variance:
+    """The variance of a column."""
+    return Variance(column, _limits(bounds))
+
+
+def std(column: str, bounds: Sequence[Number] | None = None) -> Std:
+    """The standard deviation of a column."""
+    return Std(column, _limits(bounds))
+
+
+_NAMES: dict[str, type[Any]] = {
+    "count": Count,
+    "people": Persons,
+    "sum": Sum,
+    "mean": Mean,
+    "variance": Variance,
+    "std": Std,
+}
+
+
+def aggregate_to(aggregate: Aggregate) -> dict[str, Any]:
+    """An aggregate as plain JSON values."""
+    entry: dict[str, Any] = {"of": next(name for name, kind in _NAMES.items() if type(aggregate) is kind)}
+    if (column := getattr(aggregate, "column", None)) is not None:
+        entry["column"] = column
+    if (bounds := getattr(aggregate, "bounds", None)) is not None:
+        entry["bounds"] = [str(bound) for bound in bounds]
+    return entry
+
+
+def aggregate_from(entry: dict[str, Any]) -> Aggregate:
+    """An aggregate from its JSON values."""
+    kind = _NAMES.get(entry.get("of", ""))
+    if kind is None or set(entry) - {"of", "column", "bounds"}:
+        raise InputError(
+            "outputs", entry, "{'of': ..., 'column': ..., 'bounds': [low, high]} with of = " + ", ".join(_NAMES)
+        )
+    if kind is Persons:
+        return Persons()
+    if kind is Count:
+        return Count(entry.get("column"))
+    if not isinstance(entry.get("column"), str):
+        raise InputError("outputs", entry, "a column name")
+    made: Aggregate = kind(entry["column"], _limits(entry.get("bounds")))
+    return made

@@ -1,0 +1,171 @@
+"""What a custodian declares about a column. Nothing here is ever read off the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.exact import Number, exactly
+from discreet.errors import InputError
+
+__all__ = ["Boolean", "Category", "Column", "Date", "Integer", "Numeric", "Real", "Text", "column_from"]
+
+
+def _bounds(kind: object, lower: Number, upper: Number) -> None:
+    low, high = exactly(lower, "lower"), exactly(upper, "upper")
+    if low >= high:
+        raise InputError("upper", upper, f"more than lower = {lower}")
+    if max(abs(low), abs(high)) > 2**52:
+        raise InputError("upper" if abs(high) >= abs(low) else "lower", upper, "within +-2**52")
+    object.__setattr__(kind, "lower", low)
+    object.__setattr__(kind, "upper", high)
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """Whole numbers from `lower` to `upper`. Others are moved to the nearest bound, fractions rounded."""
+
+    lower: Fraction
+    upper: Fraction
+    nullable: bool = False
+
+    def __init__(self, lower: Number, upper: Number, nullable: bool = False) -> None:
+        _bounds(self, lower, upper)
+        for field in ("lower", "upper"):
+            if getattr(self, field).denominator != 1:
+                raise InputError(field, str(getattr(self, field)), "a whole number", "Declare the column as real.")
+        object.__setattr__(self, "nullable", nullable)
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """Numbers from `lower` to `upper`. Others, infinities too, are moved to the nearest bound; NaN is missing."""
+
+    lower: Fraction
+    upper: Fraction
+    nullable: bool = False
+
+    def __init__(self, lower: Number, upper: Number, nullable: bool = False) -> None:
+        _bounds(self, lower, upper)
+        object.__setattr__(self, "nullable", nullable)
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One of the `values` listed, compared as text. Anything else is missing."""
+
+    values: tuple[str, ...]
+    nullable: bool = False
+
+    def __init__(self, values: Any, nullable: bool = False) -> None:
+        if isinstance(values, str) or not hasattr(values, "__iter__"):
+            raise InputError("values", values, "a list of the values that may occur")
+        names = tuple(str(value) for value in values)
+        if not names:
+            raise InputError("values", [], "at least one value")
+        if len(set(names)) != len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise InputError("values", repeated, "each value once")
+        object.__setattr__(self, "values", names)
+        object.__setattr__(self, "nullable", nullable)
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    """True or false (also as 1/0 or as text 'true'/'false'). Anything else is missing."""
+
+    nullable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """Days from `lower` to `upper`. Others are moved to the nearest bound; what is no date is missing."""
+
+    lower: date
+    upper: date
+    nullable: bool = False
+
+    def __init__(self, lower: date | str, upper: date | str, nullable: bool = False) -> None:
+        low, high = _day(lower, "lower"), _day(upper, "upper")
+        if low >= high:
+            raise InputError("upper", str(upper), f"after lower = {lower}")
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+        object.__setattr__(self, "nullable", nullable)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Free text: usable as the column that identifies a person, never in a question."""
+
+    nullable: bool = False
+
+
+Column = Integer | Real | Category | Boolean | Date | Text
+Numeric = Integer | Real
+
+
+def _day(value: date | str, field: str) -> date:
+    try:
+        return value if isinstance(value, date) else date.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise InputError(field, value, "a date such as 2024-12-31") from None
+
+
+_KINDS: dict[str, type[Any]] = {
+    "integer": Integer,
+    "real": Real,
+    "category": Category,
+    "boolean": Boolean,
+    "date": Date,
+    "text": Text,
+}
+_FIELDS = {
+    "integer": ("lower", "upper"),
+    "real": ("lower", "upper"),
+    "category": ("values",),
+    "boolean": (),
+    "date": ("lower", "upper"),
+    "text": (),
+}
+
+
+def column_from(name: str, declared: dict[str, Any]) -> Column:
+    """A column from its entry in a schema file; every error names the column and the field."""
+    entry = dict(declared)
+    kind = entry.pop("type", None)
+    where = f"columns.{name}"
+    if kind not in _KINDS:
+        raise InputError(f"{where}.type", kind, "one of " + ", ".join(_KINDS))
+    for field in _FIELDS[kind]:
+        if field not in entry or entry[field] in ("", "?"):
+            hint = f"Add `{field} = ...` under [{where}]; it must not be read off the data."
+            raise InputError(f"{where}.{field}", "missing", f"a value, since type = {kind!r}", hint)
+    unknown = set(entry) - {*_FIELDS[kind], "nullable"}
+    if unknown:
+        raise InputError(f"{where}.{min(unknown)}", "present", f"only {', '.join((*_FIELDS[kind], 'nullable'))}")
+    if not isinstance(entry.get("nullable", False), bool):
+        raise InputError(f"{where}.nullable", entry["nullable"], "true or false")
+    try:
+        column: Column = _KINDS[kind](**entry)
+    except InputError as problem:
+        raise InputError(f"{where}.{problem.field}", problem.got, problem.allowed, problem.hint) from None
+    return column
+
+
+def column_to(column: Column) -> dict[str, Any]:
+    """A column as the entry a schema file would hold."""
+    kind = next(name for name, cls in _KINDS.items() if type(column) is cls)
+    entry: dict[str, Any] = {"type": kind}
+    for field in _FIELDS[kind]:
+        value = getattr(column, field)
+        if isinstance(value, Fraction):
+            value = int(value) if value.denominator == 1 else float(value)
+        elif isinstance(value, date):
+            value = value.isoformat()
+        elif isinstance(value, tuple):
+            value = list(value)
+        entry[field] = value
+    return {**entry, "nullable": column.nullable}

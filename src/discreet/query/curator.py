@@ -1,0 +1,235 @@
+"""Where a person starts: data, a schema and a ledger behind one counter."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.core.exact import Number
+from discreet.core.release import Release
+from discreet.errors import InputError
+from discreet.ledger.account import Standing
+from discreet.ledger.budget import Allotment, Budget
+from discreet.ledger.door import Answer, stored
+from discreet.ledger.door import release as through_the_door
+from discreet.ledger.ledger import Ledger
+from discreet.query.aggregate import Aggregate
+from discreet.query.explain import explain, price_text
+from discreet.query.key import Key
+from discreet.query.plan import QueryPlan, plan_query
+from discreet.query.predicate import Predicate
+from discreet.query.price import Price
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+from discreet.query.source import Source, source_of
+
+__all__ = ["Curator", "Offer", "Question", "open_curator"]
+
+
+class Curator:
+    """Answers questions about one private table, within its budget."""
+
+    def __init__(self, source: Source, schema: Schema, ledger: Ledger, who: str) -> None:
+        self._source = source
+        self.schema = schema
+        self.ledger = ledger
+        self.who = who
+
+    def __repr__(self) -> str:
+        left = ", ".join(f"{s.allotment.name}: {price_text(s.allotment, s.left, 'down')} left" for s in self.standing())
+        return f"<Curator of {self.schema.name!r}; protects {self.schema.unit}; {left}>"
+
+    def standing(self) -> tuple[Standing, ...]:
+        """What every allotment has spent and has left."""
+        return self.ledger.standing(self.schema.name)
+
+    def table(self, name: str | None = None) -> Question:
+        """Begin a question about the table."""
+        if name not in (None, self.schema.name):
+            raise InputError("table", name, f"{self.schema.name!r}, the table of this curator")
+        return Question(self, Query())
+
+    def question(self, query: Query | Mapping[str, Any] | str) -> Question:
+        """A question from a `Query` or its JSON form."""
+        if isinstance(query, str):
+            return Question(self, Query.from_json(query, self.schema))
+        return Question(self, query if isinstance(query, Query) else Query.from_dict(query, self.schema))
+
+    def releases(self) -> list[str]:
+        """The ids of the releases of this table that have an answer."""
+        return [known.charged.release for known in self.ledger.releases(self.schema.name) if known.answer is not None]
+
+    def release(self, release: str) -> Release:
+        """A release made before, read again for free."""
+        known = self.ledger.find(release)
+        if known is None or known.answer is None or known.charged.dataset != self.schema.name:
+            raise InputError("release", release, "the id of a stored release", "List them with releases().")
+        return self._table(stored(known))
+
+    def _release(self, plan: QueryPlan, release: str | None, why: str) -> Release:
+        missing = set(_used(plan)) - set(self._source.columns())
+        if missing:
+            raise InputError("columns", min(missing), "present in the data: the schema and the data disagree")
+        name = plan.allotment.name
+        return self._table(
+            through_the_door(plan, self._source, self.ledger, who=self.who, why=why, release=release, allotment=name)
+        )
+
+    def _table(self, answer: Answer) -> Release:
+        allotment = self.ledger.account(answer.dataset).budget.allotment(answer.allotment)
+        left = self.ledger.remaining(answer.dataset, answer.allotment)
+        result: Any = answer.result
+        return Release(
+            id=answer.release,
+            dataset=answer.dataset,
+            columns=result["columns"],
+            keys=tuple(result["keys"]),
+            outputs=tuple(result["outputs"]),
+            confidence=result["confidence"],
+            cost=price_text(allotment, answer.charge),
+            mechanism=answer.mechanism,
+            digest=answer.digest,
+            remaining=price_text(allotment, left, "down"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about a curator's table, being put together. Nothing happens until it is planned and released."""
+
+    curator: Curator
+    query: Query
+
+    def where(self, condition: str | Predicate) -> Question:
+        """Keep the rows for which the condition is true."""
+        return replace(self, query=self.query.where(condition))
+
+    def group_by(self, *keys: str | Key) -> Question:
+        """Answer for every group of public keys."""
+        return replace(self, query=self.query.group_by(*keys))
+
+    def agg(self, **outputs: Aggregate) -> Question:
+        """Name what is computed."""
+        return replace(self, query=self.query.agg(**outputs))
+
+    def histogram(self, column: str, edges: Any = None, **how: Any) -> Question:
+        """How many rows in each bin of a column."""
+        return replace(self, query=self.query.histogram(column, edges, **how))
+
+    def plan(
+        self,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        within: Number | None = None,
+        confidence: float = 0.95,
+        noise: str = "auto",
+        allotment: str | None = None,
+    ) -> Offer:
+        """Price the whole question: by epsilon, rho, a share of the allotment, or the accuracy wanted."""
+        price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence, noise=noise)
+        budget = self.curator.ledger.account(self.curator.schema.name).budget
+        part: Allotment = budget.allotment(allotment)
+        return Offer(self.curator, plan_query(self.query, self.curator.schema, part, price))
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A plan and where to release it. `print(offer)` before, `offer.release()` to spend."""
+
+    curator: Curator
+    plan: QueryPlan
+
+    def explain(self) -> str:
+        """Cost, noise, expected error of every output, and what clipping may cost. Spends nothing."""
+        left = self.curator.ledger.remaining(self.plan.dataset, self.plan.allotment.name)
+        return explain(self.plan, left)
+
+    def release(self, *, release: str | None = None, why: str = "") -> Release:
+        """Spend, open, run, record. The same `release` id again returns the stored answer at no cost."""
+        return self.curator._release(self.plan, release, why)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+
+def open_curator(
+    source: Any,
+    schema: Schema | Mapping[str, Any] | str | Path = "discreet.toml",
+    *,
+    ledger: Ledger | str | Path | None = None,
+    budget: Budget | None = None,
+    table: str | None = None,
+    who: str | None = None,
+) -> Curator:
+    """Put a curator in front of private data.
+
+    `source` is a CSV or Parquet file, glob or folder, a DuckDB file or postgresql:// address (with `table`), or an
+    Arrow, pandas or Polars table. The ledger is `discreet.db` beside the file unless named. The budget is opened the
+    first time, from `budget` or the schema's [budget]; later it is only checked.
+    """
+    declared, found = _schema(schema)
+    place = source_of(source, table)
+    missing = set(found.columns) - set(place.columns())
+    if missing:
+        hint = "Remove it from the schema, or name the column as it is in the data."
+        raise InputError(f"columns.{min(missing)}", "declared", "a column the data has", hint)
+    books = ledger if isinstance(ledger, Ledger) else Ledger.open(_ledger_place(source, ledger))
+    person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
+    wanted = budget if budget is not None else declared
+    if wanted is not None:
+        books.create(found.name, wanted, unit=str(found.unit), who=person)
+    books.account(found.name)
+    return Curator(place, found, books, person)
+
+
+def _schema(schema: Schema | Mapping[str, Any] | str | Path) -> tuple[Budget | None, Schema]:
+    if isinstance(schema, Schema):
+        return None, schema
+    if isinstance(schema, Mapping):
+        entry: Mapping[str, Any] = schema
+        found = Schema.from_dict(entry)
+    else:
+        found = Schema.load(schema)
+        entry = tomllib.loads(Path(schema).read_text(encoding="utf-8"))
+    return budget_from(entry["budget"]) if "budget" in entry else None, found
+
+
+def budget_from(entry: Mapping[str, Any]) -> Budget:
+    """A budget from a schema's [budget] table."""
+    unknown = set(entry) - {"epsilon", "delta", "rho", "allotments"}
+    if unknown:
+        raise InputError(f"budget.{min(unknown)}", "present", "only epsilon, delta, rho and [budget.allotments.NAME]")
+    parts = [Allotment(name, **part) for name, part in entry.get("allotments", {}).items()]
+    return Budget(entry.get("epsilon"), rho=entry.get("rho"), delta=entry.get("delta", 0), allotments=parts)
+
+
+def _ledger_place(source: Any, ledger: str | Path | None) -> str | Path:
+    if ledger is not None:
+        return ledger
+    if named := os.environ.get("DISCREET_LEDGER"):
+        return named
+    if isinstance(source, (str, os.PathLike)) and "://" not in str(source):
+        path = Path(source)
+        folder = path if path.is_dir() else path.parent
+        return (folder if folder.exists() else Path()) / "discreet.db"
+    return "discreet.db"
+
+
+def _used(plan: QueryPlan) -> list[str]:
+    """The columns a plan reads."""
+    from discreet.query.predicate import columns_of
+
+    named = [key.column for key in plan.question.keys]
+    named += [column for measure in plan.measures if (column := getattr(measure, "column", None)) is not None]
+    if plan.question.condition is not None:
+        named += columns_of(plan.question.condition)
+    if plan.schema.unit.column is not None:
+        named.append(plan.schema.unit.column)
+    return named

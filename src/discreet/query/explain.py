@@ -1,0 +1,76 @@
+"""A plan in words: what it costs, what is added, how far answers may be off, what clipping may do."""
+
+from __future__ import annotations
+
+from discreet.accounting.words import readable
+from discreet.core.lattice import Lattice
+from discreet.core.release import number
+from discreet.ledger.budget import Allotment, Charge
+from discreet.query.measure import Total, lattice_for
+from discreet.query.plan import Expectation, QueryPlan
+
+__all__ = ["explain", "price_text"]
+
+
+def price_text(allotment: Allotment, charge: Charge, direction: str = "up") -> str:
+    """An amount in the currency of an allotment, rounded away from the promise."""
+    text = f"{allotment.currency} = {readable(charge.amount, direction=direction)}"  # type: ignore[arg-type]
+    if charge.delta:
+        text += f", delta = {readable(charge.delta, direction=direction)}"  # type: ignore[arg-type]
+    return text
+
+
+def explain(plan: QueryPlan, left: Charge | None = None) -> str:
+    """The plan for a person who is about to spend on it."""
+    allotment, charge = plan.allotment, plan.charge
+    lines = [f"Plan for {plan.dataset!r}; protects {plan.schema.unit}."]
+    lines.append(f"Cost: {price_text(allotment, charge)} from allotment {allotment.name!r} (the whole question).")
+    if left is not None:
+        if charge.within(left):
+            lines.append(
+                f"Left: {price_text(allotment, left, 'down')} now, {price_text(allotment, charge.left_of(left), 'down')} after."
+            )
+        else:
+            lines.append(f"Left: {price_text(allotment, left, 'down')}: not enough, this plan would be refused.")
+    groups = "1 row" if plan.groups == 1 else f"{plan.groups:,} rows, one for each group, empty ones too"
+    lines.append(f"Releases {groups}.")
+    lines.extend(_expectation(expected, plan.confidence) for expected in plan.expected())
+    lines.extend(_clipping(plan))
+    return "\n".join(lines)
+
+
+def _expectation(expected: Expectation, confidence: float) -> str:
+    if expected.half_width is not None:
+        error = f"+-{number(expected.half_width)}"
+    else:
+        sizes = ", ".join(f"+-{number(half)} at {rows:,} rows" for rows, half in expected.by_rows)
+        error = f"{sizes} in the group"
+    return f"  {expected.output}: {error} ({confidence:.0%}); {expected.noise}."
+
+
+def _clipping(plan: QueryPlan) -> list[str]:
+    """What the limits may cost, in words: noise is not the only error."""
+    notes = []
+    unit = plan.schema.unit
+    if unit.column is not None:
+        if plan.groups > unit.groups:
+            few = "1 group" if unit.groups == 1 else f"{unit.groups:,} groups"
+            notes.append(
+                f"A {unit.column} counts in at most {few}, picked at random; what they have in others is left out."
+            )
+        if any(not measure.per_person for measure in plan.measures):
+            rows = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
+            notes.append(f"In a group a {unit.column} counts as at most {rows}; more are clipped.")
+    for measure in plan.measures:
+        if isinstance(measure, Total):
+            low, high = float(measure.lattice.lower), float(measure.lattice.upper)
+            notes.append(
+                f"Values of {measure.column} outside {low:g}..{high:g} are moved to the nearer end{_grid(plan, measure)}."
+            )
+    return [f"  Note: {note}" for note in dict.fromkeys(notes)]
+
+
+def _grid(plan: QueryPlan, measure: Total) -> str:
+    column = plan.schema.numeric(measure.column, "column")
+    fine: Lattice = lattice_for(column, measure.lattice.lower, measure.lattice.upper)
+    return f" and rounded to multiples of {float(fine.step):g}" if fine.step != 1 else ""

@@ -1,0 +1,214 @@
+"""What a question groups by. The full list of groups is public before anything is read."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.exact import Number, as_written
+from discreet.errors import InputError
+from discreet.query.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.query.schema import Schema
+
+__all__ = ["Bin", "Key", "bins", "key"]
+
+MOST_GROUPS = 1_000_000
+_EVERY = ("day", "month", "year")
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The numbers or days from `start` up to, and not including, `end` (the last bin includes its end)."""
+
+    start: Any
+    end: Any
+
+    def __str__(self) -> str:
+        return f"{_plain(self.start)}..{_plain(self.end)}"
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Fraction):
+        return str(value.numerator) if value.denominator == 1 else f"{float(value):g}"
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One column to group by: its declared values, the `values` given, or the bins between `edges`."""
+
+    column: str
+    values: tuple[Any, ...] | None = None
+    edges: tuple[Any, ...] | None = None
+
+    def labels(self, schema: Schema) -> list[Any]:
+        """The groups, in the order they are published; None stands for a missing value."""
+        column = schema.column(self.column, "group_by")
+        found: list[Any]
+        if self.edges is not None:
+            pairs = zip(self.edges[:-1], self.edges[1:], strict=True)
+            return [Bin(a, b) for a, b in pairs]
+        if self.values is not None:
+            return list(self.values)
+        match column:
+            case Category():
+                found = list(column.values)
+            case Boolean():
+                found = [False, True]
+            case Integer():
+                found = list(range(int(column.lower), int(column.upper) + 1))
+            case _:
+                raise InputError("group_by", self.column, "a category, a boolean, an integer, or bins")
+        return [*found, None] if column.nullable else found
+
+    def to_dict(self) -> dict[str, Any]:
+        entry: dict[str, Any] = {"column": self.column}
+        if self.values is not None:
+            entry["values"] = list(self.values)
+        if self.edges is not None:
+            entry["edges"] = [_wire(edge) for edge in self.edges]
+        return entry
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any], schema: Schema) -> Key:
+        """The key, checked against the schema as if a person had written it."""
+        if "edges" in entry:
+            return bins(entry["column"], entry["edges"]).checked(schema)
+        return key(entry["column"], entry.get("values")).checked(schema)
+
+    def checked(self, schema: Schema) -> Key:
+        """The same key with its values and edges read as the column's type; an error names what is not allowed."""
+        column = schema.column(self.column, "group_by")
+        if self.edges is not None:
+            return Key(self.column, edges=_edges(self.column, column, self.edges))
+        if self.values is not None:
+            return Key(self.column, values=_values(self.column, column, self.values))
+        if isinstance(column, (Real, Date)):
+            hint = f'Use bins("{self.column}", ...), so that the groups are known beforehand.'
+            raise InputError("group_by", self.column, "a category, a boolean, an integer, or bins", hint)
+        if len(self.labels(schema)) > MOST_GROUPS:
+            raise InputError("group_by", self.column, f"at most {MOST_GROUPS:,} groups", "Use bins.")
+        return self
+
+
+def key(column: str, values: Sequence[Any] | None = None) -> Key:
+    """Group by a column's declared values, or by the ones listed (rows with other values are left out)."""
+    return Key(column, values=None if values is None else tuple(values))
+
+
+def bins(
+    column: str,
+    edges: Sequence[Any] | None = None,
+    *,
+    width: Number | None = None,
+    every: str | None = None,
+) -> Key:
+    """Group numbers or dates into bins between `edges`, of equal `width`, or `every` day, month or year.
+
+    `width` and `every` start at the column's declared lower bound.
+
+    >>> bins("age", [0, 18, 65, 120]).edges
+    (0, 18, 65, 120)
+    """
+    given = [name for name, value in (("edges", edges), ("width", width), ("every", every)) if value is not None]
+    if len(given) != 1:
+        raise InputError("bins", given or "nothing", "exactly one of edges, width, every")
+    if edges is not None:
+        if len(edges) < 2:
+            raise InputError("bins.edges", list(edges), "at least two edges")
+        return Key(column, edges=tuple(edges))
+    return Key(column, edges=("width", width) if width is not None else ("every", every))
+
+
+def _edges(name: str, column: Column, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not isinstance(column, (Integer, Real, Date)):
+        raise InputError("bins", name, "a numeric or date column")
+    if edges[0] == "width" or edges[0] == "every":
+        made = _regular(column, *edges)
+    elif isinstance(column, Date):
+        made = tuple(_day(edge) for edge in edges)
+    else:
+        made = tuple(as_written(edge, "bins.edges") for edge in edges)
+    if any(a >= b for a, b in itertools.pairwise(made)):
+        raise InputError("bins.edges", [str(edge) for edge in made[:20]], "edges in rising order")
+    if len(made) - 1 > MOST_GROUPS:
+        raise InputError("bins", f"{len(made) - 1} bins", f"at most {MOST_GROUPS:,}")
+    return made
+
+
+def _regular(column: Integer | Real | Date, how: str, size: Any) -> tuple[Any, ...]:
+    if isinstance(column, Date):
+        if how == "width":
+            step = as_written(size, "bins.width")
+            if step.denominator != 1 or step < 1:
+                raise InputError("bins.width", size, "a whole number of days, or use every='month'")
+            return _days(column, lambda day: day + timedelta(days=int(step)))
+        if size not in _EVERY:
+            raise InputError("bins.every", size, "one of " + ", ".join(_EVERY))
+        if size == "day":
+            return _days(column, lambda day: day + timedelta(days=1))
+        months = 1 if size == "month" else 12
+        return _days(column, lambda day: _months_later(day, months))
+    if how == "every":
+        raise InputError("bins.every", size, "used with dates only", "Use width for numbers.")
+    step = as_written(size, "bins.width")
+    if step <= 0:
+        raise InputError("bins.width", size, "more than zero")
+    count = -((column.lower - column.upper) // step)
+    if count > MOST_GROUPS:
+        raise InputError("bins.width", size, f"at most {MOST_GROUPS:,} bins")
+    return tuple(column.lower + i * step for i in range(int(count) + 1))
+
+
+def _days(column: Date, after: Any) -> tuple[date, ...]:
+    edges = [column.lower]
+    while edges[-1] <= column.upper:
+        edges.append(after(edges[-1]))
+    return tuple(edges)
+
+
+def _months_later(day: date, months: int) -> date:
+    """The first day of the month (or year) that begins after `day`."""
+    if months == 12:
+        return date(day.year + 1, 1, 1)
+    total = day.year * 12 + day.month
+    return date(total // 12, total % 12 + 1, 1)
+
+
+def _values(name: str, column: Column, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values:
+        raise InputError("group_by", name, "at least one value in the list")
+    match column:
+        case Category():
+            read: tuple[Any, ...] = tuple(None if value is None else str(value) for value in values)
+            known: set[Any] = set(column.values) | {None}
+        case Boolean():
+            read = tuple(values)
+            known = {False, True, None}
+        case Integer():
+            read = values
+            known = {*read}
+            if any(value is not None and (isinstance(value, bool) or not isinstance(value, int)) for value in read):
+                raise InputError("group_by", list(values)[:20], f"whole numbers, since {name} is an integer")
+        case _:
+            raise InputError("group_by", name, "a category, a boolean or an integer when values are listed")
+    if unknown := [value for value in read if value not in known]:
+        raise InputError("group_by", unknown[0], f"a declared value of {name}")
+    if len(set(read)) != len(read):
+        raise InputError("group_by", list(values)[:20], "each value once")
+    return read
+
+
+def _day(value: Any) -> date:
+    try:
+        return value if isinstance(value, date) else date.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise InputError("bins.edges", value, "dates such as 2024-12-31") from None
+
+
+def _wire(edge: Any) -> Any:
+    return str(edge) if isinstance(edge, (Fraction, date)) else edge

@@ -1,0 +1,196 @@
+"""A priced question: what it costs and how far its answers may be off, known without looking at the data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.compose import compose
+from discreet.core.loss import Loss
+from discreet.core.mechanism import Bits
+from discreet.core.sensitivity import Sensitivity
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment, Charge
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.noise.bits import words
+from discreet.query.aggregate import Aggregate
+from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.estimate import estimate, linear_step
+from discreet.query.key import Bin
+from discreet.query.measure import Measure, sensitivity
+from discreet.query.price import Price
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+from discreet.query.source import Connection
+
+__all__ = ["Expectation", "QueryPlan", "plan_query"]
+
+Noise = Laplace | Gaussian
+_SIZES = (100, 1_000, 10_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """How far one output may be off: a half-width, or half-widths for groups of some sizes."""
+
+    output: str
+    noise: str
+    half_width: float | None
+    by_rows: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """A question, the noise it will get, and its price. Nothing is read and nothing is spent by making one."""
+
+    question: Query
+    schema: Schema
+    allotment: Allotment
+    confidence: float
+    measures: tuple[Measure, ...]
+    noises: tuple[Noise, ...]
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name, as the ledger knows it."""
+        return self.schema.name
+
+    @property
+    def groups(self) -> int:
+        """How many groups will be published."""
+        return self.question.groups(self.schema)
+
+    @property
+    def moved(self) -> tuple[Sensitivity, ...]:
+        """How far one unit can move each measure."""
+        return tuple(sensitivity(measure, self.schema.unit, self.groups) for measure in self.measures)
+
+    @property
+    def cost(self) -> Loss:
+        """The price of the whole question: the composition of its measures."""
+        return compose([noise.loss(moved) for noise, moved in zip(self.noises, self.moved, strict=True)])
+
+    @property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost)
+
+    @property
+    def mechanism(self) -> str:
+        """What adds the noise, in words."""
+        return "; ".join(dict.fromkeys(_noise_name(noise) for noise in self.noises))
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        return self.question.to_dict()
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        content = {
+            "schema": self.schema.to_dict(),
+            "query": self.query,
+            "noise": [repr(noise) for noise in self.noises],
+            "confidence": self.confidence,
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def expected(self) -> list[Expectation]:
+        """The error of every output at the plan's confidence, from the noise alone."""
+        found = []
+        for name, aggregate in self.question.outputs:
+            noises = [self.noises[i] for i in self._indices(aggregate)]
+            words_ = "; ".join(dict.fromkeys(_noise_name(noise) for noise in noises))
+            step = linear_step(aggregate, self.schema)
+            if step is not None:
+                found.append(Expectation(name, words_, noises[0].error(self.confidence) * step))
+            else:
+                by_rows = tuple((rows, self._typical(aggregate, noises, rows)) for rows in _SIZES)
+                found.append(Expectation(name, words_, None, by_rows))
+        return found
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, add the noise, publish. Called by the one door only."""
+        salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
+        expression = compile_query(self.question, self.schema, self.measures, data.table, salt)
+        found = data.integers(expression)
+        noisy = []
+        for index, noise in enumerate(self.noises):
+            exact = np.zeros(self.groups, dtype=np.int64)
+            exact[found[GROUP]] = found[measure_name(index)]
+            noisy.append(noise.release(exact, bits=bits))
+        return self.publish(noisy)
+
+    def publish(self, noisy: list[Any]) -> dict[str, Any]:
+        """The table of results made from noisy measures alone."""
+        columns: dict[str, list[Any]] = self._key_columns()
+        for name, aggregate in self.question.outputs:
+            places = self._indices(aggregate)
+            result = estimate(
+                aggregate, self.schema, [noisy[i] for i in places], [self.noises[i] for i in places], self.confidence
+            )
+            columns[name] = result.value.tolist()
+            columns[f"{name}_lower"] = result.lower.tolist()
+            columns[f"{name}_upper"] = result.upper.tolist()
+        return {
+            "columns": columns,
+            "keys": [key.column for key in self.question.keys],
+            "outputs": [name for name, _ in self.question.outputs],
+            "confidence": self.confidence,
+        }
+
+    def _key_columns(self) -> dict[str, list[Any]]:
+        """The groups in the order of publication, which is that of the keys' labels: the last key moves fastest."""
+        columns: dict[str, list[Any]] = {}
+        repeat = self.groups
+        for key in self.question.keys:
+            labels = [str(label) if isinstance(label, Bin) else label for label in key.labels(self.schema)]
+            repeat //= len(labels)
+            once = [label for label in labels for _ in range(repeat)]
+            columns[key.column] = once * (self.groups // len(once))
+        return columns
+
+    def _indices(self, aggregate: Aggregate) -> list[int]:
+        return [self.measures.index(measure) for measure in aggregate.measures(self.schema)]
+
+    def _typical(self, aggregate: Aggregate, noises: list[Noise], rows: int) -> float:
+        """Half the width of the interval for a group of so many rows whose values lie in the middle of the bounds."""
+        centres = {"Rows": rows, "Total": 0}
+        exact = [np.array([centres.get(type(m).__name__, 0)], dtype=np.int64) for m in aggregate.measures(self.schema)]
+        result = estimate(aggregate, self.schema, exact, noises, self.confidence)
+        return float(result.upper[0] - result.lower[0]) / 2
+
+
+def plan_query(question: Query, schema: Schema, allotment: Allotment, price: Price) -> QueryPlan:
+    """Read a question against its schema and price it. Raises before anything is spent."""
+    checked = question.checked(schema)
+    measures: list[Measure] = []
+    steps: dict[Measure, Fraction | None] = {}
+    for _, aggregate in checked.outputs:
+        step = linear_step(aggregate, schema)
+        for measure in aggregate.measures(schema):
+            if measure not in steps:
+                measures.append(measure)
+                steps[measure] = None
+            if step is not None:
+                steps[measure] = Fraction(step)
+    if allotment.kind == "plan":
+        raise InputError("allotment", allotment.name, "a pure or zcdp allotment: questions are chosen one by one")
+    groups = checked.groups(schema)
+    moved = [sensitivity(measure, schema.unit, groups) for measure in measures]
+    if price.way == "within" and any(linear_step(aggregate, schema) is None for _, aggregate in checked.outputs):
+        price.buys(allotment, moved, [None] * len(moved))
+    noises = price.buys(allotment, moved, [steps[measure] for measure in measures])
+    return QueryPlan(checked, schema, allotment, price.confidence, tuple(measures), tuple(noises))
+
+
+def _noise_name(noise: Noise) -> str:
+    if isinstance(noise, Laplace):
+        return f"discrete Laplace, scale {float(noise.scale):.6g}"
+    return f"discrete Gaussian, sigma {float(noise.sigma):.6g}"

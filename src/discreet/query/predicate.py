@@ -1,0 +1,236 @@
+"""Conditions on rows: comparisons of declared columns with constants, and nothing that could fail on a row.
+
+A comparison with a missing value is neither true nor false, and a row is kept only where its condition is true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.exact import as_written
+from discreet.errors import InputError
+from discreet.query.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.query.schema import Schema
+
+__all__ = ["And", "Compare", "IsIn", "IsMissing", "Not", "Or", "Predicate", "col", "predicate_from", "predicate_to"]
+
+OPERATORS = ("==", "!=", "<", "<=", ">", ">=")
+
+
+class _Combined:
+    """What every condition can do: be joined with & and |, be negated with ~."""
+
+    __slots__ = ()
+
+    def __and__(self, other: Predicate) -> And:
+        return And((self, other))  # type: ignore[arg-type]
+
+    def __or__(self, other: Predicate) -> Or:
+        return Or((self, other))  # type: ignore[arg-type]
+
+    def __invert__(self) -> Not:
+        return Not(self)  # type: ignore[arg-type]
+
+    def __bool__(self) -> bool:
+        raise InputError("where", "a condition used as true/false", "conditions joined with &, | and ~, in brackets")
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(_Combined):
+    """column operator value."""
+
+    column: str
+    operator: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class IsIn(_Combined):
+    """column is one of values."""
+
+    column: str
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IsMissing(_Combined):
+    """column has no value."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class And(_Combined):
+    """All of the parts."""
+
+    parts: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or(_Combined):
+    """Any of the parts."""
+
+    parts: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not(_Combined):
+    """Not the part."""
+
+    part: Predicate
+
+
+Predicate = Compare | IsIn | IsMissing | And | Or | Not
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class col:  # noqa: N801 - reads as a word in a condition
+    """A column in a condition: `col("age") >= 18`, `col("county").isin(["Ash", "Elm"])`, `col("pay").missing()`."""
+
+    name: str
+
+    def __eq__(self, value: object) -> Compare:  # type: ignore[override]
+        return Compare(self.name, "==", value)
+
+    def __ne__(self, value: object) -> Compare:  # type: ignore[override]
+        return Compare(self.name, "!=", value)
+
+    def __lt__(self, value: Any) -> Compare:
+        return Compare(self.name, "<", value)
+
+    def __le__(self, value: Any) -> Compare:
+        return Compare(self.name, "<=", value)
+
+    def __gt__(self, value: Any) -> Compare:
+        return Compare(self.name, ">", value)
+
+    def __ge__(self, value: Any) -> Compare:
+        return Compare(self.name, ">=", value)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def isin(self, values: Iterable[Any]) -> IsIn:
+        """One of the values."""
+        return IsIn(self.name, tuple(values))
+
+    def between(self, low: Any, high: Any) -> And:
+        """From low to high, both included."""
+        return And((Compare(self.name, ">=", low), Compare(self.name, "<=", high)))
+
+    def missing(self) -> IsMissing:
+        """No value."""
+        return IsMissing(self.name)
+
+
+def checked(predicate: Predicate, schema: Schema) -> Predicate:
+    """The same condition with its constants read as the columns' types; an error names what is not allowed."""
+    match predicate:
+        case Compare(name, operator, value):
+            column = schema.column(name, "where")
+            if operator not in OPERATORS:
+                raise InputError("where", operator, "one of " + " ".join(OPERATORS))
+            if isinstance(column, (Category, Boolean)) and operator not in ("==", "!="):
+                raise InputError("where", f"{name} {operator}", f"== or != , since {name} has no order")
+            return Compare(name, operator, _constant(name, column, value))
+        case IsIn(name, values):
+            column = schema.column(name, "where")
+            if not values:
+                raise InputError("where", f"{name} in ()", "at least one value")
+            return IsIn(name, tuple(_constant(name, column, value) for value in values))
+        case IsMissing(name):
+            schema.column(name, "where")
+            return predicate
+        case And(parts):
+            return And(tuple(checked(part, schema) for part in parts))
+        case Or(parts):
+            return Or(tuple(checked(part, schema) for part in parts))
+        case Not(part):
+            return Not(checked(part, schema))
+        case _:
+            raise InputError("where", predicate, "a condition such as \"age >= 18\" or col('age') >= 18")
+
+
+def _constant(name: str, column: Column, value: Any) -> Any:
+    match column:
+        case Integer() | Real():
+            if isinstance(value, (bool, str)):
+                raise InputError("where", value, f"a number, since {name} is numeric")
+            return as_written(value, "where")
+        case Category():
+            if not isinstance(value, (str, int)) or isinstance(value, bool) or str(value) not in column.values:
+                shown = ", ".join(column.values[:8]) + (", ..." if len(column.values) > 8 else "")
+                raise InputError("where", value, f"a declared value of {name}: {shown}")
+            return str(value)
+        case Boolean():
+            if not isinstance(value, bool):
+                raise InputError("where", value, f"true or false, since {name} is boolean")
+            return value
+        case Date():
+            try:
+                return value if isinstance(value, date) else date.fromisoformat(value)
+            except (TypeError, ValueError):
+                raise InputError("where", value, f"a date such as '2024-12-31', since {name} is a date") from None
+        case _:
+            hint = "Declare it as a category to use it in questions."
+            raise InputError("where", name, "a column that is not free text", hint)
+
+
+def columns_of(predicate: Predicate) -> list[str]:
+    """The columns a condition reads."""
+    match predicate:
+        case Compare(name) | IsIn(name) | IsMissing(name):
+            return [name]
+        case And(parts) | Or(parts):
+            return [name for part in parts for name in columns_of(part)]
+        case Not(part):
+            return columns_of(part)
+
+
+def predicate_to(predicate: Predicate) -> dict[str, Any]:
+    """A condition as plain JSON values."""
+    match predicate:
+        case Compare(name, operator, value):
+            return {"column": name, "is": operator, "value": _wire(value)}
+        case IsIn(name, values):
+            return {"column": name, "is": "in", "values": [_wire(value) for value in values]}
+        case IsMissing(name):
+            return {"column": name, "is": "missing"}
+        case And(parts):
+            return {"all": [predicate_to(part) for part in parts]}
+        case Or(parts):
+            return {"any": [predicate_to(part) for part in parts]}
+        case Not(part):
+            return {"not": predicate_to(part)}
+
+
+def predicate_from(entry: dict[str, Any]) -> Predicate:
+    """A condition from its JSON values (still to be checked against a schema)."""
+    match entry:
+        case {"all": list(parts)}:
+            return And(tuple(predicate_from(part) for part in parts))
+        case {"any": list(parts)}:
+            return Or(tuple(predicate_from(part) for part in parts))
+        case {"not": dict(part)}:
+            return Not(predicate_from(part))
+        case {"column": str(name), "is": "missing"}:
+            return IsMissing(name)
+        case {"column": str(name), "is": "in", "values": list(values)}:
+            return IsIn(name, tuple(_unwire(value) for value in values))
+        case {"column": str(name), "is": str(operator), "value": value}:
+            return Compare(name, operator, _unwire(value))
+    raise InputError("where", entry, "a condition in the form that Query.to_dict writes")
+
+
+def _wire(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return {"number": str(value)}
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _unwire(value: Any) -> Any:
+    return Fraction(value["number"]) if isinstance(value, dict) and "number" in value else value

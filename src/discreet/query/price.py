@@ -1,0 +1,94 @@
+"""What a person is ready to pay, in any of the ways they may say it, and the noise it buys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.accounting.calibrate import epsilon_within, rho_within
+from discreet.core.exact import Number, as_written
+from discreet.core.sensitivity import Sensitivity
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment
+from discreet.mechanisms import Gaussian, Laplace
+
+__all__ = ["Price"]
+
+Noise = Laplace | Gaussian
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """The price of a whole job: `epsilon`, `rho`, a `share` of the allotment, or an accuracy (`within`)."""
+
+    way: str
+    amount: Fraction
+    confidence: float = 0.95
+    noise: str = "auto"
+
+    @classmethod
+    def read(
+        cls,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        within: Number | None = None,
+        confidence: float = 0.95,
+        noise: str = "auto",
+    ) -> Price:
+        """Exactly one way of saying it."""
+        ways = {"epsilon": epsilon, "rho": rho, "share": share, "within": within}
+        given = {name: value for name, value in ways.items() if value is not None}
+        if len(given) != 1:
+            raise InputError("price", " and ".join(given) or "nothing", "exactly one of epsilon, rho, share, within")
+        ((way, value),) = given.items()
+        amount = as_written(value, way)
+        if amount <= 0:
+            raise InputError(way, value, "more than zero")
+        if way == "share" and amount > 1:
+            raise InputError("share", value, "at most 1 (the whole allotment)")
+        if isinstance(confidence, bool) or not 0 < confidence < 1:
+            raise InputError("confidence", confidence, "strictly between 0 and 1, such as 0.95")
+        if noise not in ("auto", "laplace", "gaussian"):
+            raise InputError("noise", noise, "auto, laplace or gaussian")
+        return cls(way, amount, float(confidence), noise)
+
+    def buys(self, allotment: Allotment, moved: Sequence[Sensitivity], steps: Sequence[Fraction | None]) -> list[Noise]:
+        """Noise for each measure, given its sensitivity and (for `within`) the size of one of its steps.
+
+        A step of None marks a measure whose output's error depends on the data (a mean, say).
+        """
+        kind = self._kind(allotment)
+        if self.way == "within":
+            return [self._accurate(kind, m, step) for m, step in zip(moved, steps, strict=True)]
+        amount = self.amount
+        if self.way == "share":
+            amount *= allotment.cap.amount
+        each = amount / len(moved)
+        make: Callable[[Fraction, Sensitivity], Noise] = Laplace.for_epsilon if kind == "laplace" else Gaussian.for_rho
+        return [make(each, m) for m in moved]
+
+    def _kind(self, allotment: Allotment) -> str:
+        """Laplace where epsilon is counted; Gaussian, which errs less for the same rho, where rho is."""
+        if self.way == "rho" and allotment.kind == "pure":
+            raise InputError("rho", str(self.amount), f"epsilon, share or within: allotment {allotment.name!r} is pure")
+        counted = "laplace" if allotment.kind == "pure" or self.way == "epsilon" else "gaussian"
+        if self.noise in ("auto", counted):
+            return counted
+        if self.noise == "laplace" and self.way == "within":
+            return "laplace"
+        hint = "Leave noise out, or give the price as " + ("epsilon." if self.noise == "laplace" else "rho.")
+        raise InputError("noise", self.noise, f"{counted}, given the price and the allotment {allotment.name!r}", hint)
+
+    def _accurate(self, kind: str, moved: Sensitivity, step: Fraction | None) -> Noise:
+        if step is None:
+            hint = "Ask for the accuracy of a count or a sum, or give epsilon, rho or share."
+            raise InputError(
+                "within", float(self.amount), "not for means and variances: their error depends on data", hint
+            )
+        within = int(self.amount / step)
+        if kind == "laplace":
+            return Laplace.for_epsilon(epsilon_within(within, self.confidence, 1, moved), moved)
+        return Gaussian.for_rho(rho_within(within, self.confidence, 1, moved), moved)

@@ -1,0 +1,111 @@
+"""A question: a frozen description with no data in it, to and from JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from discreet.errors import InputError
+from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count
+from discreet.query.key import MOST_GROUPS, Key, bins, key
+from discreet.query.parse import parse_condition
+from discreet.query.predicate import And, Predicate, checked, predicate_from, predicate_to
+from discreet.query.schema import Schema
+
+__all__ = ["Query"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Rows of one table that meet a condition, grouped by public keys, and what is computed of each group.
+
+    >>> from discreet.query.column import Integer, Category
+    >>> schema = Schema("people", {"age": Integer(0, 120), "sex": Category(["f", "m"])})
+    >>> query = Query().where("age >= 18").group_by("sex").agg(adults=count())
+    >>> Query.from_json(query.to_json(), schema) == query.checked(schema)
+    True
+    """
+
+    condition: Predicate | None = None
+    keys: tuple[Key, ...] = ()
+    outputs: tuple[tuple[str, Aggregate], ...] = ()
+
+    def where(self, condition: str | Predicate) -> Query:
+        """Keep the rows for which the condition is true; a second condition narrows the first."""
+        read = parse_condition(condition) if isinstance(condition, str) else condition
+        return replace(self, condition=read if self.condition is None else And((self.condition, read)))
+
+    def group_by(self, *keys: str | Key) -> Query:
+        """Answer for every group: a column's declared values, `bins(...)`, or `key(column, values)`."""
+        return replace(self, keys=self.keys + tuple(key(k) if isinstance(k, str) else k for k in keys))
+
+    def agg(self, **outputs: Aggregate) -> Query:
+        """Name what is computed: `agg(visits=count(), cost=mean("cost"))`."""
+        return replace(self, outputs=self.outputs + tuple(outputs.items()))
+
+    def histogram(self, column: str, edges: Any = None, **how: Any) -> Query:
+        """How many rows in each bin of a column (or at each of its declared values)."""
+        binned = key(column) if edges is None and not how else bins(column, edges, **how)
+        return self.group_by(binned).agg(count=count())
+
+    def checked(self, schema: Schema) -> Query:
+        """The same question, read against a schema. Every error comes from here, before anything is spent."""
+        if not self.outputs:
+            raise InputError("outputs", "none", "at least one, such as agg(rows=count())")
+        keys = tuple(k.checked(schema) for k in self.keys)
+        names = [k.column for k in keys] + [name for name, _ in self.outputs]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError("outputs", name, "names that differ from each other and from the columns grouped by")
+            if not name.isidentifier():
+                raise InputError("outputs", name, "a plain name (letters, digits, _)")
+        for _, aggregate in self.outputs:
+            if not isinstance(aggregate, Aggregate):
+                raise InputError("outputs", aggregate, "count(), people(), total(), mean(), variance() or std()")
+            aggregate.measures(schema)
+        condition = None if self.condition is None else checked(self.condition, schema)
+        query = Query(condition, keys, self.outputs)
+        if query.groups(schema) > MOST_GROUPS:
+            raise InputError("group_by", f"{query.groups(schema):,} groups", f"at most {MOST_GROUPS:,}")
+        return query
+
+    def groups(self, schema: Schema) -> int:
+        """How many groups will be published: known before anything is read."""
+        total = 1
+        for k in self.keys:
+            total *= len(k.labels(schema))
+        return total
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "where": None if self.condition is None else predicate_to(self.condition),
+            "group_by": [k.to_dict() for k in self.keys],
+            "outputs": {name: aggregate_to(aggregate) for name, aggregate in self.outputs},
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), sort_keys=False)
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any], schema: Schema) -> Query:
+        """A question from its JSON values, checked against the schema."""
+        unknown = set(entry) - {"where", "group_by", "outputs"}
+        if unknown:
+            raise InputError("query", min(unknown), "only where, group_by and outputs")
+        where = entry.get("where")
+        condition = parse_condition(where) if isinstance(where, str) else where and predicate_from(where)
+        keys = tuple(key(k) if isinstance(k, str) else Key.from_dict(k, schema) for k in entry.get("group_by") or ())
+        outputs = tuple((name, aggregate_from(value)) for name, value in (entry.get("outputs") or {}).items())
+        return cls(condition or None, keys, outputs).checked(schema)
+
+    @classmethod
+    def from_json(cls, text: str, schema: Schema) -> Query:
+        try:
+            entry = json.loads(text)
+        except json.JSONDecodeError as problem:
+            raise InputError("query", text, f"valid JSON ({problem.msg})") from None
+        if not isinstance(entry, dict):
+            raise InputError("query", text, "a JSON object")
+        return cls.from_dict(entry, schema)
