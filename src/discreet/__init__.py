@@ -11,72 +11,82 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from discreet.accounting import approx, compose, group, parallel, pure, zcdp
     from discreet.core.lattice import Lattice
     from discreet.core.loss import ZCDP, Approx, Pure
+    from discreet.core.release import Release
     from discreet.core.sensitivity import Sensitivity
-    from discreet.core.unit import Neighbours
-    from discreet.mechanisms import (
-        Exponential,
-        Gaussian,
-        Laplace,
-        NoisyMax,
-        PermuteAndFlip,
-        RandomizedResponse,
-        SparseVector,
-        StabilityThreshold,
-        TopK,
-    )
+    from discreet.core.unit import Neighbours, Unit
+    from discreet.ledger.budget import Allotment, Budget
+    from discreet.ledger.ledger import Ledger
+    from discreet.mechanisms import Exponential, Gaussian, Laplace
+    from discreet.query.aggregate import count, mean, people, std, total, variance
+    from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
+    from discreet.query.curator import open_curator as open
+    from discreet.query.key import bins, key
+    from discreet.query.predicate import col
+    from discreet.query.question import Query
+    from discreet.query.schema import Schema
 
-_ROOMS = ("accounting", "core", "errors", "mechanisms", "noise")
+_ROOMS = ("accounting", "core", "errors", "ledger", "mechanisms", "noise", "query")
 _HOMES = {
-    "discreet.accounting": ("approx", "compose", "group", "parallel", "pure", "zcdp"),
     "discreet.core.lattice": ("Lattice",),
     "discreet.core.loss": ("Approx", "Pure", "ZCDP"),
+    "discreet.core.release": ("Release",),
     "discreet.core.sensitivity": ("Sensitivity",),
-    "discreet.core.unit": ("Neighbours",),
-    "discreet.mechanisms": (
-        "Exponential",
-        "Gaussian",
-        "Laplace",
-        "NoisyMax",
-        "PermuteAndFlip",
-        "RandomizedResponse",
-        "SparseVector",
-        "StabilityThreshold",
-        "TopK",
-    ),
+    "discreet.core.unit": ("Neighbours", "Unit"),
+    "discreet.ledger.budget": ("Allotment", "Budget"),
+    "discreet.ledger.ledger": ("Ledger",),
+    "discreet.mechanisms": ("Exponential", "Gaussian", "Laplace"),
+    "discreet.query.aggregate": ("count", "mean", "people", "std", "total", "variance"),
+    "discreet.query.column": ("Boolean", "Category", "Date", "Integer", "Real", "Text"),
+    "discreet.query.curator": ("open",),
+    "discreet.query.key": ("bins", "key"),
+    "discreet.query.predicate": ("col",),
+    "discreet.query.question": ("Query",),
+    "discreet.query.schema": ("Schema",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
+_CALLED = {"open": "open_curator"}  # inside its module a name must not hide the builtin
 
 __all__ = [
     "ZCDP",
+    "Allotment",
     "Approx",
+    "Boolean",
+    "Budget",
+    "Category",
+    "Date",
     "Exponential",
     "Gaussian",
+    "Integer",
     "Laplace",
     "Lattice",
+    "Ledger",
     "Neighbours",
-    "NoisyMax",
-    "PermuteAndFlip",
     "Pure",
-    "RandomizedResponse",
+    "Query",
+    "Real",
+    "Release",
+    "Schema",
     "Sensitivity",
-    "SparseVector",
-    "StabilityThreshold",
-    "TopK",
-    "approx",
-    "compose",
-    "group",
-    "parallel",
-    "pure",
-    "zcdp",
+    "Text",
+    "Unit",
+    "bins",
+    "col",
+    "count",
+    "key",
+    "mean",
+    "open",
+    "people",
+    "std",
+    "total",
+    "variance",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
+        value = getattr(import_module(_HOME[name]), _CALLED.get(name, name))
     elif name in _ROOMS:
         value = import_module(f"discreet.{name}")
     else:

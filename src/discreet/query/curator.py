@@ -28,7 +28,7 @@ from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Source, source_of
 
-__all__ = ["Curator", "Offer", "Question", "open_curator"]
+__all__ = ["Curator", "Offer", "Question", "budget_from", "open_curator", "released"]
 
 
 class Curator:
@@ -69,33 +69,36 @@ class Curator:
         known = self.ledger.find(release)
         if known is None or known.answer is None or known.charged.dataset != self.schema.name:
             raise InputError("release", release, "the id of a stored release", "List them with releases().")
-        return self._table(stored(known))
+        return released(self.ledger, stored(known))
 
     def _release(self, plan: QueryPlan, release: str | None, why: str) -> Release:
         missing = set(_used(plan)) - set(self._source.columns())
         if missing:
             raise InputError("columns", min(missing), "present in the data: the schema and the data disagree")
         name = plan.allotment.name
-        return self._table(
-            through_the_door(plan, self._source, self.ledger, who=self.who, why=why, release=release, allotment=name)
+        answer = through_the_door(
+            plan, self._source, self.ledger, who=self.who, why=why, release=release, allotment=name
         )
+        return released(self.ledger, answer)
 
-    def _table(self, answer: Answer) -> Release:
-        allotment = self.ledger.account(answer.dataset).budget.allotment(answer.allotment)
-        left = self.ledger.remaining(answer.dataset, answer.allotment)
-        result: Any = answer.result
-        return Release(
-            id=answer.release,
-            dataset=answer.dataset,
-            columns=result["columns"],
-            keys=tuple(result["keys"]),
-            outputs=tuple(result["outputs"]),
-            confidence=result["confidence"],
-            cost=price_text(allotment, answer.charge),
-            mechanism=answer.mechanism,
-            digest=answer.digest,
-            remaining=price_text(allotment, left, "down"),
-        )
+
+def released(ledger: Ledger, answer: Answer) -> Release:
+    """An answer from the books as a table people can use."""
+    allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
+    left = ledger.remaining(answer.dataset, answer.allotment)
+    result: Any = answer.result
+    return Release(
+        id=answer.release,
+        dataset=answer.dataset,
+        columns=result["columns"],
+        keys=tuple(result["keys"]),
+        outputs=tuple(result["outputs"]),
+        confidence=result["confidence"],
+        cost=price_text(allotment, answer.charge),
+        mechanism=answer.mechanism,
+        digest=answer.digest,
+        remaining=price_text(allotment, left, "down"),
+    )
 
 
 @dataclass(frozen=True, slots=True)

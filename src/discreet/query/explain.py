@@ -27,9 +27,8 @@ def explain(plan: QueryPlan, left: Charge | None = None) -> str:
     lines.append(f"Cost: {price_text(allotment, charge)} from allotment {allotment.name!r} (the whole question).")
     if left is not None:
         if charge.within(left):
-            lines.append(
-                f"Left: {price_text(allotment, left, 'down')} now, {price_text(allotment, charge.left_of(left), 'down')} after."
-            )
+            after = price_text(allotment, charge.left_of(left), "down")
+            lines.append(f"Left: {price_text(allotment, left, 'down')} now, {after} after.")
         else:
             lines.append(f"Left: {price_text(allotment, left, 'down')}: not enough, this plan would be refused.")
     groups = "1 row" if plan.groups == 1 else f"{plan.groups:,} rows, one for each group, empty ones too"
@@ -63,9 +62,9 @@ def _clipping(plan: QueryPlan) -> list[str]:
             notes.append(f"In a group a {unit.column} counts as at most {rows}; more are clipped.")
     for measure in plan.measures:
         if isinstance(measure, Total):
-            low, high = float(measure.lattice.lower), float(measure.lattice.upper)
+            ends = f"{float(measure.lattice.lower):g}..{float(measure.lattice.upper):g}"
             notes.append(
-                f"Values of {measure.column} outside {low:g}..{high:g} are moved to the nearer end{_grid(plan, measure)}."
+                f"Values of {measure.column} outside {ends} are moved to the nearer end{_grid(plan, measure)}."
             )
     return [f"  Note: {note}" for note in dict.fromkeys(notes)]
 
@@ -73,4 +72,4 @@ def _clipping(plan: QueryPlan) -> list[str]:
 def _grid(plan: QueryPlan, measure: Total) -> str:
     column = plan.schema.numeric(measure.column, "column")
     fine: Lattice = lattice_for(column, measure.lattice.lower, measure.lattice.upper)
-    return f" and rounded to multiples of {float(fine.step):g}" if fine.step != 1 else ""
+    return f" and are rounded to multiples of {float(fine.step):g}" if fine.step != 1 else ""

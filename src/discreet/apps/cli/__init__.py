@@ -11,7 +11,7 @@ import click
 import typer
 
 from discreet import __version__
-from discreet.apps.cli import calibrate, demo
+from discreet.apps.cli import ask, calibrate, demo, ledger
 from discreet.errors import BudgetError, DiscreetError, InputError
 
 __all__ = ["app", "main"]
@@ -24,8 +24,13 @@ app = typer.Typer(
     help="A trusted curator in a box: private answers, priced before they are asked.",
     epilog="Start with: discreet demo",
 )
+app.command("init", epilog="Example: discreet init visits.csv")(ask.init)
+app.command("plan", epilog="Example: discreet plan visits.csv count 'mean(cost)' --by county --epsilon 0.5")(ask.plan)
+app.command("ask", epilog="Example: discreet ask visits.csv count --by county --within 25")(ask.ask)
+app.add_typer(ledger.releases_app, name="releases")
+app.add_typer(ledger.ledger_app, name="ledger")
 app.add_typer(calibrate.app, name="calibrate")
-app.command("demo")(demo.demo)
+app.command("demo", epilog="Example: discreet demo --folder demo")(demo.demo)
 
 
 def _version(wanted: bool) -> None:

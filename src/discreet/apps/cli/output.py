@@ -10,14 +10,17 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["AsJson", "say", "show_json", "show_table"]
+from discreet.core.release import Release
+
+__all__ = ["AsJson", "say", "show_bars", "show_json", "show_release", "show_table"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
 
 def console() -> Console:
     """Made anew each time: the streams may have been redirected since."""
-    return Console(highlight=False, soft_wrap=True)
+    wide = Console(highlight=False, soft_wrap=True)
+    return wide if wide.is_terminal else Console(highlight=False, soft_wrap=True, width=160)
 
 
 def say(text: str = "") -> None:
@@ -38,3 +41,27 @@ def show_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *
     for row in rows:
         table.add_row(*row)
     console().print(table)
+
+
+def show_release(release: Release) -> None:
+    """A release with its intervals, its cost and what is left."""
+    head = [*release.keys, *release.outputs]
+    show_table("", head, release.cells(), numbers=len(release.outputs))
+    say(f"{release.confidence:.0%} intervals, each by itself. Cost: {release.cost}. Left: {release.remaining}.")
+    say(f"Release {release.id}")
+
+
+def show_bars(release: Release, output: str, width: int = 40) -> None:
+    """One output as bars with error bars, for a terminal."""
+    rows = release.rows()
+    most = max(max(row[f"{output}_upper"] for row in rows), 1)
+    lines = []
+    for row, cells in zip(rows, release.cells(), strict=True):
+        low, value, high = (
+            round(width * max(row[name], 0) / most) for name in (f"{output}_lower", output, f"{output}_upper")
+        )
+        bar = "".join(
+            "\u2588" if i < low else "\u2593" if i < value else "\u2591" if i < high else " " for i in range(width)
+        )
+        lines.append([*cells[: len(release.keys)], bar, cells[len(release.keys) + release.outputs.index(output)]])
+    show_table("", [*release.keys, "", output], lines, numbers=1)

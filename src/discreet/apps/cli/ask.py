@@ -1,0 +1,156 @@
+"""`discreet init`, `plan` and `ask`: from a table to an answer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.apps.cli.options import (
+    Allotment,
+    By,
+    Confidence,
+    Data,
+    Epsilon,
+    LedgerPlace,
+    Noise,
+    Outputs,
+    Rho,
+    SchemaFile,
+    Share,
+    Table,
+    Where,
+    Within,
+    curator_at,
+    offer_for,
+)
+from discreet.apps.cli.output import AsJson, say, show_json, show_release
+from discreet.errors import InputError
+from discreet.query.curator import Offer
+from discreet.query.skeleton import skeleton
+from discreet.query.source import source_of
+
+__all__ = ["ask", "init", "plan"]
+
+
+def init(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="File to write.")] = Path("discreet.toml"),
+    name: Annotated[str | None, typer.Option(help="Name of the dataset; the file's name by default.")] = None,
+    table: Table = None,
+) -> None:
+    """Write a schema to fill in, from column names and declared types; no value is looked at."""
+    if out.exists():
+        raise InputError("--out", str(out), "a file that does not exist yet", "Nothing was written.")
+    source = source_of(data, table)
+    text = skeleton(source, name or table or Path(data).stem)
+    out.write_text(text, encoding="utf-8")
+    say(
+        f'Wrote {out}: {text.count("[columns.")} columns. Fill in every "?", then: discreet plan {data} count --epsilon 0.1'
+    )
+
+
+def _offer(
+    data: str,
+    outputs: list[str] | None,
+    by: list[str] | None,
+    where: str | None,
+    places: tuple[str | None, str | None, str | None],
+    price: dict[str, object],
+) -> Offer:
+    return offer_for(curator_at(data, *places), outputs, by, where, price)
+
+
+def plan(
+    data: Data,
+    outputs: Outputs = None,
+    by: By = None,
+    where: Where = None,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    share: Share = None,
+    within: Within = None,
+    confidence: Confidence = 0.95,
+    noise: Noise = "auto",
+    allotment: Allotment = None,
+    schema: SchemaFile = None,
+    ledger: LedgerPlace = None,
+    table: Table = None,
+    as_json: AsJson = False,
+) -> None:
+    """What a question would cost and how far its answers may be off. Spends nothing, reads nothing."""
+    price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
+    offer = _offer(data, outputs, by, where, (schema, ledger, table), {**price, "noise": noise, "allotment": allotment})
+    if as_json:
+        show_json(describe(offer))
+    else:
+        say(str(offer))
+
+
+def ask(
+    data: Data,
+    outputs: Outputs = None,
+    by: By = None,
+    where: Where = None,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    share: Share = None,
+    within: Within = None,
+    confidence: Confidence = 0.95,
+    noise: Noise = "auto",
+    allotment: Allotment = None,
+    schema: SchemaFile = None,
+    ledger: LedgerPlace = None,
+    table: Table = None,
+    why: Annotated[str, typer.Option(help="What it is for; goes on the record.")] = "",
+    release: Annotated[str | None, typer.Option("--id", help="Release id; the same id again costs nothing.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Also write the table to this CSV file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Also draw the first output (.png, .svg or .html).")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask, after showing the price; the answer comes with intervals and goes on the record."""
+    price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
+    offer = _offer(data, outputs, by, where, (schema, ledger, table), {**price, "noise": noise, "allotment": allotment})
+    if not yes:
+        _confirm(offer)
+    answer = offer.release(release=release, why=why)
+    if csv is not None:
+        answer.to_csv(csv)
+    if plot is not None:
+        answer.plot().save(str(plot))
+    if as_json:
+        show_json(answer.to_dict())
+    else:
+        show_release(answer)
+
+
+def _confirm(offer: Offer) -> None:
+    typer.echo(str(offer), err=True)
+    if not sys.stdin.isatty():
+        raise InputError("--yes", "absent", "given where nobody can be asked", "Nothing was spent.")
+    typer.confirm("Spend it?", abort=True, err=True)
+
+
+def describe(offer: Offer) -> dict[str, object]:
+    """A plan as plain values."""
+    chosen = offer.plan
+    return {
+        "dataset": chosen.dataset,
+        "allotment": chosen.allotment.name,
+        "currency": chosen.allotment.currency,
+        "cost": float(chosen.charge.amount),
+        "delta": float(chosen.charge.delta),
+        "exact_cost": str(chosen.charge.amount),
+        "mechanism": chosen.mechanism,
+        "groups": chosen.groups,
+        "confidence": chosen.confidence,
+        "expected": [
+            {"output": e.output, "noise": e.noise, "half_width": e.half_width, "by_rows": dict(e.by_rows)}
+            for e in chosen.expected()
+        ],
+        "digest": chosen.digest,
+        "query": chosen.query,
+    }

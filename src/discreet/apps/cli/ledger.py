@@ -1,0 +1,171 @@
+"""`discreet ledger` and `discreet releases`: what was spent, on what, and what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from discreet.accounting.words import readable
+from discreet.apps.cli.output import AsJson, say, show_json, show_release, show_table
+from discreet.core.release import Release
+from discreet.errors import InputError, LedgerError
+from discreet.ledger.account import Standing
+from discreet.ledger.door import stored
+from discreet.ledger.export import Format
+from discreet.ledger.export import export as export_ledger
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.outcome import Outcome
+from discreet.query.curator import released
+from discreet.query.explain import price_text
+
+__all__ = ["ledger_app", "releases_app"]
+
+ledger_app = typer.Typer(no_args_is_help=True, help="Budgets and charges: show, verify, export.")
+releases_app = typer.Typer(no_args_is_help=True, help="Stored releases, read again for free: list, show.")
+
+Place = Annotated[str, typer.Option("--ledger", envvar="DISCREET_LEDGER", help="A path or postgresql://...")]
+Dataset = Annotated[str | None, typer.Option(help="Only this dataset.")]
+
+
+def books(place: str) -> Ledger:
+    """The ledger, which must exist: reading must not make an empty one."""
+    if "://" not in place and not Path(place).exists():
+        raise InputError("--ledger", place, "an existing ledger (discreet.db beside the data, unless named)")
+    return Ledger.open(place)
+
+
+@ledger_app.command("show", epilog="Example: discreet ledger show --ledger discreet.db")
+def show(ledger: Place = "discreet.db", dataset: Dataset = None, as_json: AsJson = False) -> None:
+    """Every budget, what is left of it, and every charge."""
+    opened = books(ledger)
+    names = [dataset] if dataset else list(opened.datasets())
+    standings = [standing for name in names for standing in opened.standing(name)]
+    outcomes = [outcome for name in names for outcome in opened.releases(name)]
+    if as_json:
+        show_json({"budgets": [_standing(s) for s in standings], "charges": [_charge(o) for o in outcomes]})
+        return
+    rows = [
+        [s.dataset, s.allotment.name, s.allotment.kind]
+        + [
+            price_text(s.allotment, amount, how)
+            for amount, how in ((s.allotment.cap, "down"), (s.spent, "up"), (s.left, "down"))
+        ]
+        for s in standings
+    ]
+    show_table("Budgets", ["dataset", "allotment", "counted as", "budget", "spent", "left"], rows, numbers=3)
+    lines = []
+    for outcome in outcomes:
+        paid = outcome.charged
+        cost = readable(paid.charge.amount) if paid.charge is not None else ""
+        state = (
+            "answered"
+            if outcome.answer is not None
+            else f"failed: {outcome.failure}"
+            if outcome.failure
+            else "no answer yet"
+        )
+        lines.append([paid.time[:19], paid.dataset, paid.allotment, cost, paid.who, paid.why, paid.release, state])
+    show_table("Charges", ["time", "dataset", "allotment", "cost", "who", "why", "release", "outcome"], lines)
+
+
+@ledger_app.command("verify", epilog="Example: discreet ledger verify --ledger discreet.db")
+def verify(ledger: Place = "discreet.db", as_json: AsJson = False) -> None:
+    """Check every record, sum and cap again; exit code 1 if anything is wrong."""
+    result = books(ledger).verify()
+    if as_json:
+        head = {"sequence": result.head.sequence, "hash": result.head.hash}
+        show_json({"ok": result.ok, "records": result.records, "head": head, "problems": list(result.problems)})
+        if not result.ok:
+            raise typer.Exit(1)
+        return
+    if not result.ok:
+        raise LedgerError("The ledger does not add up: " + "; ".join(result.problems))
+    say(f"{result.records:,} records, {result.charges:,} charges: every hash, sum and cap holds.")
+    say(f"Head: {result.head.sequence} {result.head.hash}")
+
+
+@ledger_app.command("export", epilog="Example: discreet ledger export --format registry > deployment.yaml")
+def export(
+    ledger: Place = "discreet.db",
+    kind: Annotated[
+        str, typer.Option("--format", help="json, csv or registry (YAML for a deployments registry).")
+    ] = "json",
+) -> None:
+    """The whole ledger as text."""
+    typer.echo(export_ledger(books(ledger), cast("Format", kind)), nl=False)
+
+
+@releases_app.command("list")
+def list_releases(ledger: Place = "discreet.db", dataset: Dataset = None, as_json: AsJson = False) -> None:
+    """The releases that have an answer."""
+    outcomes = [outcome for outcome in books(ledger).releases(dataset) if outcome.answer is not None]
+    if as_json:
+        show_json([_charge(outcome) for outcome in outcomes])
+        return
+    rows = [[o.charged.release, o.charged.time[:19], o.charged.dataset, o.charged.who, o.charged.why] for o in outcomes]
+    show_table("Releases", ["id", "time", "dataset", "who", "why"], rows)
+
+
+@releases_app.command("show", epilog="Example: discreet releases show 3f2a... --format csv")
+def show_one(
+    release: Annotated[str, typer.Argument(help="Release id (see: discreet releases list).")],
+    ledger: Place = "discreet.db",
+    kind: Annotated[str, typer.Option("--format", help="table, csv, json or markdown.")] = "table",
+    as_json: AsJson = False,
+) -> None:
+    """A stored release, at no cost."""
+    opened = books(ledger)
+    known = opened.find(release)
+    if known is None or known.answer is None:
+        raise InputError("release", release, "the id of a stored release", "See: discreet releases list")
+    found: Release = released(opened, stored(known))
+    if as_json or kind == "json":
+        show_json(found.to_dict())
+    elif kind == "csv":
+        typer.echo(found.to_csv(), nl=False)
+    elif kind == "markdown":
+        typer.echo(found.to_markdown())
+    elif kind == "table":
+        show_release(found)
+    else:
+        raise InputError("--format", kind, "table, csv, json or markdown")
+
+
+def _state(outcome: Outcome) -> str:
+    if outcome.answer is not None:
+        return "answered"
+    return f"failed: {outcome.failure}" if outcome.failure else "no answer yet"
+
+
+def _standing(standing: Standing) -> dict[str, object]:
+    part = standing.allotment
+    amounts = {"budget": part.cap, "spent": standing.spent, "left": standing.left}
+    numbers = {name: {"amount": str(charge.amount), "delta": str(charge.delta)} for name, charge in amounts.items()}
+    return {
+        "dataset": standing.dataset,
+        "allotment": part.name,
+        "kind": part.kind,
+        "currency": part.currency,
+        **numbers,
+    }
+
+
+def _charge(outcome: Outcome) -> dict[str, object]:
+    paid = outcome.charged
+    return {
+        "release": paid.release,
+        "time": paid.time,
+        "dataset": paid.dataset,
+        "allotment": paid.allotment,
+        "amount": None if paid.charge is None else str(paid.charge.amount),
+        "delta": None if paid.charge is None else str(paid.charge.delta),
+        "who": paid.who,
+        "why": paid.why,
+        "mechanism": paid.mechanism,
+        "digest": paid.digest,
+        "query": paid.query,
+        "answered": outcome.answer is not None,
+        "failure": outcome.failure,
+    }

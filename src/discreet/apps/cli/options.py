@@ -1,0 +1,116 @@
+"""Options that several commands take, and what they open."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.core.exact import Number
+from discreet.errors import InputError
+from discreet.query.aggregate import Aggregate, aggregate_from
+from discreet.query.column import Date
+from discreet.query.curator import Curator, Offer, Question, open_curator
+from discreet.query.key import Key, bins, key
+from discreet.query.schema import Schema
+
+__all__ = [
+    "Allotment",
+    "By",
+    "Confidence",
+    "Data",
+    "Epsilon",
+    "LedgerPlace",
+    "Noise",
+    "Outputs",
+    "Rho",
+    "SchemaFile",
+    "Share",
+    "Table",
+    "Where",
+    "Within",
+    "curator_at",
+    "offer_for",
+]
+
+Data = Annotated[str, typer.Argument(help="CSV or Parquet file, glob or folder, DuckDB file, or postgresql://...")]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="What to compute: count, people, sum(COLUMN), mean(...), variance(...), std(...); NAME=... names it."
+    ),
+]
+SchemaFile = Annotated[str | None, typer.Option("--schema", envvar="DISCREET_SCHEMA", help="discreet.toml by default.")]
+LedgerPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger", envvar="DISCREET_LEDGER", help="discreet.db beside the data by default, or postgresql://..."
+    ),
+]
+Table = Annotated[str | None, typer.Option(help="Table name, for databases.")]
+By = Annotated[
+    list[str] | None,
+    typer.Option("--by", help="Group by COLUMN, COLUMN/WIDTH, COLUMN/month, COLUMN/0,18,65,100; repeat for more."),
+]
+Where = Annotated[str | None, typer.Option(help="Condition, such as \"age >= 18 and sex = 'female'\".")]
+Epsilon = Annotated[str | None, typer.Option(help="Price of the whole question as pure epsilon.")]
+Rho = Annotated[str | None, typer.Option(help="Price as zCDP rho.")]
+Share = Annotated[str | None, typer.Option(help="Price as a share of the allotment, such as 0.1.")]
+Within = Annotated[str | None, typer.Option(help="Accuracy wanted: the half-width of every interval.")]
+Confidence = Annotated[float, typer.Option(help="Confidence of the intervals.")]
+Noise = Annotated[str, typer.Option(help="auto, laplace or gaussian.")]
+Allotment = Annotated[str | None, typer.Option(help="Which part of the budget pays; needed only if there are several.")]
+
+
+def curator_at(data: str, schema: str | None, ledger: str | None, table: str | None) -> Curator:
+    """The curator of the data named on the command line."""
+    return open_curator(data, _schema_path(data, schema), ledger=ledger, table=table)
+
+
+def _schema_path(data: str, schema: str | None) -> Path:
+    if schema is not None:
+        return Path(schema)
+    beside = Path(data).parent / "discreet.toml" if "://" not in data else Path("discreet.toml")
+    return beside if beside.exists() and not Path("discreet.toml").exists() else Path("discreet.toml")
+
+
+def offer_for(
+    curator: Curator, outputs: list[str] | None, by: list[str] | None, where: str | None, price: dict[str, Any]
+) -> Offer:
+    """The plan for a question put together from the command line."""
+    question: Question = curator.table()
+    if where:
+        question = question.where(where)
+    if by:
+        question = question.group_by(*(_key(text, curator.schema) for text in by))
+    return question.agg(**_outputs(outputs or ["count"])).plan(**price)
+
+
+_OUTPUT = re.compile(r"(?:(?P<name>\w+)=)?(?P<of>\w+)(?:\((?P<column>[^()]*)\))?")
+
+
+def _outputs(texts: list[str]) -> dict[str, Aggregate]:
+    found: dict[str, Aggregate] = {}
+    for text in texts:
+        match = _OUTPUT.fullmatch(text.strip())
+        if match is None:
+            raise InputError("output", text, "such as count, people, sum(pay), mean(pay) or average=mean(pay)")
+        column = (match["column"] or "").strip() or None
+        name = match["name"] or (match["of"] if column is None else f"{match['of']}_{column}")
+        entry: dict[str, Any] = {"of": match["of"]} | ({"column": column} if column else {})
+        found[name] = aggregate_from(entry)
+    return found
+
+
+def _key(text: str, schema: Schema) -> Key:
+    name, slash, how = text.partition("/")
+    if not slash:
+        return key(name)
+    if "," in how:
+        return bins(name, [part.strip() for part in how.split(",")])
+    if isinstance(schema.column(name, "--by"), Date) and not how.isdigit():
+        return bins(name, every=how)
+    width: Number = how
+    return bins(name, width=width)
