@@ -94,7 +94,7 @@ def read_scores(scores: Integers) -> NDArray[np.int64]:
     return array
 
 
-def _whole(values: Any, field: str) -> NDArray[np.int64]:  # noqa: ANN401  anything may arrive here
+def _whole(values: Any, field: str) -> NDArray[np.int64]:
     allowed = "a one-dimensional list of integers of at most 64 bits"
     try:
         array = np.asarray(values)

@@ -92,7 +92,7 @@ class StabilityThreshold:
         return laplace_half_width(self.scale, float(read_confidence(confidence)), read_count(k, "k"))
 
 
-def _place(key: Any) -> tuple[str, Any]:  # noqa: ANN401  keys are whatever the data holds
+def _place(key: Any) -> tuple[str, Any]:
     """Where a key stands: by type, then by value, so that None and text may share a column."""
     if isinstance(key, tuple):
         return "tuple", tuple(_place(part) for part in key)
