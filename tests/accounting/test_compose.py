@@ -41,4 +41,4 @@ def test_ten_thousand_losses_take_well_under_a_second():
     assert pure(total) == Pure(10)
     assert zcdp(compose(different)).rho > 0
     assert approx(total, 1e-6, tight=False).epsilon < 10
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 3  # 0.3 on a quiet machine; anything quadratic takes minutes

@@ -33,6 +33,7 @@ __all__ = ["approx", "basic", "delta", "pure", "zcdp"]
 
 _FINE = 10**30  # the grid of derived claims: fine enough for a rho of 1e-20, short enough to add up thousands
 _STEP = 10**9  # epsilons found by search are multiples of 1e-9
+_SEARCHED = 2_000  # where the search for an epsilon gives up
 _HUGE = 100_000  # beyond this epsilon, e^epsilon is not worth writing down
 
 
@@ -274,9 +275,9 @@ def _exact_epsilon(loss: Loss, target: Fraction) -> Fraction:
     below, above = -1, _STEP
     while exact_delta(loss, Fraction(above, _STEP)) > target:
         below, above = above, 2 * above
-        if above > _HUGE * _STEP:
+        if above > _SEARCHED * _STEP:
             raise LossError(
-                f"{_name(loss)} at delta {float(target):.3g} has an epsilon above {_HUGE}: no privacy at all."
+                f"{_name(loss)} at delta {float(target):.3g} has an epsilon above {_SEARCHED}: no privacy at all."
             )
     while above - below > 1:
         middle = (above + below) // 2

@@ -39,6 +39,7 @@ COARSE = 1e-3  # and while searching
 _POINTS = 1 << 22  # at most about this many grid points; the grid widens beyond
 _DIFFERENT = 200  # distinct losses in one plan
 _WIDEST = 10_000  # the largest sigma and shift whose law is laid out point by point
+_LARGEST = 500  # the largest single loss, short of where e^loss leaves floating point
 _TRUNCATED = 1e-15  # probability that one composition may move to infinity
 _ROUNDING = 2.0**-46  # of one transform, in units of a total probability of one
 
@@ -108,6 +109,8 @@ def _widened(counts: dict[Atom, int], interval: float) -> float:
     spread = 0.0
     for atom, times in counts.items():
         mean, range_ = _size(atom)
+        if max(mean, range_) > _LARGEST:
+            raise LossError(f"A loss of about {max(mean, range_):.3g} has no privacy left to count; use pure or zcdp.")
         reach += times * mean + 10 * range_
         spread += times * range_ * range_
     width = 2 * (reach + 6 * math.sqrt(spread))
@@ -132,7 +135,7 @@ def _size(atom: Atom) -> tuple[float, float]:
     return rho, math.sqrt(2 * rho)
 
 
-def _event(atom: Atom, step: float) -> Any:  # noqa: ANN401 - dp_accounting has no types
+def _event(atom: Atom, step: float) -> Any:
     """The distribution of one release."""
     match atom:
         case Pure() | BoundedRange() | Approx():
@@ -157,7 +160,7 @@ def _event(atom: Atom, step: float) -> Any:  # noqa: ANN401 - dp_accounting has 
             assert_never(atom)
 
 
-def _noise(atom: LaplaceNoise | GaussianNoise | RealGaussianNoise, step: float, probability: float) -> Any:  # noqa: ANN401
+def _noise(atom: LaplaceNoise | GaussianNoise | RealGaussianNoise, step: float, probability: float) -> Any:
     from dp_accounting.pld import privacy_loss_distribution as library
 
     shared = {"value_discretization_interval": step, "sampling_prob": probability, "use_connect_dots": True}
@@ -176,7 +179,7 @@ def _noise(atom: LaplaceNoise | GaussianNoise | RealGaussianNoise, step: float, 
             assert_never(atom)
 
 
-def _claim(steps: int, missed: float, step: float) -> Any:  # noqa: ANN401
+def _claim(steps: int, missed: float, step: float) -> Any:
     """The worst mechanism with an epsilon of `steps` grid steps and a delta of `missed`: randomized response."""
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
@@ -188,24 +191,24 @@ def _claim(steps: int, missed: float, step: float) -> Any:  # noqa: ANN401
     return PrivacyLossDistribution.create_from_rounded_probability(masses, missed, step)
 
 
-def _repeated(event: Any, times: int) -> Any:  # noqa: ANN401
+def _repeated(event: Any, times: int) -> Any:
     return event if times == 1 else event.self_compose(times, _TRUNCATED)
 
 
-def _sides(distribution: Any, step: float, times: int) -> PrivacyLoss:  # noqa: ANN401
+def _sides(distribution: Any, step: float, times: int) -> PrivacyLoss:
     # The arrays have no public name in dp_accounting 0.6; they are read here and nowhere else.
     remove = _side(distribution._pmf_remove.to_dense_pmf(), step)
     add = remove if distribution._symmetric else _side(distribution._pmf_add.to_dense_pmf(), step)
     return PrivacyLoss(remove, add, margin=_ROUNDING * times)
 
 
-def _side(masses: Any, step: float) -> Side:  # noqa: ANN401
+def _side(masses: Any, step: float) -> Side:
     probabilities: Reals = np.maximum(np.asarray(masses._probs, dtype=np.float64), 0.0)
     losses: Reals = np.asarray((np.arange(len(probabilities)) + int(masses._lower_loss)) * step, dtype=np.float64)
     return Side(losses, probabilities, float(masses._infinity_mass))
 
 
-def _sampled(inside: PrivacyLoss, probability: float, step: float) -> Any:  # noqa: ANN401
+def _sampled(inside: PrivacyLoss, probability: float, step: float) -> Any:
     """What a composition costs on a Poisson sample: outputs become a mixture with those of the neighbour.
 
     Removing: qP + (1-q)Q against Q, of which an output of loss l becomes one of ln(1 - q + q e^l). Adding: P against
@@ -227,7 +230,7 @@ def _sampled(inside: PrivacyLoss, probability: float, step: float) -> Any:  # no
     return PrivacyLossDistribution(remove, add)
 
 
-def _connected(losses: Reals, masses: Reals, infinity: float, step: float) -> Any:  # noqa: ANN401
+def _connected(losses: Reals, masses: Reals, infinity: float, step: float) -> Any:
     """The smallest distribution on the grid that is nowhere below this one (losses in rising order)."""
     from dp_accounting.pld.pld_pmf import create_pmf_pessimistic_connect_dots
 

@@ -66,8 +66,11 @@ def _curve(atom: Atom) -> NDArray[np.float64]:
 
 def _response(epsilon: float, orders: NDArray[np.float64]) -> NDArray[np.float64]:
     """Randomized response, the worst of all epsilon-private mechanisms."""
+    if epsilon < 1e-3:  # ln(cosh a / cosh b) without the cancellation: cosh a - cosh b is a product of two sinh
+        product = 2 * np.sinh(epsilon * orders / 2) * np.sinh(epsilon * (orders - 1) / 2)
+        return np.asarray(np.log1p(product / math.cosh(epsilon / 2)) / (orders - 1), dtype=np.float64)
     log_cosh = _log_cosh(epsilon * (orders - 0.5)) - _log_cosh(np.array(epsilon / 2))
-    return np.asarray(log_cosh / (orders - 1), dtype=np.float64)
+    return np.asarray(log_cosh / (orders - 1) + 1e-14, dtype=np.float64)
 
 
 def _log_cosh(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -83,7 +86,8 @@ def _sampled(inside: Loss, probability: float, atom: Sampled) -> NDArray[np.floa
         precision = 2 * float(zcdp(inside).rho)  # the sum of 1/multiplier^2
         accountant = RdpAccountant(list(ORDERS))
         accountant.compose(PoissonSampledDpEvent(probability, GaussianDpEvent(1 / math.sqrt(precision))))
-        return np.asarray(accountant.rdp, dtype=np.float64) * (1 + 1e-12)
+        # A tiny negative divergence is rounding; the library would read it as no loss at all.
+        return np.maximum(np.asarray(accountant.rdp, dtype=np.float64), 0.0) * (1 + 1e-12) + 1e-14
     claim = basic(atom)
     if claim.delta:
         raise LossError("A delta has no Renyi divergence; use approx(loss, delta) instead.")
