@@ -2,6 +2,8 @@
 
 import pytest
 
+from servers import place  # noqa: F401 - a fixture for every room: each test runs once for each ledger store
+
 
 def pytest_addoption(parser):
     parser.addoption("--large", action="store_true", help="also run the larger statistical tier")

@@ -41,7 +41,7 @@ class Plan(Protocol):
         """The question as plain values, for the record. Holds nothing private."""
         ...
 
-    def run(self, data: Any, bits: Bits) -> Json:  # noqa: ANN401 - each engine opens to a connection of its own
+    def run(self, data: Any, bits: Bits) -> Json:
         """The released result as plain values. Called by the one door only, with what `Private.open` gave."""
         ...
 

@@ -145,7 +145,7 @@ class Allotment:
         }
 
     @classmethod
-    def from_json(cls, value: Any) -> Allotment:  # noqa: ANN401 - whatever a JSON file held
+    def from_json(cls, value: Any) -> Allotment:
         """Read back; the caps are taken as recorded."""
         allotment = object.__new__(cls)
         epsilon = value["epsilon"]
@@ -246,7 +246,7 @@ class Budget:
         }
 
     @classmethod
-    def from_json(cls, value: Any) -> Budget:  # noqa: ANN401 - whatever a JSON file held
+    def from_json(cls, value: Any) -> Budget:
         """Read back what `to_json` wrote."""
         budget = object.__new__(cls)
         epsilon, rho = value["epsilon"], value["rho"]

@@ -21,7 +21,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcome import Outcome
 from discreet.noise.bits import SystemBits
 
-__all__ = ["ATTEMPTS", "Answer", "release"]
+__all__ = ["ATTEMPTS", "Answer", "release", "stored"]
 
 ATTEMPTS = 3
 """How often a release may be run under one charge when a crash loses its answer."""
@@ -102,7 +102,7 @@ def release(
         known = ledger.find(identity)
     if known is None or known.answer is None:  # someone recorded a failure first: the locks were lost meanwhile
         raise _failure(identity, _FAILED)
-    return _read(known, replayed=known.answer != text)
+    return stored(known, replayed=known.answer != text)
 
 
 def _attempt(plan: Plan, data: Private, bits: Bits) -> str | BaseException | None:
@@ -132,10 +132,11 @@ def _replay(plan: Plan, known: Outcome) -> Answer:
     if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
         hint = "Nothing was spent. Choose another id for another question."
         raise InputError("release", known.charged.release, "a new id: this one answers something else", hint)
-    return _read(known, replayed=True)
+    return stored(known, replayed=True)
 
 
-def _read(known: Outcome, *, replayed: bool) -> Answer:
+def stored(known: Outcome, *, replayed: bool = True) -> Answer:
+    """The answer that the books hold for a release."""
     paid = known.charged
     return Answer(
         release=paid.release,

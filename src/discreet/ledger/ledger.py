@@ -183,7 +183,7 @@ class Ledger:
         """Note that a paid release has no answer and never will; the first outcome stays."""
         return self._conclude(release, who=who, kind="failure", detail={"reason": reason})
 
-    def _conclude(self, release: str, **values: Any) -> Outcome:  # noqa: ANN401
+    def _conclude(self, release: str, **values: Any) -> Outcome:
         with self._write() as writer:
             outcome = self._known(writer, release)
             if outcome.answer is None and outcome.failure is None:
@@ -298,7 +298,7 @@ class Ledger:
                 ) from None
 
     @staticmethod
-    def _append(writer: Writer, **values: Any) -> Record:  # noqa: ANN401
+    def _append(writer: Writer, **values: Any) -> Record:
         record = Record.after(writer.head(), **values)
         writer.append(record)
         return record

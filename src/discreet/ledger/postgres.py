@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ class PostgresStore:
         self._library = psycopg
         self._url = url
         self._idle: list[tuple[int, Connection]] = []  # with the process that made each
+        weakref.finalize(self, _close, self._idle)
         with self._translated():
             self._prepare()
 
@@ -140,10 +142,7 @@ class PostgresStore:
 
     def close(self) -> None:
         """Close idle connections."""
-        idle, self._idle = self._idle, []
-        for owner, connection in idle:
-            if owner == os.getpid():
-                connection.close()
+        _close(self._idle)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -155,3 +154,10 @@ class PostgresStore:
                 f"The ledger in PostgreSQL cannot be used now ({type(error).__name__}: {str(error).strip()}). If a "
                 "charge was being recorded, ask again under the same release id: it is not charged twice."
             ) from None
+
+
+def _close(connections: list[tuple[int, Connection]]) -> None:
+    while connections:
+        owner, connection = connections.pop()
+        if owner == os.getpid():  # after a fork the connection is the parent's
+            connection.close()

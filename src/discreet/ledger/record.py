@@ -62,7 +62,7 @@ class Record:
     result: str | None = None
 
     @classmethod
-    def after(cls, head: Head, *, charge: Charge | None = None, **values: Any) -> Record:  # noqa: ANN401
+    def after(cls, head: Head, *, charge: Charge | None = None, **values: Any) -> Record:
         """The record that follows `head`, now."""
         spent: dict[str, Any] = {} if charge is None else {"amount": charge.amount, "delta": charge.delta}
         now = datetime.now(UTC).isoformat(timespec="microseconds")

@@ -46,6 +46,7 @@ class SqliteStore:
         with _translated(), held(self._lock_path):
             self._prepare()
         _stores.add(self)
+        weakref.finalize(self, _close, self._idle)
 
     def __repr__(self) -> str:
         return f"SqliteStore({self.path.name!r})"
@@ -123,12 +124,16 @@ class SqliteStore:
     def close(self) -> None:
         """Close idle connections."""
         with self._guard:
-            while self._idle:
-                self._idle.pop().close()
+            _close(self._idle)
 
     def _renew(self) -> None:
         self._guard = threading.Lock()  # a thread that is not in this child may have held it
-        self._idle = []
+        self._idle.clear()
+
+
+def _close(connections: list[sqlite3.Connection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
 @contextmanager

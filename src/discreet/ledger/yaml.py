@@ -6,6 +6,7 @@ from discreet.core.wire import Json
 
 __all__ = ["to_yaml"]
 
+_TAKEN = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}  # words that some readers take for values
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
 
 
@@ -64,7 +65,8 @@ def _real(value: float) -> str:
 
 
 def _key(text: str) -> str:
-    return text if text.isascii() and text.replace("_", "a").isalpha() else _quoted(text)
+    plain = text.isascii() and text.replace("_", "a").isalpha() and text.lower() not in _TAKEN
+    return text if plain else _quoted(text)
 
 
 def _quoted(text: str) -> str:

@@ -1,0 +1,233 @@
+"""The door: spend, open, run, record; one answer for one charge; nothing private on the way out when it fails."""
+
+import threading
+import traceback
+from collections import Counter
+
+import pytest
+
+from crowd import run_door
+from discreet.core.loss import GaussianNoise, Pure
+from discreet.errors import BudgetError, InputError, LossError, RunError
+from discreet.ledger.budget import Budget
+from discreet.ledger.door import ATTEMPTS, release
+from discreet.ledger.ledger import Ledger
+from jobs import CANARY, Broken, Data, Job
+
+
+@pytest.fixture
+def ledger(place):
+    ledger = Ledger.open(place)
+    ledger.create("visits", Budget(epsilon=100), who="ann")
+    return ledger
+
+
+def left(ledger):
+    return ledger.remaining("visits").amount
+
+
+def test_the_charge_is_durable_before_the_data_is_opened(ledger, place):
+    class Watching(Data):
+        def open(self):
+            seen.append(Ledger.open(place).find("r1").charged.charge.amount)
+            return super().open()
+
+    seen = []
+    answer = release(Job(), Watching(), ledger, who="ann", release="r1", why="report")
+    assert seen == [1]
+    assert answer.result == release(Job(), Watching(), ledger, who="bob", release="r1").result
+    assert seen == [1]
+    assert (answer.replayed, answer.charge.amount, answer.mechanism) == (False, 1, "random bytes")
+    assert ledger.verify().ok
+
+
+def test_the_answer_is_recorded_before_it_is_returned(ledger):
+    answer = release(Job(), Data(), ledger, who="ann")
+    assert ledger.find(answer.release).answer == f'{{"count":{answer.result["count"]}}}'
+    assert len(answer.release) == 32
+
+
+def test_refusals_open_nothing_and_spend_nothing(ledger):
+    data = Data()
+    with pytest.raises(BudgetError):
+        release(Job(cost=Pure(101)), data, ledger, who="ann")
+    with pytest.raises(LossError):
+        release(Job(cost=GaussianNoise(1, 1)), data, ledger, who="ann")
+    with pytest.raises(InputError, match="dataset"):
+        release(Job(dataset="other"), data, ledger, who="ann")
+    with pytest.raises(InputError, match="query"):
+        release(Job(query={"x": object()}), data, ledger, who="ann")
+    assert data.opened == 0
+    assert left(ledger) == 100
+
+
+def test_an_id_answers_one_question(ledger):
+    release(Job(), Data(), ledger, who="ann", release="r1")
+    for other in (Job(digest="sha256:2"), Job(dataset="other")):
+        with pytest.raises(InputError, match="release"):
+            release(other, Data(), ledger, who="ann", release="r1")
+    assert left(ledger) == 99
+
+
+def leaks(error, text):
+    """Whether `text` can be reached from an exception: message, notes, chain, or the variables of any frame."""
+    waiting, seen = [error], set()
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        if text in "".join(traceback.format_exception(each)) or text in repr(each):
+            return True
+        for frame, _ in traceback.walk_tb(each.__traceback__):
+            if frame.f_code.co_filename != __file__ and any(text in repr(value) for value in frame.f_locals.values()):
+                return True
+        waiting += [each.__cause__, each.__context__]
+    return False
+
+
+class Quiet(Data):
+    def __repr__(self):
+        return "Quiet()"
+
+
+@pytest.mark.parametrize("problem", [ValueError, MemoryError, BudgetError, KeyboardInterrupt, SystemExit])
+def test_a_failure_carries_nothing_private(ledger, problem):
+    class Failing(Broken):
+        pass
+
+    Failing.problem = problem if problem is not BudgetError else RuntimeError
+    with pytest.raises(BaseException) as caught:  # noqa: PT011
+        release(Failing(), Quiet(), ledger, who="ann", release="r1")
+    assert not leaks(caught.value, CANARY)
+    assert caught.value.__context__ is None
+    assert not any(CANARY in record.body() for record in ledger.records())
+    assert left(ledger) == 99
+
+
+def test_the_check_for_leaks_finds_one():
+    with pytest.raises(ValueError, match="bad row") as caught:
+        Broken().run([CANARY], None)
+    assert leaks(caught.value, CANARY)
+
+    def usual():
+        try:
+            Broken().run([CANARY], None)
+        except ValueError:
+            raise RuntimeError("clean words") from None  # hides the context and keeps it
+
+    with pytest.raises(RuntimeError) as caught:
+        usual()
+    assert leaks(caught.value, CANARY)
+
+
+def test_a_failed_run_stays_spent_says_so_and_stays_failed(ledger):
+    with pytest.raises(RunError, match="stays spent") as caught:
+        release(Broken(), Data(), ledger, who="ann", release="r1")
+    assert caught.value.release == "r1"
+    data = Data()
+    with pytest.raises(RunError, match="stays spent"):
+        release(Job(), data, ledger, who="ann", release="r1")
+    assert data.opened == 0
+    assert left(ledger) == 99
+    assert ledger.find("r1").failure == "the run did not finish"
+    assert ledger.verify().ok
+
+
+def test_data_that_does_not_open_and_results_that_are_not_json_are_failures(ledger):
+    class Closed(Quiet):
+        def open(self):
+            raise FileNotFoundError(CANARY)
+
+    class Odd(Job):
+        def run(self, data, bits):
+            return {"value": {CANARY}}
+
+    for plan, data in ((Job(), Closed()), (Odd(), Quiet())):
+        with pytest.raises(RunError) as caught:
+            release(plan, data, ledger, who="ann")
+        assert not leaks(caught.value, CANARY)
+
+
+def test_an_answer_lost_in_a_crash_is_recovered_under_the_same_charge(ledger):
+    class Crashing(Job):
+        def run(self, data, bits):
+            raise KeyboardInterrupt
+
+    for _ in range(ATTEMPTS - 1):
+        with pytest.raises(KeyboardInterrupt):
+            release(Crashing(), Data(), ledger, who="ann", release="r1")
+    answer = release(Job(), Data(), ledger, who="ann", release="r1")
+    assert not answer.replayed
+    assert ledger.find("r1").notes == ATTEMPTS - 1
+    assert left(ledger) == 99
+
+
+def test_answers_are_not_lost_for_ever_under_one_charge(ledger):
+    class Crashing(Job):
+        def run(self, data, bits):
+            raise KeyboardInterrupt
+
+    for _ in range(ATTEMPTS):
+        with pytest.raises(KeyboardInterrupt):
+            release(Crashing(), Data(), ledger, who="ann", release="r1")
+    data = Data()
+    with pytest.raises(RunError, match="lost too often"):
+        release(Job(), data, ledger, who="ann", release="r1")
+    assert data.opened == 0
+    assert ledger.find("r1").failure == "its answer was lost too often"
+
+
+def test_many_who_ask_for_one_release_get_one_answer(ledger):
+    answers, start = [], threading.Barrier(8)
+    data = Data()
+
+    def ask():
+        start.wait()
+        answers.append(release(Job(), data, ledger, who="ann", release="r1"))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({answer.result["count"] for answer in answers}) == 1
+    assert Counter(answer.replayed for answer in answers) == {False: 1, True: 7}
+    assert data.opened == 1
+    assert left(ledger) == 99
+
+
+def test_the_loser_returns_the_answer_of_the_winner(ledger):
+    """Should the lock fail (a broken connection), the first recorded answer is still the only one anybody sees."""
+
+    class Overtaken(Job):
+        def run(self, data, bits):
+            ledger.answer("r1", '{"count":7}', who="the other")
+            return super().run(data, bits)
+
+    answer = release(Overtaken(), Data(), ledger, who="ann", release="r1")
+    assert answer.result == {"count": 7}
+    assert answer.replayed
+
+
+def test_a_failure_recorded_by_another_wins_over_a_later_answer(ledger):
+    class Overtaken(Job):
+        def run(self, data, bits):
+            ledger.failed("r1", "the other broke", who="the other")
+            return super().run(data, bits)
+
+    with pytest.raises(RunError):
+        release(Overtaken(), Data(), ledger, who="ann", release="r1")
+
+
+def test_killed_at_random_no_charge_is_lost_and_none_is_made_twice(ledger, place):
+    jobs = 24
+    seen, lives = run_door(place, jobs=jobs, kills=4)
+    assert lives >= 2
+    outcomes = {outcome.charged.release: outcome for outcome in ledger.releases()}
+    assert left(ledger) == 100 - jobs
+    assert len(outcomes) == jobs
+    assert all(outcome.answer is not None for outcome in outcomes.values())
+    for identity, count in seen:  # whatever anyone saw is what is on the books
+        assert outcomes[identity].answer == f'{{"count":{count}}}'
+    assert ledger.verify().ok

@@ -1,0 +1,80 @@
+"""Exports: complete, exact, safe in a spreadsheet, and readable as YAML."""
+
+import csv
+import io
+import json
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.core.loss import Pure
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment, Budget
+from discreet.ledger.export import export
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.yaml import to_yaml
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    ledger = Ledger.open(tmp_path / "discreet.db")
+    parts = [Allotment("questions", "zcdp", epsilon=2, delta=1e-6), Allotment("exact", "pure", epsilon=1)]
+    ledger.create("visits", Budget(epsilon=3, delta=1e-6, allotments=parts), unit="one patient", who="ann")
+    ledger.create("other", Budget(rho=0.5), who="ann")
+    paid = {"release": "r1", "digest": "d", "allotment": "exact", "mechanism": "discrete Laplace, scale 3"}
+    ledger.spend("visits", Pure("1/3"), who="@ann", why='=HYPERLINK("http://x")', **paid)
+    ledger.answer("r1", '{"n":1}', who="ann")
+    return ledger
+
+
+def test_json_holds_every_record_and_its_hash(ledger):
+    records = json.loads(export(ledger))["records"]
+    assert [record["sequence"] for record in records] == [1, 2, 3, 4]
+    assert records[2]["amount"] == "1/3"
+    assert records[-1]["hash"] == ledger.head().hash
+    assert len(json.loads(export(ledger, dataset="other"))["records"]) == 1
+
+
+def test_csv_opens_in_a_spreadsheet_and_runs_nothing(ledger):
+    rows = list(csv.DictReader(io.StringIO(export(ledger, "csv"))))
+    assert len(rows) == 4
+    assert rows[2]["why"] == '\'=HYPERLINK("http://x")'
+    assert rows[2]["who"] == "'@ann"
+    assert rows[2]["amount"] == "1/3"
+    for row in rows:
+        assert not any(cell[:1] in ("=", "+", "-", "@", "\t", "\r", "\n") for cell in row.values() if cell)
+
+
+def test_the_registry_entry_says_what_is_promised_and_what_is_not(ledger):
+    visits, other = yaml.safe_load_all(export(ledger, "registry"))
+    deployment = visits["deployment"]
+    assert deployment["dp_flavor"]["name"] == "Approximate DP"
+    assert "Who asked what" in deployment["dp_flavor"]["unprotected_quantities"]
+    assert deployment["privacy_loss"]["privacy_unit"] == "one patient"
+    assert deployment["privacy_loss"]["privacy_parameters"] == {"epsilon": 3.0, "delta": 1e-6}
+    assert deployment["model"]["model_name"] == "Central"
+    assert "zCDP privacy filter" in deployment["accounting"]["composition"]
+    assert deployment["implementation"]["mechanisms"] == ["discrete Laplace, scale 3"]
+    assert deployment["product"]["publication_date"] == next(r.time for r in ledger.records() if r.release)[:10]
+    assert other["deployment"]["privacy_loss"]["privacy_parameters"] == {"rho": 0.5}
+
+
+def test_an_unknown_format_is_refused(ledger):
+    with pytest.raises(InputError, match="json, csv, registry"):
+        export(ledger, "xlsx")
+
+
+# A lone surrogate is no character; YAML has no way to write one.
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts.filter(bool), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(plain)
+def test_yaml_is_read_back_as_it_was(value):
+    assert yaml.safe_load(to_yaml(value)) == value

@@ -1,0 +1,70 @@
+"""One door: private data is opened, and plans are run, in one module only."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import discreet
+
+SOURCE = Path(discreet.__file__).parent
+DOOR = SOURCE / "ledger" / "door.py"
+
+
+def doors(text: str) -> list[str]:
+    """Every place in a source text that opens data (`x.open()`) or runs a plan (`x.run(...)`), or gets hold of either.
+
+    Files and ledgers are opened with arguments; private data is opened with none.
+    """
+    found = []
+    called = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="open") as function, args=args, keywords=keywords):
+                called.add(function)
+                if not args and not keywords:
+                    found.append(f"line {node.lineno}: {ast.unparse(node)}")
+            case ast.Call(func=ast.Attribute(attr="run") as function):
+                called.add(function)
+                found.append(f"line {node.lineno}: {ast.unparse(node)}")
+            case ast.Call(func=ast.Name("getattr" | "methodcaller"), args=[*_, ast.Constant("open" | "run")]):
+                found.append(f"line {node.lineno}: {ast.unparse(node)}")
+    for node in ast.walk(ast.parse(text)):
+        match node:  # a method taken without calling it: plan.run passed on
+            case ast.Attribute(attr="run", ctx=ast.Load()) if not any(
+                function.lineno == node.lineno and function.col_offset == node.col_offset for function in called
+            ):
+                found.append(f"line {node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_private_data_is_opened_in_one_module_only(path):
+    if path != DOOR:
+        assert doors(path.read_text()) == []
+
+
+def test_the_door_opens_and_runs_once():
+    assert [found.split(": ")[1] for found in doors(DOOR.read_text())] == ["data.open()", "plan.run(private, bits)"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with source.open() as c: pass",
+        "plan.run(connection, bits)",
+        "self.plan.run(data=x, bits=y)",
+        "f = plan.run",
+        "getattr(plan, 'run')(x)",
+        "map(job.run, rows)",
+    ],
+)
+def test_another_door_is_found(text):
+    assert doors(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["open(path)", "Ledger.open(place)", "path.open('w')", "app = run(1)", "os.open(p, 0)"]
+)
+def test_other_things_are_not_doors(text):
+    assert not doors(text)
