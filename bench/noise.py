@@ -1,14 +1,14 @@
 """Exact cryptographic noise against numpy's insecure floats and OpenDP, in one run.
 
-    python bench/noise.py [--quick] [--json] [--no-peers]
+python bench/noise.py [--quick] [--json] [--no-peers]
 """
 
 from __future__ import annotations
 
 import numpy as np
-from harness import Report, arguments, child_cpu_seconds, cpu_seconds, peak_megabytes, peer
 
 from discreet import noise
+from harness import Report, arguments, child_cpu_seconds, cpu_seconds, peak_megabytes, peer
 
 FRESH = "from discreet.noise import laplace; laplace(10, 10)"
 NUMPY = "import numpy; numpy.random.default_rng().laplace(0, 10, 10)"

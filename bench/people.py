@@ -26,7 +26,11 @@ def people(count: int, source: random.Random):
         working = adult and age < 68 and source.random() < 0.74
         sector = source.choices(SECTORS[:-1], [3, 14, 8, 16, 7, 17, 9, 18, 8])[0] if working else "none"
         hours = max(4, min(70, round(source.gauss(36 if sex == "female" else 39, 8)))) if working else 0
-        pay = round(source.lognormvariate(9.9 + 0.14 * level + 0.006 * (age - 18), 0.45) * hours / 38, 2) if working else 0
+        pay = (
+            round(source.lognormvariate(9.9 + 0.14 * level + 0.006 * (age - 18), 0.45) * hours / 38, 2)
+            if working
+            else 0
+        )
         county = source.choices(COUNTIES, [5, 9, 4, 12, 3, 2, 6, 14, 20, 4, 8, 13])[0]
         yield [f"P{number:05d}", age, sex, SCHOOLING[level], sector, hours, min(pay, 250000), county]
 

@@ -28,7 +28,9 @@ print(seconds, *heavy)
 
 def test_importing_costs_next_to_nothing_and_loads_nothing_heavy():
     runs = [
-        subprocess.run([sys.executable, "-c", IMPORT, *HEAVY], capture_output=True, text=True, check=True).stdout.split()
+        subprocess.run(
+            [sys.executable, "-c", IMPORT, *HEAVY], capture_output=True, text=True, check=True
+        ).stdout.split()
         for _ in range(3)
     ]
     assert all(len(run) == 1 for run in runs), f"loaded: {runs[0][1:]}"

@@ -1,4 +1,3 @@
-import time
 from fractions import Fraction
 
 from discreet.accounting import approx, compose, pure, zcdp
@@ -34,11 +33,10 @@ def test_deep_nesting_is_no_trouble():
     assert terms(loss) == {Pure(1): 5001}
 
 
-def test_ten_thousand_losses_take_well_under_a_second():
+def test_ten_thousand_losses_add_up():
+    """Their time is measured by bench/accounting.py; anything quadratic would be felt here too."""
     different = [Pure(Fraction(i, 10**6)) for i in range(1, 5001)] + [ZCDP(Fraction(i, 10**9)) for i in range(1, 5001)]
-    start = time.process_time()
     total = compose([Pure(0.001)] * 10_000)
     assert pure(total) == Pure(10)
     assert zcdp(compose(different)).rho > 0
     assert approx(total, 1e-6, tight=False).epsilon < 10
-    assert time.process_time() - start < 3  # 0.3 on a quiet machine; anything quadratic takes minutes

@@ -61,7 +61,7 @@ def test_lazy_comparison_decides_at_every_depth():
 
 def test_a_prefix_on_the_boundary_asks_for_more_bits():
     x = Fraction(1)
-    boundary = int(math.floor(math.exp(-1) * 2**16))
+    boundary = math.floor(math.exp(-1) * 2**16)
     outcomes = {below_exp(x, boundary, 16, SystemBits()) for _ in range(200)}
     assert outcomes == {True, False}
     assert below_exp(x, boundary - 1, 16, SystemBits())

@@ -149,6 +149,8 @@ def _log_bounds(value: Fraction, digits: int) -> tuple[Fraction, Fraction]:
         raise InputError("logarithm", str(value), "a positive number")
     if value == 1:
         return Fraction(0), Fraction(0)
+    if abs(value - 1) < Fraction(1, 10 ** (digits // 2)):
+        return 1 - 1 / value, value - 1  # true everywhere, and as close as the digits asked for this near to one
     down, up = _contexts(digits)
     low = down.next_minus(down.ln(_ratio(value, down)))
     high = up.next_plus(up.ln(_ratio(value, up)))

@@ -10,7 +10,7 @@ from discreet.core.loss import BoundedRange, Loss
 from discreet.core.mechanism import Bits, Integers
 from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_scores
 from discreet.noise.bits import SystemBits
-from discreet.noise.choice import Gaps, peel
+from discreet.noise.choice import Gaps, pick
 
 __all__ = ["Exponential", "shortfall"]
 
@@ -49,7 +49,7 @@ class Exponential:
 
     def release(self, scores: Integers, *, bits: Bits | None = None) -> int:
         """The index selected."""
-        return peel(Gaps(read_scores(scores), self.rate), 1, bits if bits is not None else SystemBits())[0]
+        return pick(Gaps(read_scores(scores), self.rate), bits if bits is not None else SystemBits())
 
     def error(self, confidence: float = 0.95, k: int = 2) -> Fraction:
         """How far below the best of `k` scores the one selected may be, with probability at least `confidence`.

@@ -14,7 +14,7 @@ from discreet.errors import InputError
 from discreet.mechanisms.exponential import shortfall
 from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_scores
 from discreet.noise.bits import SystemBits
-from discreet.noise.choice import Gaps, peel
+from discreet.noise.choice import Gaps, pick
 
 __all__ = ["TopK"]
 
@@ -64,9 +64,9 @@ class TopK:
         chosen: list[int] = []
         for _ in range(self.k):
             # Gaps anew in each round: they are measured from the best of those left.
-            pick = peel(Gaps(exact[left], self.rate), 1, source)[0]
-            chosen.append(int(left[pick]))
-            left = np.delete(left, pick)
+            place = pick(Gaps(exact[left], self.rate), source)
+            chosen.append(int(left[place]))
+            left = np.delete(left, place)
         return chosen
 
     def error(self, confidence: float = 0.95, k: int = 2) -> Fraction:

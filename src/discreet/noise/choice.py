@@ -21,7 +21,7 @@ from discreet.noise.bernoulli import below, below_exp
 from discreet.noise.bits import SystemBits, words
 from discreet.noise.uniform import uniform
 
-__all__ = ["Gaps", "choice", "flip", "peel"]
+__all__ = ["Gaps", "choice", "flip", "pick", "read_rate"]
 
 _MARGIN = 2.0**-40  # relative float error of e^(-rate * gap) is below 2**-41: see docs/proofs/noise.md
 
@@ -42,7 +42,7 @@ class Gaps:
             best = array.max()
             gaps = (np.uint64(int(best) % 2**64) - array.astype(np.uint64)).astype(np.float64)
             self._best = Fraction(int(best))
-        elif array.dtype.kind == "f":
+        elif array.dtype.kind == "f" and _all_floats(scores):
             if not np.isfinite(array).all():
                 raise InputError("scores", "NaN or infinity among them", "finite numbers")
             best = array.max()
@@ -64,6 +64,11 @@ class Gaps:
         score = self._scores[index]
         value = score.item() if isinstance(score, np.generic) else score
         return (self._best - exactly(value, "scores")) * self._rate
+
+
+def _all_floats(scores: Sequence[Any] | NDArray[Any]) -> bool:
+    """Whether nothing was rounded on the way into a float array: numpy turns mixed long integers into floats."""
+    return isinstance(scores, np.ndarray) or all(isinstance(score, (float, np.floating)) for score in scores)
 
 
 def _to_float(value: Fraction) -> float:
@@ -89,7 +94,7 @@ def choice(
     1
     """
     source = bits if bits is not None else SystemBits()
-    return peel(Gaps(scores, read_rate(epsilon, sensitivity, monotone)), 1, source)[0]
+    return pick(Gaps(scores, read_rate(epsilon, sensitivity, monotone)), source)
 
 
 def read_rate(epsilon: Number, sensitivity: Number, monotone: bool) -> Fraction:
@@ -102,32 +107,22 @@ def read_rate(epsilon: Number, sensitivity: Number, monotone: bool) -> Fraction:
     return budget / moved / (1 if monotone else 2)
 
 
-def peel(gaps: Gaps, k: int, bits: Bits) -> list[int]:
-    """`k` different indices, each chosen among those left with probability proportional to e^(-exponent)."""
-    count = len(gaps)
-    scale = 62 - count.bit_length()
-    weights = np.floor(np.exp(-gaps.exponents) * (1 + _MARGIN) * 2.0**scale).astype(np.uint64) + np.uint64(1)
-    chosen: list[int] = []
-    while len(chosen) < k:
-        edges = np.cumsum(weights)
-        pick = _propose(gaps, weights, edges, scale, bits)
-        chosen.append(pick)
-        weights[pick] = 0
-    return chosen
-
-
-def _propose(gaps: Gaps, weights: NDArray[np.uint64], edges: NDArray[np.uint64], scale: int, bits: Bits) -> int:
+def pick(gaps: Gaps, bits: Bits) -> int:
+    """One index, chosen with probability proportional to e^(-exponent)."""
+    scale = 62 - len(gaps).bit_length()
+    envelopes = np.floor(np.exp(-gaps.exponents) * (1 + _MARGIN) * 2.0**scale).astype(np.uint64) + np.uint64(1)
+    edges = np.cumsum(envelopes)
     while True:
         drawn = uniform(int(edges[-1]), bits=bits)
-        pick = int(np.searchsorted(edges, np.uint64(drawn), side="right"))
-        exponent, envelope = gaps.exponent(pick), int(weights[pick])
+        index = int(np.searchsorted(edges, np.uint64(drawn), side="right"))
+        exponent, envelope = gaps.exponent(index), int(envelopes[index])
 
         def bounds(n: int, exponent: Fraction = exponent, envelope: int = envelope) -> tuple[int, int]:
             low, high = negative_exp_bounds(exponent, n + scale)
             return low // envelope, -(-high // envelope)
 
         if below(bounds, 0, 0, bits):
-            return pick
+            return index
 
 
 def flip(gaps: Gaps, bits: Bits) -> NDArray[np.bool_]:

@@ -92,9 +92,9 @@ def gaussian_half_width(sigma: Fraction, confidence: float, k: int = 1) -> int:
 
 def _each(confidence: float, k: int) -> float:
     """The chance each of k independent outputs may miss by, so that all hold with `confidence`."""
-    if not 0 < confidence < 1:
+    if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
         raise InputError("confidence", confidence, "strictly between 0 and 1, such as 0.95")
-    if isinstance(k, bool) or int(k) != k or k < 1:
+    if isinstance(k, bool) or not isinstance(k, (int, float)) or not 1 <= k < 2**63 or int(k) != k:
         raise InputError("k", k, "a whole number, 1 or more")
     return -math.expm1(math.log(confidence) / int(k)) * (1 - 1e-12)
 
@@ -112,7 +112,9 @@ def _smallest(holds: Callable[[int], bool], above: int) -> int:
 
 def laplace_variance(scale: Fraction) -> float:
     """The variance of discrete Laplace noise: 2r/(1-r)^2 with r = e^(-1/scale), a little below 2 scale^2."""
-    return float(2 / (2 * np.sinh(np.float64(0.5) / float(scale))) ** 2) if scale > Fraction(1, 1000) else 0.0
+    if scale < Fraction(1, 700):
+        return 0.0  # below 1e-300
+    return 2 / (2 * math.sinh(0.5 / float(scale))) ** 2
 
 
 def gaussian_variance(sigma: Fraction) -> float:

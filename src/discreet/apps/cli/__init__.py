@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated
 
-import click
 import typer
 
 from discreet import __version__
@@ -15,6 +14,9 @@ from discreet.apps.cli import ask, calibrate, demo, ledger
 from discreet.errors import BudgetError, DiscreetError, InputError
 
 __all__ = ["app", "main"]
+
+# The root of usage errors, wherever this version of typer keeps its click.
+_UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     name="discreet",
@@ -54,10 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = app(words, standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
-    except click.ClickException as problem:
-        problem.show()
-        sys.exit(problem.exit_code)
-    except (click.Abort, KeyboardInterrupt):
+    except _UsageProblem as problem:
+        problem.show()  # type: ignore[attr-defined]
+        sys.exit(problem.exit_code)  # type: ignore[attr-defined]
+    except (typer.Abort, KeyboardInterrupt):
         _complain("stopped", "Stopped; nothing more was spent.", words)
         sys.exit(1)
     except DiscreetError as problem:

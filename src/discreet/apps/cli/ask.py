@@ -47,9 +47,8 @@ def init(
     source = source_of(data, table)
     text = skeleton(source, name or table or Path(data).stem)
     out.write_text(text, encoding="utf-8")
-    say(
-        f'Wrote {out}: {text.count("[columns.")} columns. Fill in every "?", then: discreet plan {data} count --epsilon 0.1'
-    )
+    say(f"Wrote {out}: {text.count('[columns.')} columns. Fill in every '?', then:")
+    say(f"discreet plan {data} count --epsilon 0.1")
 
 
 def _offer(

@@ -1,0 +1,167 @@
+"""The command line as a person uses it: what it prints, what it refuses, how it exits."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+SHIPPED = Path(str(files("discreet.apps.demo")))
+
+
+def run(*words, cwd=None, code=0, text=None):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("DISCREET_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "discreet", *map(str, words)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        input=text or "",
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("people.csv", "discreet.toml"):
+        shutil.copy(SHIPPED / name, tmp_path / name)
+    return tmp_path
+
+
+def test_the_command_is_installed_and_helps():
+    assert shutil.which("discreet", path=str(Path(sys.executable).parent)) is not None
+    out = run("--help").stdout
+    for command in ("init", "plan", "ask", "releases", "ledger", "calibrate", "demo"):
+        assert command in out
+    assert "discreet 0." in run("--version").stdout
+    run("nonsense", code=2)
+
+
+def test_the_whole_story(folder):
+    planned = json.loads(
+        run("plan", "people.csv", "count", "mean(pay)", "--by", "sex", "--epsilon", "0.4", "--json", cwd=folder).stdout
+    )
+    assert planned["exact_cost"] == "2/5"
+    assert [e["output"] for e in planned["expected"]] == ["count", "mean_pay"]
+    before = json.loads(run("ledger", "show", "--json", cwd=folder).stdout)
+    assert before["charges"] == []
+
+    asked = ["ask", "people.csv", "count", "--by", "age/20", "--where", "hours > 0", "--epsilon", "0.4", "--id", "ages"]
+    answer = json.loads(run(*asked, "--yes", "--json", "--why", "a test", cwd=folder).stdout)
+    assert answer["columns"]["age"] == ["0..20", "20..40", "40..60", "60..80", "80..100"]
+    assert all(isinstance(value, int) for value in answer["columns"]["count"])
+    again = json.loads(run(*asked, "--yes", "--json", cwd=folder).stdout)
+    assert again["columns"] == answer["columns"]
+
+    shown = json.loads(run("releases", "show", "ages", "--json", cwd=folder).stdout)
+    assert shown["columns"] == answer["columns"]
+    assert "ages" in run("releases", "list", cwd=folder).stdout
+    table = list(csv.reader(run("releases", "show", "ages", "--format", "csv", cwd=folder).stdout.splitlines()))
+    assert table[0] == ["age", "count", "count_lower", "count_upper"]
+    assert run("releases", "show", "ages", "--format", "markdown", cwd=folder).stdout.startswith("| age | count |")
+
+    refused = run("ask", "people.csv", "count", "--epsilon", "0.7", "--yes", cwd=folder, code=3)
+    assert "Nothing was spent" in refused.stderr
+    books = json.loads(run("ledger", "show", "--json", cwd=folder).stdout)
+    assert books["budgets"][0]["spent"]["amount"] == "2/5"
+    assert [charge["why"] for charge in books["charges"]] == ["a test"]
+
+    assert "every hash, sum and cap holds" in run("ledger", "verify", cwd=folder).stdout
+    assert json.loads(run("ledger", "export", cwd=folder).stdout)["records"]
+    assert "privacy" in run("ledger", "export", "--format", "registry", cwd=folder).stdout.lower()
+    assert "people" in run("ledger", "export", "--format", "csv", cwd=folder).stdout
+
+
+def test_nothing_is_spent_without_a_yes(folder):
+    done = run("ask", "people.csv", "count", "--epsilon", "0.1", cwd=folder, code=2)
+    assert "Nothing was spent" in done.stderr
+    assert json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"] == []
+
+
+def test_files_are_written_on_request(folder):
+    run("ask", "people.csv", "people", "--by", "sex", "--epsilon", "0.1", "--yes", "--csv", "out.csv", cwd=folder)
+    rows = list(csv.DictReader((folder / "out.csv").read_text().splitlines()))
+    assert [row["sex"] for row in rows] == ["female", "male"]
+
+
+def test_init_writes_a_schema_from_names_alone(tmp_path):
+    (tmp_path / "secret.csv").write_text("name,age\nCANARY,42\n")
+    run("init", "secret.csv", cwd=tmp_path)
+    text = (tmp_path / "discreet.toml").read_text()
+    assert "[columns.name]" in text
+    assert "CANARY" not in text
+    assert "42" not in text
+    run("init", "secret.csv", cwd=tmp_path, code=2)
+    unfinished = run("plan", "secret.csv", "count", "--epsilon", "1", cwd=tmp_path, code=2)
+    assert "columns.name.type" in unfinished.stderr
+
+
+BAD = [
+    (["ask", "nowhere.csv", "count", "--epsilon", "1", "--yes"], "source"),
+    (["ask", "people.csv", "count", "--yes"], "exactly one of epsilon, rho, share, within"),
+    (["ask", "people.csv", "count", "--epsilon", "0.1", "--rho", "0.1", "--yes"], "exactly one"),
+    (["ask", "people.csv", "count", "--epsilon", "-1", "--yes"], "epsilon"),
+    (["ask", "people.csv", "mean(nothing)", "--epsilon", "0.1", "--yes"], "declared column"),
+    (["ask", "people.csv", "mean(sex)", "--epsilon", "0.1", "--yes"], "numeric column"),
+    (["ask", "people.csv", "magic(pay)", "--epsilon", "0.1", "--yes"], "outputs"),
+    (["ask", "people.csv", "count(", "--epsilon", "0.1", "--yes"], "output"),
+    (["ask", "people.csv", "count", "--where", "drop table people", "--epsilon", "0.1", "--yes"], "where"),
+    (["ask", "people.csv", "count", "--where", "sex = 'other'", "--epsilon", "0.1", "--yes"], "declared value of sex"),
+    (["ask", "people.csv", "count", "--by", "pay", "--epsilon", "0.1", "--yes"], "bins"),
+    (["ask", "people.csv", "mean(pay)", "--within", "10", "--yes"], "within"),
+    (["ask", "people.csv", "count", "--epsilon", "0.1", "--confidence", "1.5", "--yes"], "confidence"),
+    (["ask", "people.csv", "count", "--epsilon", "0.1", "--allotment", "other", "--yes"], "allotment"),
+    (["ask", "people.csv", "count", "--epsilon", "0.1", "--schema", "missing.toml", "--yes"], "schema"),
+    (["releases", "show", "nothing"], "--ledger"),
+    (["ledger", "verify", "--ledger", "nothing.db"], "--ledger"),
+]
+
+
+@pytest.mark.parametrize(("words", "says"), BAD, ids=[" ".join(words)[:60] for words, _ in BAD])
+def test_bad_input_is_refused_and_named_before_anything_is_spent(folder, words, says):
+    done = run(*words, cwd=folder, code=2)
+    assert says in done.stderr
+    if (folder / "discreet.db").exists():
+        assert json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"] == []
+
+
+def test_errors_are_json_when_json_was_asked_for(folder):
+    done = run("ask", "people.csv", "count", "--epsilon", "9", "--yes", "--json", cwd=folder, code=3)
+    assert json.loads(done.stderr)["error"] == "BudgetError"
+
+
+def test_calibrate_answers_in_all_directions():
+    noise = json.loads(run("calibrate", "noise", "--epsilon", "0.1", "--json").stdout)
+    assert (noise["mechanism"], noise["exact"], noise["error"]) == ("laplace", "10", 30)
+    gaussian = json.loads(run("calibrate", "noise", "--epsilon", "1", "--delta", "1e-6", "--json").stdout)
+    assert 4.2 < gaussian["sigma"] < 4.3
+    budget = json.loads(run("calibrate", "budget", "--within", "30", "--json").stdout)
+    assert 0.098 < budget["epsilon"] <= 0.1
+    odds = json.loads(run("calibrate", "odds", "--epsilon", "1.0986122886681098", "--prior", "0.02", "--json").stdout)
+    assert odds["posteriors"][0]["high"] == pytest.approx(0.0577, abs=1e-3)
+    assert odds["best_guess"] == pytest.approx(0.75)
+    turned = json.loads(run("calibrate", "convert", "--rho", "0.1", "--delta", "1e-6", "--json").stdout)
+    assert 2.1 < turned["epsilon"] < 2.2
+    assert (
+        "noise multiplier"
+        in run("calibrate", "training", "--epsilon", "2", "--delta", "1e-5", "--rate", "0.01", "--steps", "100").stdout
+    )
+    run("calibrate", "noise", "--epsilon", "nan", code=2)
+    run("calibrate", "noise", code=2)
+
+
+def test_the_demo_tells_its_story_and_can_be_gone_on_with(tmp_path):
+    out = run("demo", "--folder", "shop", cwd=tmp_path).stdout
+    assert "Refused: The budget of 'people' does not cover this" in out
+    assert out.count("answered") == 3
+    left = json.loads(run("ledger", "show", "--ledger", "shop/discreet.db", "--json", cwd=tmp_path).stdout)
+    assert len(left["charges"]) == 3
