@@ -87,10 +87,12 @@ def released(ledger: Ledger, answer: Answer) -> Release:
     allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
     left = ledger.remaining(answer.dataset, answer.allotment)
     result: Any = answer.result
+    # The books keep no order of names; people read keys first, then each output with its interval.
+    order = [*result["keys"], *(name + end for name in result["outputs"] for end in ("", "_lower", "_upper"))]
     return Release(
         id=answer.release,
         dataset=answer.dataset,
-        columns=result["columns"],
+        columns={name: result["columns"][name] for name in order},
         keys=tuple(result["keys"]),
         outputs=tuple(result["outputs"]),
         confidence=result["confidence"],

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from discreet.accounting.words import readable
-from discreet.core.lattice import Lattice
 from discreet.core.release import number
 from discreet.ledger.budget import Allotment, Charge
-from discreet.query.measure import Total, lattice_for
+from discreet.query.measure import Total
 from discreet.query.plan import Expectation, QueryPlan
 
 __all__ = ["explain", "price_text"]
@@ -42,7 +41,7 @@ def _expectation(expected: Expectation, confidence: float) -> str:
     if expected.half_width is not None:
         error = f"+-{number(expected.half_width)}"
     else:
-        sizes = ", ".join(f"+-{number(half)} at {rows:,} rows" for rows, half in expected.by_rows)
+        sizes = ", ".join(f"about +-{number(half)} at {rows:,} rows" for rows, half in expected.by_rows)
         error = f"{sizes} in the group"
     return f"  {expected.output}: {error} ({confidence:.0%}); {expected.noise}."
 
@@ -63,13 +62,10 @@ def _clipping(plan: QueryPlan) -> list[str]:
     for measure in plan.measures:
         if isinstance(measure, Total):
             ends = f"{float(measure.lattice.lower):g}..{float(measure.lattice.upper):g}"
-            notes.append(
-                f"Values of {measure.column} outside {ends} are moved to the nearer end{_grid(plan, measure)}."
-            )
+            notes.append(f"Values of {measure.column} outside {ends} go to the nearer end{_grid(measure)}.")
     return [f"  Note: {note}" for note in dict.fromkeys(notes)]
 
 
-def _grid(plan: QueryPlan, measure: Total) -> str:
-    column = plan.schema.numeric(measure.column, "column")
-    fine: Lattice = lattice_for(column, measure.lattice.lower, measure.lattice.upper)
-    return f" and are rounded to multiples of {float(fine.step):g}" if fine.step != 1 else ""
+def _grid(measure: Total) -> str:
+    step = measure.lattice.step
+    return f" and are rounded to multiples of {float(step):g}" if step != 1 else ""

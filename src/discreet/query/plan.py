@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -22,7 +23,7 @@ from discreet.query.aggregate import Aggregate
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.estimate import estimate, linear_step
 from discreet.query.key import Bin
-from discreet.query.measure import Measure, sensitivity
+from discreet.query.measure import Measure, Rows, sensitivity
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.schema import Schema
@@ -160,11 +161,20 @@ class QueryPlan:
         return [self.measures.index(measure) for measure in aggregate.measures(self.schema)]
 
     def _typical(self, aggregate: Aggregate, noises: list[Noise], rows: int) -> float:
-        """Half the width of the interval for a group of so many rows whose values lie in the middle of the bounds."""
-        centres = {"Rows": rows, "Total": 0}
-        exact = [np.array([centres.get(type(m).__name__, 0)], dtype=np.int64) for m in aggregate.measures(self.schema)]
-        result = estimate(aggregate, self.schema, exact, noises, self.confidence)
-        return float(result.upper[0] - result.lower[0]) / 2
+        """About half the width of the interval for a group of so many rows with values in the middle of the bounds.
+
+        Each measure is moved by its own half-width, and what that does to the output is added in squares.
+        """
+        exact = [float(rows) if isinstance(m, Rows) else 0.0 for m in aggregate.measures(self.schema)]
+        total = 0.0
+        for place, noise in enumerate(noises):
+            ends = []
+            for sign in (-1, 1):
+                moved = [np.array([value]) for value in exact]
+                moved[place] = moved[place] + sign * noise.error(self.confidence)
+                ends.append(float(aggregate.estimate(self.schema, moved)[0]))
+            total += ((ends[1] - ends[0]) / 2) ** 2
+        return math.sqrt(total)
 
 
 def plan_query(question: Query, schema: Schema, allotment: Allotment, price: Price) -> QueryPlan:

@@ -1,0 +1,19 @@
+"""Examples in the documentation run in a folder that holds the demonstration's table and schema."""
+
+import shutil
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _example_folder(request, monkeypatch, tmp_path):
+    if not str(getattr(request.node, "path", "")).endswith(".md"):
+        return
+    shipped = Path(str(files("discreet.apps.demo")))
+    (tmp_path / "demo").mkdir()
+    for name in ("people.csv", "discreet.toml"):
+        shutil.copy(shipped / name, tmp_path / "demo" / name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DISCREET_WHO", "reader")
