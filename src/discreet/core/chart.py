@@ -16,6 +16,8 @@ def chart(release: Release, output: str) -> Any:
     """One output over its groups; the second key colours, the third makes rows of charts."""
     import altair
 
+    from discreet.core.release import percent
+
     if output not in release.outputs:
         raise InputError("output", output, "one of " + ", ".join(release.outputs))
     if len(release.keys) > 3:
@@ -41,7 +43,7 @@ def chart(release: Release, output: str) -> Any:
     errors = base.mark_rule(size=1.5, color="black").encode(
         y=altair.Y("lower", type="quantitative", title=output), y2="upper", **where
     )
-    title = f"{output}, {release.confidence:.0%} intervals; cost {release.cost}"
+    title = f"{output}, {percent(release.confidence)} intervals; cost {release.cost}"
     drawn = (bars + errors).properties(title=title, width=max(200, min(900, 40 * len(order or [1]))))
     return drawn.facet(row=altair.Row(release.keys[2], type="nominal")) if len(release.keys) > 2 else drawn
 

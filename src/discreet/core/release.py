@@ -12,15 +12,18 @@ from typing import Any
 
 from discreet.errors import InputError, MissingExtraError
 
-__all__ = ["Release", "number"]
+__all__ = ["Release", "number", "percent"]
+
+# What makes a spreadsheet run a cell as a formula, in both widths.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
     """A table that has left the house. Reading it again is free.
 
-    Every output `x` comes as three columns: `x`, `x_lower`, `x_upper`. The interval holds the true value with the stated
-    confidence, for each number by itself.
+    Every output `x` comes as three columns: `x`, `x_lower`, `x_upper`. The interval holds the true value with the
+    stated confidence, for each number by itself.
     """
 
     id: str
@@ -79,8 +82,8 @@ class Release:
     def to_markdown(self) -> str:
         """The table as Markdown, values with their intervals."""
         head = [*self.keys, *self.outputs]
-        lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-        lines.extend("| " + " | ".join(cells).replace("\n", " ") + " |" for cells in self.cells())
+        lines = ["| " + " | ".join(_inline(name) for name in head) + " |", "|" + "---|" * len(head)]
+        lines.extend("| " + " | ".join(_inline(cell) for cell in cells) + " |" for cells in self.cells())
         return "\n".join(lines)
 
     def cells(self) -> list[list[str]]:
@@ -127,7 +130,7 @@ class Release:
             lines.append(f"... {len(shown) - 20} more rows")
         after = f"; left: {self.remaining}" if self.remaining else ""
         lines.append(
-            f"[{self.confidence:.0%} intervals; cost {self.cost}{after}; release {self.id}; {self.digest[:12]}]"
+            f"[{percent(self.confidence)} intervals; cost {self.cost}{after}; release {self.id}; {self.digest[:12]}]"
         )
         return "\n".join(lines)
 
@@ -143,12 +146,23 @@ def number(value: Any) -> str:
     return f"{value:,.3f}" if abs(value) < 1000 else f"{value:,.1f}"
 
 
+def percent(confidence: float) -> str:
+    """A confidence people can read: 95%, 99.9%, and never 100%."""
+    return f"{float(str(confidence)) * 100:.12g}%"
+
+
 def _key_text(value: Any) -> str:
     return "(missing)" if value is None else str(value)
 
 
+def _inline(cell: str) -> str:
+    """Text that stays in its cell of a Markdown table, and is no markup."""
+    text = " ".join(cell.split())
+    return "".join("\\" + mark if mark in "\\|`*<>" else mark for mark in text)
+
+
 def _harmless(value: Any) -> Any:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+    if isinstance(value, str) and value.lstrip(" ")[:1] in _FORMULA:
         return "'" + value
     return value
 

@@ -39,6 +39,8 @@ class Unit:
         except ValueError:
             allowed = " or ".join(repr(str(kind)) for kind in Neighbours)
             raise InputError("unit.neighbours", self.neighbours, allowed) from None
+        if self.column is not None and (not isinstance(self.column, str) or not self.column):
+            raise InputError("unit.column", self.column, "the name of the column that identifies a person")
         for field in ("groups", "rows"):
             value = getattr(self, field)
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 2**20:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number, exactly
+from discreet.core.exact import Number, as_written
 from discreet.errors import InputError
 from discreet.query.measure import Measure, People, Rows, Squares, Total, lattice_for
 from discreet.query.schema import Schema
@@ -76,7 +76,13 @@ class _OfColumn:
     def limits(self, schema: Schema) -> tuple[Fraction, Fraction]:
         """The bounds in force."""
         declared = schema.numeric(self.column, type(self).__name__.lower())
-        return self.bounds if self.bounds is not None else (declared.lower, declared.upper)
+        if self.bounds is None:
+            return declared.lower, declared.upper
+        low, high = self.bounds
+        if low < declared.lower or high > declared.upper:
+            allowed = f"within the declared {float(declared.lower):g}..{float(declared.upper):g} of {self.column}"
+            raise InputError("bounds", [float(low), float(high)], allowed)
+        return low, high
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +162,9 @@ def _mean(total: Measure, sums: Floats, rows: Floats) -> Floats:
 def _limits(bounds: Sequence[Number] | None) -> Bounds:
     if bounds is None:
         return None
-    if len(bounds) != 2:
-        raise InputError("bounds", list(bounds), "a pair (lower, upper)")
-    low, high = exactly(bounds[0], "bounds"), exactly(bounds[1], "bounds")
+    if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
+        raise InputError("bounds", bounds, "a pair (lower, upper)")
+    low, high = as_written(bounds[0], "bounds"), as_written(bounds[1], "bounds")
     if low >= high:
         raise InputError("bounds", list(bounds), "lower below upper")
     return low, high
@@ -214,18 +220,20 @@ def aggregate_to(aggregate: Aggregate) -> dict[str, Any]:
     return entry
 
 
-def aggregate_from(entry: dict[str, Any]) -> Aggregate:
+def aggregate_from(entry: Any) -> Aggregate:
     """An aggregate from its JSON values."""
-    kind = _NAMES.get(entry.get("of", ""))
-    if kind is None or set(entry) - {"of", "column", "bounds"}:
-        raise InputError(
-            "outputs", entry, "{'of': ..., 'column': ..., 'bounds': [low, high]} with of = " + ", ".join(_NAMES)
-        )
+    forms = "{'of': ..., 'column': ..., 'bounds': [low, high]} with of = " + ", ".join(_NAMES)
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("of"), str) or entry["of"] not in _NAMES:
+        raise InputError("outputs", entry, forms)
+    kind = _NAMES[entry["of"]]
+    fields = {"of"} if kind is Persons else {"of", "column"} if kind is Count else {"of", "column", "bounds"}
+    if set(entry) - fields or not isinstance(entry.get("column", ""), str):
+        raise InputError("outputs", entry, forms)
     if kind is Persons:
         return Persons()
     if kind is Count:
         return Count(entry.get("column"))
-    if not isinstance(entry.get("column"), str):
+    if "column" not in entry:
         raise InputError("outputs", entry, "a column name")
     made: Aggregate = kind(entry["column"], _limits(entry.get("bounds")))
     return made

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.exact import Number, exactly
+from discreet.core.exact import Number, as_written
 from discreet.errors import InputError
 
 __all__ = ["Boolean", "Category", "Column", "Date", "Integer", "Numeric", "Real", "Text", "column_from"]
 
 
+_FARTHEST = 2**52
+
+
 def _bounds(kind: object, lower: Number, upper: Number) -> None:
-    low, high = exactly(lower, "lower"), exactly(upper, "upper")
+    low, high = as_written(lower, "lower"), as_written(upper, "upper")
     if low >= high:
         raise InputError("upper", upper, f"more than lower = {lower}")
-    if max(abs(low), abs(high)) > 2**52:
-        raise InputError("upper" if abs(high) >= abs(low) else "lower", upper, "within +-2**52")
+    if max(abs(low), abs(high)) > _FARTHEST:
+        field, value = ("upper", upper) if abs(high) >= abs(low) else ("lower", lower)
+        raise InputError(field, value, "within +-2**52")
     object.__setattr__(kind, "lower", low)
     object.__setattr__(kind, "upper", high)
 
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """Whole numbers from `lower` to `upper`. Others are moved to the nearest bound, fractions rounded."""
+    """Whole numbers from `lower` to `upper`. Others are moved to the nearest bound, fractions rounded (halves up).
+
+    Infinities are moved too. NaN, and text that is no number, is missing. In a sum or a mean a missing value is left
+    out if the column is `nullable`; if not, it was not supposed to be there and counts as the middle of the bounds.
+    """
 
     lower: Fraction
     upper: Fraction
@@ -41,7 +50,10 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """Numbers from `lower` to `upper`. Others, infinities too, are moved to the nearest bound; NaN is missing."""
+    """Numbers from `lower` to `upper`. Others, infinities too, are moved to the nearest bound.
+
+    NaN, and text that is no number, is missing: see `Integer` for what that means.
+    """
 
     lower: Fraction
     upper: Fraction
@@ -54,7 +66,10 @@ class Real:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One of the `values` listed, compared as text. Anything else is missing."""
+    """One of the `values` listed, compared as text (stored floats only if whole). Anything else is missing.
+
+    A row with a missing value belongs to a group of its own if the column is `nullable`, and to none if it is not.
+    """
 
     values: tuple[str, ...]
     nullable: bool = False
@@ -65,6 +80,9 @@ class Category:
         names = tuple(str(value) for value in values)
         if not names:
             raise InputError("values", [], "at least one value")
+        if any(not name.isprintable() for name in names):
+            strange = next(name for name in names if not name.isprintable())
+            raise InputError("values", strange, "printable text")
         if len(set(names)) != len(names):
             repeated = next(name for name in names if names.count(name) > 1)
             raise InputError("values", repeated, "each value once")
@@ -74,14 +92,17 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Boolean:
-    """True or false (also as 1/0 or as text 'true'/'false'). Anything else is missing."""
+    """True or false; also 1 and 0, and as text true/t/1/yes and false/f/0/no in any case. Anything else is missing."""
 
     nullable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """Days from `lower` to `upper`. Others are moved to the nearest bound; what is no date is missing."""
+    """Days from `lower` to `upper`. Others are moved to the nearest bound; what is no date is missing.
+
+    Of a moment in time the day counts, in UTC if it has a time zone.
+    """
 
     lower: date
     upper: date
@@ -109,6 +130,8 @@ Numeric = Integer | Real
 
 def _day(value: date | str, field: str) -> date:
     try:
+        if isinstance(value, datetime):
+            raise ValueError
         return value if isinstance(value, date) else date.fromisoformat(value)
     except (TypeError, ValueError):
         raise InputError(field, value, "a date such as 2024-12-31") from None
@@ -132,12 +155,14 @@ _FIELDS = {
 }
 
 
-def column_from(name: str, declared: dict[str, Any]) -> Column:
+def column_from(name: str, declared: Mapping[str, Any]) -> Column:
     """A column from its entry in a schema file; every error names the column and the field."""
+    where = f"columns.{name}"
+    if not isinstance(declared, Mapping):
+        raise InputError(where, declared, f"a table: [{where}] with type = ...")
     entry = dict(declared)
     kind = entry.pop("type", None)
-    where = f"columns.{name}"
-    if kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise InputError(f"{where}.type", kind, "one of " + ", ".join(_KINDS))
     for field in _FIELDS[kind]:
         if field not in entry or entry[field] in ("", "?"):
@@ -155,6 +180,11 @@ def column_from(name: str, declared: dict[str, Any]) -> Column:
     return column
 
 
+def _shortest(value: Fraction) -> float | str:
+    """A float where it is exact, else the fraction as text: both are read back as they were."""
+    return float(value) if Fraction(repr(float(value))) == value else str(value)
+
+
 def column_to(column: Column) -> dict[str, Any]:
     """A column as the entry a schema file would hold."""
     kind = next(name for name, cls in _KINDS.items() if type(column) is cls)
@@ -162,7 +192,7 @@ def column_to(column: Column) -> dict[str, Any]:
     for field in _FIELDS[kind]:
         value = getattr(column, field)
         if isinstance(value, Fraction):
-            value = int(value) if value.denominator == 1 else float(value)
+            value = int(value) if value.denominator == 1 else _shortest(value)
         elif isinstance(value, date):
             value = value.isoformat()
         elif isinstance(value, tuple):

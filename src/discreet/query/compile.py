@@ -1,6 +1,6 @@
 """A question as one engine expression: bounded integers per group, the same on every engine.
 
-Values are read by the rules of `discreet.query.column`, so that no row can make the engine fail. For a person with
+Values are read by the rules of `discreet.query.read`, so that no row can make the engine fail. For a person with
 several rows, a keyed hash picks which groups count; each person's part of a group is clamped; then groups are summed.
 What comes back is one row per non-empty group: small, and still private.
 """
@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from discreet.query.column import Boolean, Category, Column, Date, Integer, Real, Text
+from discreet.query.column import Category, Integer
 from discreet.query.key import Key
-from discreet.query.measure import Measure, People, Rows, Squares, Total, contribution
+from discreet.query.measure import ROOM, Measure, People, Rows, Squares, Total, contribution
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
+from discreet.query.read import as_declared, as_text, clamp, identity
 from discreet.query.schema import Schema
 
 __all__ = ["GROUP", "compile_query", "measure_name"]
@@ -45,15 +46,14 @@ def compile_query(
         read = read.filtered(_condition(query.condition, read))
     columns: dict[str, Expression] = {GROUP: _group(query.keys, schema, read)}
     if unit.column is not None:
-        columns[_PERSON] = _person(read.table[unit.column])
+        columns[_PERSON] = identity(read.table[unit.column])
     for index, measure in enumerate(measures):
         if not measure.per_person:
             columns[measure_name(index)] = _row_value(measure, read)
     rows = read.table.select(**columns)
     rows = rows.filter(rows[GROUP].notnull())
     if unit.column is None:
-        sums = {measure_name(i): rows[measure_name(i)].sum().cast("int64") for i in range(len(measures))}
-        return rows.group_by(GROUP).aggregate(**sums)
+        return _summed(rows, len(measures))
 
     rows = rows.filter(rows[_PERSON].notnull())
     if query.groups(schema) > unit.groups:
@@ -70,10 +70,18 @@ def compile_query(
         else:
             low, high = contribution(measure, unit)
             clamped[name] = ibis.greatest(ibis.least(people[name], high), low).cast("int64")
-    parts = people.select(**clamped)
-    return parts.group_by(GROUP).aggregate(
-        **{measure_name(i): parts[measure_name(i)].sum().cast("int64") for i in range(len(measures))}
-    )
+    return _summed(people.select(**clamped), len(measures))
+
+
+def _summed(parts: Expression, measures: int) -> Expression:
+    """The sums per group. One too large (more than 2**32 rows of the largest value) is cut, so that none can fail."""
+    import ibis
+
+    cut = {
+        name: ibis.greatest(ibis.least(parts[name].sum(), ROOM), -ROOM).cast("int64")
+        for name in (measure_name(index) for index in range(measures))
+    }
+    return parts.group_by(GROUP).aggregate(**cut)
 
 
 class _Reader:
@@ -87,57 +95,11 @@ class _Reader:
         return _Reader(self.schema, self.table.filter(condition))
 
     def __getitem__(self, name: str) -> Expression:
-        return _clean(self.table[name], self.schema.columns[name])
+        return as_declared(self.table[name], self.schema.columns[name])
 
     def text(self, name: str) -> Expression:
         """A category before undeclared values are struck out: enough where the declared ones are looked up anyway."""
-        return self.table[name].cast("string")
-
-
-def _clean(raw: Expression, column: Column) -> Expression:
-    """A column's value under the rules its declaration states; NULL where it is missing."""
-    import ibis
-
-    match column:
-        case Integer() | Real():
-            number = _number(raw)
-            number = number.isnan().ifelse(ibis.null("float64"), number)
-            bounded = _clamp(number, float(column.lower), float(column.upper))
-            # Halves up, on every engine: casts differ in how they round.
-            return (bounded + 0.5).floor() if isinstance(column, Integer) else bounded
-        case Category():
-            text = raw.cast("string")
-            return text.isin(list(column.values)).ifelse(text, ibis.null("string"))
-        case Boolean():
-            if raw.type().is_boolean():
-                return raw
-            word = raw.cast("string").lower()
-            false = word.isin(["false", "f", "0", "no"])
-            return word.isin(["true", "t", "1", "yes"]).ifelse(True, false.ifelse(False, ibis.null("boolean")))
-        case Date():
-            day = (
-                raw if raw.type().is_date() else raw.cast("date") if raw.type().is_timestamp() else raw.try_cast("date")
-            )
-            return _clamp(day, column.lower, column.upper)
-        case Text():
-            return raw
-
-
-def _number(raw: Expression) -> Expression:
-    kind = raw.type()
-    if kind.is_boolean():
-        return raw.cast("int64").cast("float64")
-    if kind.is_numeric():
-        return raw.cast("float64")
-    return raw.try_cast("float64")
-
-
-def _clamp(value: Expression, low: Any, high: Any) -> Expression:
-    """Moved into bounds; missing stays missing (engines disagree about LEAST of NULL)."""
-    import ibis
-
-    bounded = (value < low).ifelse(ibis.literal(low), (value > high).ifelse(ibis.literal(high), value))
-    return value.notnull().ifelse(bounded, ibis.null(value.type()))
+        return as_text(self.table[name])
 
 
 def _row_value(measure: Measure, read: _Reader) -> Expression:
@@ -171,7 +133,7 @@ def _present(read: _Reader, name: str) -> Expression:
 def _steps(value: Expression, lattice: Any) -> Expression:
     """Whole lattice steps, halves up. Clamped in steps, so that no rounding of a bound can add one."""
     steps = (value * float(1 / lattice.step) + 0.5).floor()
-    return _clamp(steps, float(lattice.lowest), float(lattice.highest)).cast("int64")
+    return clamp(steps, float(lattice.lowest), float(lattice.highest)).cast("int64")
 
 
 def _group(keys: Sequence[Key], schema: Schema, read: _Reader) -> Expression:
@@ -202,8 +164,24 @@ def _code(key: Key, schema: Schema, read: _Reader) -> Expression:
     if len(named) <= _SHORT_CASE:
         code = value.cases(*((label, ibis.literal(i, "int64")) for label, i in named.items()), else_=ibis.null("int64"))
     else:
-        code = _balanced(value, sorted(named.items()))
+        code = _balanced(*_in_order(value, named))
     return value.isnull().ifelse(other, code) if None in labels else code
+
+
+def _in_order(value: Expression, named: dict[Any, int]) -> tuple[Expression, list[tuple[Any, int]]]:
+    """A value and its labels in one order that Python and the engine agree on.
+
+    Text is ordered by code points here and in DuckDB; PostgreSQL orders it by the column's language, but not bytes.
+    """
+    import ibis
+
+    if not value.type().is_string() or "postgres" not in {engine.name for engine in value._find_backends()[0]}:
+        return value, sorted(named.items())
+
+    @ibis.udf.scalar.builtin(signature=(("string", "string"), "binary"))  # type: ignore[untyped-decorator]
+    def convert_to(text: Any, encoding: Any) -> Any: ...
+
+    return convert_to(value, "UTF8"), sorted((label.encode(), index) for label, index in named.items())
 
 
 def _balanced(value: Expression, ordered: Sequence[tuple[Any, int]]) -> Expression:
@@ -238,15 +216,6 @@ def _bin_search(value: Expression, inner: Sequence[Any], offset: int) -> Express
     return (value < inner[middle]).ifelse(left, right)
 
 
-def _person(raw: Expression) -> Expression:
-    """The person a row belongs to: a missing one, NaN included, is no person."""
-    import ibis
-
-    if raw.type().is_floating():
-        return raw.isnan().ifelse(ibis.null(raw.type()), raw)
-    return raw
-
-
 def _pick_order(rows: Expression, salt: Sequence[int], groups: int) -> Expression:
     """The order in which a person's groups are picked: a keyed hash, then the group, in one integer.
 
@@ -255,10 +224,11 @@ def _pick_order(rows: Expression, salt: Sequence[int], groups: int) -> Expressio
     import ibis
 
     person = rows[_PERSON]
-    whole = person if person.type().is_integer() else person.hash()
+    if not person.type().is_signed_integer():  # an unsigned one may not fit 64 bits with a sign
+        person = (person if person.type().is_string() else person.cast("string")).hash()
     mixed = ibis.literal(int(salt[0]) & _MASK, "int64")
     group = rows[GROUP].cast("int64")
-    parts = [whole.cast("int64") & _MASK, (whole.cast("int64") >> 31) & _MASK, group, None, None]
+    parts = [person.cast("int64") & _MASK, (person.cast("int64") >> 31) & _MASK, group, None, None]
     for part, factor in zip(parts, salt[1:], strict=False):
         word = mixed if part is None else mixed ^ part
         mixed = ((word * (int(factor) & _MASK | 1)) >> 13) & _MASK

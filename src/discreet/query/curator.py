@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from discreet.query.plan import QueryPlan, plan_query
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.question import Query
+from discreet.query.read import problem
 from discreet.query.schema import Schema
 from discreet.query.source import Source, source_of
 
@@ -72,9 +73,7 @@ class Curator:
         return released(self.ledger, stored(known))
 
     def _release(self, plan: QueryPlan, release: str | None, why: str) -> Release:
-        missing = set(_used(plan)) - set(self._source.columns())
-        if missing:
-            raise InputError("columns", min(missing), "present in the data: the schema and the data disagree")
+        fitting(self._source, self.schema, _used(plan))
         name = plan.allotment.name
         answer = through_the_door(
             plan, self._source, self.ledger, who=self.who, why=why, release=release, allotment=name
@@ -179,19 +178,17 @@ def open_curator(
     Arrow, pandas or Polars table. The ledger is `discreet.db` beside the file unless named. The budget is opened the
     first time, from `budget` or the schema's [budget]; later it is only checked.
     """
+    beside = _ledger_place(source, None if isinstance(ledger, Ledger) else ledger)
+    source = source_of(source, table)  # from here on nothing that could be printed holds the data
     declared, found = _schema(schema)
-    place = source_of(source, table)
-    missing = set(found.columns) - set(place.columns())
-    if missing:
-        hint = "Remove it from the schema, or name the column as it is in the data."
-        raise InputError(f"columns.{min(missing)}", "declared", "a column the data has", hint)
-    books = ledger if isinstance(ledger, Ledger) else Ledger.open(_ledger_place(source, ledger))
+    fitting(source, found, found.columns)
+    books = ledger if isinstance(ledger, Ledger) else Ledger.open(beside)
     person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
     wanted = budget if budget is not None else declared
     if wanted is not None:
         books.create(found.name, wanted, unit=str(found.unit), who=person)
     books.account(found.name)
-    return Curator(place, found, books, person)
+    return Curator(source, found, books, person)
 
 
 def _schema(schema: Schema | Mapping[str, Any] | str | Path) -> tuple[Budget | None, Schema]:
@@ -208,11 +205,31 @@ def _schema(schema: Schema | Mapping[str, Any] | str | Path) -> tuple[Budget | N
 
 def budget_from(entry: Mapping[str, Any]) -> Budget:
     """A budget from a schema's [budget] table."""
-    unknown = set(entry) - {"epsilon", "delta", "rho", "allotments"}
-    if unknown:
-        raise InputError(f"budget.{min(unknown)}", "present", "only epsilon, delta, rho and [budget.allotments.NAME]")
-    parts = [Allotment(name, **part) for name, part in entry.get("allotments", {}).items()]
+    allowed = "only epsilon, delta, rho and [budget.allotments.NAME]"
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("allotments", {}), Mapping):
+        raise InputError("budget", entry, f"a table: {allowed}")
+    if unknown := set(entry) - {"epsilon", "delta", "rho", "allotments"}:
+        raise InputError(f"budget.{min(unknown)}", "present", allowed)
+    parts = []
+    for name, part in entry.get("allotments", {}).items():
+        fields = {"kind", "epsilon", "rho", "delta", "failure_share"}
+        if not isinstance(part, Mapping) or "kind" not in part or set(part) - fields:
+            raise InputError(f"budget.allotments.{name}", part, "a table with kind and epsilon, rho, delta")
+        parts.append(Allotment(name, **part))
     return Budget(entry.get("epsilon"), rho=entry.get("rho"), delta=entry.get("delta", 0), allotments=parts)
+
+
+def fitting(source: Source, schema: Schema, names: Iterable[str]) -> None:
+    """Refuse a declared column that the data lacks or stores as something that cannot be read as declared."""
+    import ibis
+
+    stored = source.columns()
+    for name in sorted(names):
+        if name not in stored:
+            hint = "Remove it from the schema, or name the column as it is in the data."
+            raise InputError(f"columns.{name}", "declared", "a column the data has", hint)
+        if reason := problem(schema.columns[name], ibis.dtype(stored[name]), tries=source.tries):
+            raise InputError(f"columns.{name}", stored[name], reason)
 
 
 def _ledger_place(source: Any, ledger: str | Path | None) -> str | Path:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.aggregate import Aggregate, Count, Persons, Sum
+from discreet.query.column import Integer
 from discreet.query.measure import Total
 from discreet.query.schema import Schema
 
@@ -63,13 +64,9 @@ def estimate(
     half = noises[0].error(confidence)
     low, high = noisy[0] - half, noisy[0] + half
     if isinstance(aggregate, Sum):
-        return Estimate(*(_scaled(steps, step) for steps in (noisy[0], low, high)))
+        whole = step == 1 and isinstance(schema.columns[aggregate.column], Integer)
+        return Estimate(*(steps if whole else steps.astype(np.float64) * step for steps in (noisy[0], low, high)))
     return Estimate(noisy[0], np.maximum(low, 0), np.maximum(high, 0))  # a count is never negative
-
-
-def _scaled(steps: NDArray[np.int64], step: float) -> NDArray[np.int64] | Floats:
-    """Integers stay integers: a step is a power of two."""
-    return steps * int(step) if step >= 1 else steps.astype(np.float64) * step
 
 
 def _simulated(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.accounting.words import readable
-from discreet.core.release import number
+from discreet.core.release import number, percent
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.measure import Total
 from discreet.query.plan import Expectation, QueryPlan
@@ -43,7 +43,7 @@ def _expectation(expected: Expectation, confidence: float) -> str:
     else:
         sizes = ", ".join(f"about +-{number(half)} at {rows:,} rows" for rows, half in expected.by_rows)
         error = f"{sizes} in the group"
-    return f"  {expected.output}: {error} ({confidence:.0%}); {expected.noise}."
+    return f"  {expected.output}: {error} ({percent(confidence)}); {expected.noise}."
 
 
 def _clipping(plan: QueryPlan) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -33,7 +34,7 @@ class Bin:
 
 def _plain(value: Any) -> str:
     if isinstance(value, Fraction):
-        return str(value.numerator) if value.denominator == 1 else f"{float(value):g}"
+        return str(value.numerator) if value.denominator == 1 else str(float(value))
     return str(value)
 
 
@@ -76,12 +77,21 @@ class Key:
     @classmethod
     def from_dict(cls, entry: dict[str, Any], schema: Schema) -> Key:
         """The key, checked against the schema as if a person had written it."""
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("column"), str):
+            raise InputError("group_by", entry, "a column name, or {'column': ..., 'values' or 'edges': [...]}")
+        if unknown := set(entry) - {"column", "values", "edges"}:
+            raise InputError("group_by", min(unknown), "only column, values and edges")
+        for field in ("values", "edges"):
+            if not isinstance(entry.get(field, []), list):
+                raise InputError("group_by", entry, f"{field} as a list")
         if "edges" in entry:
             return bins(entry["column"], entry["edges"]).checked(schema)
         return key(entry["column"], entry.get("values")).checked(schema)
 
     def checked(self, schema: Schema) -> Key:
         """The same key with its values and edges read as the column's type; an error names what is not allowed."""
+        if not isinstance(self.column, str):
+            raise InputError("group_by", self.column, "the name of a column")
         column = schema.column(self.column, "group_by")
         if self.edges is not None:
             return Key(self.column, edges=_edges(self.column, column, self.edges))
@@ -97,6 +107,8 @@ class Key:
 
 def key(column: str, values: Sequence[Any] | None = None) -> Key:
     """Group by a column's declared values, or by the ones listed (rows with other values are left out)."""
+    if values is not None and (isinstance(values, str) or not hasattr(values, "__iter__")):
+        raise InputError("group_by", values, "a list of values")
     return Key(column, values=None if values is None else tuple(values))
 
 
@@ -118,6 +130,9 @@ def bins(
     if len(given) != 1:
         raise InputError("bins", given or "nothing", "exactly one of edges, width, every")
     if edges is not None:
+        if isinstance(edges, str) or not hasattr(edges, "__iter__"):
+            raise InputError("bins.edges", edges, "a list of edges")
+        edges = tuple(edges)
         if len(edges) < 2:
             raise InputError("bins.edges", list(edges), "at least two edges")
         return Key(column, edges=tuple(edges))
@@ -127,7 +142,7 @@ def bins(
 def _edges(name: str, column: Column, edges: tuple[Any, ...]) -> tuple[Any, ...]:
     if not isinstance(column, (Integer, Real, Date)):
         raise InputError("bins", name, "a numeric or date column")
-    if edges[0] == "width" or edges[0] == "every":
+    if edges[0] in ("width", "every") and len(edges) == 2:
         made = _regular(column, *edges)
     elif isinstance(column, Date):
         made = tuple(_day(edge) for edge in edges)
@@ -146,7 +161,7 @@ def _regular(column: Integer | Real | Date, how: str, size: Any) -> tuple[Any, .
             step = as_written(size, "bins.width")
             if step.denominator != 1 or step < 1:
                 raise InputError("bins.width", size, "a whole number of days, or use every='month'")
-            return _days(column, lambda day: day + timedelta(days=int(step)))
+            return _days(column, lambda day: day + timedelta(days=min(int(step), 10**7)))
         if size not in _EVERY:
             raise InputError("bins.every", size, "one of " + ", ".join(_EVERY))
         if size == "day":
@@ -164,10 +179,13 @@ def _regular(column: Integer | Real | Date, how: str, size: Any) -> tuple[Any, .
     return tuple(column.lower + i * step for i in range(int(count) + 1))
 
 
-def _days(column: Date, after: Any) -> tuple[date, ...]:
+def _days(column: Date, after: Callable[[date], date]) -> tuple[date, ...]:
     edges = [column.lower]
     while edges[-1] <= column.upper:
-        edges.append(after(edges[-1]))
+        try:
+            edges.append(after(edges[-1]))
+        except (ValueError, OverflowError):  # past the last day there is: the last bin includes its end
+            return tuple(edges) if edges[-1] == date.max else (*edges, date.max)
     return tuple(edges)
 
 
@@ -189,13 +207,17 @@ def _values(name: str, column: Column, values: tuple[Any, ...]) -> tuple[Any, ..
         case Boolean():
             read = tuple(values)
             known = {False, True, None}
+            if any(value is not None and not isinstance(value, bool) for value in read):
+                raise InputError("group_by", list(values)[:20], f"true or false, since {name} is boolean")
         case Integer():
             read = values
-            known = {*read}
             if any(value is not None and (isinstance(value, bool) or not isinstance(value, int)) for value in read):
                 raise InputError("group_by", list(values)[:20], f"whole numbers, since {name} is an integer")
+            known = {value for value in read if value is None or column.lower <= value <= column.upper}
         case _:
             raise InputError("group_by", name, "a category, a boolean or an integer when values are listed")
+    if len(read) > MOST_GROUPS:
+        raise InputError("group_by", f"{len(read):,} values", f"at most {MOST_GROUPS:,}")
     if unknown := [value for value in read if value not in known]:
         raise InputError("group_by", unknown[0], f"a declared value of {name}")
     if len(set(read)) != len(read):
@@ -205,10 +227,12 @@ def _values(name: str, column: Column, values: tuple[Any, ...]) -> tuple[Any, ..
 
 def _day(value: Any) -> date:
     try:
+        if isinstance(value, datetime):
+            raise ValueError
         return value if isinstance(value, date) else date.fromisoformat(value)
     except (TypeError, ValueError):
         raise InputError("bins.edges", value, "dates such as 2024-12-31") from None
 
 
 def _wire(edge: Any) -> Any:
-    return str(edge) if isinstance(edge, (Fraction, date)) else edge
+    return str(edge) if isinstance(edge, (Fraction, Decimal, date)) else edge

@@ -8,13 +8,15 @@ from fractions import Fraction
 from discreet.core.lattice import Lattice
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
+from discreet.errors import InputError
 from discreet.query.column import Integer, Numeric
 
 __all__ = ["Measure", "People", "Rows", "Squares", "Total", "lattice_for"]
 
 _FINE = 20  # a real column is cut into about 2**20 steps
 _COARSE = 14  # squares need a coarser grid: 2**28 at most
-_LARGEST = 2**30  # rows (2**33 at most) times this stays below 2**63
+_LARGEST = 2**30
+ROOM = 2**62  # what noise has room around: up to 2**32 rows of the largest value fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,12 @@ def lattice_for(column: Numeric, lower: Fraction, upper: Fraction, *, coarse: bo
         if isinstance(column, Integer) and not coarse and max(abs(lower), abs(upper)) <= _LARGEST:
             break  # whole numbers stay whole as long as their sums fit
         exponent += 1
-    return Lattice(lower, upper, exponent)
+    lattice = Lattice(lower, upper, exponent)
+    if lattice.width == 0:
+        hint = "Subtract a constant from the column, or measure it in smaller units."
+        allowed = f"further apart: at this distance from zero values are told apart in steps of {float(lattice.step):g}"
+        raise InputError("bounds", [float(lower), float(upper)], allowed, hint)
+    return lattice
 
 
 def contribution(measure: Measure, unit: Unit) -> tuple[int, int]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
 from discreet.core.exact import as_written
+from discreet.core.wire import fraction
 from discreet.errors import InputError
 from discreet.query.column import Boolean, Category, Column, Date, Integer, Real
 from discreet.query.schema import Schema
@@ -19,6 +20,8 @@ from discreet.query.schema import Schema
 __all__ = ["And", "Compare", "IsIn", "IsMissing", "Not", "Or", "Predicate", "col", "predicate_from", "predicate_to"]
 
 OPERATORS = ("==", "!=", "<", "<=", ">", ">=")
+_DEEPEST = 50
+_LONGEST = 10_000
 
 
 class _Combined:
@@ -27,10 +30,12 @@ class _Combined:
     __slots__ = ()
 
     def __and__(self, other: Predicate) -> And:
-        return And((self, other))  # type: ignore[arg-type]
+        first = self.parts if isinstance(self, And) else (self,)
+        return And((*first, other))
 
     def __or__(self, other: Predicate) -> Or:
-        return Or((self, other))  # type: ignore[arg-type]
+        first = self.parts if isinstance(self, Or) else (self,)
+        return Or((*first, other))
 
     def __invert__(self) -> Not:
         return Not(self)  # type: ignore[arg-type]
@@ -129,6 +134,29 @@ class col:  # noqa: N801 - reads as a word in a condition
 
 def checked(predicate: Predicate, schema: Schema) -> Predicate:
     """The same condition with its constants read as the columns' types; an error names what is not allowed."""
+    if _size(predicate, 0) > _LONGEST:
+        raise InputError("where", "a long condition", f"at most {_LONGEST:,} comparisons")
+    return _checked(predicate, schema)
+
+
+def _size(predicate: Predicate, depth: int) -> int:
+    """How many comparisons; an error where they are nested too deep for an engine."""
+    if depth > _DEEPEST:
+        raise InputError("where", "a nested condition", f"nested at most {_DEEPEST} deep")
+    match predicate:
+        case And(parts) | Or(parts):
+            if not isinstance(parts, tuple) or not parts:
+                raise InputError("where", "a condition without parts", "at least one part")
+            return sum(_size(part, depth + 1) for part in parts)
+        case Not(part):
+            return _size(part, depth + 1)
+        case IsIn(_, values):
+            return len(values)
+        case _:
+            return 1
+
+
+def _checked(predicate: Predicate, schema: Schema) -> Predicate:
     match predicate:
         case Compare(name, operator, value):
             column = schema.column(name, "where")
@@ -146,11 +174,11 @@ def checked(predicate: Predicate, schema: Schema) -> Predicate:
             schema.column(name, "where")
             return predicate
         case And(parts):
-            return And(tuple(checked(part, schema) for part in parts))
+            return And(tuple(_checked(part, schema) for part in parts))
         case Or(parts):
-            return Or(tuple(checked(part, schema) for part in parts))
+            return Or(tuple(_checked(part, schema) for part in parts))
         case Not(part):
-            return Not(checked(part, schema))
+            return Not(_checked(part, schema))
         case _:
             raise InputError("where", predicate, "a condition such as \"age >= 18\" or col('age') >= 18")
 
@@ -172,6 +200,8 @@ def _constant(name: str, column: Column, value: Any) -> Any:
             return value
         case Date():
             try:
+                if isinstance(value, datetime):
+                    raise ValueError
                 return value if isinstance(value, date) else date.fromisoformat(value)
             except (TypeError, ValueError):
                 raise InputError("where", value, f"a date such as '2024-12-31', since {name} is a date") from None
@@ -208,20 +238,22 @@ def predicate_to(predicate: Predicate) -> dict[str, Any]:
             return {"not": predicate_to(part)}
 
 
-def predicate_from(entry: dict[str, Any]) -> Predicate:
+def predicate_from(entry: Any, depth: int = 0) -> Predicate:
     """A condition from its JSON values (still to be checked against a schema)."""
+    if depth > _DEEPEST:
+        raise InputError("where", "a nested condition", f"nested at most {_DEEPEST} deep")
     match entry:
-        case {"all": list(parts)}:
-            return And(tuple(predicate_from(part) for part in parts))
-        case {"any": list(parts)}:
-            return Or(tuple(predicate_from(part) for part in parts))
-        case {"not": dict(part)}:
-            return Not(predicate_from(part))
-        case {"column": str(name), "is": "missing"}:
+        case {"all": list(parts), **rest} if not rest:
+            return And(tuple(predicate_from(part, depth + 1) for part in parts))
+        case {"any": list(parts), **rest} if not rest:
+            return Or(tuple(predicate_from(part, depth + 1) for part in parts))
+        case {"not": dict(part), **rest} if not rest:
+            return Not(predicate_from(part, depth + 1))
+        case {"column": str(name), "is": "missing", **rest} if not rest:
             return IsMissing(name)
-        case {"column": str(name), "is": "in", "values": list(values)}:
+        case {"column": str(name), "is": "in", "values": list(values), **rest} if not rest:
             return IsIn(name, tuple(_unwire(value) for value in values))
-        case {"column": str(name), "is": str(operator), "value": value}:
+        case {"column": str(name), "is": str(operator), "value": value, **rest} if not rest:
             return Compare(name, operator, _unwire(value))
     raise InputError("where", entry, "a condition in the form that Query.to_dict writes")
 
@@ -233,4 +265,4 @@ def _wire(value: Any) -> Any:
 
 
 def _unwire(value: Any) -> Any:
-    return Fraction(value["number"]) if isinstance(value, dict) and "number" in value else value
+    return fraction(value["number"], "where") if isinstance(value, dict) and set(value) == {"number"} else value

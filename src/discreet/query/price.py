@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -49,7 +49,7 @@ class Price:
             raise InputError(way, value, "more than zero")
         if way == "share" and amount > 1:
             raise InputError("share", value, "at most 1 (the whole allotment)")
-        if isinstance(confidence, bool) or not 0 < confidence < 1:
+        if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
             raise InputError("confidence", confidence, "strictly between 0 and 1, such as 0.95")
         if noise not in ("auto", "laplace", "gaussian"):
             raise InputError("noise", noise, "auto, laplace or gaussian")
@@ -62,13 +62,26 @@ class Price:
         """
         kind = self._kind(allotment)
         if self.way == "within":
-            return [self._accurate(kind, m, step) for m, step in zip(moved, steps, strict=True)]
+            kinds = ("laplace", "gaussian") if self.noise == "auto" and allotment.kind == "zcdp" else (kind,)
+            found = []
+            for m, step in zip(moved, steps, strict=True):
+                offers = [self._accurate(kind, m, step) for kind in kinds]
+                found.append(min(offers, key=lambda noise: allotment.price(noise.loss(m)).amount))
+            return found
         amount = self.amount
         if self.way == "share":
             amount *= allotment.cap.amount
         each = amount / len(moved)
-        make: Callable[[Fraction, Sensitivity], Noise] = Laplace.for_epsilon if kind == "laplace" else Gaussian.for_rho
-        return [make(each, m) for m in moved]
+        return [self._bought(kind, each, m) for m in moved]
+
+    def _bought(self, kind: str, amount: Fraction, moved: Sensitivity) -> Noise:
+        try:
+            return Laplace.for_epsilon(amount, moved) if kind == "laplace" else Gaussian.for_rho(amount, moved)
+        except InputError as problem:  # the scale is not what a person wrote: name what is
+            more = "Narrow the bounds, or lower the limits on groups and rows of the unit."
+            too_small = amount < moved.l1
+            allowed = f"{'larger' if too_small else 'smaller'}: noise of this scale is not made ({problem.allowed})"
+            raise InputError(self.way, float(self.amount), allowed, more if too_small else "") from None
 
     def _kind(self, allotment: Allotment) -> str:
         """Laplace where epsilon is counted; Gaussian, which errs less for the same rho, where rho is."""
@@ -89,6 +102,5 @@ class Price:
                 "within", float(self.amount), "not for means and variances: their error depends on data", hint
             )
         within = int(self.amount / step)
-        if kind == "laplace":
-            return Laplace.for_epsilon(epsilon_within(within, self.confidence, 1, moved), moved)
-        return Gaussian.for_rho(rho_within(within, self.confidence, 1, moved), moved)
+        found = epsilon_within if kind == "laplace" else rho_within
+        return self._bought(kind, found(within, self.confidence, 1, moved), moved)

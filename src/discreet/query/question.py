@@ -35,7 +35,10 @@ class Query:
     def where(self, condition: str | Predicate) -> Query:
         """Keep the rows for which the condition is true; a second condition narrows the first."""
         read = parse_condition(condition) if isinstance(condition, str) else condition
-        return replace(self, condition=read if self.condition is None else And((self.condition, read)))
+        if self.condition is None:
+            return replace(self, condition=read)
+        first = self.condition.parts if isinstance(self.condition, And) else (self.condition,)
+        return replace(self, condition=And((*first, read)))
 
     def group_by(self, *keys: str | Key) -> Query:
         """Answer for every group: a column's declared values, `bins(...)`, or `key(column, values)`."""
@@ -54,13 +57,18 @@ class Query:
         """The same question, read against a schema. Every error comes from here, before anything is spent."""
         if not self.outputs:
             raise InputError("outputs", "none", "at least one, such as agg(rows=count())")
+        if strange := [k for k in self.keys if not isinstance(k, Key)]:
+            raise InputError("group_by", strange[0], "column names, bins(...) or key(...)")
         keys = tuple(k.checked(schema) for k in self.keys)
-        names = [k.column for k in keys] + [name for name, _ in self.outputs]
+        names = [k.column for k in keys]
+        for name, _ in self.outputs:
+            if not isinstance(name, str) or not name.isidentifier():
+                raise InputError("outputs", name, "a plain name (letters, digits, _)")
+            names += [name, f"{name}_lower", f"{name}_upper"]
         for name in names:
             if names.count(name) > 1:
-                raise InputError("outputs", name, "names that differ from each other and from the columns grouped by")
-            if not name.isidentifier():
-                raise InputError("outputs", name, "a plain name (letters, digits, _)")
+                allowed = "names that differ from each other, from their _lower and _upper, and from the keys"
+                raise InputError("outputs", name, allowed)
         for _, aggregate in self.outputs:
             if not isinstance(aggregate, Aggregate):
                 raise InputError("outputs", aggregate, "count(), people(), total(), mean(), variance() or std()")
@@ -94,18 +102,24 @@ class Query:
         unknown = set(entry) - {"where", "group_by", "outputs"}
         if unknown:
             raise InputError("query", min(unknown), "only where, group_by and outputs")
-        where = entry.get("where")
-        condition = parse_condition(where) if isinstance(where, str) else where and predicate_from(where)
-        keys = tuple(key(k) if isinstance(k, str) else Key.from_dict(k, schema) for k in entry.get("group_by") or ())
-        outputs = tuple((name, aggregate_from(value)) for name, value in (entry.get("outputs") or {}).items())
-        return cls(condition or None, keys, outputs).checked(schema)
+        where, keyed, named = entry.get("where"), entry.get("group_by") or [], entry.get("outputs") or {}
+        if not isinstance(keyed, list):
+            raise InputError("group_by", keyed, "a list of keys")
+        if not isinstance(named, Mapping):
+            raise InputError("outputs", named, "an object: {name: {'of': ...}}")
+        condition = None
+        if where is not None:
+            condition = parse_condition(where) if isinstance(where, str) else predicate_from(where)
+        keys = tuple(key(k) if isinstance(k, str) else Key.from_dict(k, schema) for k in keyed)
+        outputs = tuple((name, aggregate_from(value)) for name, value in named.items())
+        return cls(condition, keys, outputs).checked(schema)
 
     @classmethod
     def from_json(cls, text: str, schema: Schema) -> Query:
         try:
             entry = json.loads(text)
-        except json.JSONDecodeError as problem:
-            raise InputError("query", text, f"valid JSON ({problem.msg})") from None
+        except (ValueError, RecursionError):
+            raise InputError("query", text, "valid JSON") from None
         if not isinstance(entry, dict):
             raise InputError("query", text, "a JSON object")
         return cls.from_dict(entry, schema)

@@ -16,8 +16,6 @@ from discreet.query.column import Column, Integer, Real, Text, column_from, colu
 
 __all__ = ["Schema"]
 
-MOST_ROWS = 2**33  # so that no sum of 30-bit values can leave 64 bits
-
 
 @dataclass(frozen=True, slots=True)
 class Schema:
@@ -39,6 +37,8 @@ class Schema:
         if not columns:
             raise InputError("columns", {}, "at least one column")
         for name, column in columns.items():
+            if not isinstance(name, str) or not name:
+                raise InputError("columns", name, "names that are text")
             if not isinstance(column, Column):
                 raise InputError(f"columns.{name}", column, "Integer, Real, Category, Boolean, Date or Text")
         person = self.unit.column
@@ -64,6 +64,9 @@ class Schema:
     @classmethod
     def from_dict(cls, declared: Mapping[str, Any]) -> Schema:
         """A schema from the tables of its file: [dataset], [unit], [columns.*]."""
+        for table in ("dataset", "unit", "columns"):
+            if not isinstance(declared.get(table, {}), Mapping):
+                raise InputError(table, declared[table], f"a table: [{table}]")
         unknown = set(declared) - {"dataset", "unit", "columns", "budget", "ledger"}
         if unknown:
             raise InputError(min(unknown), "present", "only [dataset], [unit], [columns.NAME], [budget] and [ledger]")
@@ -89,7 +92,7 @@ class Schema:
 
     def column(self, name: str, use: str = "column") -> Column:
         """The declaration of a column, or an error that lists the ones there are."""
-        if name not in self.columns:
+        if not isinstance(name, str) or name not in self.columns:
             raise InputError(use, name, "a declared column: " + ", ".join(sorted(self.columns)))
         return self.columns[name]
 

@@ -1,25 +1,29 @@
 """Where private data lives. This is the only module that opens it, and the only one that runs an expression on it.
 
-`Source.columns()` reads names and physical types, which are public; `Source.open()` is for the one door.
+`Source.columns()` reads names and stored types, which are public; `Source.open()` is for the one door.
 """
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import DiscreetError, InputError, MissingExtraError
+from discreet.query.frame import Frame
 
 __all__ = ["Connection", "Source", "source_of"]
 
 _KINDS = "a CSV or Parquet file, glob or folder, a DuckDB file, postgresql://..., or an Arrow/pandas/Polars table"
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 class Connection:
@@ -49,43 +53,92 @@ class Source:
     def __repr__(self) -> str:
         return f"<private {self.kind}>"
 
+    @property
+    def tries(self) -> bool:
+        """Whether the engine can read text as numbers and dates without failing on text that is neither."""
+        return self.kind != "postgres"
+
     def columns(self) -> dict[str, str]:
-        """Column names and physical types: public, and all there is to read without paying."""
-        with self._connected() as connection:
-            return {name: str(kind) for name, kind in connection.table.schema().items()}
+        """Column names and stored types: public, and all there is to read without paying."""
+        problem: InputError | None = None
+        try:
+            with self._connected(rows=False) as connection:
+                return {name: str(kind) for name, kind in connection.table.schema().items()}
+        except DiscreetError:
+            raise
+        except Exception:
+            hint = "Check the address, the name of the table, and that the file is whole."
+            problem = InputError("source", repr(self), "data that can be opened", hint)
+        # Outside the handler: what an engine says about a file may quote a line of it.
+        raise problem
 
     @contextmanager
     def open(self) -> Iterator[Connection]:
         """The data itself. Called by the one door only, after the charge is durable."""
-        with self._connected() as connection:
+        with self._connected(rows=True) as connection:
             yield connection
 
     @contextmanager
-    def _connected(self) -> Iterator[Connection]:
+    def _connected(self, *, rows: bool) -> Iterator[Connection]:
         import ibis
 
         if self.kind == "postgres":
-            backend = _postgres(ibis, self.place)
-            table = backend.table(_named(self.table, "postgresql://.../database?table=NAME"))
-        elif self.kind == "duckdb":
-            backend = ibis.duckdb.connect(self.place, read_only=True)
-            table = backend.table(_named(self.table, "table=NAME"))
+            try:
+                backend = ibis.connect(self.place)
+            except ImportError:
+                raise MissingExtraError("postgres", "psycopg") from None
+            settings = "SET default_transaction_read_only = on; SET TimeZone = 'UTC'"
         else:
-            backend = ibis.duckdb.connect()
-            table = _in_memory(ibis, backend, self.kind, self.place)
+            database = self.place if self.kind == "duckdb" else ":memory:"
+            backend = ibis.duckdb.connect(database, read_only=self.kind == "duckdb")
+            settings = "SET TimeZone = 'UTC'"
         try:
+            backend.raw_sql(settings)  # the day of a moment must not depend on the machine
+            if self.kind in ("postgres", "duckdb"):
+                table = backend.table(self.table)
+            elif self.kind == "csv":
+                table = _read_csv(backend, self.place)
+            elif self.kind == "parquet":
+                table = backend.read_parquet(self.place, union_by_name=True)
+            else:
+                table = ibis.memtable(self.place.arrow(rows=rows))
             yield Connection(backend, table)
         finally:
             backend.disconnect()
 
 
-def _in_memory(ibis: Any, backend: Any, kind: str, place: Any) -> Any:
-    if kind == "csv":
-        # Everything as text: types guessed from values would depend on them.
-        return backend.read_csv(place, all_varchar=True, header=True)
-    if kind == "parquet":
-        return backend.read_parquet(place)
-    return ibis.memtable(place)
+def _read_csv(backend: Any, files: list[str]) -> Any:
+    """Every column as text, in the one dialect of the file's ending: nothing is guessed from values.
+
+    A line that does not have the columns of the header is left out (more of them are ignored), as is one that is not
+    UTF-8: no line can make a run fail.
+    """
+    endings = {Path(name).suffix.lower() for name in files}
+    if len(endings) > 1:
+        raise InputError("source", sorted(endings), "files of one kind")
+    delimiter = _DELIMITERS[endings.pop()]
+    headers = [_header(name, delimiter) for name in files]
+    names = headers[0]
+    if any(header != names for header in headers):
+        raise InputError("source", f"{len(files)} files", "files with the same header line")
+    if not names or "" in names or len({name.lower() for name in names}) < len(names):
+        raise InputError("source", names, "a header line with names that differ")
+    return backend.read_csv(
+        files,
+        columns=dict.fromkeys(names, "VARCHAR"),
+        auto_detect=False,
+        header=True,
+        delim=delimiter,
+        quote='"',
+        escape='"',
+        strict_mode=False,
+        ignore_errors=True,
+    )
+
+
+def _header(name: str, delimiter: str) -> list[str]:
+    with Path(name).open(encoding="utf-8-sig", newline="") as file:
+        return next(csv.reader(file, delimiter=delimiter), [])
 
 
 def source_of(place: Any, table: str | None = None) -> Source:
@@ -94,33 +147,36 @@ def source_of(place: Any, table: str | None = None) -> Source:
         return place
     if isinstance(place, (str, os.PathLike)):
         return _from_text(os.fspath(place), table)
-    kind = type(place).__module__.split(".")[0]
-    if kind in ("pandas", "polars", "pyarrow"):
-        return Source("frame", _arrow(place, kind))
-    raise InputError("source", type(place).__name__, _KINDS)
+    frame = Frame.of(place)
+    if frame is None:
+        raise InputError("source", type(place).__name__, _KINDS)
+    return Source("frame", frame)
 
 
 def _from_text(place: str, table: str | None) -> Source:
     if place.startswith(("postgresql://", "postgres://")):
-        return Source("postgres", place, table)
+        address, named = _address(place)
+        return Source("postgres", address, _named(table or named, "table=, or postgresql://.../database?table=NAME"))
     if "://" in place:
         raise InputError("source", place.split("://")[0] + "://...", _KINDS)
     path = Path(place)
-    if any(mark in place for mark in "*?["):
+    if path.is_dir():
+        files = sorted(str(p) for p in path.rglob("*") if p.suffix.lower() in (".parquet", ".pq", *_DELIMITERS))
+    elif path.exists():
+        files = [place]
+    elif any(mark in place for mark in "*?["):
         files = sorted(str(p) for p in _matching(place))
-    elif path.is_dir():
-        files = sorted(str(p) for p in path.rglob("*") if p.suffix in (".parquet", ".csv"))
     else:
-        files = [place] if path.exists() else []
+        files = []
     if not files:
         raise InputError("source", place, f"{_KINDS}; nothing is there")
     endings = {Path(name).suffix.lower() for name in files}
     if endings <= {".parquet", ".pq"}:
         return Source("parquet", files)
-    if endings <= {".csv", ".tsv"}:
+    if endings <= set(_DELIMITERS):
         return Source("csv", files)
-    if endings <= {".duckdb", ".ddb"}:
-        return Source("duckdb", files[0], table)
+    if endings <= {".duckdb", ".ddb"} and len(files) == 1:
+        return Source("duckdb", files[0], _named(table, "table="))
     raise InputError("source", place, f"{_KINDS}; files here end in {', '.join(sorted(endings))}")
 
 
@@ -128,27 +184,21 @@ def _matching(pattern: str) -> Iterator[Path]:
     """Files a glob pattern names; what comes before its first wildcard is the folder to look in."""
     parts = Path(pattern).parts
     fixed = next(i for i, part in enumerate(parts) if any(mark in part for mark in "*?["))
-    return Path(*parts[:fixed]).glob(str(Path(*parts[fixed:])))
+    return (p for p in Path(*parts[:fixed]).glob(str(Path(*parts[fixed:]))) if p.is_file())
 
 
-def _arrow(frame: Any, kind: str) -> Any:
-    import pyarrow
-
-    if kind == "pandas":
-        return pyarrow.Table.from_pandas(frame, preserve_index=False)
-    if kind == "polars":
-        return frame.collect().to_arrow() if hasattr(frame, "collect") else frame.to_arrow()
-    return frame if isinstance(frame, pyarrow.Table) else frame.read_all()
+def _address(place: str) -> tuple[str, str | None]:
+    """A database's address without the name of the table, and that name if it was there."""
+    parts = urlsplit(place)
+    options = parse_qsl(parts.query, keep_blank_values=True)
+    table = next((value for name, value in options if name == "table"), None)
+    rest = urlencode([(name, value) for name, value in options if name != "table"])
+    # By hand: with an empty host urlunsplit would drop the slashes.
+    address = f"postgresql://{parts.netloc}{parts.path}" + (f"?{rest}" if rest else "")
+    return address, table
 
 
 def _named(table: str | None, how: str) -> str:
     if not table:
         raise InputError("table", table, f"the name of a table in the database ({how})")
     return table
-
-
-def _postgres(ibis: Any, address: str) -> Any:
-    try:
-        return ibis.connect(address.replace("postgres://", "postgresql://", 1))
-    except ImportError:
-        raise MissingExtraError("postgres", "psycopg") from None

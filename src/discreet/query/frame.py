@@ -1,0 +1,96 @@
+"""Tables in memory, as Arrow: what type a column gets depends on how it is stored, never on what it holds."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+from discreet.errors import InputError
+
+__all__ = ["Frame"]
+
+
+class Frame:
+    """An Arrow, pandas or Polars table that has not been looked at yet."""
+
+    __slots__ = ("_kind", "_table")
+
+    def __init__(self, table: Any, kind: str) -> None:
+        self._table = table
+        self._kind = kind
+
+    def __repr__(self) -> str:
+        return f"<private {self._kind} table>"
+
+    @classmethod
+    def of(cls, table: Any) -> Frame | None:
+        """The table, if it is one."""
+        kind = type(table).__module__.split(".")[0]
+        if kind == "pandas" and hasattr(table, "columns"):
+            return cls(table, kind)
+        if kind == "polars" and hasattr(table, "collect_schema"):
+            return cls(table, kind)
+        if kind == "pyarrow" and hasattr(table, "schema"):
+            # A stream can be read once only.
+            return cls(table.read_all() if hasattr(table, "read_all") else table, kind)
+        return None
+
+    def arrow(self, *, rows: bool) -> Any:
+        """The table as Arrow; without rows, only its names and types."""
+        import pyarrow
+
+        if self._kind == "pandas":
+            return _plain(_from_pandas(self._table if rows else self._table.iloc[:0]))
+        if self._kind == "polars":
+            if not rows:
+                return _plain(self._table.collect_schema().to_frame().to_arrow())
+            return _plain((self._table.collect() if hasattr(self._table, "collect") else self._table).to_arrow())
+        table = self._table
+        if isinstance(table, pyarrow.RecordBatch):
+            table = pyarrow.Table.from_batches([table])
+        return _plain(table if rows else table.schema.empty_table())
+
+
+def _from_pandas(frame: Any) -> Any:
+    import pyarrow
+
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise InputError("columns", repeated, "names that differ")
+    columns = {}
+    for place, name in enumerate(names):
+        series = frame.iloc[:, place]
+        if series.dtype == object:  # cells of any type: each is written as text, by a rule of its own
+            columns[name] = pyarrow.array([_cell(value) for value in series], pyarrow.string())
+        else:
+            columns[name] = pyarrow.Array.from_pandas(series)
+    return pyarrow.table(columns)
+
+
+def _cell(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        number = float(value)
+        return None if number != number else str(int(number)) if number.is_integer() else str(number)
+    return str(value)
+
+
+def _plain(table: Any) -> Any:
+    """The same table without the encodings that engines read differently."""
+    import pyarrow
+
+    types = pyarrow.types
+    for place, field in enumerate(table.schema):
+        if types.is_dictionary(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
+        elif types.is_null(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(pyarrow.string()))
+    return table
