@@ -26,7 +26,7 @@ from discreet.apps.cli.options import (
     curator_at,
     offer_for,
 )
-from discreet.apps.cli.output import AsJson, say, show_json, show_release
+from discreet.apps.cli.output import AsJson, say, show_json, show_release, working
 from discreet.errors import InputError
 from discreet.query.curator import Offer
 from discreet.query.skeleton import skeleton
@@ -115,7 +115,8 @@ def ask(
     offer = _offer(data, outputs, by, where, (schema, ledger, table), {**price, "noise": noise, "allotment": allotment})
     if not yes:
         _confirm(offer)
-    answer = offer.release(release=release, why=why)
+    with working("Counting in the engine..."):
+        answer = offer.release(release=release, why=why)
     if csv is not None:
         answer.to_csv(csv)
     if plot is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +13,7 @@ from rich.table import Table
 
 from discreet.core.release import Release
 
-__all__ = ["AsJson", "say", "show_bars", "show_json", "show_release", "show_table"]
+__all__ = ["AsJson", "say", "show_bars", "show_json", "show_release", "show_table", "working"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
@@ -26,6 +27,17 @@ def console() -> Console:
 def say(text: str = "") -> None:
     """A line for people."""
     console().print(text, markup=False)
+
+
+@contextmanager
+def working(text: str) -> Iterator[None]:
+    """A sign of life while something takes long: on stderr, on a terminal only."""
+    err = Console(stderr=True)
+    if err.is_terminal:
+        with err.status(text):
+            yield
+    else:
+        yield
 
 
 def show_json(value: Any) -> None:
