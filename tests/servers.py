@@ -35,12 +35,13 @@ def postgres() -> str:
 
 def fresh_schema() -> str:
     """The address of an empty schema of its own."""
+    server = postgres()  # first: it knows what to say if something is missing
     import psycopg
 
     name = f"t{uuid.uuid4().hex}"
-    with psycopg.connect(postgres(), autocommit=True) as connection:
+    with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}")
-    return f"{postgres()}&options=-csearch_path%3D{name}"
+    return f"{server}&options=-csearch_path%3D{name}"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -83,7 +83,7 @@ def fork(ledger: Ledger, name: str, count: int, doom: Doom) -> None:
 if __name__ == "__main__":
     what, where, who, how_many, *rest = sys.argv[1:]
     books = Ledger.open(where)
-    books.account("visits")
+    books.account("visits").budget.allotments[0].price(Pure(1))  # loads what is loaded on first use
     print("ready", flush=True)
     sys.stdin.readline()  # all start together
     work = {"spend": spend, "door": door, "fork": fork}[what]

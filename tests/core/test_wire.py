@@ -4,7 +4,7 @@ import json
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.loss import (
@@ -46,6 +46,7 @@ losses = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(losses)
 def test_a_loss_comes_back_as_it_went(loss):
     assert loss_from_json(json.loads(canonical(loss_to_json(loss)))) == loss
@@ -97,6 +98,7 @@ def test_depth_is_bounded_both_ways():
         loss_from_json(value)
 
 
+@settings(deadline=None)
 @given(st.fractions())
 def test_fractions_come_back(value):
     assert fraction(str(value), "x") == value

@@ -3,6 +3,7 @@
 import threading
 import traceback
 from collections import Counter
+from contextlib import nullcontext
 
 import pytest
 
@@ -194,6 +195,27 @@ def test_many_who_ask_for_one_release_get_one_answer(ledger):
     assert len({answer.result["count"] for answer in answers}) == 1
     assert Counter(answer.replayed for answer in answers) == {False: 1, True: 7}
     assert data.opened == 1
+    assert left(ledger) == 99
+
+
+def test_without_the_lock_two_runs_still_give_one_answer(ledger, monkeypatch):
+    both = threading.Barrier(2, timeout=30)
+
+    class Together(Job):
+        def run(self, data, bits):
+            both.wait()
+            return super().run(data, bits)
+
+    monkeypatch.setattr(Ledger, "running", lambda *_: nullcontext())
+    answers = []
+    ask = lambda: answers.append(release(Together(), Data(), ledger, who="ann", release="r1"))  # noqa: E731
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers[0].result == answers[1].result
+    assert ledger.find("r1").notes == 1  # the second run is on record
     assert left(ledger) == 99
 
 

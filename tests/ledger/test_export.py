@@ -6,7 +6,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.loss import Pure
@@ -75,6 +75,7 @@ plain = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(plain)
 def test_yaml_is_read_back_as_it_was(value):
     assert yaml.safe_load(to_yaml(value)) == value

@@ -1,13 +1,15 @@
 """The ledger: what it refuses, what it says, and what stays exact. The store laws are in tests/laws."""
 
+import sys
 from fractions import Fraction
 
 import pytest
 
 from discreet.core.loss import Approx, GaussianNoise, Pure, Repeated
-from discreet.errors import BudgetError, InputError, LedgerError, LossError
+from discreet.errors import BudgetError, InputError, LedgerError, LossError, MissingExtraError
 from discreet.ledger.budget import Allotment, Budget, Charge
 from discreet.ledger.ledger import Ledger
+from servers import fresh_schema, postgres
 
 
 @pytest.fixture
@@ -184,16 +186,20 @@ def test_a_missing_folder_and_a_file_that_is_no_ledger_are_said(tmp_path):
 
 
 def test_an_unreachable_server_is_said_without_the_password():
-    pytest.importorskip("psycopg")
+    postgres()
     with pytest.raises(LedgerError, match="PostgreSQL") as caught:
         Ledger.open("postgresql://ann:s3cret@127.0.0.1:1/none")
     assert "s3cret" not in str(caught.value)
     assert "s3cret" not in repr(caught.value)
 
 
-def test_postgres_may_be_anchored_in_a_file_too(tmp_path):
-    from servers import fresh_schema
+def test_a_missing_library_names_the_exact_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'discreet\[postgres\]'"):
+        Ledger.open("postgresql:///x")
 
+
+def test_postgres_may_be_anchored_in_a_file_too(tmp_path):
     place = fresh_schema()
     ledger = Ledger.open(place, anchor=tmp_path / "ledger.head")
     ledger.create("visits", Budget(epsilon=1), who="ann")

@@ -129,7 +129,10 @@ class Anchor:
             file.write(mark.to_text())
             file.flush()
             os.fsync(file.fileno())
+        new = not self.path.exists()
         draft.replace(self.path)
+        if not new:  # should the machine lose power now, the older mark comes back, which is as good
+            return
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)

@@ -129,15 +129,17 @@ class PostgresStore:
 
     @contextmanager
     def running(self, release: str) -> Iterator[None]:
-        """An advisory lock of a session of its own, freed by the server when the session ends."""
+        """An advisory lock of a session, freed by the server when the session ends."""
         number = int.from_bytes(hashlib.sha256(release.encode()).digest()[:8], "big", signed=True)
         with self._translated():
-            connection = self._connect()
-            connection.execute("SELECT pg_advisory_lock(%s)", (number,))
+            connection = self._begin(f"SELECT pg_advisory_lock({number})")
         try:
             yield
         finally:
-            with suppress(self._library.Error):
+            try:
+                connection.execute(f"SELECT pg_advisory_unlock({number})")
+                self._give_back(connection)
+            except self._library.Error:  # the session is gone, and the lock with it
                 connection.close()
 
     def close(self) -> None:

@@ -7,7 +7,8 @@ custodian knows says so.
 
 from __future__ import annotations
 
-from discreet import __version__
+from importlib.metadata import version
+
 from discreet.core.wire import Json
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
@@ -84,7 +85,7 @@ def entry(ledger: Ledger, dataset: str) -> dict[str, Json]:
             },
             "implementation": {
                 "mechanisms": list(mechanisms),
-                "library": f"discreet {__version__}: integer noise drawn exactly, with cryptographic randomness",
+                "library": f"discreet {version('discreet')}: exact integer noise from cryptographic randomness",
                 "ledger_head": {"sequence": ledger.head().sequence, "hash": ledger.head().hash},
             },
         },
