@@ -20,7 +20,7 @@ lint: $(STAMP)
 
 # The oldest dependencies pyproject.toml promises, in an environment of their own.
 lowest: $(VENV)-lowest/installed
-	$(VENV)-lowest/bin/python -m pytest -q -n auto tests/core tests/noise tests/mechanisms tests/accounting tests/test_house.py
+	$(VENV)-lowest/bin/python -m pytest -q -n auto tests/core tests/noise tests/accounting tests/query tests/apps tests/test_house.py
 
 $(VENV)-lowest/installed: pyproject.toml .ci/lowest.py
 	$(PYTHON) -m venv $(VENV)-lowest

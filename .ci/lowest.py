@@ -6,4 +6,5 @@ from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
 for requirement in project["dependencies"]:
-    print(re.sub(r">=([\d.]+)", lambda m: f"=={m[1]}.*", requirement))
+    bare = re.sub(r"\[.*?\]", "", requirement)  # a constraint names no extras
+    print(re.sub(r">=([\d.]+)", lambda m: f"=={m[1]}.*", bare))
