@@ -108,9 +108,14 @@ class Mean(_OfColumn):
         lattice = lattice_for(schema.numeric(self.column, "mean"), *self.limits(schema))
         return Total(self.column, lattice, (lattice.lowest + lattice.highest) // 2), _rows(schema, self.column)
 
-    def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
+    def estimate(self, schema: Schema, noisy: Sequence[Floats], excess: float = 0.0) -> Floats:
         lower, upper = self.limits(schema)
         return np.clip(_mean(self.measures(schema)[0], noisy[0], noisy[1]), float(lower), float(upper))
+
+    def extent(self, schema: Schema) -> tuple[float, float]:
+        """The least and the most it can be."""
+        lower, upper = self.limits(schema)
+        return float(lower), float(upper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +128,21 @@ class Variance(_OfColumn):
         squares = Squares(self.column, lattice_for(column, *limits, coarse=True))
         return (*Mean(self.column, self.bounds).measures(schema), squares)
 
-    def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
+    def estimate(self, schema: Schema, noisy: Sequence[Floats], excess: float = 0.0) -> Floats:
+        """The variance; `excess` is what noise has added to the square of the sum, on average."""
         total, _, squares = self.measures(schema)
-        lower, upper = self.limits(schema)
-        if not isinstance(squares, Squares):
+        if not isinstance(squares, Squares) or not isinstance(total, Total):
             raise TypeError("measures are listed as total, rows, squares")
-        step = float(squares.lattice.step)
-        second = (noisy[2] / np.maximum(noisy[1], 1.0) + squares.centre) * step * step
+        step, rows = float(squares.lattice.step), np.maximum(noisy[1], 1.0)
+        second = (noisy[2] / rows + squares.centre) * step * step
         first = _mean(total, noisy[0], noisy[1]) - squares.middle * step
-        return np.clip(second - first * first, 0.0, float(upper - lower) ** 2 / 4)
+        added = excess * (float(total.lattice.step) / rows) ** 2
+        return np.clip(second - first * first + added, *self.extent(schema))
+
+    def extent(self, schema: Schema) -> tuple[float, float]:
+        """The least and the most it can be: half the values at each end."""
+        lower, upper = self.limits(schema)
+        return 0.0, float(upper - lower) ** 2 / 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +152,12 @@ class Std(_OfColumn):
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
         return Variance(self.column, self.bounds).measures(schema)
 
-    def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
-        return np.sqrt(Variance(self.column, self.bounds).estimate(schema, noisy))
+    def estimate(self, schema: Schema, noisy: Sequence[Floats], excess: float = 0.0) -> Floats:
+        return np.sqrt(Variance(self.column, self.bounds).estimate(schema, noisy, excess))
+
+    def extent(self, schema: Schema) -> tuple[float, float]:
+        """The least and the most it can be."""
+        return 0.0, Variance(self.column, self.bounds).extent(schema)[1] ** 0.5
 
 
 Aggregate = Count | Persons | Sum | Mean | Variance | Std

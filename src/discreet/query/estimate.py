@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.query.aggregate import Aggregate, Count, Persons, Sum
+from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
 from discreet.query.column import Integer
 from discreet.query.measure import Total
 from discreet.query.schema import Schema
@@ -58,19 +58,20 @@ def estimate(
     confidence: float,
 ) -> Estimate:
     """Values and intervals of one output, from its noisy measures and the noise that is on them."""
-    step = linear_step(aggregate, schema)
-    if step is None:
+    if isinstance(aggregate, (Mean, Variance, Std)):
         return _simulated(aggregate, schema, noisy, noises, confidence)
+    step = linear_step(aggregate, schema)
     half = noises[0].error(confidence)
     low, high = noisy[0] - half, noisy[0] + half
     if isinstance(aggregate, Sum):
         whole = step == 1 and isinstance(schema.columns[aggregate.column], Integer)
-        return Estimate(*(steps if whole else steps.astype(np.float64) * step for steps in (noisy[0], low, high)))
+        size = 1.0 if step is None else step
+        return Estimate(*(steps if whole else steps.astype(np.float64) * size for steps in (noisy[0], low, high)))
     return Estimate(noisy[0], np.maximum(low, 0), np.maximum(high, 0))  # a count is never negative
 
 
 def _simulated(
-    aggregate: Aggregate,
+    aggregate: Mean | Variance | Std,
     schema: Schema,
     noisy: Sequence[NDArray[np.int64]],
     noises: Sequence[Noise],
@@ -81,15 +82,21 @@ def _simulated(
     zeros = np.zeros(draws, dtype=np.int64)
     # One set of draws serves all groups: each interval is right for itself.
     strays = [noise.release(zeros).astype(np.float64)[:, None] for noise in noises]
-    value = aggregate.estimate(schema, [measure.astype(np.float64) for measure in noisy])
+    # Noise adds its variance to the square of a noisy sum; taking a draw away adds it once more.
+    excess = noises[0].variance
+    value = aggregate.estimate(schema, [measure.astype(np.float64) for measure in noisy], excess)
     lower, upper = np.empty(groups), np.empty(groups)
     tails = ((1 - confidence) / 2, (1 + confidence) / 2)
+    floor, ceiling = aggregate.extent(schema)
     size = max(1, _AT_ONCE // draws)
     for start in range(0, groups, size):
         part = slice(start, start + size)
         truths = [
             measure[part].astype(np.float64)[None, :] - stray for measure, stray in zip(noisy, strays, strict=True)
         ]
-        possible = aggregate.estimate(schema, truths)
-        lower[part], upper[part] = np.quantile(possible, tails, axis=0)
+        possible = aggregate.estimate(schema, truths, 2 * excess)
+        # Where the group may as well be empty its mean may be anything: such draws count on both sides.
+        blank = truths[1] < 1
+        lower[part] = np.quantile(np.where(blank, floor, possible), tails[0], axis=0)
+        upper[part] = np.quantile(np.where(blank, ceiling, possible), tails[1], axis=0)
     return Estimate(value, lower, upper)
