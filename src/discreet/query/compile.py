@@ -1,30 +1,27 @@
 """A question as one engine expression: bounded integers per group, the same on every engine.
 
 Values are read by the rules of `discreet.query.read`, so that no row can make the engine fail. For a person with
-several rows, a keyed hash picks which groups count; each person's part of a group is clamped; then groups are summed.
-What comes back is one row per non-empty group: small, and still private.
+several rows, `discreet.query.pick` says which groups count; each person's part of a group is clamped; then groups are
+summed. What comes back is one row per non-empty group: small, and still private.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from discreet.query.column import Category, Integer
-from discreet.query.key import Key
+from discreet.core.lattice import Lattice
+from discreet.query.code import group_number
+from discreet.query.column import Integer
 from discreet.query.measure import ROOM, Measure, People, Rows, Squares, Total, contribution
+from discreet.query.pick import GROUP, PERSON, gather
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
-from discreet.query.read import as_declared, as_text, clamp, identity
+from discreet.query.read import as_declared, bounded, identity, whole
 from discreet.query.schema import Schema
 
 __all__ = ["GROUP", "compile_query", "measure_name"]
-
-GROUP = "group"  # the column that numbers the groups
-_PERSON = "person"
-_MASK = 2**31 - 1
-_SHORT_CASE = 12  # up to so many values are compared one by one, more in a search tree
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -44,9 +41,11 @@ def compile_query(
     read = _Reader(schema, table)
     if query.condition is not None:
         read = read.filtered(_condition(query.condition, read))
-    columns: dict[str, Expression] = {GROUP: _group(query.keys, schema, read)}
+    table, number = group_number(query.keys, schema, read.table)
+    read = _Reader(schema, table)
+    columns: dict[str, Expression] = {GROUP: number}
     if unit.column is not None:
-        columns[_PERSON] = identity(read.table[unit.column])
+        columns[PERSON] = identity(read.table[unit.column])
     for index, measure in enumerate(measures):
         if not measure.per_person:
             columns[measure_name(index)] = _row_value(measure, read)
@@ -55,13 +54,9 @@ def compile_query(
     if unit.column is None:
         return _summed(rows, len(measures))
 
-    rows = rows.filter(rows[_PERSON].notnull())
-    if query.groups(schema) > unit.groups:
-        order = _pick_order(rows, salt, query.groups(schema))
-        ranked = rows.mutate(place=ibis.dense_rank().over(ibis.window(group_by=_PERSON, order_by=order)))
-        rows = ranked.filter(ranked["place"] < unit.groups)
-    sums = {measure_name(i): rows[measure_name(i)].sum() for i, m in enumerate(measures) if not m.per_person}
-    people = rows.group_by([_PERSON, GROUP]).aggregate(**sums)
+    rows = rows.filter(rows[PERSON].notnull())
+    sums = [measure_name(index) for index, measure in enumerate(measures) if not measure.per_person]
+    people = gather(rows, sums, unit.groups, query.groups(schema), salt)
     clamped = {GROUP: people[GROUP]}
     for index, measure in enumerate(measures):
         name = measure_name(index)
@@ -78,7 +73,8 @@ def _summed(parts: Expression, measures: int) -> Expression:
     import ibis
 
     cut = {
-        name: ibis.greatest(ibis.least(parts[name].sum(), ROOM), -ROOM).cast("int64")
+        # Through a decimal, because engines sum in wider integers than ibis believes, and it would leave the cast out.
+        name: ibis.greatest(ibis.least(parts[name].sum(), ROOM), -ROOM).cast("decimal(38, 0)").cast("int64")
         for name in (measure_name(index) for index in range(measures))
     }
     return parts.group_by(GROUP).aggregate(**cut)
@@ -97,10 +93,6 @@ class _Reader:
     def __getitem__(self, name: str) -> Expression:
         return as_declared(self.table[name], self.schema.columns[name])
 
-    def text(self, name: str) -> Expression:
-        """A category before undeclared values are struck out: enough where the declared ones are looked up anyway."""
-        return as_text(self.table[name])
-
 
 def _row_value(measure: Measure, read: _Reader) -> Expression:
     """What one row adds to a measure: an integer, never missing."""
@@ -112,16 +104,12 @@ def _row_value(measure: Measure, read: _Reader) -> Expression:
         case Rows(column=name):
             return _present(read, str(name)).ifelse(ibis.literal(1, "int32"), ibis.literal(0, "int32"))
         case Total(column=name, lattice=lattice, centre=centre):
-            steps = _steps(read[name], lattice)
-            if not read.schema.columns[name].nullable:
-                # Declared complete: a gap counts as the middle of the bounds.
-                steps = steps.fill_null((lattice.lowest + lattice.highest) // 2)
-            return (steps - centre).fill_null(0).cast("int32")
-        case Squares(column=name, lattice=lattice):
-            distance = _steps(read[name], lattice) - measure.middle
-            if not read.schema.columns[name].nullable:
-                distance = distance.fill_null(0)
-            return (distance * distance - measure.centre).fill_null(0).cast("int32")
+            # Declared complete: a gap counts as the middle of the bounds.
+            gap = 0 if read.schema.columns[name].nullable else (lattice.lowest + lattice.highest) // 2 - centre
+            return _steps(read, name, lattice, lambda steps: steps - centre, gap)
+        case Squares(column=name, lattice=lattice, middle=middle, centre=centre):
+            gap = 0 if read.schema.columns[name].nullable else -centre
+            return _steps(read, name, lattice, lambda steps: (steps - middle) * (steps - middle) - centre, gap)
         case People():
             raise TypeError("persons are counted after their rows are gathered")
 
@@ -130,110 +118,29 @@ def _present(read: _Reader, name: str) -> Expression:
     return read[name].notnull()
 
 
-def _steps(value: Expression, lattice: Any) -> Expression:
-    """Whole lattice steps, halves up. Clamped in steps, so that no rounding of a bound can add one."""
-    steps = (value * float(1 / lattice.step) + 0.5).floor()
-    return clamp(steps, float(lattice.lowest), float(lattice.highest)).cast("int64")
-
-
-def _group(keys: Sequence[Key], schema: Schema, read: _Reader) -> Expression:
-    """The number of the group a row belongs to, in the order of publication; missing if it belongs to none."""
+def _steps(read: _Reader, name: str, lattice: Lattice, value: Callable[[Any], Any], missing: int) -> Expression:
+    """A value of a column's whole lattice steps (halves up). Bounds are points of the lattice: none is overstepped."""
     import ibis
 
-    number = ibis.literal(0, "int64")
-    for key in keys:
-        number = number * len(key.labels(schema)) + _code(key, schema, read)
-    return number.cast("int32")
+    step, column = float(lattice.step), read.schema.columns[name]
 
+    def inside(number: Expression) -> Expression:
+        if isinstance(column, Integer):
+            number = whole(number)
+            if step == 1:
+                return value(number).cast("int32")
+        # Half a step first: a number too small to be scaled down is then no reason for an engine to fail.
+        return value(((number + step / 2) * (1 / step)).floor()).cast("int32")
 
-def _code(key: Key, schema: Schema, read: _Reader) -> Expression:
-    import ibis
-
-    column, labels = schema.columns[key.column], key.labels(schema)
-    simple = isinstance(column, Category) and None not in labels
-    value = read.text(key.column) if simple else read[key.column]
-    if key.edges is not None:
-        return _bin_code(key.edges, value)
-    if isinstance(column, Integer) and key.values is None:
-        code = (value - float(column.lower)).cast("int64")
-        return code.fill_null(len(labels) - 1) if column.nullable else code
-    if isinstance(column, Integer):
-        value = value.cast("int64")
-    named = {label: index for index, label in enumerate(labels) if label is not None}
-    other = ibis.literal(labels.index(None), "int64") if None in labels else ibis.null("int64")
-    if len(named) <= _SHORT_CASE:
-        code = value.cases(*((label, ibis.literal(i, "int64")) for label, i in named.items()), else_=ibis.null("int64"))
-    else:
-        code = _balanced(*_in_order(value, named))
-    return value.isnull().ifelse(other, code) if None in labels else code
-
-
-def _in_order(value: Expression, named: dict[Any, int]) -> tuple[Expression, list[tuple[Any, int]]]:
-    """A value and its labels in one order that Python and the engine agree on.
-
-    Text is ordered by code points here and in DuckDB; PostgreSQL orders it by the column's language, but not bytes.
-    """
-    import ibis
-
-    if not value.type().is_string() or "postgres" not in {engine.name for engine in value._find_backends()[0]}:
-        return value, sorted(named.items())
-
-    @ibis.udf.scalar.builtin(signature=(("string", "string"), "binary"))  # type: ignore[untyped-decorator]
-    def convert_to(text: Any, encoding: Any) -> Any: ...
-
-    return convert_to(value, "UTF8"), sorted((label.encode(), index) for label, index in named.items())
-
-
-def _balanced(value: Expression, ordered: Sequence[tuple[Any, int]]) -> Expression:
-    """A search tree of comparisons: as many as the logarithm of the number of labels, on every row."""
-    import ibis
-
-    if len(ordered) == 1:
-        label, index = ordered[0]
-        return (value == label).ifelse(ibis.literal(index, "int64"), ibis.null("int64"))
-    middle = len(ordered) // 2
-    return (value < ordered[middle][0]).ifelse(_balanced(value, ordered[:middle]), _balanced(value, ordered[middle:]))
-
-
-def _bin_code(edges: Sequence[Any], value: Expression) -> Expression:
-    """Which bin a value is in: the last edge belongs to the last bin, what is outside to none."""
-    import ibis
-
-    marks = [float(edge) if isinstance(edge, Fraction) else edge for edge in edges]
-    inside = (value >= marks[0]) & (value <= marks[-1])
-    code = _bin_search(value, marks[1:-1], 0)
-    return inside.ifelse(code, ibis.null("int64"))
-
-
-def _bin_search(value: Expression, inner: Sequence[Any], offset: int) -> Expression:
-    import ibis
-
-    if not inner:
-        return ibis.literal(offset, "int64")
-    middle = len(inner) // 2
-    left = _bin_search(value, inner[:middle], offset)
-    right = _bin_search(value, inner[middle + 1 :], offset + middle + 1)
-    return (value < inner[middle]).ifelse(left, right)
-
-
-def _pick_order(rows: Expression, salt: Sequence[int], groups: int) -> Expression:
-    """The order in which a person's groups are picked: a keyed hash, then the group, in one integer.
-
-    The bound on groups holds for any order; the hash only decides which groups, evenly, and anew for every release.
-    """
-    import ibis
-
-    person = rows[_PERSON]
-    if not person.type().is_signed_integer():  # an unsigned one may not fit 64 bits with a sign
-        person = (person if person.type().is_string() else person.cast("string")).hash()
-    mixed = ibis.literal(int(salt[0]) & _MASK, "int64")
-    group = rows[GROUP].cast("int64")
-    parts = [person.cast("int64") & _MASK, (person.cast("int64") >> 31) & _MASK, group, None, None]
-    for part, factor in zip(parts, salt[1:], strict=False):
-        word = mixed if part is None else mixed ^ part
-        mixed = ((word * (int(factor) & _MASK | 1)) >> 13) & _MASK
-    width = max(1, (groups - 1).bit_length())
-    return (mixed << width) | group
+    return bounded(
+        read.table[name],
+        lattice.lowest * step,
+        lattice.highest * step,
+        inside=inside,
+        below=ibis.literal(value(lattice.lowest), "int32"),
+        above=ibis.literal(value(lattice.highest), "int32"),
+        missing=ibis.literal(missing, "int32"),
+    )
 
 
 def _condition(predicate: Predicate, read: _Reader) -> Expression:

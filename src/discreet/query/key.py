@@ -18,6 +18,7 @@ from discreet.query.schema import Schema
 __all__ = ["Bin", "Key", "bins", "key"]
 
 MOST_GROUPS = 1_000_000
+MOST_EDGES = 2_000
 _EVERY = ("day", "month", "year")
 
 
@@ -152,6 +153,8 @@ def _edges(name: str, column: Column, edges: tuple[Any, ...]) -> tuple[Any, ...]
         raise InputError("bins.edges", [str(edge) for edge in made[:20]], "edges in rising order")
     if len(made) - 1 > MOST_GROUPS:
         raise InputError("bins", f"{len(made) - 1} bins", f"at most {MOST_GROUPS:,}")
+    if len(made) > MOST_EDGES and len({b - a for a, b in itertools.pairwise(made[:-1])}) > 1:
+        raise InputError("bins", f"{len(made) - 1} bins", f"at most {MOST_EDGES:,} edges, unless evenly spaced")
     return made
 
 

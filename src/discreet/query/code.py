@@ -1,0 +1,168 @@
+"""Which group a row belongs to, as a number: its place in the published list of groups, or missing if it has none.
+
+Few labels are compared one by one; many are looked up in a small table that is joined to the rows. Bins are found by
+arithmetic where they are evenly spaced, else in a search tree. All ways give the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from discreet.query.column import Category, Integer
+from discreet.query.key import Key
+from discreet.query.read import as_declared, as_text, bounded, whole
+from discreet.query.schema import Schema
+
+__all__ = ["group_number"]
+
+Expression = Any  # ibis expressions carry no useful static types here
+
+_FEW = 12  # labels or edges compared one by one
+_EXACT = 2**53
+
+
+def group_number(keys: Sequence[Key], schema: Schema, table: Expression) -> tuple[Expression, Expression]:
+    """The table, with what had to be joined to it, and the number of each row's group.
+
+    No row is ever repeated by a join: labels differ, and are compared byte by byte.
+    """
+    import ibis
+
+    listed = {place: _labels(place, key, schema) for place, key in enumerate(keys) if _is_listed(key, schema)}
+    for place, labels in listed.items():
+        sought = _sought(table, keys[place], schema)
+        table = table.left_join(labels, [sought == labels[f"discreet label {place}"]])
+    number = None
+    for place, key in enumerate(keys):
+        found = table[f"discreet code {place}"] if place in listed else None
+        code = _code(key, schema, table, found)
+        number = code if number is None else number * len(key.labels(schema)) + code
+    return table, ibis.literal(0, "int32") if number is None else number.cast("int32")
+
+
+def _is_listed(key: Key, schema: Schema) -> bool:
+    """Whether a key's labels are looked up in a table."""
+    column = schema.columns[key.column]
+    named = key.values is not None or isinstance(column, Category)
+    return key.edges is None and named and len(key.labels(schema)) > _FEW
+
+
+def _labels(place: int, key: Key, schema: Schema) -> Expression:
+    """A table of the labels and their codes, written into the query itself."""
+    import ibis
+
+    named = {label: index for index, label in enumerate(key.labels(schema)) if label is not None}
+    kind = "int64" if isinstance(schema.columns[key.column], Integer) else "binary"
+    labels = [label if kind == "int64" else label.encode() for label in named]
+    columns = {
+        f"discreet label {place}": ibis.literal(labels, f"array<{kind}>").unnest(),
+        f"discreet code {place}": ibis.literal(list(named.values()), "array<int64>").unnest(),
+    }
+    return ibis.literal(0).name("one").as_table().select(**columns)
+
+
+def _sought(table: Expression, key: Key, schema: Schema) -> Expression:
+    """What is looked up among the labels. Text as bytes: engines may compare text by a rule of its column."""
+    column = schema.columns[key.column]
+    if isinstance(column, Integer):
+        return as_declared(table[key.column], column)
+    return _bytes(as_text(table[key.column]))
+
+
+def _bytes(text: Expression) -> Expression:
+    import ibis
+
+    if "postgres" in {engine.name for engine in text._find_backends()[0]}:
+
+        @ibis.udf.scalar.builtin(signature=(("string", "string"), "binary"))  # type: ignore[untyped-decorator]
+        def convert_to(text: Any, encoding: Any) -> Any: ...
+
+        return convert_to(text, "UTF8")
+
+    @ibis.udf.scalar.builtin(signature=(("string",), "binary"))  # type: ignore[untyped-decorator]
+    def encode(text: Any) -> Any: ...
+
+    return encode(text)
+
+
+def _code(key: Key, schema: Schema, table: Expression, found: Expression | None) -> Expression:
+    import ibis
+
+    column, labels, raw = schema.columns[key.column], key.labels(schema), table[key.column]
+    if isinstance(column, Integer) and key.values is None and key.edges is None:
+        low, high = int(column.lower), int(column.upper)
+        return bounded(
+            raw,
+            low,
+            high,
+            inside=lambda number: whole(number) - low,
+            below=ibis.literal(0, "int64"),
+            above=ibis.literal(high - low, "int64"),
+            missing=ibis.literal(len(labels) - 1, "int64") if column.nullable else ibis.null("int64"),
+        )
+    # Undeclared text need not be struck out where the declared one is looked up anyway.
+    plain = isinstance(column, Category) and (None not in labels or key.values is None)
+    value = as_text(raw) if plain else as_declared(raw, column)
+    if key.edges is not None:
+        return _bin(key.edges, value)
+    other = ibis.literal(labels.index(None), "int64") if None in labels else ibis.null("int64")
+    if found is None:
+        named = [(label, ibis.literal(index, "int64")) for index, label in enumerate(labels) if label is not None]
+        found = value.cases(*named, else_=ibis.null("int64"))
+    if None not in labels:
+        return found
+    if key.values is None:  # all declared values are listed: what is not found is missing
+        return found.fill_null(labels.index(None))
+    return value.isnull().ifelse(other, found)
+
+
+def _bin(edges: Sequence[Any], value: Expression) -> Expression:
+    """Which bin a value is in: the last edge belongs to the last bin, what is outside to none."""
+    import ibis
+
+    inside = (value >= _mark(edges[0])) & (value <= _mark(edges[-1]))
+    even = _even(edges, value) if len(edges) > _FEW else None
+    code = _search([_mark(edge) for edge in edges[1:-1]], value, 0) if even is None else even
+    return inside.ifelse(code, ibis.null("int64"))
+
+
+def _mark(edge: Any) -> Any:
+    return float(edge) if isinstance(edge, Fraction) else edge
+
+
+def _search(inner: Sequence[Any], value: Expression, offset: int) -> Expression:
+    import ibis
+
+    if not inner:
+        return ibis.literal(offset, "int64")
+    middle = len(inner) // 2
+    left = _search(inner[:middle], value, offset)
+    right = _search(inner[middle + 1 :], value, offset + middle + 1)
+    return (value < inner[middle]).ifelse(left, right)
+
+
+def _even(edges: Sequence[Any], value: Expression) -> Expression | None:
+    """The bin by arithmetic, if all but the last are equally wide and the arithmetic is exact; else None."""
+    import ibis
+
+    width = edges[1] - edges[0]
+    if any(edges[i + 1] - edges[i] != width for i in range(len(edges) - 2)) or edges[-1] - edges[-2] > width:
+        return None
+    last = len(edges) - 2
+    if isinstance(edges[0], date):
+        days = value.cast("timestamp").epoch_seconds().cast("int64") - (edges[0] - date(1970, 1, 1)).days * 86400
+        return ibis.least(((days + 0.5) / (width.days * 86400)).floor().cast("int64"), last)
+    scale = math.lcm(edges[0].denominator, width.denominator)
+    start, step = int(edges[0] * scale), int(width * scale)
+    if max(abs(start), abs(start) + len(edges) * step, scale) >= _EXACT:
+        return None
+    # One division of whole numbers gives the nearest float to an edge: the very number it is compared with elsewhere.
+    number = value.cast("float64")
+    guess = ((number - float(edges[0])) / float(width)).floor()
+    below = (number < (guess * float(step) + float(start)) / float(scale)).ifelse(1, 0)
+    above = (number >= ((guess + 1) * float(step) + float(start)) / float(scale)).ifelse(1, 0)
+    return ibis.greatest(ibis.least(guess.cast("int64") - below + above, last), 0)
