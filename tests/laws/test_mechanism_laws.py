@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 import discreet.mechanisms as room
+from discreet.accounting import pure
 from discreet.core import loss as losses
 from discreet.core.mechanism import Additive, Selection
 from discreet.errors import InputError
 
 PROOFS = Path(__file__).parents[2] / "docs" / "proofs"
-NOT_MECHANISMS = {"SparseVectorSession", "sensitivity"}
+NOT_MECHANISMS = {"ContinualCountSession", "Quantile", "RankCurve", "SparseVectorSession", "sensitivity"}
 
 
 class Case(NamedTuple):
@@ -47,6 +48,22 @@ def session(mechanism, data, bits=None):
     return answers
 
 
+def select(mechanism, data, bits=None):
+    return mechanism.select(data, bits=bits).tolist()
+
+
+def total(mechanism, data, bits=None):
+    running = mechanism.start(bits=bits)
+    for value in data:
+        running.add(value)
+    return running.counts
+
+
+def search(mechanism, data, bits=None):
+    asked = {} if isinstance(mechanism, room.QuantileExponential) else {"quantiles": [0.1, 0.5, 0.9]}
+    return [answer.at for answer in mechanism.release(data, **asked, bits=bits)]
+
+
 SELECTION = {"epsilon": Fraction(1, 10), "sensitivity": 2, "monotone": False}
 SCORES = list(range(40))
 CASES = [
@@ -58,9 +75,14 @@ CASES = [
     Case(room.TopK, {"k": 20, **SELECTION}, SCORES, release, 20),
     Case(room.SparseVector, {"threshold": 20, "count": 40, **SELECTION}, SCORES, session, 40),
     Case(room.StabilityThreshold, {"epsilon": 1, "delta": 0.01, "keys": 3}, dict.fromkeys(range(40), 20), release),
+    Case(room.PartitionSelection, {"epsilon": 1, "delta": 0.01, "keys": 3}, [12] * 40, select, 40),
+    Case(room.ContinualCount, {"periods": 40, "epsilon": 0.1, "limit": 2, "each": 3}, list(range(40)), total, 40),
+    Case(room.QuantileTree, {"bins": 40, "epsilon": 0.1, "branching": 4, "rows": 2}, [5] * 40, search, 3),
+    Case(room.QuantileExponential, {"quantiles": (Fraction(1, 2),), "epsilon": 0.1, "bins": 40}, [5] * 40, search, 1),
     Case(room.RandomizedResponse, {"categories": 9, "epsilon": 0.1}, [3] * 40, release, 40),
 ]
-NUMBERS = {"scale", "sigma", "epsilon", "sensitivity", "k", "count", "delta", "keys", "categories"}
+NUMBERS = {"scale", "sigma", "epsilon", "sensitivity", "k", "count", "delta", "keys", "categories", "periods", "limit"}
+NUMBERS |= {"each", "bins", "branching", "rows"}
 WRONG = [0, -1, float("nan"), float("inf"), "nonsense", True, None, [1], 1j]
 
 
@@ -99,7 +121,9 @@ def test_it_survives_a_round_trip(case):
 def test_numbers_are_exact(case):
     one = case.build()
     for field in dataclasses.fields(one):
-        assert isinstance(getattr(one, field.name), (int, Fraction, type(None)))
+        value = getattr(one, field.name)
+        for number in value if isinstance(value, tuple) else [value]:
+            assert isinstance(number, (int, Fraction, type(None)))
 
 
 def test_epsilon_is_read_as_written():
@@ -113,7 +137,9 @@ def test_loss_is_a_loss(case):
     loss = case.build().loss()
     assert isinstance(loss, losses.Loss)
     assert loss == case.build().loss()
-    if "epsilon" in case.parameters and case.kind is not room.TopK:
+    if isinstance(loss, losses.Repeated) and "epsilon" in case.parameters:
+        assert pure(loss).epsilon == case.build().epsilon
+    elif "epsilon" in case.parameters:
         assert loss.epsilon == case.build().epsilon
 
 
@@ -200,6 +226,11 @@ def test_empty_input(case):
     empty = {} if isinstance(case.data, dict) else []
     if named(case) in {"Laplace", "Gaussian", "RandomizedResponse", "StabilityThreshold"}:
         assert len(case.run(case.build(), empty)) == 0
+    elif case.run is select:
+        assert case.run(case.build(), empty) == []
+    elif case.run is search:  # a histogram of no bins is not the one declared
+        with pytest.raises(InputError, match="counts"):
+            case.run(case.build(), empty)
     elif case.run is release:  # there is nothing to select
         with pytest.raises(InputError, match="scores"):
             case.run(case.build(), empty)
@@ -208,7 +239,7 @@ def test_empty_input(case):
 @every
 @pytest.mark.parametrize("bad", [[0.5, 1.5], [True, False], ["a"], [None], 3, None, [[1, 2]], [2**63]], ids=repr)
 def test_private_values_are_integers(case, bad):
-    if case.run is release and not isinstance(case.data, dict):
+    if case.run in (release, select, search) and not isinstance(case.data, dict):
         with pytest.raises(InputError):
             case.run(case.build(), bad)
 

@@ -1,0 +1,210 @@
+"""Any number of quantiles of a histogram from one tree of noisy counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number
+from discreet.core.loss import Loss
+from discreet.core.mechanism import Bits, Integers
+from discreet.core.sensitivity import Sensitivity
+from discreet.errors import InputError
+from discreet.mechanisms.blend import one_sided
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_probability_inside
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.quantile import MOST_BINS, Quantile, read_histogram, read_quantiles
+from discreet.noise.bits import SystemBits
+
+__all__ = ["QuantileTree", "RankCurve"]
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileTree:
+    """Noisy counts of every node of a tree over the bins; from them the rank of every bin, and quantiles.
+
+    A unit has at most `rows` rows in the histogram. The tree has the fewest levels that nodes of at most `branching`
+    children allow, and then the fewest children. Counts are made consistent by weighted averaging (the least-squares
+    estimate). `release` searches a list of quantiles; `measure` returns the whole curve, to search later for free.
+
+    Guarantee
+        epsilon-differential privacy (or rho-zCDP) of all noisy counts together, when a unit is added or removed, so
+        of everything computed from them. Proof: docs/proofs/quantile-tree.md.
+
+    >>> tree = QuantileTree(bins=4, epsilon=1)
+    >>> [answer.at for answer in tree.release([0, 10**6, 10**6 + 100, 0], [0.25, 0.75])]
+    [1, 2]
+    """
+
+    bins: int
+    epsilon: Fraction | None
+    rho: Fraction | None
+    branching: int
+    rows: int
+
+    def __init__(
+        self,
+        bins: int,
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+        branching: int = 16,
+        rows: int = 1,
+    ) -> None:
+        object.__setattr__(self, "bins", read_count(bins, "bins"))
+        if self.bins > MOST_BINS:
+            raise InputError("bins", bins, "at most 2**24")
+        if (epsilon is None) == (rho is None):
+            raise InputError("epsilon", epsilon, "either epsilon or rho, and not both")
+        object.__setattr__(self, "epsilon", None if epsilon is None else read_epsilon(epsilon))
+        object.__setattr__(self, "rho", None if rho is None else read_epsilon(rho, "rho"))
+        object.__setattr__(self, "branching", read_count(branching, "branching", least=2))
+        object.__setattr__(self, "rows", read_count(rows, "rows"))
+        self.noise  # noqa: B018  a scale out of range is refused here
+
+    @property
+    def levels(self) -> int:
+        """How many nodes one row is counted in. There is no root: the total is the sum of the highest level."""
+        return next(levels for levels in range(1, 64) if self.branching**levels >= self.bins)
+
+    @property
+    def children(self) -> int:
+        """Of every node: the fewest that reach all bins in `levels` levels."""
+        least = max(2, math.floor(self.bins ** (1 / self.levels)) - 1)
+        return next(width for width in range(least, least + 5) if width**self.levels >= self.bins)
+
+    @property
+    def noise(self) -> Laplace | Gaussian:
+        """On every node."""
+        if self.epsilon is not None:
+            return Laplace.for_epsilon(self.epsilon, self._moved)
+        return Gaussian.for_rho(self.rho or 1, self._moved)
+
+    @property
+    def _moved(self) -> Sensitivity:
+        return Sensitivity(each=self.rows, outputs=self.levels)
+
+    def loss(self) -> Loss:
+        """What the noisy counts cost, and so any number of quantiles."""
+        return self.noise.loss(self._moved)
+
+    def measure(self, counts: Integers, *, bits: Bits | None = None) -> RankCurve:
+        """The estimated rank of every bin."""
+        width, noise, source = self.children, self.noise, bits if bits is not None else SystemBits()
+        exact = np.zeros(width**self.levels, dtype=np.int64)
+        exact[: self.bins] = read_histogram(counts, self.bins)
+        better: list[NDArray[np.float64]] = []  # of each level from the leaves up: a node and all below it
+        for share in _shares(width, self.levels):
+            noisy = noise.release(exact, bits=source).astype(np.float64)
+            if better:
+                noisy = share * noisy + (1 - share) * better[-1].reshape(-1, width).sum(axis=1)
+            better.append(noisy)
+            exact = exact.reshape(-1, width).sum(axis=1)
+        best = better.pop()
+        while better:  # what a parent knows beyond its children is spread evenly over them
+            below = better.pop().reshape(-1, width)
+            best = (below + ((best - below.sum(axis=1)) / width)[:, None]).ravel()
+        ranks = np.cumsum(best)
+        return RankCurve(self, ranks[: self.bins], float(ranks[-1]))
+
+    def release(
+        self,
+        counts: Integers,
+        quantiles: Iterable[Number] | Number,
+        *,
+        confidence: float = 0.95,
+        bits: Bits | None = None,
+    ) -> list[Quantile]:
+        """The bin of each quantile, with an interval that holds it with `confidence`, for each by itself."""
+        asked, level = read_quantiles(quantiles), read_confidence(confidence)
+        return self.measure(counts, bits=bits).quantiles(asked, level)
+
+    def error(self, confidence: float = 0.95, k: int = 1, *, q: Number | None = None) -> float:
+        """The rank error that `k` quantiles stay within, all at once, with probability at least `confidence`.
+
+        For the quantile `q`; for whichever is noisiest if none is given.
+        """
+        # A search by halving compares twice ceil(log2 bins) fixed ranks at most: see the proof.
+        steps = 2 * max(1, (self.bins - 1).bit_length()) * read_count(k, "k")
+        miss = _chance((1 - read_confidence(confidence)) / steps)
+        # The energy is convex in q: it is largest at an end.
+        asked = (0.0, 1.0) if q is None else (float(read_probability_inside(q, "q")),)
+        most = max(float(self.energy(each).max()) for each in asked)
+        return float(one_sided(self.noise, np.array([most]), self._largest, miss)[0])
+
+    def energy(self, q: float) -> NDArray[np.float64]:
+        """The variance of (rank of a bin - q total) for every bin, in units of that of one noise."""
+        width, levels = self.children, self.levels
+        shares = _shares(width, levels)
+        rank = np.arange(1, self.bins + 1)
+        size = width ** (levels - 1)
+        whole, part = rank // size, rank % size / size
+        inside = np.where(whole < width, (part - q) ** 2 + (width - whole - 1) * q * q, 0.0)
+        energy = shares[-1] * (whole * (1 - q) ** 2 + inside)
+        for level in range(levels - 2, -1, -1):
+            rank, size = rank % size, size // width
+            whole, part = rank // size, rank % size / size
+            energy = energy + shares[level] * (whole + part**2 - (whole + part) ** 2 / width)
+        return np.asarray(energy, dtype=np.float64)
+
+    @property
+    def _largest(self) -> float:
+        """No noise enters (rank - q total) with a larger weight."""
+        passed = np.cumprod([1 - share for share in _shares(self.children, self.levels)[1:]])
+        return 1 + float(passed.sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankCurve:
+    """How many rows lie in the bins up to each one, estimated: what `QuantileTree.measure` publishes.
+
+    Not monotone: noise is not taken out beyond least squares, so every rank is unbiased.
+    """
+
+    tree: QuantileTree
+    ranks: NDArray[np.float64]
+    total: float
+
+    def quantiles(self, quantiles: Iterable[Number] | Number, confidence: Number = Fraction(95, 100)) -> list[Quantile]:
+        """The bin of each quantile and an interval that holds it with `confidence`, for each by itself."""
+        level = read_probability_inside(confidence, "confidence")
+        return [self._find(q, level) for q in read_quantiles(quantiles)]
+
+    def _find(self, q: Fraction, confidence: Fraction) -> Quantile:
+        ahead = self.ranks - float(q) * self.total
+        below, at = -1, self.tree.bins - 1
+        while at - below > 1:
+            middle = (at + below) // 2
+            below, at = (below, middle) if ahead[middle] >= 0 else (middle, at)
+        noise, largest = self.tree.noise, self.tree._largest
+        miss = _chance((1 - confidence) / 2)
+        # A running sum of floats is off by at most 2^-53 of its largest value a step.
+        rounded = (self.tree.bins + 100) * 2.0**-52 * float(np.abs(self.ranks).max())
+        width = one_sided(noise, self.tree.energy(float(q)), largest, miss) + rounded
+        # A bin is out if its own rank is clearly short of q n, or if the rank of the one before is clearly enough.
+        possible = ahead >= -width
+        possible[-1] = True
+        possible[1:] &= ahead[:-1] <= width[:-1]
+        place = np.flatnonzero(possible)
+        some = np.array([_shares(self.tree.children, self.tree.levels)[-1] * self.tree.children])
+        if self.total <= one_sided(noise, some, largest, miss)[0]:  # perhaps there are no rows at all
+            return Quantile(q, at, 0, self.tree.bins - 1, confidence)
+        return Quantile(q, at, int(min(place[0], at)), int(max(place[-1], at)), confidence)
+
+
+def _shares(width: int, levels: int) -> list[float]:
+    """From the leaves up, the weight of a node's own count beside the sum of its children; also its variance."""
+    return [(width**level - width ** (level - 1)) / (width**level - 1) for level in range(1, levels + 1)]
+
+
+def _chance(exact: Fraction) -> float:
+    chance = float(exact)
+    if chance == 0:
+        raise InputError("confidence", float(1 - exact), "further below 1")
+    return chance
