@@ -8,6 +8,7 @@ from datetime import date
 
 import pyarrow
 from hypothesis import strategies as st
+from reference import measures_of
 
 from discreet.core.unit import Unit
 from discreet.query.aggregate import count, mean, people, std, total, variance
@@ -17,7 +18,6 @@ from discreet.query.key import bins, key
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or
 from discreet.query.question import Query
 from discreet.query.schema import Schema
-from reference import measures_of
 
 SALT = [1_234_567_891, 987_654_321, 555_555_557, 1_999_999_993, 1_300_000_001, 777_777_777, 3, 5]
 

@@ -195,9 +195,11 @@ def of_each_person(query, schema, measures, rows):
 
 def order(person, place, width, salt):
     """The hash that picks, as the engine computes it for persons who are whole numbers."""
-    mixed = salt[0] & MASK
-    for part, factor in zip((person & MASK, (person >> 31) & MASK, place, 0, 0), salt[1:6], strict=True):
-        mixed = (((mixed ^ part) * (factor & MASK | 1)) >> 13) & MASK
+    factors = [word & (2**30 - 1) | 2**29 | 1 for word in salt[:3]]
+    parts = (person & MASK, (person >> 31) & MASK, place)
+    mixed = (sum(part * factor for part, factor in zip(parts, factors, strict=True)) >> 11) & MASK
+    for word in salt[3:5]:
+        mixed = (((mixed ^ (word & MASK)) ** 2) >> 15) & MASK
     return (mixed & (MASK - 2**width + 1)) | place if width <= 10 else (mixed << width) | place
 
 

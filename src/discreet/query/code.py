@@ -32,10 +32,13 @@ def group_number(keys: Sequence[Key], schema: Schema, table: Expression) -> tupl
     """
     import ibis
 
+    engines = {engine.name for engine in table._find_backends()[0]}
     listed = {place: _labels(place, key, schema) for place, key in enumerate(keys) if _is_listed(key, schema)}
     for place, labels in listed.items():
-        sought = _sought(table, keys[place], schema)
-        table = table.left_join(labels, [sought == labels[f"discreet label {place}"]])
+        sought, label = _sought(table, keys[place], schema), labels[f"discreet label {place}"]
+        if label.type().is_string():  # as bytes: engines may compare text by a rule of its column
+            sought, label = _bytes(sought, engines), _bytes(label, engines)
+        table = table.left_join(labels, [sought == label])
     number = None
     for place, key in enumerate(keys):
         found = table[f"discreet code {place}"] if place in listed else None
@@ -56,27 +59,24 @@ def _labels(place: int, key: Key, schema: Schema) -> Expression:
     import ibis
 
     named = {label: index for index, label in enumerate(key.labels(schema)) if label is not None}
-    kind = "int64" if isinstance(schema.columns[key.column], Integer) else "binary"
-    labels = [label if kind == "int64" else label.encode() for label in named]
+    kind = "int64" if isinstance(schema.columns[key.column], Integer) else "string"
     columns = {
-        f"discreet label {place}": ibis.literal(labels, f"array<{kind}>").unnest(),
+        f"discreet label {place}": ibis.literal(list(named), f"array<{kind}>").unnest(),
         f"discreet code {place}": ibis.literal(list(named.values()), "array<int64>").unnest(),
     }
     return ibis.literal(0).name("one").as_table().select(**columns)
 
 
 def _sought(table: Expression, key: Key, schema: Schema) -> Expression:
-    """What is looked up among the labels. Text as bytes: engines may compare text by a rule of its column."""
+    """What is looked up among the labels."""
     column = schema.columns[key.column]
-    if isinstance(column, Integer):
-        return as_declared(table[key.column], column)
-    return _bytes(as_text(table[key.column]))
+    return as_declared(table[key.column], column) if isinstance(column, Integer) else as_text(table[key.column])
 
 
-def _bytes(text: Expression) -> Expression:
+def _bytes(text: Expression, engines: set[str]) -> Expression:
     import ibis
 
-    if "postgres" in {engine.name for engine in text._find_backends()[0]}:
+    if "postgres" in engines:
 
         @ibis.udf.scalar.builtin(signature=(("string", "string"), "binary"))  # type: ignore[untyped-decorator]
         def convert_to(text: Any, encoding: Any) -> Any: ...
@@ -162,7 +162,8 @@ def _even(edges: Sequence[Any], value: Expression) -> Expression | None:
         return None
     # One division of whole numbers gives the nearest float to an edge: the very number it is compared with elsewhere.
     number = value.cast("float64")
-    guess = ((number - float(edges[0])) / float(width)).floor()
+    # Half a width first: a number too small to be divided is then no reason for an engine to fail.
+    guess = ((number - float(edges[0]) + float(width) / 2) / float(width) - 0.5).floor()
     below = (number < (guess * float(step) + float(start)) / float(scale)).ifelse(1, 0)
     above = (number >= ((guess + 1) * float(step) + float(start)) / float(scale)).ifelse(1, 0)
     return ibis.greatest(ibis.least(guess.cast("int64") - below + above, last), 0)

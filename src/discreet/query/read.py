@@ -17,6 +17,7 @@ __all__ = ["as_declared", "as_text", "bounded", "identity", "problem", "whole"]
 Expression = Any  # ibis expressions carry no useful static types here
 
 _WHOLE = 2.0**53  # beyond this, floats are not whole numbers any more but multiples of two
+_DIGITS = 38  # decimals with so many are within the range of floats
 _FAR = Decimal(10**30)  # far outside any declared bound, and well inside a float
 _NEAR = Decimal(1).scaleb(-30)
 
@@ -152,10 +153,10 @@ def _number(raw: Expression) -> Expression:
         return raw.cast("int64").cast("float64")
     if kind.is_integer():
         return raw.cast("float64")
-    if kind.is_decimal():
-        # One without declared digits may be too large or too small for a float, or a NaN that sorts above all numbers.
+    if kind.is_decimal() and (kind.precision is None or kind.precision > _DIGITS):
+        # It may be too large or too small for a float, or a NaN that sorts above all numbers.
         tame = _clamp(raw, ibis.literal(-_FAR), ibis.literal(_FAR))
         tame = (tame.abs() < ibis.literal(_NEAR)).ifelse(ibis.literal(0.0), tame.cast("float64"))
         return (raw.cast("string").lower() == "nan").ifelse(ibis.null("float64"), tame)
-    number = raw.cast("float64") if kind.is_floating() else raw.try_cast("float64")
+    number = raw.cast("float64") if kind.is_floating() or kind.is_decimal() else raw.try_cast("float64")
     return number.isnan().ifelse(ibis.null("float64"), number)

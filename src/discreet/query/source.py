@@ -23,23 +23,31 @@ from discreet.query.frame import Frame
 __all__ = ["Connection", "Source", "source_of"]
 
 _KINDS = "a CSV or Parquet file, glob or folder, a DuckDB file, postgresql://..., or an Arrow/pandas/Polars table"
+# The day of a moment must not depend on the machine. And DuckDB believes a Parquet file that its largest value is the one
+# on record, although NaN is never on record: it then drops the very tests that keep NaN out (duckdb issue 25521).
+_DUCKDB = "SET TimeZone = 'UTC'; SET disabled_optimizers = 'statistics_propagation'"
+_POSTGRES = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 class Connection:
     """Private data, opened. Lives inside the one door."""
 
-    def __init__(self, backend: Any, table: Any) -> None:
+    def __init__(self, backend: Any, table: Any, *, in_memory: bool) -> None:
         self._backend = backend
+        self._in_memory = in_memory
         self.table = table
 
     def integers(self, expression: Any) -> dict[str, NDArray[np.int64]]:
         """Run an expression whose columns are all integers."""
-        answer = self._backend.to_pyarrow(expression)
-        return {
-            name: np.asarray(answer.column(name).cast("int64").to_numpy(zero_copy_only=False), dtype=np.int64)
-            for name in answer.column_names
-        }
+        if self._in_memory:  # only ibis knows how to show the engine such a table
+            answer = self._backend.to_pyarrow(expression)
+            return {name: answer.column(name).to_numpy().astype(np.int64) for name in answer.column_names}
+        # Past ibis, which would load pandas for this: that takes longer than most questions.
+        cursor = self._backend.raw_sql(self._backend.compile(expression))
+        names = [column[0] for column in cursor.description]
+        found = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, len(names))
+        return {name: found[:, place] for place, name in enumerate(names)}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,13 +95,13 @@ class Source:
                 backend = ibis.connect(self.place)
             except ImportError:
                 raise MissingExtraError("postgres", "psycopg") from None
-            settings = "SET default_transaction_read_only = on; SET TimeZone = 'UTC'"
+            settings = _POSTGRES
         else:
             database = self.place if self.kind == "duckdb" else ":memory:"
             backend = ibis.duckdb.connect(database, read_only=self.kind == "duckdb")
-            settings = "SET TimeZone = 'UTC'"
+            settings = _DUCKDB
         try:
-            backend.raw_sql(settings)  # the day of a moment must not depend on the machine
+            backend.raw_sql(settings)
             if self.kind in ("postgres", "duckdb"):
                 table = backend.table(self.table)
             elif self.kind == "csv":
@@ -102,7 +110,7 @@ class Source:
                 table = backend.read_parquet(self.place, union_by_name=True)
             else:
                 table = ibis.memtable(self.place.arrow(rows=rows))
-            yield Connection(backend, table)
+            yield Connection(backend, table, in_memory=self.kind == "frame")
         finally:
             backend.disconnect()
 
@@ -137,7 +145,8 @@ def _read_csv(backend: Any, files: list[str]) -> Any:
 
 
 def _header(name: str, delimiter: str) -> list[str]:
-    with Path(name).open(encoding="utf-8-sig", newline="") as file:
+    # What is not UTF-8 further down is read ahead with the header, and is no reason to fail.
+    with Path(name).open(encoding="utf-8-sig", errors="replace", newline="") as file:
         return next(csv.reader(file, delimiter=delimiter), [])
 
 
