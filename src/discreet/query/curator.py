@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,10 @@ from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.door import Answer, stored
 from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
+from discreet.query.after import UNTOUCHED, After
 from discreet.query.aggregate import Aggregate
-from discreet.query.explain import explain, price_text
+from discreet.query.batch import BatchPlan, plan_batch
+from discreet.query.explain import explain, explain_batch, price_text
 from discreet.query.key import Key
 from discreet.query.plan import QueryPlan, plan_query
 from discreet.query.predicate import Predicate
@@ -28,6 +30,7 @@ from discreet.query.question import Query
 from discreet.query.read import problem
 from discreet.query.schema import Schema
 from discreet.query.source import Source, source_of
+from discreet.query.sql import parse_sql
 
 __all__ = ["Curator", "Offer", "Question", "budget_from", "open_curator", "released"]
 
@@ -49,6 +52,10 @@ class Curator:
         """What every allotment has spent and has left."""
         return self.ledger.standing(self.schema.name)
 
+    def allotment(self, name: str | None = None) -> Allotment:
+        """The allotment of that name; the only one, if there is one and no name is given."""
+        return self.ledger.account(self.schema.name).budget.allotment(name)
+
     def table(self, name: str | None = None) -> Question:
         """Begin a question about the table."""
         if name not in (None, self.schema.name):
@@ -61,19 +68,36 @@ class Curator:
             return Question(self, Query.from_json(query, self.schema))
         return Question(self, query if isinstance(query, Query) else Query.from_dict(query, self.schema))
 
+    def sql(self, text: str) -> Question:
+        """A question in SQL: read through an allow-list, never handed to an engine."""
+        statement = parse_sql(text, self.schema)
+        return Question(self, statement.query, statement.after)
+
+    def batch(self, **questions: Question) -> Batch:
+        """Several questions as one job with one price."""
+        for name, question in questions.items():
+            if not isinstance(question, Question) or question.curator is not self:
+                raise InputError(f"batch.{name}", type(question).__name__, "a question of this curator")
+        return Batch(self, questions)
+
     def releases(self) -> list[str]:
         """The ids of the releases of this table that have an answer."""
         return [known.charged.release for known in self.ledger.releases(self.schema.name) if known.answer is not None]
 
-    def release(self, release: str) -> Release:
-        """A release made before, read again for free."""
+    def release(self, release: str, part: str = "") -> Release:
+        """A release made before, read again for free; of a batch, the part of that name."""
         known = self.ledger.find(release)
         if known is None or known.answer is None or known.charged.dataset != self.schema.name:
             raise InputError("release", release, "the id of a stored release", "List them with releases().")
-        return released(self.ledger, stored(known))
+        parts = released(self.ledger, stored(known))
+        if part not in parts:
+            raise InputError("part", part, "one of " + ", ".join(map(repr, parts)))
+        return parts[part]
 
-    def _release(self, plan: QueryPlan, release: str | None, why: str) -> Release:
-        fitting(self._source, self.schema, _used(plan))
+    def _release(
+        self, plan: QueryPlan | BatchPlan, parts: Sequence[QueryPlan], release: str | None, why: str
+    ) -> dict[str, Release]:
+        fitting(self._source, self.schema, [name for part in parts for name in _used(part)])
         name = plan.allotment.name
         answer = through_the_door(
             plan, self._source, self.ledger, who=self.who, why=why, release=release, allotment=name
@@ -81,25 +105,29 @@ class Curator:
         return released(self.ledger, answer)
 
 
-def released(ledger: Ledger, answer: Answer) -> Release:
-    """An answer from the books as a table people can use."""
-    allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
-    left = ledger.remaining(answer.dataset, answer.allotment)
+def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
+    """An answer from the books as tables people can use: the parts of a batch by name, a single one under ""."""
     result: Any = answer.result
-    # The books keep no order of names; people read keys first, then each output with its interval.
-    order = [*result["keys"], *(name + end for name in result["outputs"] for end in ("", "_lower", "_upper"))]
-    return Release(
-        id=answer.release,
-        dataset=answer.dataset,
-        columns={name: result["columns"][name] for name in order},
-        keys=tuple(result["keys"]),
-        outputs=tuple(result["outputs"]),
-        confidence=result["confidence"],
-        cost=price_text(allotment, answer.charge),
-        mechanism=answer.mechanism,
-        digest=answer.digest,
-        remaining=price_text(allotment, left, "down"),
-    )
+    parts = result.get("parts", {"": result})
+    allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
+    left = price_text(allotment, ledger.remaining(answer.dataset, answer.allotment), "down")
+    found = {}
+    for name, part in parts.items():
+        # The books keep no order of names; people read keys first, then each output with its interval.
+        order = [*part["keys"], *(output + end for output in part["outputs"] for end in ("", "_lower", "_upper"))]
+        found[name] = Release(
+            id=answer.release,
+            dataset=answer.dataset,
+            columns={column: part["columns"][column] for column in order},
+            keys=tuple(part["keys"]),
+            outputs=tuple(part["outputs"]),
+            confidence=part["confidence"],
+            cost=price_text(allotment, answer.charge),
+            mechanism=answer.mechanism,
+            digest=answer.digest,
+            remaining=left,
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +136,7 @@ class Question:
 
     curator: Curator
     query: Query
+    after: After = UNTOUCHED
 
     def where(self, condition: str | Predicate) -> Question:
         """Keep the rows for which the condition is true."""
@@ -138,9 +167,8 @@ class Question:
     ) -> Offer:
         """Price the whole question: by epsilon, rho, a share of the allotment, or the accuracy wanted."""
         price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence, noise=noise)
-        budget = self.curator.ledger.account(self.curator.schema.name).budget
-        part: Allotment = budget.allotment(allotment)
-        return Offer(self.curator, plan_query(self.query, self.curator.schema, part, price))
+        part = self.curator.allotment(allotment)
+        return Offer(self.curator, plan_query(self.query, self.curator.schema, part, price), self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +177,7 @@ class Offer:
 
     curator: Curator
     plan: QueryPlan
+    after: After = UNTOUCHED
 
     def explain(self) -> str:
         """Cost, noise, expected error of every output, and what clipping may cost. Spends nothing."""
@@ -157,7 +186,55 @@ class Offer:
 
     def release(self, *, release: str | None = None, why: str = "") -> Release:
         """Spend, open, run, record. The same `release` id again returns the stored answer at no cost."""
-        return self.curator._release(self.plan, release, why)
+        whole = self.curator._release(self.plan, [self.plan], release, why)[""]
+        return whole if self.after == UNTOUCHED else self.after.apply(whole)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Several questions that will be planned, charged and answered together."""
+
+    curator: Curator
+    questions: Mapping[str, Question]
+
+    def plan(
+        self,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        within: Number | None = None,
+        confidence: float = 0.95,
+        weights: Mapping[str, Number] | None = None,
+        allotment: str | None = None,
+    ) -> BatchOffer:
+        """One price for all, shared by `weights`: how much the relative accuracy of each answer matters."""
+        price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence)
+        queries = {name: question.query for name, question in self.questions.items()}
+        planned = plan_batch(queries, self.curator.schema, self.curator.allotment(allotment), price, weights)
+        return BatchOffer(self, planned)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOffer:
+    """The plan of a batch and where to release it."""
+
+    batch: Batch
+    plan: BatchPlan
+
+    def explain(self) -> str:
+        """The price of the whole, then every part."""
+        left = self.batch.curator.ledger.remaining(self.plan.dataset, self.plan.allotment.name)
+        return explain_batch(self.plan, left)
+
+    def release(self, *, release: str | None = None, why: str = "") -> dict[str, Release]:
+        """Spend once, answer all."""
+        parts = [plan for _, plan in self.plan.parts]
+        found = self.batch.curator._release(self.plan, parts, release, why)
+        return {name: self.batch.questions[name].after.apply(part) for name, part in found.items()}
 
     def __str__(self) -> str:
         return self.explain()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from discreet.accounting.words import readable
 from discreet.core.release import number, percent
 from discreet.ledger.budget import Allotment, Charge
+from discreet.query.batch import BatchPlan
 from discreet.query.measure import Total
 from discreet.query.plan import Expectation, QueryPlan
 
-__all__ = ["explain", "price_text"]
+__all__ = ["explain", "explain_batch", "price_text"]
 
 
 def price_text(allotment: Allotment, charge: Charge, direction: str = "up") -> str:
@@ -19,22 +20,35 @@ def price_text(allotment: Allotment, charge: Charge, direction: str = "up") -> s
     return text
 
 
+def explain_batch(plan: BatchPlan, left: Charge) -> str:
+    """The whole price of a batch, then its parts."""
+    lines = [f"Batch of {len(plan.parts)} questions about {plan.dataset!r}, one price."]
+    lines += _price(plan.allotment, plan.charge, left)
+    for name, part in plan.parts:
+        lines += [f"{name}:", *("  " + line for line in explain(part).splitlines()[1:])]
+    return "\n".join(lines)
+
+
 def explain(plan: QueryPlan, left: Charge | None = None) -> str:
     """The plan for a person who is about to spend on it."""
-    allotment, charge = plan.allotment, plan.charge
     lines = [f"Plan for {plan.dataset!r}; protects {plan.schema.unit}."]
-    lines.append(f"Cost: {price_text(allotment, charge)} from allotment {allotment.name!r} (the whole question).")
-    if left is not None:
-        if charge.within(left):
-            after = price_text(allotment, charge.left_of(left), "down")
-            lines.append(f"Left: {price_text(allotment, left, 'down')} now, {after} after.")
-        else:
-            lines.append(f"Left: {price_text(allotment, left, 'down')}: not enough, this plan would be refused.")
+    lines += _price(plan.allotment, plan.charge, left)
     groups = "1 row" if plan.groups == 1 else f"{plan.groups:,} rows, one for each group, empty ones too"
     lines.append(f"Releases {groups}.")
     lines.extend(_expectation(expected, plan.confidence) for expected in plan.expected())
     lines.extend(_clipping(plan))
     return "\n".join(lines)
+
+
+def _price(allotment: Allotment, charge: Charge, left: Charge | None) -> list[str]:
+    lines = [f"Cost: {price_text(allotment, charge)} from allotment {allotment.name!r} (the whole question)."]
+    if left is None:
+        return lines
+    now = price_text(allotment, left, "down")
+    if charge.within(left):
+        after = price_text(allotment, charge.left_of(left), "down")
+        return [*lines, f"Left: {now} now, {after} after."]
+    return [*lines, f"Left: {now}: not enough, this plan would be refused."]
 
 
 def _expectation(expected: Expectation, confidence: float) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from discreet.errors import InputError
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 
-__all__ = ["parse_condition"]
+__all__ = ["parse_condition", "read_column", "read_condition", "read_constant", "read_statement"]
 
 _LONGEST = 100_000
 _FORMS = "comparisons of a column with a constant, IN, BETWEEN, IS NULL, AND, OR, NOT"
@@ -24,54 +24,70 @@ def parse_condition(text: str) -> Predicate:
     >>> parse_condition("age >= 18")
     Compare(column='age', operator='>=', value=18)
     """
-    import sqlglot
-    from sqlglot import errors, exp
+    from sqlglot import exp
 
-    if len(text) > _LONGEST:
-        raise InputError("where", text, f"at most {_LONGEST:,} characters")
+    tree = read_statement(f"SELECT 1 WHERE {text}", "where", text)
+    if type(tree) is not exp.Select or {n for n, value in tree.args.items() if value} != {"expressions", "where"}:
+        raise InputError("where", text, f"one condition: {_FORMS}")
     try:
-        tokens = sqlglot.tokenize(f"SELECT 1 WHERE {text}", read="duckdb")
-        # Comments hang on tokens; a semicolon would end the condition.
-        if any(token.comments or token.token_type.name == "SEMICOLON" for token in tokens):
-            raise InputError("where", text, f"one condition without comments: {_FORMS}")
-        trees = sqlglot.parse(f"SELECT 1 WHERE {text}", read="duckdb")
-        tree = trees[0] if len(trees) == 1 else None
-        if type(tree) is not exp.Select or {n for n, value in tree.args.items() if value} != {"expressions", "where"}:
-            raise InputError("where", text, f"one condition: {_FORMS}")
-        return _read(tree.args["where"].this)
-    except (errors.SqlglotError, RecursionError):
+        return read_condition(tree.args["where"].this)
+    except RecursionError:
         raise InputError("where", text, f"a condition: {_FORMS}") from None
 
 
-def _read(node: Any) -> Predicate:
+def read_statement(text: str, field: str = "sql", shown: str | None = None) -> Any:
+    """The parsed tree of one statement, without comments. Parsing is all that happens to it here."""
+    import sqlglot
+    from sqlglot import errors
+
+    written = text if shown is None else shown
+    if len(text) > _LONGEST:
+        raise InputError(field, written, f"at most {_LONGEST:,} characters")
+    try:
+        tokens = sqlglot.tokenize(text, read="duckdb")
+        # Comments hang on tokens; a semicolon would begin another statement.
+        if any(token.comments or token.token_type.name == "SEMICOLON" for token in tokens):
+            raise InputError(field, written, "one statement, without comments and semicolons")
+        trees = sqlglot.parse(text, read="duckdb")
+    except (errors.SqlglotError, RecursionError):
+        raise InputError(
+            field, written, f"a condition: {_FORMS}" if field == "where" else "a SELECT statement"
+        ) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise InputError(field, written, "one statement")
+    return trees[0]
+
+
+def read_condition(node: Any) -> Predicate:
+    """The condition a parsed expression stands for."""
     from sqlglot import exp
 
     compare = {exp.EQ: "==", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
     mirror = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
     match node:
         case exp.Paren():
-            return _read(node.this)
+            return read_condition(node.this)
         case exp.And():
-            return And(tuple(_read(part) for part in _parts(node)))
+            return And(tuple(read_condition(part) for part in _parts(node)))
         case exp.Or():
-            return Or(tuple(_read(part) for part in _parts(node)))
+            return Or(tuple(read_condition(part) for part in _parts(node)))
         case exp.Not():
-            return Not(_read(node.this))
+            return Not(read_condition(node.this))
         case exp.Between() if not node.args.get("symmetric"):
-            name = _column(node.this)
-            low, high = _constant(node.args["low"]), _constant(node.args["high"])
+            name = read_column(node.this)
+            low, high = read_constant(node.args["low"]), read_constant(node.args["high"])
             return And((Compare(name, ">=", low), Compare(name, "<=", high)))
         case exp.In() if not any(node.args.get(k) for k in ("query", "unnest", "field", "is_global")):
-            return IsIn(_column(node.this), tuple(_constant(value) for value in node.expressions))
+            return IsIn(read_column(node.this), tuple(read_constant(value) for value in node.expressions))
         case exp.Is() if isinstance(node.expression, exp.Null):
-            return IsMissing(_column(node.this))
+            return IsMissing(read_column(node.this))
         case _ if type(node) in compare:
             operator = compare[type(node)]
             if isinstance(node.left, exp.Column):
-                return Compare(_column(node.left), operator, _constant(node.right))
-            return Compare(_column(node.right), mirror[operator], _constant(node.left))
+                return Compare(read_column(node.left), operator, read_constant(node.right))
+            return Compare(read_column(node.right), mirror[operator], read_constant(node.left))
         case exp.Column():
-            return Compare(_column(node), "==", True)
+            return Compare(read_column(node), "==", True)
     raise InputError("where", node.sql(), _FORMS)
 
 
@@ -87,7 +103,8 @@ def _parts(node: Any) -> list[Any]:
     return found
 
 
-def _column(node: Any) -> str:
+def read_column(node: Any) -> str:
+    """The name of a plain column."""
     from sqlglot import exp
 
     if isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier) and not node.table:
@@ -95,7 +112,8 @@ def _column(node: Any) -> str:
     raise InputError("where", node.sql(), f"a plain column name on one side; {_FORMS}")
 
 
-def _constant(node: Any) -> Any:
+def read_constant(node: Any) -> Any:
+    """A number, a text, true or false."""
     from sqlglot import exp
 
     match node:
@@ -106,7 +124,7 @@ def _constant(node: Any) -> Any:
         case exp.Boolean():
             return bool(node.this)
         case exp.Neg() if isinstance(node.this, exp.Literal) and not node.this.is_string:
-            return -_constant(node.this)
+            return -read_constant(node.this)
         case exp.Cast() if isinstance(node.this, exp.Literal) and node.this.is_string and node.to.is_type("date"):
             if not {name for name, value in node.args.items() if value} - {"this", "to"}:
                 return str(node.this.this)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.accounting.calibrate import epsilon_within, rho_within
@@ -82,6 +82,10 @@ class Price:
             too_small = amount < moved.l1
             allowed = f"{'larger' if too_small else 'smaller'}: noise of this scale is not made ({problem.allowed})"
             raise InputError(self.way, float(self.amount), allowed, more if too_small else "") from None
+
+    def part(self, share: Fraction) -> Price:
+        """A part of this price, said in the same way."""
+        return replace(self, amount=self.amount * share)
 
     def _kind(self, allotment: Allotment) -> str:
         """Laplace where epsilon is counted; Gaussian, which errs less for the same rho, where rho is."""

@@ -32,7 +32,13 @@ from discreet.query.curator import Offer
 from discreet.query.skeleton import skeleton
 from discreet.query.source import source_of
 
-__all__ = ["ask", "init", "plan"]
+__all__ = ["ask", "init", "plan", "sql"]
+
+Why = Annotated[str, typer.Option(help="What it is for; goes on the record.")]
+ReleaseId = Annotated[str | None, typer.Option("--id", help="Release id; the same id again costs nothing.")]
+CsvFile = Annotated[Path | None, typer.Option(help="Also write the table to this CSV file.")]
+PlotFile = Annotated[Path | None, typer.Option(help="Also draw the first output (.png, .svg or .html).")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending.")]
 
 
 def init(
@@ -103,16 +109,55 @@ def ask(
     schema: SchemaFile = None,
     ledger: LedgerPlace = None,
     table: Table = None,
-    why: Annotated[str, typer.Option(help="What it is for; goes on the record.")] = "",
-    release: Annotated[str | None, typer.Option("--id", help="Release id; the same id again costs nothing.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Also write the table to this CSV file.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Also draw the first output (.png, .svg or .html).")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending.")] = False,
+    why: Why = "",
+    release: ReleaseId = None,
+    csv: CsvFile = None,
+    plot: PlotFile = None,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask, after showing the price; the answer comes with intervals and goes on the record."""
     price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
     offer = _offer(data, outputs, by, where, (schema, ledger, table), {**price, "noise": noise, "allotment": allotment})
+    _answer(offer, why=why, release=release, csv=csv, plot=plot, yes=yes, as_json=as_json)
+
+
+def sql(
+    data: Data,
+    text: Annotated[str, typer.Argument(help="SELECT keys and aggregates FROM table [WHERE] [GROUP BY] ...")],
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    share: Share = None,
+    within: Within = None,
+    confidence: Confidence = 0.95,
+    noise: Noise = "auto",
+    allotment: Allotment = None,
+    schema: SchemaFile = None,
+    ledger: LedgerPlace = None,
+    table: Table = None,
+    why: Why = "",
+    release: ReleaseId = None,
+    csv: CsvFile = None,
+    plot: PlotFile = None,
+    plan_only: Annotated[bool, typer.Option("--plan", help="Only say what it would cost.")] = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask in SQL. The text is read, never run: what is not understood is refused before anything is spent."""
+    price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
+    question = curator_at(data, schema, ledger, table).sql(text)
+    offer = question.plan(**price, noise=noise, allotment=allotment)  # type: ignore[arg-type]
+    if not plan_only:
+        _answer(offer, why=why, release=release, csv=csv, plot=plot, yes=yes, as_json=as_json)
+    elif as_json:
+        show_json(describe(offer))
+    else:
+        say(str(offer))
+
+
+def _answer(
+    offer: Offer, *, why: str, release: str | None, csv: Path | None, plot: Path | None, yes: bool, as_json: bool
+) -> None:
     if not yes:
         _confirm(offer)
     with working("Counting in the engine..."):

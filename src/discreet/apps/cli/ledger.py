@@ -9,7 +9,6 @@ import typer
 
 from discreet.accounting.words import readable
 from discreet.apps.cli.output import AsJson, say, show_json, show_release, show_table
-from discreet.core.release import Release
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.account import Standing
 from discreet.ledger.door import stored
@@ -120,17 +119,22 @@ def show_one(
     known = opened.find(release)
     if known is None or known.answer is None:
         raise InputError("release", release, "the id of a stored release", "See: discreet releases list")
-    found: Release = released(opened, stored(known))
+    parts = released(opened, stored(known))
     if as_json or kind == "json":
-        show_json(found.to_dict())
-    elif kind == "csv":
-        typer.echo(found.to_csv(), nl=False)
-    elif kind == "markdown":
-        typer.echo(found.to_markdown())
-    elif kind == "table":
-        show_release(found)
-    else:
-        raise InputError("--format", kind, "table, csv, json or markdown")
+        tables = {name: part.to_dict() for name, part in parts.items()}
+        show_json(tables.get("", tables))
+        return
+    for name, found in parts.items():
+        if name:
+            say(f"{name}:")
+        if kind == "csv":
+            typer.echo(found.to_csv(), nl=False)
+        elif kind == "markdown":
+            typer.echo(found.to_markdown())
+        elif kind == "table":
+            show_release(found)
+        else:
+            raise InputError("--format", kind, "table, csv, json or markdown")
 
 
 def _state(outcome: Outcome) -> str:

@@ -1,0 +1,120 @@
+"""Several questions as one job: one plan, one price, one charge, shared by how much each answer matters.
+
+With weights w the budget is split so that the weighted sum of relative errors is as small as it can be: shares
+proportional to w^(1/2) where errors fall as 1/epsilon (Laplace), to w^(2/3) where they fall as 1/sqrt(rho) (Gaussian).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.accounting.compose import compose
+from discreet.core.exact import Number, as_written
+from discreet.core.loss import Loss
+from discreet.core.mechanism import Bits
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment, Charge
+from discreet.query.plan import QueryPlan, plan_query
+from discreet.query.price import Price
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+from discreet.query.source import Connection
+
+__all__ = ["BatchPlan", "plan_batch"]
+
+_GRID = 10**6  # shares are rounded down to millionths: together they never exceed the whole
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """Plans that are charged and run together."""
+
+    parts: tuple[tuple[str, QueryPlan], ...]
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name, as the ledger knows it."""
+        return self.parts[0][1].dataset
+
+    @property
+    def allotment(self) -> Allotment:
+        """The allotment that pays."""
+        return self.parts[0][1].allotment
+
+    @property
+    def cost(self) -> Loss:
+        """The price of the whole batch."""
+        return compose([plan.cost for _, plan in self.parts])
+
+    @property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost)
+
+    @property
+    def mechanism(self) -> str:
+        """What adds the noise, in words."""
+        return "; ".join(dict.fromkeys(plan.mechanism for _, plan in self.parts))
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The questions as plain values, for the record."""
+        return {"batch": {name: plan.query for name, plan in self.parts}}
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        content = [[name, plan.digest] for name, plan in self.parts]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Each part in turn, with noise of its own. Called by the one door only."""
+        return {"parts": {name: plan.answer(data, bits) for name, plan in self.parts}}
+
+
+def plan_batch(
+    questions: Mapping[str, Query],
+    schema: Schema,
+    allotment: Allotment,
+    price: Price,
+    weights: Mapping[str, Number] | None = None,
+) -> BatchPlan:
+    """Price several questions as one. `weights` (1 each unless given) say how much the accuracy of each matters."""
+    if not questions:
+        raise InputError("batch", "no questions", "at least one")
+    unknown = set(weights or {}) - set(questions)
+    if unknown:
+        raise InputError("weights", min(unknown), "the names of questions: " + ", ".join(questions))
+    if price.way == "within":
+        return BatchPlan(
+            tuple((name, plan_query(query, schema, allotment, price)) for name, query in questions.items())
+        )
+    gaussian = allotment.kind == "zcdp" and price.way != "epsilon"
+    found = shares({name: (weights or {}).get(name, 1) for name in questions}, 2 / 3 if gaussian else 1 / 2)
+    return BatchPlan(
+        tuple(
+            (name, plan_query(query, schema, allotment, price.part(found[name]))) for name, query in questions.items()
+        )
+    )
+
+
+def shares(weights: Mapping[str, Number], power: float) -> dict[str, Fraction]:
+    """The part of the budget each gets; together at most one.
+
+    >>> shares({"a": 1, "b": 4}, 1 / 2)
+    {'a': Fraction(333333, 1000000), 'b': Fraction(333333, 500000)}
+    """
+    read = {name: as_written(weight, f"weights.{name}") for name, weight in weights.items()}
+    for name, weight in read.items():
+        if weight <= 0:
+            raise InputError(f"weights.{name}", str(weight), "more than zero")
+    powers = {name: float(weight) ** power for name, weight in read.items()}
+    total = sum(powers.values())
+    if len(set(powers.values())) == 1:
+        return {name: Fraction(1, len(powers)) for name in powers}
+    return {name: Fraction(int(_GRID * value / total), _GRID) for name, value in powers.items()}

@@ -1,0 +1,229 @@
+"""The same questions in SQL. Text is parsed and read through an allow-list into a `Query`; it never reaches an engine.
+
+Every node and every argument that is not understood is refused, with the piece of text it stands for. What is allowed:
+
+    SELECT keys and aggregates FROM the table [JOIN a public table USING (column)]
+    [WHERE condition] [GROUP BY columns, BIN(column, width), DATE_TRUNC('month', column)]
+    [HAVING aggregate > number] [ORDER BY ...] [LIMIT n]
+
+HAVING, ORDER BY and LIMIT work on the released table: they cost nothing and see only published numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.errors import InputError
+from discreet.query.after import After, Having, Order
+from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
+from discreet.query.key import Key, bins, key
+from discreet.query.parse import read_column, read_condition, read_constant, read_statement
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+
+__all__ = ["Statement", "parse_sql"]
+
+_SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
+_AGGREGATES = "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV_POP"
+_OPERATORS = {"EQ": "==", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement as what is asked of the data, and what is done with the released table."""
+
+    query: Query
+    after: After
+
+
+def parse_sql(text: str, schema: Schema) -> Statement:
+    """Read one SELECT statement about the table of `schema`; refuses everything it does not fully understand."""
+    return _Reader(schema).statement(read_statement(text))
+
+
+def refuse(node: Any, allowed: str, hint: str = "") -> InputError:
+    """The error that points at a piece of a statement."""
+    named = node.find_all(_exp().Identifier) if hasattr(node, "find_all") else ()
+    place: dict[str, Any] = next((n.meta for n in named if "line" in n.meta), {})
+    where = f" (line {place['line']}, column {place['col']})" if place else ""
+    return InputError("sql", node.sql() if hasattr(node, "sql") else str(node), f"{allowed}{where}", hint)
+
+
+def _exp() -> Any:
+    from sqlglot import exp
+
+    return exp
+
+
+def _only(node: Any, *allowed: str) -> None:
+    """Every argument of a node that is set must be one we read."""
+    for name, value in node.args.items():
+        if value and name.rstrip("_") not in allowed:
+            part = value[0] if isinstance(value, list) else value
+            raise refuse(part if hasattr(part, "sql") else node, f"understood here only with {', '.join(allowed)}")
+
+
+class _Reader:
+    """Reads one statement, noting outputs as they are met."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.keys: list[tuple[Any, Key]] = []
+        self.outputs: dict[str, Aggregate] = {}
+        self.shown: list[tuple[str, str]] = []
+
+    def statement(self, tree: Any) -> Statement:
+        exp = _exp()
+        if type(tree) is not exp.Select:
+            raise refuse(tree, _SHAPE)
+        _only(tree, "expressions", "from", "where", "group", "having", "order", "limit")
+        self.table(tree.args.get("from") or tree.args.get("from_"), tree)
+        query = Query()
+        if where := tree.args.get("where"):
+            query = query.where(read_condition(where.this))
+        if group := tree.args.get("group"):
+            _only(group, "expressions")
+            self.keys = [(node, self.key(node)) for node in group.expressions]
+        for node in tree.expressions:
+            self.item(node)
+        if not self.outputs:
+            raise refuse(tree, f"at least one aggregate: {_AGGREGATES}")
+        after = After(tuple(self.shown), self.having(tree), self.order(tree), self.limit(tree))
+        whole = query.group_by(*(k for _, k in self.keys)).agg(**self.outputs)
+        return Statement(whole.checked(self.schema), after)
+
+    def table(self, source: Any, tree: Any) -> None:
+        exp = _exp()
+        if source is None:
+            raise refuse(tree, f"FROM {self.schema.name}")
+        _only(source, "this")
+        table = source.this
+        if type(table) is not exp.Table or type(table.this) is not exp.Identifier:
+            raise refuse(table, f"a table by its name: {self.schema.name}")
+        _only(table, "this")
+        if table.name != self.schema.name:
+            raise refuse(table, f"the table {self.schema.name}")
+
+    def key(self, node: Any) -> Key:
+        """A column, BIN(column, width) or DATE_TRUNC('month', column) to group by."""
+        exp = _exp()
+        if type(node) is exp.Column:
+            return key(read_column(node))
+        if type(node) is exp.Anonymous and str(node.this).upper() == "BIN" and len(node.expressions) == 2:
+            _only(node, "this", "expressions")
+            column, width = node.expressions
+            return bins(read_column(column), width=read_constant(width))
+        if type(node) in (exp.TimestampTrunc, exp.DateTrunc):
+            _only(node, "this", "unit")
+            unit = node.args["unit"]
+            return bins(read_column(node.this), every=str(unit.this).lower())
+        raise refuse(node, "a column, BIN(column, width) or DATE_TRUNC('month', column) to group by")
+
+    def item(self, node: Any) -> None:
+        """One item of the SELECT list: a key or an aggregate."""
+        exp = _exp()
+        label = None
+        if type(node) is exp.Alias:
+            _only(node, "this", "alias")
+            node, label = node.this, node.alias
+        for written, k in self.keys:
+            if written == node:
+                self.shown.append((k.column, label or k.column))
+                return
+        if type(node) is exp.Column:
+            raise refuse(node, "in GROUP BY, or inside an aggregate")
+        self.shown.append((self.output(node, label), label or self.output(node, label)))
+
+    def output(self, node: Any, label: str | None = None) -> str:
+        """The name of an aggregate, noted if it is new."""
+        aggregate = self.aggregate(node)
+        for name, known in self.outputs.items():
+            if known == aggregate:
+                return name
+        column = getattr(aggregate, "column", None)
+        name = label or type(aggregate).__name__.lower() + (f"_{column}" if column else "")
+        self.outputs[name] = aggregate
+        return name
+
+    def aggregate(self, node: Any) -> Aggregate:
+        exp = _exp()
+        simple: dict[Any, Any] = {
+            exp.Sum: Sum,
+            exp.Avg: Mean,
+            exp.VariancePop: Variance,
+            exp.StddevPop: Std,
+        }
+        if type(node) is exp.Count:
+            _only(node, "this", "big_int")
+            if type(node.this) is exp.Star:
+                _only(node.this)
+                return Count()
+            if type(node.this) is exp.Distinct:
+                _only(node.this, "expressions")
+                if [read_column(part) for part in node.this.expressions] != [self.schema.unit.column]:
+                    raise refuse(node, f"COUNT(DISTINCT {self.schema.unit.column or 'person'}), the unit of protection")
+                return Persons()
+            return Count(read_column(node.this))
+        if type(node) in simple:
+            _only(node, "this")
+            made: Aggregate = simple[type(node)](read_column(node.this))
+            return made
+        raise refuse(node, f"an aggregate: {_AGGREGATES}")
+
+    def having(self, tree: Any) -> tuple[Having, ...]:
+        having = tree.args.get("having")
+        if not having:
+            return ()
+        exp = _exp()
+        tests, waiting = [], [having.this]
+        while waiting:
+            node = waiting.pop()
+            if type(node) is exp.And:
+                waiting += [node.right, node.left]
+                continue
+            operator = _OPERATORS.get(type(node).__name__)
+            value: Any = read_constant(node.right) if operator else ""
+            if operator is None or isinstance(value, (str, bool)):
+                raise refuse(node, "an aggregate compared with a number, joined with AND")
+            tests.append(Having(self.published(node.left, outputs_only=True), operator, float(value)))
+        return tuple(tests)
+
+    def order(self, tree: Any) -> tuple[Order, ...]:
+        order = tree.args.get("order")
+        if not order:
+            return ()
+        _only(order, "expressions")
+        steps = []
+        for node in order.expressions:
+            _only(node, "this", "desc", "nulls_first")
+            steps.append(Order(self.published(node.this), bool(node.args.get("desc"))))
+        return tuple(steps)
+
+    def limit(self, tree: Any) -> int | None:
+        limit = tree.args.get("limit")
+        if not limit:
+            return None
+        _only(limit, "expression")
+        value = read_constant(limit.expression)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise refuse(limit, "LIMIT with a whole number")
+        return value
+
+    def published(self, node: Any, *, outputs_only: bool = False) -> str:
+        """The released column a name or an aggregate stands for."""
+        exp = _exp()
+        if type(node) is exp.Column:
+            wanted = read_column(node)
+            for name, label in self.shown:
+                if wanted in (label, name) and (name in self.outputs or not outputs_only):
+                    return name
+            raise refuse(node, "a column of the SELECT list: " + ", ".join(label for _, label in self.shown))
+        for written, k in self.keys:
+            if written == node and not outputs_only:
+                return k.column
+        aggregate = self.aggregate(node)
+        for name, known in self.outputs.items():
+            if known == aggregate:
+                return name
+        raise refuse(node, "an aggregate of the SELECT list", "Add it there: it has a price.")
