@@ -1,7 +1,7 @@
 """A question as one engine expression: bounded integers per group, the same on every engine.
 
 Values are read by the rules of `discreet.query.read`, so that no row can make the engine fail. For a person with
-several rows, `discreet.query.pick` says which groups count; each person's part of a group is clamped; then groups are
+several rows, `discreet.query.pick` says which groups count and limits what the person adds to each; then groups are
 summed. What comes back is one row per non-empty group: small, and still private.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 from discreet.core.lattice import Lattice
 from discreet.query.code import group_number
 from discreet.query.column import Integer
-from discreet.query.measure import ROOM, Measure, People, Rows, Squares, Total, contribution
-from discreet.query.pick import GROUP, PERSON, gather
+from discreet.query.measure import ROOM, Measure, People, Rows, Squares, Total
+from discreet.query.pick import GROUP, PERSON, contributions
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
 from discreet.query.read import as_declared, bounded, identity, whole
@@ -35,8 +35,6 @@ def compile_query(
     query: Query, schema: Schema, measures: Sequence[Measure], table: Expression, salt: Sequence[int]
 ) -> Expression:
     """The expression whose rows are (group, m0, m1, ...). `salt` is fresh random integers below 2**31."""
-    import ibis
-
     unit = schema.unit
     read = _Reader(schema, table)
     if query.condition is not None:
@@ -55,17 +53,8 @@ def compile_query(
         return _summed(rows, len(measures))
 
     rows = rows.filter(rows[PERSON].notnull())
-    sums = [measure_name(index) for index, measure in enumerate(measures) if not measure.per_person]
-    people = gather(rows, sums, unit.groups, query.groups(schema), salt)
-    clamped = {GROUP: people[GROUP]}
-    for index, measure in enumerate(measures):
-        name = measure_name(index)
-        if measure.per_person:
-            clamped[name] = ibis.literal(1, "int64")
-        else:
-            low, high = contribution(measure, unit)
-            clamped[name] = ibis.greatest(ibis.least(people[name], high), low).cast("int64")
-    return _summed(people.select(**clamped), len(measures))
+    named = {measure_name(index): measure for index, measure in enumerate(measures)}
+    return _summed(contributions(rows, named, unit, query.groups(schema), salt), len(measures))
 
 
 def _summed(parts: Expression, measures: int) -> Expression:
