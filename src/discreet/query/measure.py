@@ -14,7 +14,7 @@ from discreet.query.column import Integer, Numeric
 __all__ = ["Measure", "People", "Rows", "Squares", "Total", "lattice_for"]
 
 _FINE = 20  # a real column is cut into about 2**20 steps
-_COARSE = 14  # squares need a coarser grid: 2**28 at most
+_COARSE = 12  # squares need a coarser grid: 2**24 at most
 _LARGEST = 2**30
 ROOM = 2**62  # what noise has room around: up to 2**32 rows of the largest value fit
 

@@ -23,8 +23,8 @@ from discreet.query.frame import Frame
 __all__ = ["Connection", "Source", "source_of"]
 
 _KINDS = "a CSV or Parquet file, glob or folder, a DuckDB file, postgresql://..., or an Arrow/pandas/Polars table"
-# The day of a moment must not depend on the machine. And DuckDB believes a Parquet file that its largest value is the one
-# on record, although NaN is never on record: it then drops the very tests that keep NaN out (duckdb issue 25521).
+# The day of a moment must not depend on the machine. And DuckDB takes a Parquet file's word for its largest value,
+# where NaN is never on record, and then drops the very tests that keep NaN out (duckdb issue 25521).
 _DUCKDB = "SET TimeZone = 'UTC'; SET disabled_optimizers = 'statistics_propagation'"
 _POSTGRES = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
