@@ -87,6 +87,9 @@ class _Reader:
             self.keys = [(node, self.key(node)) for node in group.expressions]
         for node in tree.expressions:
             self.item(node)
+        labels = [label for _, label in self.shown]
+        if repeated := [label for label in labels if labels.count(label) > 1]:
+            raise InputError("sql", repeated[0], "names in the SELECT list that differ", "Use AS to name them.")
         if not self.outputs:
             raise refuse(tree, f"at least one aggregate: {_AGGREGATES}")
         after = After(tuple(self.shown), self.having(tree), self.order(tree), self.limit(tree))
@@ -143,6 +146,8 @@ class _Reader:
                 return name
         column = getattr(aggregate, "column", None)
         name = label or type(aggregate).__name__.lower() + (f"_{column}" if column else "")
+        if name in self.outputs:
+            raise refuse(node, f"named otherwise: {name!r} is taken", "Use AS.")
         self.outputs[name] = aggregate
         return name
 
