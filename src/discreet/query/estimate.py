@@ -81,7 +81,7 @@ def _simulated(
     draws = _DRAWS if groups <= 20_000 else _DRAWS // 4
     zeros = np.zeros(draws, dtype=np.int64)
     # One set of draws serves all groups: each interval is right for itself.
-    strays = [noise.release(zeros).astype(np.float64)[:, None] for noise in noises]
+    strays = [noise.release(zeros).astype(np.float64) for noise in noises]
     # Noise adds its variance to the square of a noisy sum; taking a draw away adds it once more.
     excess = noises[0].variance
     value = aggregate.estimate(schema, [measure.astype(np.float64) for measure in noisy], excess)
@@ -91,12 +91,13 @@ def _simulated(
     size = max(1, _AT_ONCE // draws)
     for start in range(0, groups, size):
         part = slice(start, start + size)
-        truths = [
-            measure[part].astype(np.float64)[None, :] - stray for measure, stray in zip(noisy, strays, strict=True)
-        ]
+        truths = [measure[part, None].astype(np.float64) - stray for measure, stray in zip(noisy, strays, strict=True)]
         possible = aggregate.estimate(schema, truths, 2 * excess)
+        lower[part], upper[part] = np.quantile(possible, tails, axis=1)
         # Where the group may as well be empty its mean may be anything: such draws count on both sides.
         blank = truths[1] < 1
-        lower[part] = np.quantile(np.where(blank, floor, possible), tails[0], axis=0)
-        upper[part] = np.quantile(np.where(blank, ceiling, possible), tails[1], axis=0)
+        some = np.flatnonzero(blank.any(axis=1))
+        if len(some):
+            lower[start + some] = np.quantile(np.where(blank[some], floor, possible[some]), tails[0], axis=1)
+            upper[start + some] = np.quantile(np.where(blank[some], ceiling, possible[some]), tails[1], axis=1)
     return Estimate(value, lower, upper)

@@ -1,0 +1,215 @@
+"""Intervals hold the true value as often as they say: 95% means 95%, and small groups are no exception.
+
+Releases are simulated: known exact measures, the plan's own noise, the plan's own publishing. No engine is needed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import measures_of
+from scipy import stats
+
+from chance import LEVEL, frequency_fits
+from discreet.core.unit import Unit
+from discreet.ledger.budget import Allotment
+from discreet.query.aggregate import count, mean, people, std, total, variance
+from discreet.query.column import Integer, Real
+from discreet.query.estimate import estimate
+from discreet.query.key import bins
+from discreet.query.measure import People, Rows, Squares, Total
+from discreet.query.plan import plan_query
+from discreet.query.price import Price
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+
+RELEASES = 2000
+SCHEMA = Schema("t", {"x": Real(0, 100, nullable=True), "n": Integer(0, 1000)}, Unit("who", groups=2, rows=3))
+PURE = Allotment("q", "pure", epsilon=100)
+ZCDP = Allotment("q", "zcdp", rho=100)
+PRICES = {"laplace": (PURE, {"epsilon": 0.1}), "gaussian": (ZCDP, {"rho": 0.005})}
+LARGER = {"laplace": {"epsilon": 1}, "gaussian": {"rho": 0.5}}
+
+_generator = np.random.Generator(np.random.PCG64(20))
+VALUES = {
+    "middle": lambda size: _generator.normal(50, 12, size),
+    "low": lambda size: _generator.exponential(8, size),
+    "spread": lambda size: _generator.uniform(0, 100, size),
+}
+
+
+def exact(measure, values):
+    """What a group with these values would count."""
+    match measure:
+        case Rows() | People():
+            return len(values)
+        case Total(lattice=lattice, centre=centre):
+            return int((lattice.encode(values) - centre).sum())
+        case Squares(lattice=lattice):
+            return int(((lattice.encode(values) - measure.middle) ** 2 - measure.centre).sum())
+
+
+def truth(output, values):
+    """What the output estimates, of the values as they are measured."""
+    lattice = lattice_of(output)
+    measured = values if lattice is None else lattice.encode(values) * float(lattice.step)
+    kind = type(output).__name__
+    return {"Count": len, "Persons": len, "Sum": np.sum, "Mean": np.mean, "Variance": np.var, "Std": np.std}[kind](
+        measured
+    )
+
+
+def lattice_of(output):
+    return next((m.lattice for m in output.measures(SCHEMA) if isinstance(m, Total)), None)
+
+
+def covered(output, values, noise, releases=RELEASES, confidence=0.95, **price):
+    """In how many of so many releases the interval held the truth."""
+    allotment, usual = PRICES[noise]
+    made = plan_query(Query().agg(o=output), SCHEMA, allotment, Price.read(confidence=confidence, **(price or usual)))
+    counted = [exact(measure, values) for measure in measures_of(made.question, SCHEMA)]
+    goal = truth(output, values)
+    hits = 0
+    for _ in range(8):  # each with fresh draws for the intervals
+        noisy = [n.release(np.full(releases // 8, value)) for n, value in zip(made.noises, counted, strict=True)]
+        result = estimate(output, SCHEMA, noisy, made.noises, confidence)
+        slack = 1e-9 * (1 + abs(goal))
+        hits += int(((result.lower <= goal + slack) & (goal - slack <= result.upper)).sum())
+    return hits
+
+
+def holds(hits, releases, low, high):
+    """Whether a count of hits agrees with a chance between `low` and `high` (false alarms: LEVEL each way)."""
+    above = stats.binom.cdf(hits, releases, low) > LEVEL
+    return bool(above and stats.binom.sf(hits - 1, releases, min(high, 1.0)) > LEVEL)
+
+
+OUTPUTS = {
+    "count": count("x"),
+    "people": people(),
+    "sum": total("x"),
+    "sum of integers": total("n"),
+    "mean": mean("x"),
+    "mean of integers": mean("n"),
+    "variance": variance("x"),
+    "std": std("x"),
+    "variance in tighter bounds": variance("x", bounds=(20, 80)),
+}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("noise", PRICES)
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_coverage_is_what_it_says(name, noise):
+    # Within a point of 95%, tested at the suite's level; the scales are such that whole numbers do not matter.
+    output = OUTPUTS[name]
+    for shape in ("middle", "low") if name in ("mean", "variance", "std") else ("spread",):
+        values = np.clip(VALUES[shape](3000), 0, 100) * (10 if getattr(output, "column", "") == "n" else 1)
+        assert holds(covered(output, values, noise), RELEASES, 0.94, 0.96)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("noise", PRICES)
+@pytest.mark.parametrize("name", ["mean", "std"])  # a standard deviation is covered when its variance is
+@pytest.mark.parametrize("size", [1, 10, 60])
+def test_small_groups_are_covered_too(name, size, noise):
+    for shape in ("middle", "low"):
+        values = np.clip(VALUES[shape](size), 0, 100)
+        assert holds(covered(OUTPUTS[name], values, noise, releases=800, **LARGER[noise]), 800, 0.93, 1.0)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("confidence", [0.5, 0.99])
+def test_other_confidences_hold(confidence):
+    values = np.clip(VALUES["spread"](2000), 0, 100)
+    for noise in PRICES:
+        for name in ("sum", "mean"):
+            hits = covered(OUTPUTS[name], values, noise, confidence=confidence)
+            assert holds(hits, RELEASES, confidence - 0.012, confidence + 0.012)
+
+
+@pytest.mark.statistical
+def test_tiny_noise_covers_more_never_less():
+    for epsilon in (2, 10, 50):
+        for name in ("count", "sum of integers", "people"):
+            output, values = OUTPUTS[name], np.full(50, 7.0)
+            assert holds(covered(output, values, "laplace", epsilon=epsilon), RELEASES, 0.95, 1.0)
+
+
+@pytest.mark.statistical
+def test_a_histogram_is_covered_bin_by_bin():
+    made = plan_query(Query().histogram("x", width=5), SCHEMA, PURE, Price.read(epsilon=0.2))
+    counts = np.arange(made.groups) * 7
+    hits = 0
+    for _ in range(100):
+        result = made.publish([made.noises[0].release(counts)])["columns"]
+        hits += int(((np.array(result["count_lower"]) <= counts) & (counts <= np.array(result["count_upper"]))).sum())
+    assert holds(hits, 100 * made.groups, 0.95, 0.96)
+    assert result["x"][0] == "0..5"
+
+
+def test_the_coverage_test_has_power():
+    """An interval of half the width, or one made from a wrong scale, does not pass."""
+    values = np.clip(VALUES["middle"](3000), 0, 100)
+    for noise in PRICES:
+        allotment, price = PRICES[noise]
+        output = OUTPUTS["mean"]
+        made = plan_query(Query().agg(o=output), SCHEMA, allotment, Price.read(**price))
+        counted = [exact(measure, values) for measure in made.measures]
+        noisy = [n.release(np.full(RELEASES, value)) for n, value in zip(made.noises, counted, strict=True)]
+        smaller = [type(n)((n.scale if noise == "laplace" else n.sigma) * 9 / 10) for n in made.noises]
+        result = estimate(output, SCHEMA, noisy, smaller, 0.95)
+        goal = truth(output, values)
+        hits = int(((result.lower <= goal) & (goal <= result.upper)).sum())
+        assert not frequency_fits(hits, RELEASES, 0.95) or hits < 0.95 * RELEASES - 20
+
+
+def test_what_cannot_be_is_not_published():
+    made = plan_query(
+        Query().agg(n=count(), m=mean("x"), v=variance("x"), s=std("x")), SCHEMA, PURE, Price.read(epsilon=1)
+    )
+    for extreme in (-(2**40), 0, 2**40):
+        result = made.publish([np.array([extreme])] * len(made.measures))["columns"]
+        assert result["n_lower"][0] >= 0
+        assert result["n_upper"][0] >= 0
+        assert 0 <= result["m_lower"][0] <= result["m_upper"][0] <= 100
+        assert 0 <= result["v_lower"][0] <= result["v_upper"][0] <= 2500
+        assert 0 <= result["s_lower"][0] <= result["s_upper"][0] <= 50
+
+
+def test_an_empty_group_s_mean_may_be_anything():
+    made = plan_query(Query().agg(m=mean("x")), SCHEMA, PURE, Price.read(epsilon=1))
+    result = made.publish([np.array([0])] * 2)["columns"]
+    assert (result["m_lower"], result["m_upper"]) == ([0.0], [100.0])
+
+
+def test_large_sums_do_not_wrap():
+    schema = Schema("t", {"big": Integer(0, 2**52)})
+    made = plan_query(Query().agg(s=total("big")), schema, PURE, Price.read(epsilon=1))
+    (step,) = {float(m.lattice.step) for m in made.measures}
+    result = made.publish([np.array([2**61])])["columns"]
+    assert result["s"] == [float(2**61) * step]
+    assert result["s_lower"][0] < result["s"][0] < result["s_upper"][0]
+
+
+def test_the_estimate_of_a_variance_is_not_biased_by_noise():
+    values = np.clip(VALUES["middle"](60), 0, 100)
+    made = plan_query(Query().agg(v=variance("x")), SCHEMA, PURE, Price.read(epsilon=4))
+    counted = [exact(measure, values) for measure in made.measures]
+    noisy = [n.release(np.full(20_000, value)) for n, value in zip(made.noises, counted, strict=True)]
+    noisy[1] = np.full(20_000, counted[1])  # the count as it is: its own noise bends the ratio
+    output = variance("x")
+    floats = [n.astype(float) for n in noisy]
+    honest = output.estimate(SCHEMA, floats, made.noises[0].variance)
+    naive = output.estimate(SCHEMA, floats)
+    goal = np.var(values)
+    assert abs(np.median(honest) - goal) < abs(np.median(naive) - goal)
+
+
+def test_bins_of_a_histogram_have_names_that_differ():
+    schema = Schema("t", {"x": Real(1_000_000, 1_000_001)})
+    (key,) = Query().histogram("x", width="0.1").checked(schema).keys
+    names = [str(label) for label in key.labels(schema)]
+    assert len(set(names)) == len(names) == 10
+    assert names[0] == "1000000..1000000.1"
+    assert bins("x", [0, "1/3", 1]).checked(schema).edges[1].denominator == 3
