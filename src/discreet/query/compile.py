@@ -7,7 +7,7 @@ summed. What comes back is one row per non-empty group: small, and still private
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +21,7 @@ from discreet.query.question import Query
 from discreet.query.read import as_declared, bounded, identity, whole
 from discreet.query.schema import Schema
 
-__all__ = ["GROUP", "compile_query", "measure_name"]
+__all__ = ["GROUP", "chosen", "compile_query", "measure_name", "measured", "summed"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -36,28 +36,39 @@ def compile_query(
 ) -> Expression:
     """The expression whose rows are (group, m0, m1, ...). `salt` is fresh random integers below 2**31."""
     unit = schema.unit
-    read = _Reader(schema, table)
-    if query.condition is not None:
-        read = read.filtered(_condition(query.condition, read))
-    table, number = group_number(query.keys, schema, read.table)
-    read = _Reader(schema, table)
-    columns: dict[str, Expression] = {GROUP: number}
-    if unit.column is not None:
-        columns[PERSON] = identity(read.table[unit.column])
-    for index, measure in enumerate(measures):
-        if not measure.per_person:
-            columns[measure_name(index)] = _row_value(measure, read)
-    rows = read.table.select(**columns)
+    table, number = group_number(query.keys, schema, chosen(query, schema, table))
+    rows = measured({GROUP: number}, schema, measures, table)
     rows = rows.filter(rows[GROUP].notnull())
     if unit.column is None:
-        return _summed(rows, len(measures))
+        return summed(rows, len(measures))
 
     rows = rows.filter(rows[PERSON].notnull())
     named = {measure_name(index): measure for index, measure in enumerate(measures)}
-    return _summed(contributions(rows, named, unit, query.groups(schema), salt), len(measures))
+    return summed(contributions(rows, named, unit, query.groups(schema), salt), len(measures))
 
 
-def _summed(parts: Expression, measures: int) -> Expression:
+def chosen(query: Query, schema: Schema, table: Expression) -> Expression:
+    """The rows that meet the condition of a question."""
+    if query.condition is None:
+        return table
+    return table.filter(_condition(query.condition, _Reader(schema, table)))
+
+
+def measured(
+    keys: Mapping[str, Expression], schema: Schema, measures: Sequence[Measure], table: Expression
+) -> Expression:
+    """Every row with its keys, its person where there are persons, and what it adds to each measure."""
+    read = _Reader(schema, table)
+    columns = dict(keys)
+    if schema.unit.column is not None:
+        columns[PERSON] = identity(table[schema.unit.column])
+    for index, measure in enumerate(measures):
+        if not measure.per_person:
+            columns[measure_name(index)] = _row_value(measure, read)
+    return table.select(**columns)
+
+
+def summed(parts: Expression, measures: int, by: Sequence[str] = (GROUP,), **others: Expression) -> Expression:
     """The sums per group. One too large (more than 2**32 rows of the largest value) is cut, so that none can fail."""
     import ibis
 
@@ -66,7 +77,7 @@ def _summed(parts: Expression, measures: int) -> Expression:
         name: ibis.greatest(ibis.least(parts[name].sum(), ROOM), -ROOM).cast("decimal(38, 0)").cast("int64")
         for name in (measure_name(index) for index in range(measures))
     }
-    return parts.group_by(GROUP).aggregate(**cut)
+    return parts.group_by(list(by)).aggregate(**others, **cut)
 
 
 class _Reader:
@@ -75,9 +86,6 @@ class _Reader:
     def __init__(self, schema: Schema, table: Expression) -> None:
         self.schema = schema
         self.table = table
-
-    def filtered(self, condition: Expression) -> _Reader:
-        return _Reader(self.schema, self.table.filter(condition))
 
     def __getitem__(self, name: str) -> Expression:
         return as_declared(self.table[name], self.schema.columns[name])

@@ -1,4 +1,4 @@
-"""What a question groups by. The full list of groups is public before anything is read."""
+"""What a question groups by. The list of groups is public before anything is read, unless keys are discovered."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 from discreet.core.exact import Number, as_written
 from discreet.errors import InputError
-from discreet.query.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.query.column import Boolean, Category, Column, Date, Integer, Real, Text
 from discreet.query.schema import Schema
 
-__all__ = ["Bin", "Key", "bins", "key"]
+__all__ = ["Bin", "Key", "bins", "discover", "key"]
 
 MOST_GROUPS = 1_000_000
 MOST_EDGES = 2_000
@@ -41,16 +41,22 @@ def _plain(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One column to group by: its declared values, the `values` given, or the bins between `edges`."""
+    """One column to group by: its declared values, the `values` given, or the bins between `edges`.
+
+    If `discovered`, nobody lists the values: those that enough units share are found, privately, in the data.
+    """
 
     column: str
     values: tuple[Any, ...] | None = None
     edges: tuple[Any, ...] | None = None
+    discovered: bool = False
 
     def labels(self, schema: Schema) -> list[Any]:
         """The groups, in the order they are published; None stands for a missing value."""
         column = schema.column(self.column, "group_by")
         found: list[Any]
+        if self.discovered:
+            raise InputError("group_by", self.column, "listed: the values of a discovered key are in the data only")
         if self.edges is not None:
             pairs = zip(self.edges[:-1], self.edges[1:], strict=True)
             return [Bin(a, b) for a, b in pairs]
@@ -73,6 +79,8 @@ class Key:
             entry["values"] = list(self.values)
         if self.edges is not None:
             entry["edges"] = [_wire(edge) for edge in self.edges]
+        if self.discovered:
+            entry["discover"] = True
         return entry
 
     @classmethod
@@ -80,8 +88,12 @@ class Key:
         """The key, checked against the schema as if a person had written it."""
         if not isinstance(entry, Mapping) or not isinstance(entry.get("column"), str):
             raise InputError("group_by", entry, "a column name, or {'column': ..., 'values' or 'edges': [...]}")
-        if unknown := set(entry) - {"column", "values", "edges"}:
-            raise InputError("group_by", min(unknown), "only column, values and edges")
+        if unknown := set(entry) - {"column", "values", "edges", "discover"}:
+            raise InputError("group_by", min(unknown), "only column, values, edges and discover")
+        if "discover" in entry:
+            if entry["discover"] is not True or len(entry) > 2:
+                raise InputError("group_by", entry, "{'column': ..., 'discover': true}, without values and edges")
+            return discover(entry["column"]).checked(schema)
         for field in ("values", "edges"):
             if not isinstance(entry.get(field, []), list):
                 raise InputError("group_by", entry, f"{field} as a list")
@@ -94,6 +106,8 @@ class Key:
         if not isinstance(self.column, str):
             raise InputError("group_by", self.column, "the name of a column")
         column = schema.column(self.column, "group_by")
+        if self.discovered:
+            return _discoverable(self, column, schema)
         if self.edges is not None:
             return Key(self.column, edges=_edges(self.column, column, self.edges))
         if self.values is not None:
@@ -101,6 +115,9 @@ class Key:
         if isinstance(column, (Real, Date)):
             hint = f'Use bins("{self.column}", ...), so that the groups are known beforehand.'
             raise InputError("group_by", self.column, "a category, a boolean, an integer, or bins", hint)
+        if isinstance(column, Text):
+            hint = f'Use discover("{self.column}") and a delta: values that enough units share are then found.'
+            raise InputError("group_by", self.column, "a column whose values are declared", hint)
         if len(self.labels(schema)) > MOST_GROUPS:
             raise InputError("group_by", self.column, f"at most {MOST_GROUPS:,} groups", "Use bins.")
         return self
@@ -111,6 +128,15 @@ def key(column: str, values: Sequence[Any] | None = None) -> Key:
     if values is not None and (isinstance(values, str) or not hasattr(values, "__iter__")):
         raise InputError("group_by", values, "a list of values")
     return Key(column, values=None if values is None else tuple(values))
+
+
+def discover(column: str) -> Key:
+    """Group by values that nobody declared: only those that enough units share appear, and it takes a delta.
+
+    >>> discover("zip").to_dict()
+    {'column': 'zip', 'discover': True}
+    """
+    return Key(column, discovered=True)
 
 
 def bins(
@@ -138,6 +164,17 @@ def bins(
             raise InputError("bins.edges", list(edges), "at least two edges")
         return Key(column, edges=tuple(edges))
     return Key(column, edges=("width", width) if width is not None else ("every", every))
+
+
+def _discoverable(key: Key, column: Column, schema: Schema) -> Key:
+    if key.values is not None or key.edges is not None:
+        raise InputError("group_by", key.column, "discovered, or listed, but not both")
+    if key.column == schema.unit.column:
+        raise InputError("group_by", key.column, "a column that does not identify a person")
+    if isinstance(column, Real):
+        hint = f'Use bins("{key.column}", ...), so that the groups are known beforehand.'
+        raise InputError("group_by", key.column, "text, a category, a boolean, an integer or a date", hint)
+    return key
 
 
 def _edges(name: str, column: Column, edges: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -41,7 +41,7 @@ class Query:
         return replace(self, condition=And((*first, read)))
 
     def group_by(self, *keys: str | Key) -> Query:
-        """Answer for every group: a column's declared values, `bins(...)`, or `key(column, values)`."""
+        """Answer for every group: declared values, `bins(...)`, `key(column, values)`, or `discover(column)`."""
         return replace(self, keys=self.keys + tuple(key(k) if isinstance(k, str) else k for k in keys))
 
     def agg(self, **outputs: Aggregate) -> Query:
@@ -58,7 +58,7 @@ class Query:
         if not self.outputs:
             raise InputError("outputs", "none", "at least one, such as agg(rows=count())")
         if strange := [k for k in self.keys if not isinstance(k, Key)]:
-            raise InputError("group_by", strange[0], "column names, bins(...) or key(...)")
+            raise InputError("group_by", strange[0], "column names, bins(...), key(...) or discover(...)")
         keys = tuple(k.checked(schema) for k in self.keys)
         names = [k.column for k in keys]
         for name, _ in self.outputs:
@@ -79,10 +79,20 @@ class Query:
             raise InputError("group_by", f"{query.groups(schema):,} groups", f"at most {MOST_GROUPS:,}")
         return query
 
+    @property
+    def listed(self) -> tuple[Key, ...]:
+        """The keys whose values are public."""
+        return tuple(k for k in self.keys if not k.discovered)
+
+    @property
+    def discovered(self) -> tuple[Key, ...]:
+        """The keys whose values are found in the data."""
+        return tuple(k for k in self.keys if k.discovered)
+
     def groups(self, schema: Schema) -> int:
-        """How many groups will be published: known before anything is read."""
+        """How many groups the public keys make: known before anything is read."""
         total = 1
-        for k in self.keys:
+        for k in self.listed:
             total *= len(k.labels(schema))
         return total
 
