@@ -258,6 +258,7 @@ def open_curator(
     beside = _ledger_place(source, None if isinstance(ledger, Ledger) else ledger)
     source = source_of(source, table)  # from here on nothing that could be printed holds the data
     declared, found = _schema(schema)
+    source = replace(source, view=found.view)
     fitting(source, found, found.columns)
     books = ledger if isinstance(ledger, Ledger) else Ledger.open(beside)
     person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()

@@ -6,15 +6,14 @@ text itself never reaches an engine.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from discreet.errors import InputError
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
+from discreet.query.text import read_column, read_constant, read_statement
 
-__all__ = ["parse_condition", "read_column", "read_condition", "read_constant", "read_statement"]
+__all__ = ["parse_condition", "read_condition"]
 
-_LONGEST = 100_000
 _FORMS = "comparisons of a column with a constant, IN, BETWEEN, IS NULL, AND, OR, NOT"
 
 
@@ -33,29 +32,6 @@ def parse_condition(text: str) -> Predicate:
         return read_condition(tree.args["where"].this)
     except RecursionError:
         raise InputError("where", text, f"a condition: {_FORMS}") from None
-
-
-def read_statement(text: str, field: str = "sql", shown: str | None = None) -> Any:
-    """The parsed tree of one statement, without comments. Parsing is all that happens to it here."""
-    import sqlglot
-    from sqlglot import errors
-
-    written = text if shown is None else shown
-    if len(text) > _LONGEST:
-        raise InputError(field, written, f"at most {_LONGEST:,} characters")
-    try:
-        tokens = sqlglot.tokenize(text, read="duckdb")
-        # Comments hang on tokens; a semicolon would begin another statement.
-        if any(token.comments or token.token_type.name == "SEMICOLON" for token in tokens):
-            raise InputError(field, written, "one statement, without comments and semicolons")
-        trees = sqlglot.parse(text, read="duckdb")
-    except (errors.SqlglotError, RecursionError):
-        raise InputError(
-            field, written, f"a condition: {_FORMS}" if field == "where" else "a SELECT statement"
-        ) from None
-    if len(trees) != 1 or trees[0] is None:
-        raise InputError(field, written, "one statement")
-    return trees[0]
 
 
 def read_condition(node: Any) -> Predicate:
@@ -101,40 +77,3 @@ def _parts(node: Any) -> list[Any]:
         else:
             found.append(part)
     return found
-
-
-def read_column(node: Any) -> str:
-    """The name of a plain column."""
-    from sqlglot import exp
-
-    if isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier) and not node.table:
-        return str(node.name)
-    raise InputError("where", node.sql(), f"a plain column name on one side; {_FORMS}")
-
-
-def read_constant(node: Any) -> Any:
-    """A number, a text, true or false."""
-    from sqlglot import exp
-
-    match node:
-        case exp.Literal():
-            if node.is_string:
-                return str(node.this)
-            return _number(str(node.this))
-        case exp.Boolean():
-            return bool(node.this)
-        case exp.Neg() if isinstance(node.this, exp.Literal) and not node.this.is_string:
-            return -read_constant(node.this)
-        case exp.Cast() if isinstance(node.this, exp.Literal) and node.this.is_string and node.to.is_type("date"):
-            if not {name for name, value in node.args.items() if value} - {"this", "to"}:
-                return str(node.this.this)
-    raise InputError("where", node.sql(), f"a constant (number, 'text', true, false, DATE '2024-12-31'); {_FORMS}")
-
-
-def _number(text: str) -> int | Decimal:
-    if not text.isascii():
-        raise InputError("where", text, "a number in plain digits")
-    try:
-        return int(text) if text.isdigit() else Decimal(text)
-    except (ArithmeticError, ValueError):
-        raise InputError("where", text, "a number") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.query.column import Column, Integer, Real, Text, column_from, column_to
+from discreet.query.view import Derived, Lookup, widened
 
 __all__ = ["Schema"]
 
@@ -29,6 +30,8 @@ class Schema:
     name: str
     columns: Mapping[str, Column]
     unit: Unit = field(default_factory=Unit)
+    lookups: Mapping[str, Lookup] = field(default_factory=dict)
+    derived: Mapping[str, Derived] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -46,7 +49,20 @@ class Schema:
             raise InputError(f"columns.{person}.type", "other", "text or integer: it identifies a person")
         if person is not None and person not in columns:
             columns[person] = Text()
+        for name, lookup in self.lookups.items():
+            if lookup.key not in columns:
+                raise InputError(f"lookups.{name}.key", lookup.key, "a declared column: " + ", ".join(sorted(columns)))
+            _add(columns, lookup.columns, f"lookups.{name}.columns")
+        for name, one in self.derived.items():
+            _add(columns, {name: one.checked(name, columns).column}, "derived")
         object.__setattr__(self, "columns", columns)
+
+    @property
+    def view(self) -> Callable[[Any], Any] | None:
+        """What widens the stored table by its looked-up and derived columns; None if there are none."""
+        if not self.lookups and not self.derived:
+            return None
+        return lambda table: widened(table, self.lookups, self.derived, self.columns)
 
     @classmethod
     def load(cls, path: str | Path) -> Schema:
@@ -57,33 +73,41 @@ class Schema:
             hint = "Write one with: discreet init DATA"
             raise InputError("schema", str(path), f"a readable file ({problem.strerror})", hint) from None
         try:
-            return cls.from_dict(tomllib.loads(text))
+            return cls.from_dict(tomllib.loads(text), Path(path).parent)
         except tomllib.TOMLDecodeError as problem:
             raise InputError("schema", str(path), f"valid TOML ({problem})") from None
 
     @classmethod
-    def from_dict(cls, declared: Mapping[str, Any]) -> Schema:
-        """A schema from the tables of its file: [dataset], [unit], [columns.*]."""
-        for table in ("dataset", "unit", "columns"):
+    def from_dict(cls, declared: Mapping[str, Any], folder: Path = Path()) -> Schema:
+        """A schema from the tables of its file; public tables are looked for in `folder`."""
+        for table in ("dataset", "unit", "columns", "lookups", "derived"):
             if not isinstance(declared.get(table, {}), Mapping):
                 raise InputError(table, declared[table], f"a table: [{table}]")
-        unknown = set(declared) - {"dataset", "unit", "columns", "budget", "ledger"}
-        if unknown:
-            raise InputError(min(unknown), "present", "only [dataset], [unit], [columns.NAME], [budget] and [ledger]")
+        known = ("dataset", "unit", "columns", "lookups", "derived", "budget", "ledger")
+        if unknown := set(declared) - set(known):
+            raise InputError(min(unknown), "present", "only " + ", ".join(f"[{name}]" for name in known))
         unit = dict(declared.get("unit", {}))
         strange = set(unit) - {"column", "neighbours", "groups", "rows"}
         if strange:
             raise InputError(f"unit.{min(strange)}", "present", "only column, neighbours, groups and rows")
         columns = {name: column_from(name, entry) for name, entry in declared.get("columns", {}).items()}
-        return cls(declared.get("dataset", {}).get("name", ""), columns, Unit(**unit))
+        lookups = {name: _lookup(name, entry, folder) for name, entry in declared.get("lookups", {}).items()}
+        derived = {name: _derived(name, entry) for name, entry in declared.get("derived", {}).items()}
+        return cls(declared.get("dataset", {}).get("name", ""), columns, Unit(**unit), lookups, derived)
 
     def to_dict(self) -> dict[str, Any]:
         """The tables of its file, plain values only."""
         unit: dict[str, Any] = {"neighbours": str(self.unit.neighbours)}
         if self.unit.column is not None:
             unit = {"column": self.unit.column, **unit, "groups": self.unit.groups, "rows": self.unit.rows}
-        columns = {name: column_to(column) for name, column in self.columns.items()}
-        return {"dataset": {"name": self.name}, "unit": unit, "columns": columns}
+        made = {*self.derived, *(name for lookup in self.lookups.values() for name in lookup.columns)}
+        columns = {name: column_to(column) for name, column in self.columns.items() if name not in made}
+        whole: dict[str, Any] = {"dataset": {"name": self.name}, "unit": unit, "columns": columns}
+        if self.lookups:
+            whole["lookups"] = {name: lookup.to_dict() for name, lookup in self.lookups.items()}
+        if self.derived:
+            whole["derived"] = {name: one.to_dict() for name, one in self.derived.items()}
+        return whole
 
     @property
     def digest(self) -> str:
@@ -103,3 +127,29 @@ class Schema:
             numbers = [key for key, kind in self.columns.items() if isinstance(kind, (Integer, Real))]
             raise InputError(use, name, "a numeric column: " + (", ".join(sorted(numbers)) or "none is declared"))
         return column
+
+
+def _add(columns: dict[str, Column], more: Mapping[str, Column], field: str) -> None:
+    for name, column in more.items():
+        if name in columns:
+            raise InputError(field, name, "a name that is not declared yet")
+        columns[name] = column
+
+
+def _lookup(name: str, entry: Any, folder: Path) -> Lookup:
+    where = f"lookups.{name}"
+    if not isinstance(entry, Mapping) or not {"key", "columns"} <= set(entry) <= {"key", "columns", "file", "table"}:
+        raise InputError(
+            where, sorted(entry) if isinstance(entry, Mapping) else entry, "key, columns, and file or table"
+        )
+    columns = {column: column_from(column, declared) for column, declared in entry["columns"].items()}
+    if "file" in entry:
+        return Lookup.from_csv(folder / entry["file"], entry["key"], columns)
+    return Lookup(entry["key"], entry.get("table", {}), columns)
+
+
+def _derived(name: str, entry: Any) -> Derived:
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("expression"), str):
+        raise InputError(f"derived.{name}.expression", "missing", 'an expression, such as "pay * 12"')
+    rest = {field: value for field, value in entry.items() if field != "expression"}
+    return Derived(entry["expression"], column_from(name, rest))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +49,16 @@ class Connection:
         found = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, len(names))
         return {name: found[:, place] for place, name in enumerate(names)}
 
+    def values(self, expression: Any) -> dict[str, list[Any]]:
+        """Run an expression whose columns are integers or bytes; a missing value is None."""
+        if self._in_memory:
+            answer = self._backend.to_pyarrow(expression)
+            return {name: answer.column(name).to_pylist() for name in answer.column_names}
+        cursor = self._backend.raw_sql(self._backend.compile(expression))
+        names = [column[0] for column in cursor.description]
+        rows = cursor.fetchall()
+        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Source:
@@ -57,6 +67,7 @@ class Source:
     kind: str
     place: Any
     table: str | None = None
+    view: Callable[[Any], Any] | None = None  # widens the table by columns it does not store
 
     def __repr__(self) -> str:
         return f"<private {self.kind}>"
@@ -110,7 +121,7 @@ class Source:
                 table = backend.read_parquet(self.place, union_by_name=True)
             else:
                 table = ibis.memtable(self.place.arrow(rows=rows))
-            yield Connection(backend, table, in_memory=self.kind == "frame")
+            yield Connection(backend, table if self.view is None else self.view(table), in_memory=self.kind == "frame")
         finally:
             backend.disconnect()
 

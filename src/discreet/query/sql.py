@@ -18,9 +18,10 @@ from discreet.errors import InputError
 from discreet.query.after import After, Having, Order
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
 from discreet.query.key import Key, bins, key
-from discreet.query.parse import read_column, read_condition, read_constant, read_statement
+from discreet.query.parse import read_condition
 from discreet.query.question import Query
 from discreet.query.schema import Schema
+from discreet.query.text import read_column, read_constant, read_statement
 
 __all__ = ["Statement", "parse_sql"]
 
@@ -112,15 +113,15 @@ class _Reader:
         """A column, BIN(column, width) or DATE_TRUNC('month', column) to group by."""
         exp = _exp()
         if type(node) is exp.Column:
-            return key(read_column(node))
+            return key(read_column(node, "sql"))
         if type(node) is exp.Anonymous and str(node.this).upper() == "BIN" and len(node.expressions) == 2:
             _only(node, "this", "expressions")
             column, width = node.expressions
-            return bins(read_column(column), width=read_constant(width))
+            return bins(read_column(column, "sql"), width=read_constant(width, "sql"))
         if type(node) in (exp.TimestampTrunc, exp.DateTrunc):
             _only(node, "this", "unit")
             unit = node.args["unit"]
-            return bins(read_column(node.this), every=str(unit.this).lower())
+            return bins(read_column(node.this, "sql"), every=str(unit.this).lower())
         raise refuse(node, "a column, BIN(column, width) or DATE_TRUNC('month', column) to group by")
 
     def item(self, node: Any) -> None:
@@ -166,13 +167,13 @@ class _Reader:
                 return Count()
             if type(node.this) is exp.Distinct:
                 _only(node.this, "expressions")
-                if [read_column(part) for part in node.this.expressions] != [self.schema.unit.column]:
+                if [read_column(part, "sql") for part in node.this.expressions] != [self.schema.unit.column]:
                     raise refuse(node, f"COUNT(DISTINCT {self.schema.unit.column or 'person'}), the unit of protection")
                 return Persons()
-            return Count(read_column(node.this))
+            return Count(read_column(node.this, "sql"))
         if type(node) in simple:
             _only(node, "this")
-            made: Aggregate = simple[type(node)](read_column(node.this))
+            made: Aggregate = simple[type(node)](read_column(node.this, "sql"))
             return made
         raise refuse(node, f"an aggregate: {_AGGREGATES}")
 
@@ -188,7 +189,7 @@ class _Reader:
                 waiting += [node.right, node.left]
                 continue
             operator = _OPERATORS.get(type(node).__name__)
-            value: Any = read_constant(node.right) if operator else ""
+            value: Any = read_constant(node.right, "sql") if operator else ""
             if operator is None or isinstance(value, (str, bool)):
                 raise refuse(node, "an aggregate compared with a number, joined with AND")
             tests.append(Having(self.published(node.left, outputs_only=True), operator, float(value)))
@@ -210,7 +211,7 @@ class _Reader:
         if not limit:
             return None
         _only(limit, "expression")
-        value = read_constant(limit.expression)
+        value = read_constant(limit.expression, "sql")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise refuse(limit, "LIMIT with a whole number")
         return value
@@ -219,7 +220,7 @@ class _Reader:
         """The released column a name or an aggregate stands for."""
         exp = _exp()
         if type(node) is exp.Column:
-            wanted = read_column(node)
+            wanted = read_column(node, "sql")
             for name, label in self.shown:
                 if wanted in (label, name) and (name in self.outputs or not outputs_only):
                     return name
