@@ -150,6 +150,7 @@ class Std(_OfColumn):
     """The standard deviation of a column."""
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        schema.numeric(self.column, "std")
         return Variance(self.column, self.bounds).measures(schema)
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats], excess: float = 0.0) -> Floats:
