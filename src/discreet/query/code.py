@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.query.column import Category, Integer
+from discreet.query.dialect import as_bytes, engine_of, joins, listed
 from discreet.query.key import Key
 from discreet.query.read import as_declared, as_text, bounded, whole
 from discreet.query.schema import Schema
@@ -32,16 +33,17 @@ def group_number(keys: Sequence[Key], schema: Schema, table: Expression) -> tupl
     """
     import ibis
 
-    engines = {engine.name for engine in table._find_backends()[0]}
-    listed = {place: _labels(place, key, schema) for place, key in enumerate(keys) if _is_listed(key, schema)}
-    for place, labels in listed.items():
+    engine = engine_of(table)
+    many = [place for place, key in enumerate(keys) if joins(engine) and _is_listed(key, schema)]
+    for place in many:
+        labels = _labels(place, keys[place], schema, engine)
         sought, label = _sought(table, keys[place], schema), labels[f"discreet label {place}"]
         if label.type().is_string():  # as bytes: engines may compare text by a rule of its column
-            sought, label = _bytes(sought, engines), _bytes(label, engines)
+            sought, label = as_bytes(sought, engine), as_bytes(label, engine)
         table = table.left_join(labels, [sought == label])
     number = None
     for place, key in enumerate(keys):
-        found = table[f"discreet code {place}"] if place in listed else None
+        found = table[f"discreet code {place}"] if place in many else None
         code = _code(key, schema, table, found)
         number = code if number is None else number * len(key.labels(schema)) + code
     return table, ibis.literal(0, "int32") if number is None else number.cast("int32")
@@ -54,39 +56,17 @@ def _is_listed(key: Key, schema: Schema) -> bool:
     return key.edges is None and named and len(key.labels(schema)) > _FEW
 
 
-def _labels(place: int, key: Key, schema: Schema) -> Expression:
-    """A table of the labels and their codes, written into the query itself."""
-    import ibis
-
+def _labels(place: int, key: Key, schema: Schema, engine: str) -> Expression:
     named = {label: index for index, label in enumerate(key.labels(schema)) if label is not None}
     kind = "int64" if isinstance(schema.columns[key.column], Integer) else "string"
-    columns = {
-        f"discreet label {place}": ibis.literal(list(named), f"array<{kind}>").unnest(),
-        f"discreet code {place}": ibis.literal(list(named.values()), "array<int64>").unnest(),
-    }
-    return ibis.literal(0).name("one").as_table().select(**columns)
+    label, code = f"discreet label {place}", f"discreet code {place}"
+    return listed(label, code, list(named), list(named.values()), kind, engine)
 
 
 def _sought(table: Expression, key: Key, schema: Schema) -> Expression:
     """What is looked up among the labels."""
     column = schema.columns[key.column]
     return as_declared(table[key.column], column) if isinstance(column, Integer) else as_text(table[key.column])
-
-
-def _bytes(text: Expression, engines: set[str]) -> Expression:
-    import ibis
-
-    if "postgres" in engines:
-
-        @ibis.udf.scalar.builtin(signature=(("string", "string"), "binary"))  # type: ignore[untyped-decorator]
-        def convert_to(text: Any, encoding: Any) -> Any: ...
-
-        return convert_to(text, "UTF8")
-
-    @ibis.udf.scalar.builtin(signature=(("string",), "binary"))  # type: ignore[untyped-decorator]
-    def encode(text: Any) -> Any: ...
-
-    return encode(text)
 
 
 def _code(key: Key, schema: Schema, table: Expression, found: Expression | None) -> Expression:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.core.unit import Unit
+from discreet.query.dialect import added, engine_of, hashed
 from discreet.query.measure import Measure, contribution
 
 __all__ = ["GROUP", "PERSON", "contributions", "order_of"]
@@ -37,11 +38,12 @@ def contributions(
     """
     import ibis
 
+    engine = engine_of(rows)
     sums = [name for name, measure in measures.items() if not measure.per_person]
     if groups > unit.groups:
         rows = _picked(rows, sums, unit.groups, (groups - 1).bit_length(), salt)
     parts = rows.group_by([GROUP, PERSON]).aggregate(
-        **{_ROWS: rows.count()}, **{name: rows[name].sum() for name in sums}
+        **{_ROWS: rows.count()}, **{name: added(rows[name], engine) for name in sums}
     )
     several_persons = parts[PERSON].isnull()
     bounded = {GROUP: parts[GROUP]}
@@ -64,10 +66,11 @@ def _picked(rows: Expression, sums: Sequence[str], kept: int, width: int, salt: 
     order = ibis.window(group_by=PERSON, order_by=_ORDER)
     keyed = rows.select(PERSON, *sums, **{_ORDER: order_of(rows[PERSON], rows[GROUP], width, salt)})
     after = keyed[_ORDER].lead().over(order)
-    ranked = keyed.mutate(
-        place=ibis.dense_rank().over(order),
-        alone=(ibis.row_number().over(order) == ibis.rank().over(order)) & (after.isnull() | (after != keyed[_ORDER])),
-    )
+    place = ibis.dense_rank().over(order)
+    # As many rows as groups so far, and the next one is in another group. After a group with several rows the counts
+    # differ: what follows keeps its name, needlessly but rightly.
+    alone = (ibis.row_number().over(order) == place) & (after.isnull() | (after != keyed[_ORDER]))
+    ranked = keyed.mutate(place=place, alone=alone)
     left = ranked.filter(ranked["place"] < kept)
     person = left[PERSON]
     if person.type().is_signed_integer():
@@ -82,16 +85,15 @@ def order_of(person: Expression, group: Expression, width: int, salt: Sequence[i
 
     The middle of a sum of products, squared twice: plain arithmetic that no engine does differently and that stays
     within 64 bits. Without the squares, the hashes of two groups would differ by the same for nearly every person, and
-    so most persons would choose alike.
+    so most persons would choose alike (tests/query/test_pick.py).
     """
     if not person.type().is_signed_integer():  # an unsigned one may not fit 64 bits with a sign
-        person = (person if person.type().is_string() else person.cast("string")).hash()
+        person = hashed(person if person.type().is_string() else person.cast("string"), engine_of(person))
     person, group = person.cast("int64"), group.cast("int64")
-    factors = [(int(word) & (2**30 - 1)) | 2**29 | 1 for word in salt[:3]]
-    parts = (person & _MASK, (person >> _BITS) & _MASK, group)
-    low, high, third = (part * factor for part, factor in zip(parts, factors, strict=True))
-    mixed = ((low + high + third) >> 11) & _MASK
-    for word in salt[3:5]:
+    first, second = ((int(word) & (2**30 - 1)) | 2**29 | 1 for word in salt[:2])
+    folded = (person ^ (person >> _BITS)) & _MASK
+    mixed = ((folded * first + group * second) >> 11) & _MASK
+    for word in salt[2:4]:
         mixed = mixed ^ (int(word) & _MASK)
         mixed = ((mixed * mixed) >> 15) & _MASK
     if width <= _SHORT:

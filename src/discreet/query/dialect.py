@@ -1,0 +1,102 @@
+"""What engines must be told in different words to do the same: sums that hold, text as bytes, a hash, a list of labels.
+
+Everything else of an expression is the same on every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.query.measure import ROOM
+
+__all__ = ["added", "as_bytes", "cut", "engine_of", "hashed", "joins", "listed"]
+
+Expression = Any  # ibis expressions carry no useful static types here
+
+_HALF = 16
+_JOINS = ("duckdb", "postgres", "pyspark")
+
+
+def engine_of(table: Expression) -> str:
+    """The engine a table belongs to. One that belongs to none is in memory, which is where DuckDB reads it."""
+    names = {engine.name for engine in table._find_backends()[0]}
+    return names.pop() if names else "duckdb"
+
+
+def added(column: Expression, engine: str) -> Expression:
+    """The sum of whole numbers, exact however many there are: no engine may wrap, and none may fail."""
+    if engine == "duckdb":  # sums in 128 bits
+        return column.sum()
+    if engine == "postgres":  # sums 64 bits in numerics, and only shorter ones in 64 bits
+        return column.cast("int64").sum()
+    if engine == "pyspark":  # sums in 64 bits; in decimals, too, but slowly
+        high = (column.cast("int64") >> _HALF).sum().cast("decimal(38, 0)") * 2**_HALF
+        low = (column.cast("int64") & (2**_HALF - 1)).sum().cast("decimal(38, 0)")
+        return cut(high + low)
+    return cut(column.cast("decimal(38, 0)").sum())
+
+
+def cut(total: Expression) -> Expression:
+    """A sum as 64 bits: one that leaves noise no room is moved to the end of what does."""
+    import ibis
+
+    # Through a decimal, because engines sum in wider integers than ibis believes, and it would leave the cast out.
+    return ibis.greatest(ibis.least(total, ROOM), -ROOM).cast("decimal(38, 0)").cast("int64")
+
+
+def hashed(text: Expression, engine: str) -> Expression:
+    """A whole number that follows from the text; which one is the engine's affair."""
+    import ibis
+
+    if engine != "trino":
+        return text.hash()
+
+    @ibis.udf.scalar.builtin(signature=(("string",), "binary"))  # type: ignore[untyped-decorator]
+    def to_utf8(text: Any) -> Any: ...
+
+    @ibis.udf.scalar.builtin(signature=(("binary",), "binary"))  # type: ignore[untyped-decorator]
+    def xxhash64(data: Any) -> Any: ...
+
+    @ibis.udf.scalar.builtin(signature=(("binary",), "int64"))  # type: ignore[untyped-decorator]
+    def from_big_endian_64(data: Any) -> Any: ...
+
+    return from_big_endian_64(xxhash64(to_utf8(text)))
+
+
+def joins(engine: str) -> bool:
+    """Whether many labels are joined to the rows here; elsewhere they are compared one by one."""
+    return engine in _JOINS
+
+
+def listed(label: str, code: str, labels: Sequence[Any], codes: Sequence[int], kind: str, engine: str) -> Expression:
+    """A table of labels and their codes, written into the query itself."""
+    import ibis
+
+    one = ibis.literal(0).name("one").as_table()
+    named = ibis.literal(list(labels), f"array<{kind}>")
+    numbers = ibis.literal(list(codes), "array<int64>")
+    if engine != "pyspark":
+        return one.select(**{label: named.unnest(), code: numbers.unnest()})
+    # Spark unfolds one list at a time: first the places, then what stands in each.
+    places = one.select(place=ibis.range(0, len(labels)).unnest())
+    return places.select(**{label: named[places["place"]], code: numbers[places["place"]]})
+
+
+def as_bytes(text: Expression, engine: str) -> Expression:
+    """Text as its bytes in UTF-8: engines may compare text itself by a rule of its column."""
+    import ibis
+
+    if engine == "pyspark":
+        return text.cast("binary")
+    if engine == "postgres":
+
+        @ibis.udf.scalar.builtin(signature=(("string", "string"), "binary"))  # type: ignore[untyped-decorator]
+        def convert_to(text: Any, encoding: Any) -> Any: ...
+
+        return convert_to(text, "UTF8")
+
+    @ibis.udf.scalar.builtin(signature=(("string",), "binary"))  # type: ignore[untyped-decorator]
+    def encode(text: Any) -> Any: ...
+
+    return encode(text)
