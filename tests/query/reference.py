@@ -195,10 +195,9 @@ def of_each_person(query, schema, measures, rows):
 
 def order(person, place, width, salt):
     """The hash that picks, as the engine computes it for persons who are whole numbers."""
-    factors = [word & (2**30 - 1) | 2**29 | 1 for word in salt[:3]]
-    parts = (person & MASK, (person >> 31) & MASK, place)
-    mixed = (sum(part * factor for part, factor in zip(parts, factors, strict=True)) >> 11) & MASK
-    for word in salt[3:5]:
+    first, second = (word & (2**30 - 1) | 2**29 | 1 for word in salt[:2])
+    mixed = ((((person ^ (person >> 31)) & MASK) * first + place * second) >> 11) & MASK
+    for word in salt[2:4]:
         mixed = (((mixed ^ (word & MASK)) ** 2) >> 15) & MASK
     return (mixed & (MASK - 2**width + 1)) | place if width <= 10 else (mixed << width) | place
 
