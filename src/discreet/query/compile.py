@@ -14,7 +14,8 @@ from typing import Any
 from discreet.core.lattice import Lattice
 from discreet.query.code import group_number
 from discreet.query.column import Integer
-from discreet.query.measure import ROOM, Measure, People, Rows, Squares, Total
+from discreet.query.dialect import added, cut, engine_of
+from discreet.query.measure import Measure, People, Rows, Squares, Total
 from discreet.query.pick import GROUP, PERSON, contributions
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
@@ -70,14 +71,9 @@ def measured(
 
 def summed(parts: Expression, measures: int, by: Sequence[str] = (GROUP,), **others: Expression) -> Expression:
     """The sums per group. One too large (more than 2**32 rows of the largest value) is cut, so that none can fail."""
-    import ibis
-
-    cut = {
-        # Through a decimal, because engines sum in wider integers than ibis believes, and it would leave the cast out.
-        name: ibis.greatest(ibis.least(parts[name].sum(), ROOM), -ROOM).cast("decimal(38, 0)").cast("int64")
-        for name in (measure_name(index) for index in range(measures))
-    }
-    return parts.group_by(list(by)).aggregate(**others, **cut)
+    engine = engine_of(parts)
+    names = [measure_name(index) for index in range(measures)]
+    return parts.group_by(list(by)).aggregate(**others, **{name: cut(added(parts[name], engine)) for name in names})
 
 
 class _Reader:
