@@ -2,7 +2,8 @@
 
 Every node and every argument that is not understood is refused, with the piece of text it stands for. What is allowed:
 
-    SELECT keys and aggregates FROM the table [JOIN a public table USING (column)]
+    [WITH name AS (SELECT * FROM table WHERE ...)]
+    SELECT keys and aggregates FROM the table [[LEFT] JOIN a public table USING (its key)]
     [WHERE condition] [GROUP BY columns, BIN(column, width), DATE_TRUNC('month', column)]
     [HAVING aggregate > number] [ORDER BY ...] [LIMIT n]
 
@@ -17,8 +18,10 @@ from typing import Any
 from discreet.errors import InputError
 from discreet.query.after import After, Having, Order
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
+from discreet.query.column import Category
 from discreet.query.key import Key, bins, key
 from discreet.query.parse import read_condition
+from discreet.query.predicate import IsIn, Predicate
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.text import read_column, read_constant, read_statement
@@ -65,6 +68,20 @@ def _only(node: Any, *allowed: str) -> None:
             raise refuse(part if hasattr(part, "sql") else node, f"understood here only with {', '.join(allowed)}")
 
 
+def _where(tree: Any) -> list[Predicate]:
+    where = tree.args.get("where")
+    return [read_condition(where.this)] if where else []
+
+
+def _table_name(table: Any, allowed: str) -> str:
+    """A plain name: no schema, alias, function or sample."""
+    exp = _exp()
+    if type(table) is not exp.Table or type(table.this) is not exp.Identifier:
+        raise refuse(table, f"a table by its name: {allowed}")
+    _only(table, "this")
+    return str(table.name)
+
+
 class _Reader:
     """Reads one statement, noting outputs as they are met."""
 
@@ -73,16 +90,17 @@ class _Reader:
         self.keys: list[tuple[Any, Key]] = []
         self.outputs: dict[str, Aggregate] = {}
         self.shown: list[tuple[str, str]] = []
+        self.rows: dict[str, list[Predicate]] = {schema.name: []}
 
     def statement(self, tree: Any) -> Statement:
         exp = _exp()
         if type(tree) is not exp.Select:
             raise refuse(tree, _SHAPE)
-        _only(tree, "expressions", "from", "where", "group", "having", "order", "limit")
-        self.table(tree.args.get("from") or tree.args.get("from_"), tree)
+        _only(tree, "expressions", "from", "joins", "where", "group", "having", "order", "limit", "with")
+        self.views(tree)
         query = Query()
-        if where := tree.args.get("where"):
-            query = query.where(read_condition(where.this))
+        for condition in [*self.table(tree), *self.joins(tree), *_where(tree)]:
+            query = query.where(condition)
         if group := tree.args.get("group"):
             _only(group, "expressions")
             self.keys = [(node, self.key(node)) for node in group.expressions]
@@ -97,17 +115,56 @@ class _Reader:
         whole = query.group_by(*(k for _, k in self.keys)).agg(**self.outputs)
         return Statement(whole.checked(self.schema), after)
 
-    def table(self, source: Any, tree: Any) -> None:
+    def views(self, tree: Any) -> None:
+        """WITH name AS (SELECT * FROM table WHERE ...): a name for some of the rows."""
         exp = _exp()
+        views = tree.args.get("with") or tree.args.get("with_")
+        if not views:
+            return
+        _only(views, "expressions")
+        for view in views.expressions:
+            _only(view, "this", "alias")
+            _only(view.args["alias"], "this")
+            inner = view.this
+            if type(inner) is not exp.Select or [type(node) for node in inner.expressions] != [exp.Star]:
+                raise refuse(inner, "SELECT * FROM table WHERE condition in a WITH")
+            _only(inner.expressions[0])
+            _only(inner, "expressions", "from", "where")
+            if view.alias in (self.schema.name, *self.rows, *self.schema.lookups):
+                raise refuse(view, "a name that is not taken")
+            self.rows[view.alias] = [*self.table(inner), *_where(inner)]
+
+    def table(self, tree: Any) -> list[Predicate]:
+        """The conditions that the rows named in FROM meet."""
+        source = tree.args.get("from") or tree.args.get("from_")
         if source is None:
             raise refuse(tree, f"FROM {self.schema.name}")
         _only(source, "this")
-        table = source.this
-        if type(table) is not exp.Table or type(table.this) is not exp.Identifier:
-            raise refuse(table, f"a table by its name: {self.schema.name}")
-        _only(table, "this")
-        if table.name != self.schema.name:
-            raise refuse(table, f"the table {self.schema.name}")
+        name = _table_name(source.this, self.schema.name)
+        if name not in self.rows:
+            raise refuse(source.this, "a table: " + ", ".join(self.rows))
+        return self.rows[name]
+
+    def joins(self, tree: Any) -> list[Predicate]:
+        """[LEFT] JOIN of a declared public table USING (its key). Its columns are there already; an inner join also
+        drops the rows whose key is not listed."""
+        found: list[Predicate] = []
+        for join in tree.args.get("joins") or ():
+            _only(join, "this", "using", "side", "kind")
+            name = _table_name(join.this, "a public table")
+            lookup = self.schema.lookups.get(name)
+            keys = [part.name for part in join.args.get("using") or ()]
+            side, kind = (str(join.args.get(part) or "").upper() for part in ("side", "kind"))
+            if lookup is None or keys != [lookup.key] or (side, kind) not in (("LEFT", ""), ("", ""), ("", "INNER")):
+                shapes = [f"JOIN {n} USING ({table.key})" for n, table in self.schema.lookups.items()]
+                raise refuse(join, "a declared public table: " + (", ".join(shapes) or "none is declared in [lookups]"))
+            if side != "LEFT":
+                column = self.schema.columns[lookup.key]
+                if not isinstance(column, Category):
+                    raise refuse(join, "LEFT JOIN, since the key is no category")
+                listed = tuple(value for value in lookup.table[lookup.key] if value in column.values)
+                found.append(IsIn(lookup.key, listed))
+        return found
 
     def key(self, node: Any) -> Key:
         """A column, BIN(column, width) or DATE_TRUNC('month', column) to group by."""
