@@ -60,7 +60,7 @@ def _labels(place: int, key: Key, schema: Schema, engine: str) -> Expression:
     named = {label: index for index, label in enumerate(key.labels(schema)) if label is not None}
     kind = "int64" if isinstance(schema.columns[key.column], Integer) else "string"
     label, code = f"discreet label {place}", f"discreet code {place}"
-    return listed(label, code, list(named), list(named.values()), kind, engine)
+    return listed({label: list(named), code: list(named.values())}, {label: kind, code: "int64"}, engine)
 
 
 def _sought(table: Expression, key: Key, schema: Schema) -> Expression:

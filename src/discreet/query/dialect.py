@@ -5,7 +5,7 @@ Everything else of an expression is the same on every engine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.query.measure import ROOM
@@ -65,22 +65,21 @@ def hashed(text: Expression, engine: str) -> Expression:
 
 
 def joins(engine: str) -> bool:
-    """Whether many labels are joined to the rows here; elsewhere they are compared one by one."""
+    """Whether public tables are joined to the rows here; elsewhere their keys are compared one by one."""
     return engine in _JOINS
 
 
-def listed(label: str, code: str, labels: Sequence[Any], codes: Sequence[int], kind: str, engine: str) -> Expression:
-    """A table of labels and their codes, written into the query itself."""
+def listed(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, str], engine: str) -> Expression:
+    """A small public table, written into the query itself."""
     import ibis
 
     one = ibis.literal(0).name("one").as_table()
-    named = ibis.literal(list(labels), f"array<{kind}>")
-    numbers = ibis.literal(list(codes), "array<int64>")
+    lists = {name: ibis.literal(list(values), f"array<{kinds[name]}>") for name, values in columns.items()}
     if engine != "pyspark":
-        return one.select(**{label: named.unnest(), code: numbers.unnest()})
+        return one.select(**{name: values.unnest() for name, values in lists.items()})
     # Spark unfolds one list at a time: first the places, then what stands in each.
-    places = one.select(place=ibis.range(0, len(labels)).unnest())
-    return places.select(**{label: named[places["place"]], code: numbers[places["place"]]})
+    places = one.select(place=ibis.range(0, len(next(iter(columns.values())))).unnest())
+    return places.select(**{name: values[places["place"]] for name, values in lists.items()})
 
 
 def as_bytes(text: Expression, engine: str) -> Expression:

@@ -14,6 +14,7 @@ from typing import Any
 
 from discreet.errors import InputError
 from discreet.query.column import Column, Date, Integer, Real, column_to
+from discreet.query.dialect import as_bytes, engine_of, joins, listed
 from discreet.query.read import as_declared, as_text
 from discreet.query.text import read_column, read_constant, read_statement
 
@@ -70,19 +71,24 @@ class Lookup:
         return {"key": self.key, "table": table, "columns": {n: column_to(c) for n, c in self.columns.items()}}
 
     def joined(self, place: int, table: Expression) -> Expression:
-        """The table with this one's columns beside it."""
+        """The table with this one's columns beside it. No row is repeated: keys differ, and are compared as bytes."""
         import ibis
 
-        names = [self.key, *self.columns]
-        labels = {
-            f"discreet lookup {place} {name}": ibis.literal(list(self.table[name]), "array<string>").unnest()
-            for name in names
-        }
-        public = ibis.literal(0).name("one").as_table().select(**labels)
-        sought = as_text(table[self.key])
-        wide = table.left_join(public, [sought == public[f"discreet lookup {place} {self.key}"]])
-        own = {name: wide[name] for name in table.columns}
-        return wide.select(**own, **{name: wide[f"discreet lookup {place} {name}"] for name in self.columns})
+        engine, sought = engine_of(table), as_text(table[self.key])
+        own = {name: table[name] for name in table.columns}
+        if not joins(engine):
+            nothing = ibis.null("string")
+            found = {
+                name: sought.cases(*zip(self.table[self.key], self.table[name], strict=True), else_=nothing)
+                for name in self.columns
+            }
+            return table.select(**own, **found)
+        names = {name: f"discreet lookup {place} {name}" for name in (self.key, *self.columns)}
+        columns = {names[name]: self.table[name] for name in names}
+        public = listed(columns, dict.fromkeys(columns, "string"), engine)
+        match = as_bytes(sought, engine) == as_bytes(public[names[self.key]], engine)
+        wide = table.left_join(public, [match])
+        return wide.select(**{name: wide[name] for name in own}, **{name: wide[names[name]] for name in self.columns})
 
 
 @dataclass(frozen=True, slots=True)
