@@ -12,7 +12,7 @@ from typing import Any
 
 from discreet.core.unit import Unit
 from discreet.query.dialect import added, engine_of, hashed
-from discreet.query.measure import Measure, contribution
+from discreet.query.measure import Measure, Rows, contribution
 
 __all__ = ["GROUP", "PERSON", "contributions", "order_of"]
 
@@ -39,7 +39,7 @@ def contributions(
     import ibis
 
     engine = engine_of(rows)
-    sums = [name for name, measure in measures.items() if not measure.per_person]
+    sums = [name for name, measure in measures.items() if not measure.per_person and measure != Rows()]
     if groups > unit.groups:
         rows = _picked(rows, sums, unit.groups, (groups - 1).bit_length(), salt)
     parts = rows.group_by([GROUP, PERSON]).aggregate(
@@ -48,11 +48,9 @@ def contributions(
     several_persons = parts[PERSON].isnull()
     bounded = {GROUP: parts[GROUP]}
     for name, measure in measures.items():
-        if measure.per_person:
-            bounded[name] = several_persons.ifelse(parts[_ROWS], 1)
-        else:
-            low, high = contribution(measure, unit)
-            bounded[name] = several_persons.ifelse(parts[name], ibis.greatest(ibis.least(parts[name], high), low))
+        low, high = contribution(measure, unit)
+        found = parts[name] if name in sums else parts[_ROWS]  # a person's rows, or persons with a row each
+        bounded[name] = several_persons.ifelse(found, ibis.greatest(ibis.least(found, high), low))
     return parts.select(**bounded)
 
 
