@@ -1,0 +1,240 @@
+"""The most common values of a column: a question, and its plan. Chosen in one release by one-shot noisy top-k."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.compose import compose
+from discreet.core.loss import Loss
+from discreet.core.mechanism import Bits
+from discreet.core.sensitivity import Sensitivity
+from discreet.core.unit import Neighbours
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment, Charge
+from discreet.mechanisms import Gaussian, Laplace, TopK
+from discreet.noise.bits import words
+from discreet.query.aggregate import Count, Persons
+from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.key import Bin, Key, key
+from discreet.query.measure import Measure, sensitivity
+from discreet.query.plan import Expectation, QueryPlan
+from discreet.query.predicate import Predicate
+from discreet.query.price import Price
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+from discreet.query.source import Connection
+
+__all__ = ["COUNT", "Top", "TopPlan", "plan_top"]
+
+Noise = Laplace | Gaussian
+
+COUNT = "count"
+"""The column of noisy counts, of persons or of rows, whichever is protected."""
+
+_FINE = 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """Which `k` values of a column most units have, of those that are declared or listed; with noisy `counts` or not.
+
+    >>> from discreet.query.column import Category
+    >>> schema = Schema("visits", {"ward": Category(["a", "b", "c"])})
+    >>> Top(key("ward"), k=2).checked(schema).to_dict()
+    {'where': None, 'top': {'key': {'column': 'ward'}, 'k': 2, 'counts': True}}
+    """
+
+    key: Key
+    k: int
+    counts: bool = True
+    condition: Predicate | None = None
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The one key."""
+        return (self.key,)
+
+    def where(self, condition: str | Predicate) -> Top:
+        """Among the rows for which the condition is true; a second condition narrows the first."""
+        return replace(self, condition=Query(self.condition).where(condition).condition)
+
+    def checked(self, schema: Schema) -> Top:
+        """The same question, read against a schema. Every error comes from here, before anything is spent."""
+        if not isinstance(self.key, Key):
+            raise InputError("top", self.key, "a column name, bins(...) or key(...)")
+        if self.key.discovered:
+            hint = "Group by discover(...) with a count, and sort what is released."
+            raise InputError(
+                "top", self.key.column, "a column whose values are declared, or listed with key(...)", hint
+            )
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise InputError("k", self.k, "a whole number from 1 up")
+        if not isinstance(self.counts, bool):
+            raise InputError("counts", self.counts, "true or false")
+        if self.counts and self.key.column in (COUNT, f"{COUNT}_lower", f"{COUNT}_upper"):
+            raise InputError("top", self.key.column, "another name: the counts are called so", "Use counts=False.")
+        read = replace(self, condition=self.counted(schema).condition, key=self.key.checked(schema))
+        if self.k > (size := len(read.labels(schema))):
+            raise InputError("k", self.k, f"at most the number of values of {self.key.column}, {size:,}")
+        return read
+
+    def labels(self, schema: Schema) -> list[Any]:
+        """What is chosen from. A missing value is none, unless it is listed."""
+        found = self.key.labels(schema)
+        return [label for label in found if label is not None] if self.key.values is None else found
+
+    def counted(self, schema: Schema) -> Query:
+        """How many units each value has, as a question of its own (which nobody is answered)."""
+        asked = self.key.checked(schema)
+        if asked.edges is None and asked.values is None and schema.columns[asked.column].nullable:
+            # Or what a person has besides would have to share their few groups with what is missing.
+            asked = key(asked.column, self.labels(schema))
+        score = Count() if schema.unit.column is None else Persons()
+        return Query(self.condition, (asked,), ((COUNT if self.counts else "score", score),)).checked(schema)
+
+    def to_dict(self) -> dict[str, Any]:
+        top = {"key": self.key.to_dict(), "k": self.k, "counts": self.counts}
+        return {"where": Query(self.condition).to_dict()["where"], "top": top}
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any], schema: Schema) -> Top:
+        """A question from its JSON values, checked against the schema."""
+        forms = "{'where': ..., 'top': {'key': ..., 'k': ..., 'counts': true}}"
+        top = entry.get("top")
+        if set(entry) - {"where", "top"} or not isinstance(top, Mapping) or set(top) - {"key", "k", "counts"}:
+            raise InputError("query", entry, forms)
+        if not {"key", "k"} <= set(top):
+            raise InputError("top", top, forms)
+        named = top["key"]
+        asked = key(named) if isinstance(named, str) else Key.from_dict(named, schema)
+        # Through a question, which knows how conditions are written.
+        written: dict[str, Any] = {"where": entry.get("where"), "group_by": [], "outputs": {"n": {"of": "count"}}}
+        condition = Query.from_dict(written, schema).condition
+        return cls(asked, top["k"], top.get("counts", True), condition).checked(schema)
+
+
+@dataclass(frozen=True, slots=True)
+class TopPlan:
+    """A choice of values, noise for their counts, and the price of both.
+
+    Guarantee: a run is the adaptive composition of `choice`, whose scores one unit moves by at most one each, and of
+    the counts of what was chosen. Proof: docs/proofs/query-top.md.
+    """
+
+    question: Top
+    schema: Schema
+    allotment: Allotment
+    confidence: float
+    choice: TopK
+    noise: Noise | None
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name, as the ledger knows it."""
+        return self.schema.name
+
+    @property
+    def groups(self) -> int:
+        """How many values will be published."""
+        return self.question.k
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What is counted of every value."""
+        return self._counted.outputs[0][1].measures(self.schema)
+
+    @property
+    def moved(self) -> Sensitivity:
+        """How far one unit can move the counts of the values chosen."""
+        return sensitivity(self.measures[0], self.schema.unit, self.question.k)
+
+    @property
+    def cost(self) -> Loss:
+        """The price of the whole question: the choice, and the counts if there are any."""
+        counted = [] if self.noise is None else [self.noise.loss(self.moved)]
+        return compose([self.choice.loss(), *counted])
+
+    @property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost)
+
+    @property
+    def mechanism(self) -> str:
+        """What chooses and what adds the noise, in words."""
+        return "; ".join(dict.fromkeys(expected.noise for expected in self.expected()))
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        return self.question.to_dict()
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        content = {
+            "schema": self.schema.to_dict(),
+            "query": self.query,
+            "choice": repr(self.choice),
+            "noise": repr(self.noise),
+            "confidence": self.confidence,
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def expected(self) -> list[Expectation]:
+        """How far each choice may be behind the best then left, all at once, and the error of each count."""
+        behind = float(self.choice.error(self.confidence, len(self.question.labels(self.schema))))
+        words_ = f"one-shot top-{self.question.k}, epsilon {float(self.choice.epsilon):.6g}"
+        found = [Expectation(self.question.key.column, words_, behind)]
+        return found if self.noise is None else found + self._outputs(self.noise).expected()
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, choose, add noise to the counts of what was chosen. Called by the one door only."""
+        salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
+        found = data.integers(compile_query(self._counted, self.schema, self.measures, data.table, salt))
+        labels = self.question.labels(self.schema)
+        exact = np.zeros(len(labels), dtype=np.int64)
+        exact[found[GROUP]] = found[measure_name(0)]
+        chosen = self.choice.release(exact, bits=bits)
+        shown = [str(labels[i]) if isinstance(labels[i], Bin) else labels[i] for i in chosen]
+        result: dict[str, Any] = {"columns": {}, "outputs": [], "confidence": self.confidence}
+        if self.noise is not None:
+            result = self._outputs(self.noise).publish([self.noise.release(exact[chosen], bits=bits)])
+        name = self.question.key.column
+        return {**result, "columns": {name: shown, **result["columns"]}, "keys": [name]}
+
+    @property
+    def _counted(self) -> Query:
+        return self.question.counted(self.schema)
+
+    def _outputs(self, noise: Noise) -> QueryPlan:
+        """The counts without a key: it makes outputs of noisy measures. Its own price is not this one."""
+        bare = Query(None, (), self._counted.outputs)
+        return QueryPlan(bare, self.schema, self.allotment, self.confidence, self.measures, (noise,))
+
+
+def plan_top(question: Top, schema: Schema, allotment: Allotment, price: Price) -> TopPlan:
+    """Read a question against its schema and price it: one half for the choice, one for the counts."""
+    checked = question.checked(schema)
+    if allotment.kind == "plan":
+        raise InputError("allotment", allotment.name, "a pure or zcdp allotment: questions are chosen one by one")
+    if price.way == "within":
+        raise InputError("within", float(price.amount), "epsilon, rho or share: the choice of values has a price too")
+    share = Fraction(1, 2) if checked.counts else Fraction(1)
+    currency, amount = price.part(share).spent(allotment)
+    # k choices of epsilon/k cost epsilon, or rho = epsilon^2/(8k).
+    epsilon = amount if currency == "epsilon" else Fraction(math.isqrt(int(8 * checked.k * amount * _FINE**2)), _FINE)
+    # A person who comes adds to scores and takes from none; one who is replaced may do both.
+    choice = TopK(checked.k, epsilon, sensitivity=1, monotone=schema.unit.neighbours is Neighbours.ADD_REMOVE)
+    bare = TopPlan(checked, schema, allotment, price.confidence, choice, None)
+    if not checked.counts:
+        return bare
+    return replace(bare, noise=price.part(share).buys(allotment, [bare.moved], [None])[0])

@@ -1,0 +1,129 @@
+"""A question whose keys nobody listed, as one engine expression: bounded integers for every combination there is.
+
+What comes back is one row for each combination of keys that some row has: the keys, how many units have it, and the
+measures. All of it is private still: which combinations exist is what the selection decides upon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.query.code import group_number
+from discreet.query.column import Boolean, Category, Date, Integer, Text
+from discreet.query.compile import GROUP, chosen, measure_name, measured, summed
+from discreet.query.dialect import added, as_bytes, engine_of, hashed
+from discreet.query.key import Key
+from discreet.query.measure import Measure, contribution
+from discreet.query.pick import PERSON, order_of
+from discreet.query.question import Query
+from discreet.query.read import as_declared, as_text
+from discreet.query.schema import Schema
+
+__all__ = ["LONGEST", "PEOPLE", "WORDS", "compile_unknown", "part_name"]
+
+Expression = Any  # ibis expressions carry no useful static types here
+
+LONGEST = 200
+"""Text of more characters than this is no key: it counts as missing."""
+
+PEOPLE = "people"
+"""The column that counts the units that have a combination."""
+
+WORDS = 8
+"""How many random words the choice of combinations takes."""
+
+_ORDER = "order"
+_MIXED = "mixed"
+_BITS = 31
+_MASK = 2**_BITS - 1
+
+
+def part_name(place: int) -> str:
+    """The column that holds the discovered key of this place."""
+    return f"k{place}"
+
+
+def compile_unknown(
+    query: Query, schema: Schema, measures: Sequence[Measure], table: Expression, salt: Sequence[int]
+) -> Expression:
+    """The expression whose rows are (group, k0, k1, ..., people, m0, m1, ...), one for each combination there is.
+
+    `group` is the number of the combination of listed keys, absent where there are none. Discovered keys are bytes
+    (text, categories) or integers (whole numbers; days in seconds; 0 and 1 for false and true); None if missing.
+
+    Guarantee: the rows of one person count in at most `unit.groups` combinations, once in `people` and within
+    `contribution` in each measure, and it is the same rows for all of them. Proof: docs/proofs/query-unknown-keys.md.
+    """
+    table, number = group_number(query.listed, schema, chosen(query, schema, table))
+    engine = engine_of(table)
+    found = {part_name(place): _value(key, schema, table) for place, key in enumerate(query.discovered)}
+    keys = {GROUP: number} if query.listed else {}
+    # As bytes: under a rule of the column by which "Ann" equals "ANN", one person's spelling would stand for all.
+    keys |= {name: as_bytes(part, engine) if part.type().is_string() else part for name, part in found.items()}
+    columns = dict(keys)
+    if schema.unit.column is not None:
+        columns[_MIXED] = _mixed([number, *found.values()] if query.listed else list(found.values()), engine, salt)
+    rows = measured(columns, schema, measures, table)
+    needed = [GROUP] if query.listed else []
+    needed += [
+        part_name(place) for place, key in enumerate(query.discovered) if not schema.columns[key.column].nullable
+    ]
+    rows = rows.filter([rows[name].notnull() for name in needed]) if needed else rows
+    if schema.unit.column is None:
+        return summed(rows, len(measures), list(keys), **{PEOPLE: rows.count()})
+    rows = rows.filter(rows[PERSON].notnull())
+    rows = rows.mutate(**{_ORDER: order_of(rows[PERSON], rows[_MIXED], _BITS, salt)})
+    parts = _contributions(rows, list(keys), schema, measures)
+    return summed(parts, len(measures), list(keys), **{PEOPLE: parts.count()})
+
+
+def _contributions(rows: Expression, keys: list[str], schema: Schema, measures: Sequence[Measure]) -> Expression:
+    """One row for each person and combination that counts, with what the person adds to it."""
+    import ibis
+
+    engine = engine_of(rows)
+    # By hash and then by the keys themselves: two combinations never share a place, whatever the hash does.
+    order = ibis.window(group_by=PERSON, order_by=[_ORDER, *keys])
+    ranked = rows.mutate(place=ibis.dense_rank().over(order))
+    kept = ranked.filter(ranked["place"] < schema.unit.groups)
+    named = {measure_name(index): measure for index, measure in enumerate(measures)}
+    sums = {name: added(kept[name], engine) for name, measure in named.items() if not measure.per_person}
+    each = kept.group_by([*keys, PERSON]).aggregate(**sums) if sums else kept.select(*keys, PERSON).distinct()
+    bounded = {}
+    for name, measure in named.items():
+        low, high = contribution(measure, schema.unit)
+        bounded[name] = ibis.literal(1) if measure.per_person else ibis.greatest(ibis.least(each[name], high), low)
+    return each.select(*keys, **bounded)
+
+
+def _value(key: Key, schema: Schema, table: Expression) -> Expression:
+    """A discovered key as text or as a whole number; missing where it cannot be read."""
+    import ibis
+
+    column, raw = schema.columns[key.column], table[key.column]
+    match column:
+        case Integer():
+            return as_declared(raw, column)
+        case Boolean():
+            return as_declared(raw, column).cast("int64")
+        case Date():
+            return as_declared(raw, column).cast("timestamp").epoch_seconds().cast("int64")
+        case Category():
+            return as_declared(raw, column)
+        case Text():
+            word = as_text(raw)
+            return (word.length() <= LONGEST).ifelse(word, ibis.null("string"))
+        case _:
+            raise TypeError("real numbers are not discovered")
+
+
+def _mixed(parts: Sequence[Expression], engine: str, salt: Sequence[int]) -> Expression:
+    """One number of 31 bits made of all keys; equal combinations have equal ones."""
+    first, second = ((int(word) & (2**30 - 1)) | 2**29 | 1 for word in salt[5:7])
+    whole = None
+    for part in parts:
+        number = (hashed(part, engine) if part.type().is_string() else part).cast("int64")
+        number = ((number ^ (number >> _BITS)) & _MASK).fill_null(_MASK)
+        whole = number if whole is None else ((whole * first + number * second) >> 20) & _MASK
+    return whole
