@@ -145,7 +145,7 @@ def half_the_noise(mechanism):
 
 @pytest.mark.parametrize("price", [{"epsilon": 4}, {"rho": 1}])
 def test_errors_follow_the_law_and_half_noise_does_not(price):
-    mechanism, trials = ContinualCount(500, **price), 2500
+    mechanism, trials = ContinualCount(500, **price), 800
     assert mechanism.levels >= 5
     at = 47
     stream = [5, 0, 2] * 16

@@ -60,8 +60,8 @@ def one_sided(noise: Laplace | Gaussian, energy: Floats, largest: float, miss: f
 
     No weight is above `largest` in absolute value; there are fewer than 2^32 of them.
     """
-    # The bound grows with the energy, so an array is rounded up to a few hundred energies.
-    steps = np.geomspace(float(energy.min()), float(energy.max()), 400)
+    # The bound grows with the energy, so a long array is rounded up to a hundred or so of them.
+    steps = np.geomspace(float(energy.min()), float(energy.max()), min(len(energy), 160))
     steps[-1] = energy.max()
     copies = steps / largest**2
     match noise:

@@ -40,7 +40,7 @@ class PartitionSelection:
         key the largest chance that any rule treating keys one by one at (epsilon/keys, delta/keys) can give it.
         Proof: docs/proofs/partition-selection.md.
 
-    >>> PartitionSelection(epsilon=1, delta="1e-6").select([0, 1, 10**6]).tolist()
+    >>> PartitionSelection(epsilon=1, delta="1e-12").select([0, 1, 10**6]).tolist()
     [False, False, True]
     """
 

@@ -34,7 +34,7 @@ class QuantileExponential:
         k choices of epsilon/k-bounded range each, k = 1 or 3 for each quantile; hence epsilon-differential privacy
         and epsilon^2/(8k)-zCDP, when a unit is added or removed. Proof: docs/proofs/quantile-exponential.md.
 
-    >>> median = QuantileExponential(0.5, epsilon=1, bins=4).release([0, 10**6, 10**6 + 5, 0])
+    >>> median = QuantileExponential(0.5, epsilon=1, bins=4).release([0, 10**6, 3 * 10**6, 0])
     >>> [answer.at for answer in median]
     [2]
     """

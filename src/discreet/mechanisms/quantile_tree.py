@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,18 +183,15 @@ class RankCurve:
         while at - below > 1:
             middle = (at + below) // 2
             below, at = (below, middle) if ahead[middle] >= 0 else (middle, at)
-        noise, largest = self.tree.noise, self.tree._largest
-        miss = _chance((1 - confidence) / 2)
+        ranked, least = _widths(self.tree, self.tree.noise, float(q), _chance((1 - confidence) / 2))
         # A running sum of floats is off by at most 2^-53 of its largest value a step.
-        rounded = (self.tree.bins + 100) * 2.0**-52 * float(np.abs(self.ranks).max())
-        width = one_sided(noise, self.tree.energy(float(q)), largest, miss) + rounded
+        width = ranked + (self.tree.bins + 100) * 2.0**-52 * float(np.abs(self.ranks).max())
         # A bin is out if its own rank is clearly short of q n, or if the rank of the one before is clearly enough.
         possible = ahead >= -width
         possible[-1] = True
         possible[1:] &= ahead[:-1] <= width[:-1]
         place = np.flatnonzero(possible)
-        some = np.array([_shares(self.tree.children, self.tree.levels)[-1] * self.tree.children])
-        if self.total <= one_sided(noise, some, largest, miss)[0]:  # perhaps there are no rows at all
+        if self.total <= least:  # perhaps there are no rows at all
             return Quantile(q, at, 0, self.tree.bins - 1, confidence)
         return Quantile(q, at, int(min(place[0], at)), int(max(place[-1], at)), confidence)
 
@@ -201,6 +199,14 @@ class RankCurve:
 def _shares(width: int, levels: int) -> list[float]:
     """From the leaves up, the weight of a node's own count beside the sum of its children; also its variance."""
     return [(width**level - width ** (level - 1)) / (width**level - 1) for level in range(1, levels + 1)]
+
+
+@lru_cache(maxsize=8)  # a width for each bin is kept
+def _widths(tree: QuantileTree, noise: Laplace | Gaussian, q: float, miss: float) -> tuple[NDArray[np.float64], float]:
+    """How far (rank - q total) of each bin strays, and the total: the same for every histogram, so found once."""
+    some = np.array([_shares(tree.children, tree.levels)[-1] * tree.children])
+    total = one_sided(noise, some, tree._largest, miss)[0]
+    return one_sided(noise, tree.energy(q), tree._largest, miss), float(total)
 
 
 def _chance(exact: Fraction) -> float:
