@@ -89,8 +89,9 @@ def as_text(raw: Expression) -> Expression:
     if not (kind.is_floating() or kind.is_decimal()):
         return raw.cast("string")
     number = _number(raw)
-    whole = (number == number.floor()) & (number.abs() < _WHOLE)
-    return whole.ifelse(_clamp(number, -_WHOLE, _WHOLE).cast("int64").cast("string"), ibis.null("string"))
+    near = _clamp(number, -_WHOLE, _WHOLE)  # what is rounded must fit an integer
+    whole = (number == near.floor()) & (near.abs() < _WHOLE)
+    return whole.ifelse(near.cast("int64").cast("string"), ibis.null("string"))
 
 
 def identity(raw: Expression) -> Expression:
