@@ -79,7 +79,8 @@ class Lattice:
         """Clamp and round to whole steps."""
         reals = np.asarray(values, dtype=np.float64)
         middle = (self.lowest + self.highest) / 2
-        scaled = np.ldexp(reals, -self.exponent)
+        with np.errstate(all="ignore"):  # what overflows is clamped; a warning would tell that there was one
+            scaled = np.ldexp(reals, -self.exponent)
         scaled = np.where(np.isnan(scaled), middle, np.clip(scaled, self.lowest, self.highest))
         # floor(x) + (fraction >= 1/2) rather than floor(x + 1/2): the sum rounds up just below a half.
         whole = np.floor(scaled)
