@@ -124,6 +124,6 @@ def _mixed(parts: Sequence[Expression], engine: str, salt: Sequence[int]) -> Exp
     whole = None
     for part in parts:
         number = (hashed(part, engine) if part.type().is_string() else part).cast("int64")
-        number = ((number ^ (number >> _BITS)) & _MASK).fill_null(_MASK)
+        number = part.isnull().ifelse(_MASK, (number ^ (number >> _BITS)) & _MASK)  # engines hash NULL differently
         whole = number if whole is None else ((whole * first + number * second) >> 20) & _MASK
     return whole
