@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.query.curator import open_curator as open
     from discreet.query.key import bins, key
     from discreet.query.predicate import col
+    from discreet.query.quantile import median, quantile
     from discreet.query.question import Query
     from discreet.query.schema import Schema
 
@@ -42,6 +43,7 @@ _HOMES = {
     "discreet.query.curator": ("open",),
     "discreet.query.key": ("bins", "key"),
     "discreet.query.predicate": ("col",),
+    "discreet.query.quantile": ("median", "quantile"),
     "discreet.query.question": ("Query",),
     "discreet.query.schema": ("Schema",),
 }
@@ -76,8 +78,10 @@ __all__ = [
     "count",
     "key",
     "mean",
+    "median",
     "open",
     "people",
+    "quantile",
     "std",
     "total",
     "variance",

@@ -19,7 +19,7 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
-from discreet.query.plan import QueryPlan, plan_query
+from discreet.query.joined import Job, plan_question
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.schema import Schema
@@ -34,7 +34,7 @@ _GRID = 10**6  # shares are rounded down to millionths: together they never exce
 class BatchPlan:
     """Plans that are charged and run together."""
 
-    parts: tuple[tuple[str, QueryPlan], ...]
+    parts: tuple[tuple[str, Job], ...]
 
     @property
     def dataset(self) -> str:
@@ -92,13 +92,14 @@ def plan_batch(
         raise InputError("weights", min(unknown), "the names of questions: " + ", ".join(questions))
     if price.way == "within":
         return BatchPlan(
-            tuple((name, plan_query(query, schema, allotment, price)) for name, query in questions.items())
+            tuple((name, plan_question(query, schema, allotment, price)) for name, query in questions.items())
         )
     gaussian = allotment.kind == "zcdp" and price.way != "epsilon"
     found = shares({name: (weights or {}).get(name, 1) for name in questions}, 2 / 3 if gaussian else 1 / 2)
     return BatchPlan(
         tuple(
-            (name, plan_query(query, schema, allotment, price.part(found[name]))) for name, query in questions.items()
+            (name, plan_question(query, schema, allotment, price.part(found[name])))
+            for name, query in questions.items()
         )
     )
 

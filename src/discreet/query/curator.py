@@ -22,10 +22,11 @@ from discreet.query.after import UNTOUCHED, After
 from discreet.query.aggregate import Aggregate
 from discreet.query.batch import BatchPlan, plan_batch
 from discreet.query.explain import explain, explain_batch, price_text
+from discreet.query.joined import Job, plan_question
 from discreet.query.key import Key
-from discreet.query.plan import QueryPlan, plan_query
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
+from discreet.query.quantile import BINS, Ordered, bounds_of, maximum, median, minimum, quantiles, spread
 from discreet.query.question import Query
 from discreet.query.read import problem
 from discreet.query.schema import Schema
@@ -95,7 +96,7 @@ class Curator:
         return parts[part]
 
     def _release(
-        self, plan: QueryPlan | BatchPlan, parts: Sequence[QueryPlan], release: str | None, why: str
+        self, plan: Job | BatchPlan, parts: Sequence[Job], release: str | None, why: str
     ) -> dict[str, Release]:
         fitting(self._source, self.schema, [name for part in parts for name in _used(part)])
         name = plan.allotment.name
@@ -146,13 +147,38 @@ class Question:
         """Answer for every group of public keys."""
         return replace(self, query=self.query.group_by(*keys))
 
-    def agg(self, **outputs: Aggregate) -> Question:
+    def agg(self, /, **outputs: Aggregate | Ordered) -> Question:
         """Name what is computed."""
         return replace(self, query=self.query.agg(**outputs))
 
     def histogram(self, column: str, edges: Any = None, **how: Any) -> Question:
         """How many rows in each bin of a column."""
         return replace(self, query=self.query.histogram(column, edges, **how))
+
+    def quantiles(
+        self, column: str, listed: Iterable[Number] | Number, *, grid: int | str = BINS, method: str = "auto"
+    ) -> Question:
+        """Quantiles of a column, named q25, q50, ...; `grid` is the number of bins between its declared bounds."""
+        return self.agg(**quantiles(column, listed, grid=grid, method=method))
+
+    def median(self, column: str, *, grid: int | str = BINS, method: str = "auto") -> Question:
+        """The value in the middle."""
+        return self.agg(median=median(column, grid=grid, method=method))
+
+    def range(self, column: str, *, tail: Number = "0.01", grid: int | str = BINS, method: str = "auto") -> Question:
+        """Where all but a share `tail` of the rows lie, on either side, as `min`, `max` and `range`.
+
+        The smallest and the largest value themselves are one person's and cannot be told.
+        """
+        how: dict[str, Any] = {"tail": tail, "grid": grid, "method": method}
+        return self.agg(min=minimum(column, **how), max=maximum(column, **how), range=spread(column, **how))
+
+    def suggest_bounds(self, column: str, *, tail: Number = "0.01", method: str = "auto") -> Question:
+        """Round numbers `low` and `high` that all but a share `tail` of the rows lie within, on either side.
+
+        The search spans the declared bounds, which may be as wide as nobody doubts. Like any question it has a price.
+        """
+        return self.agg(**bounds_of(column, tail, method))
 
     def plan(
         self,
@@ -168,7 +194,7 @@ class Question:
         """Price the whole question: by epsilon, rho, a share of the allotment, or the accuracy wanted."""
         price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence, noise=noise)
         part = self.curator.allotment(allotment)
-        return Offer(self.curator, plan_query(self.query, self.curator.schema, part, price), self.after)
+        return Offer(self.curator, plan_question(self.query, self.curator.schema, part, price), self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +202,7 @@ class Offer:
     """A plan and where to release it. `print(offer)` before, `offer.release()` to spend."""
 
     curator: Curator
-    plan: QueryPlan
+    plan: Job
     after: After = UNTOUCHED
 
     def explain(self) -> str:
@@ -322,12 +348,13 @@ def _ledger_place(source: Any, ledger: str | Path | None) -> str | Path:
     return "discreet.db"
 
 
-def _used(plan: QueryPlan) -> list[str]:
+def _used(plan: Job) -> list[str]:
     """The columns a plan reads."""
     from discreet.query.predicate import columns_of
 
     named = [key.column for key in plan.question.keys]
-    named += [column for measure in plan.measures if (column := getattr(measure, "column", None)) is not None]
+    outputs = [output for _, output in (*plan.question.outputs, *plan.question.ordered)]
+    named += [column for output in outputs if (column := getattr(output, "column", None)) is not None]
     if plan.question.condition is not None:
         named += columns_of(plan.question.condition)
     if plan.schema.unit.column is not None:

@@ -22,7 +22,6 @@ from discreet.noise.bits import words
 from discreet.query.aggregate import Aggregate
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.estimate import estimate, linear_step
-from discreet.query.key import Bin
 from discreet.query.measure import Measure, Rows, sensitivity
 from discreet.query.price import Price
 from discreet.query.question import Query
@@ -134,7 +133,7 @@ class QueryPlan:
 
     def publish(self, noisy: list[Any]) -> dict[str, Any]:
         """The table of results made from noisy measures alone."""
-        columns: dict[str, list[Any]] = self._key_columns()
+        columns = self.question.key_columns(self.schema)
         for name, aggregate in self.question.outputs:
             places = self._indices(aggregate)
             result = estimate(
@@ -149,17 +148,6 @@ class QueryPlan:
             "outputs": [name for name, _ in self.question.outputs],
             "confidence": self.confidence,
         }
-
-    def _key_columns(self) -> dict[str, list[Any]]:
-        """The groups in the order of publication, which is that of the keys' labels: the last key moves fastest."""
-        columns: dict[str, list[Any]] = {}
-        repeat = self.groups
-        for key in self.question.keys:
-            labels = [str(label) if isinstance(label, Bin) else label for label in key.labels(self.schema)]
-            repeat //= len(labels)
-            once = [label for label in labels for _ in range(repeat)]
-            columns[key.column] = once * (self.groups // len(once))
-        return columns
 
     def _indices(self, aggregate: Aggregate) -> list[int]:
         return [self.measures.index(measure) for measure in aggregate.measures(self.schema)]
@@ -184,6 +172,8 @@ class QueryPlan:
 def plan_query(question: Query, schema: Schema, allotment: Allotment, price: Price) -> QueryPlan:
     """Read a question against its schema and price it. Raises before anything is spent."""
     checked = question.checked(schema)
+    if checked.ordered:
+        raise InputError("outputs", checked.ordered[0][0], "sums and counts: quantiles are another kind of plan")
     measures: list[Measure] = []
     steps: dict[Measure, Fraction | None] = {}
     for _, aggregate in checked.outputs:

@@ -87,6 +87,11 @@ class Price:
         """A part of this price, said in the same way."""
         return replace(self, amount=self.amount * share)
 
+    def spent(self, allotment: Allotment) -> tuple[str, Fraction]:
+        """What is paid with, "epsilon" or "rho", and how much of it."""
+        currency = "epsilon" if self._kind(allotment) == "laplace" else "rho"
+        return currency, self.amount * (allotment.cap.amount if self.way == "share" else 1)
+
     def _kind(self, allotment: Allotment) -> str:
         """Laplace where epsilon is counted; Gaussian, which errs less for the same rho, where rho is."""
         if self.way == "rho" and allotment.kind == "pure":

@@ -9,12 +9,13 @@ from typing import Any
 
 from discreet.errors import InputError
 from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count
-from discreet.query.key import MOST_GROUPS, Key, bins, key
+from discreet.query.key import MOST_GROUPS, Bin, Key, bins, key
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Predicate, checked, predicate_from, predicate_to
+from discreet.query.quantile import Ordered, check_ordered, ordered_from, ordered_to
 from discreet.query.schema import Schema
 
-__all__ = ["Query"]
+__all__ = ["Query", "output_from"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Query:
     condition: Predicate | None = None
     keys: tuple[Key, ...] = ()
     outputs: tuple[tuple[str, Aggregate], ...] = ()
+    ordered: tuple[tuple[str, Ordered], ...] = ()
 
     def where(self, condition: str | Predicate) -> Query:
         """Keep the rows for which the condition is true; a second condition narrows the first."""
@@ -44,9 +46,14 @@ class Query:
         """Answer for every group: declared values, `bins(...)`, `key(column, values)`, or `discover(column)`."""
         return replace(self, keys=self.keys + tuple(key(k) if isinstance(k, str) else k for k in keys))
 
-    def agg(self, **outputs: Aggregate) -> Query:
-        """Name what is computed: `agg(visits=count(), cost=mean("cost"))`."""
-        return replace(self, outputs=self.outputs + tuple(outputs.items()))
+    def agg(self, /, **outputs: Aggregate | Ordered) -> Query:
+        """Name what is computed: `agg(visits=count(), cost=mean("cost"), typical=median("cost"))`."""
+        return self._computing(outputs)
+
+    def _computing(self, outputs: Mapping[str, Aggregate | Ordered]) -> Query:
+        sums = tuple((name, output) for name, output in outputs.items() if not isinstance(output, Ordered))
+        ordered = tuple((name, output) for name, output in outputs.items() if isinstance(output, Ordered))
+        return replace(self, outputs=self.outputs + sums, ordered=self.ordered + ordered)
 
     def histogram(self, column: str, edges: Any = None, **how: Any) -> Query:
         """How many rows in each bin of a column (or at each of its declared values)."""
@@ -55,13 +62,13 @@ class Query:
 
     def checked(self, schema: Schema) -> Query:
         """The same question, read against a schema. Every error comes from here, before anything is spent."""
-        if not self.outputs:
+        if not self.outputs and not self.ordered:
             raise InputError("outputs", "none", "at least one, such as agg(rows=count())")
         if strange := [k for k in self.keys if not isinstance(k, Key)]:
             raise InputError("group_by", strange[0], "column names, bins(...), key(...) or discover(...)")
         keys = tuple(k.checked(schema) for k in self.keys)
         names = [k.column for k in keys]
-        for name, _ in self.outputs:
+        for name, _ in (*self.outputs, *self.ordered):
             if not isinstance(name, str) or not name.isidentifier():
                 raise InputError("outputs", name, "a plain name (letters, digits, _)")
             names += [name, f"{name}_lower", f"{name}_upper"]
@@ -71,10 +78,16 @@ class Query:
                 raise InputError("outputs", name, allowed)
         for _, aggregate in self.outputs:
             if not isinstance(aggregate, Aggregate):
-                raise InputError("outputs", aggregate, "count(), people(), total(), mean(), variance() or std()")
+                raise InputError(
+                    "outputs",
+                    aggregate,
+                    "count(), people(), total(), mean(), variance(), std(), median() or quantile()",
+                )
             aggregate.measures(schema)
+        for _, ordered in self.ordered:
+            check_ordered(ordered, schema)
         condition = None if self.condition is None else checked(self.condition, schema)
-        query = Query(condition, keys, self.outputs)
+        query = Query(condition, keys, self.outputs, self.ordered)
         if query.groups(schema) > MOST_GROUPS:
             raise InputError("group_by", f"{query.groups(schema):,} groups", f"at most {MOST_GROUPS:,}")
         return query
@@ -96,11 +109,23 @@ class Query:
             total *= len(k.labels(schema))
         return total
 
+    def key_columns(self, schema: Schema) -> dict[str, list[Any]]:
+        """The groups in the order of publication, which is that of the keys' labels: the last key moves fastest."""
+        columns: dict[str, list[Any]] = {}
+        groups = repeat = self.groups(schema)
+        for k in self.listed:
+            labels = [str(label) if isinstance(label, Bin) else label for label in k.labels(schema)]
+            repeat //= len(labels)
+            once = [label for label in labels for _ in range(repeat)]
+            columns[k.column] = once * (groups // len(once))
+        return columns
+
     def to_dict(self) -> dict[str, Any]:
+        outputs = {name: aggregate_to(aggregate) for name, aggregate in self.outputs}
         return {
             "where": None if self.condition is None else predicate_to(self.condition),
             "group_by": [k.to_dict() for k in self.keys],
-            "outputs": {name: aggregate_to(aggregate) for name, aggregate in self.outputs},
+            "outputs": outputs | {name: ordered_to(ordered) for name, ordered in self.ordered},
         }
 
     def to_json(self) -> str:
@@ -121,8 +146,8 @@ class Query:
         if where is not None:
             condition = parse_condition(where) if isinstance(where, str) else predicate_from(where)
         keys = tuple(key(k) if isinstance(k, str) else Key.from_dict(k, schema) for k in keyed)
-        outputs = tuple((name, aggregate_from(value)) for name, value in named.items())
-        return cls(condition, keys, outputs).checked(schema)
+        outputs = {name: output_from(value) for name, value in named.items()}
+        return cls(condition, keys)._computing(outputs).checked(schema)
 
     @classmethod
     def from_json(cls, text: str, schema: Schema) -> Query:
@@ -133,3 +158,10 @@ class Query:
         if not isinstance(entry, dict):
             raise InputError("query", text, "a JSON object")
         return cls.from_dict(entry, schema)
+
+
+def output_from(entry: Any) -> Aggregate | Ordered:
+    """What is computed, from its JSON values."""
+    if isinstance(entry, Mapping) and entry.get("of") in ("quantile", "median", "spread"):
+        return ordered_from(entry)
+    return aggregate_from(entry)

@@ -22,6 +22,7 @@ from discreet.query.column import Category
 from discreet.query.key import Key, bins, key
 from discreet.query.parse import read_condition
 from discreet.query.predicate import IsIn, Predicate
+from discreet.query.quantile import Ordered, median, quantile, quantile_name
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.text import read_column, read_constant, read_statement
@@ -29,7 +30,7 @@ from discreet.query.text import read_column, read_constant, read_statement
 __all__ = ["Statement", "parse_sql"]
 
 _SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
-_AGGREGATES = "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV_POP"
+_AGGREGATES = "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV_POP, MEDIAN, QUANTILE_CONT"
 _OPERATORS = {"EQ": "==", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 
 
@@ -82,13 +83,48 @@ def _table_name(table: Any, allowed: str) -> str:
     return str(table.name)
 
 
+def _ordered(node: Any) -> Ordered | None:
+    """MEDIAN(x), QUANTILE_CONT(x, q) or PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)."""
+    exp = _exp()
+    if type(node) is exp.Median:
+        _only(node, "this")
+        return median(read_column(node.this, "sql"))
+    if type(node) is exp.PercentileCont and node.expression:
+        _only(node, "this", "expression")
+        return _quantile(node, node.this, node.expression)
+    if type(node) is exp.WithinGroup and type(node.this) is exp.PercentileCont:
+        _only(node, "this", "expression")
+        _only(node.this, "this")
+        order = node.expression
+        if type(order) is not exp.Order or len(order.expressions) != 1 or type(order.expressions[0]) is not exp.Ordered:
+            raise refuse(node, "PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY column)")
+        _only(order, "expressions")
+        _only(order.expressions[0], "this", "nulls_first")
+        return _quantile(node, order.expressions[0].this, node.this.this)
+    return None
+
+
+def _quantile(node: Any, column: Any, q: Any) -> Ordered:
+    share = read_constant(q, "sql")
+    if isinstance(share, (str, bool)):
+        raise refuse(node, "a quantile as a number strictly between 0 and 1")
+    return quantile(read_column(column, "sql"), share)
+
+
+def _kind(aggregate: Aggregate | Ordered) -> str:
+    if not isinstance(aggregate, Ordered):
+        return type(aggregate).__name__.lower()
+    (q,) = aggregate.ranks
+    return "median" if 2 * q == 1 else quantile_name(q)
+
+
 class _Reader:
     """Reads one statement, noting outputs as they are met."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self.keys: list[tuple[Any, Key]] = []
-        self.outputs: dict[str, Aggregate] = {}
+        self.outputs: dict[str, Aggregate | Ordered] = {}
         self.shown: list[tuple[str, str]] = []
         self.rows: dict[str, list[Predicate]] = {schema.name: []}
 
@@ -203,13 +239,13 @@ class _Reader:
             if known == aggregate:
                 return name
         column = getattr(aggregate, "column", None)
-        name = label or type(aggregate).__name__.lower() + (f"_{column}" if column else "")
+        name = label or _kind(aggregate) + (f"_{column}" if column else "")
         if name in self.outputs:
             raise refuse(node, f"named otherwise: {name!r} is taken", "Use AS.")
         self.outputs[name] = aggregate
         return name
 
-    def aggregate(self, node: Any) -> Aggregate:
+    def aggregate(self, node: Any) -> Aggregate | Ordered:
         exp = _exp()
         simple: dict[Any, Any] = {
             exp.Sum: Sum,
@@ -232,6 +268,11 @@ class _Reader:
             _only(node, "this")
             made: Aggregate = simple[type(node)](read_column(node.this, "sql"))
             return made
+        if type(node) in (exp.Min, exp.Max):
+            hint = "Ask for QUANTILE_CONT(column, 0.01) or QUANTILE_CONT(column, 0.99)."
+            raise refuse(node, "not released: the smallest and the largest value are one person's", hint)
+        if (ordered := _ordered(node)) is not None:
+            return ordered
         raise refuse(node, f"an aggregate: {_AGGREGATES}")
 
     def having(self, tree: Any) -> tuple[Having, ...]:

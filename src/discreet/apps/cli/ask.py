@@ -29,6 +29,7 @@ from discreet.apps.cli.options import (
 from discreet.apps.cli.output import AsJson, say, show_json, show_release, working
 from discreet.errors import InputError
 from discreet.query.curator import Offer
+from discreet.query.quantile_plan import RankExpectation
 from discreet.query.skeleton import skeleton
 from discreet.query.source import source_of
 
@@ -193,7 +194,8 @@ def describe(offer: Offer) -> dict[str, object]:
         "groups": chosen.groups,
         "confidence": chosen.confidence,
         "expected": [
-            {"output": e.output, "noise": e.noise, "half_width": e.half_width, "by_rows": dict(e.by_rows)}
+            {"output": e.output, "noise": e.noise, "half_width": e.half_width}
+            | ({"unit": "ranks"} if isinstance(e, RankExpectation) else {"by_rows": dict(e.by_rows)})
             for e in chosen.expected()
         ],
         "digest": chosen.digest,

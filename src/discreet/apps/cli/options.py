@@ -10,10 +10,12 @@ import typer
 
 from discreet.core.exact import Number
 from discreet.errors import InputError
-from discreet.query.aggregate import Aggregate, aggregate_from
+from discreet.query.aggregate import Aggregate
 from discreet.query.column import Date
 from discreet.query.curator import Curator, Offer, Question, open_curator
 from discreet.query.key import Key, bins, key
+from discreet.query.quantile import Ordered, quantile, quantile_name
+from discreet.query.question import output_from
 from discreet.query.schema import Schema
 
 __all__ = [
@@ -39,7 +41,8 @@ Data = Annotated[str, typer.Argument(help="CSV or Parquet file, glob or folder, 
 Outputs = Annotated[
     list[str] | None,
     typer.Argument(
-        help="What to compute: count, people, sum(COLUMN), mean(...), variance(...), std(...); NAME=... names it."
+        help="What to compute: count, people, sum(COLUMN), mean(...), variance(...), std(...), median(...), "
+        "quantile(COLUMN,0.9); NAME=... names it."
     ),
 ]
 SchemaFile = Annotated[str | None, typer.Option("--schema", envvar="DISCREET_SCHEMA", help="discreet.toml by default.")]
@@ -91,16 +94,23 @@ def offer_for(
 _OUTPUT = re.compile(r"(?:(?P<name>\w+)=)?(?P<of>\w+)(?:\((?P<column>[^()]*)\))?")
 
 
-def _outputs(texts: list[str]) -> dict[str, Aggregate]:
-    found: dict[str, Aggregate] = {}
+def _outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
+    found: dict[str, Aggregate | Ordered] = {}
     for text in texts:
         match = _OUTPUT.fullmatch(text.strip())
         if match is None:
-            raise InputError("output", text, "such as count, people, sum(pay), mean(pay) or average=mean(pay)")
+            raise InputError(
+                "output", text, "such as count, people, sum(pay), median(pay), quantile(pay,0.9) or average=mean(pay)"
+            )
         column = (match["column"] or "").strip() or None
+        if match["of"] == "quantile":
+            name, _, share = (column or "").rpartition(",")
+            asked = quantile(name.strip(), share.strip())
+            found[match["name"] or f"{quantile_name(asked.q)}_{asked.column}"] = asked
+            continue
         name = match["name"] or (match["of"] if column is None else f"{match['of']}_{column}")
         entry: dict[str, Any] = {"of": match["of"]} | ({"column": column} if column else {})
-        found[name] = aggregate_from(entry)
+        found[name] = output_from(entry)
     return found
 
 

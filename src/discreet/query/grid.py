@@ -1,0 +1,149 @@
+"""The bins that values are sorted into before their ranks are noised. They follow from what is declared alone."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import InputError
+from discreet.query.column import Integer, Numeric
+from discreet.query.read import bounded, whole
+
+__all__ = ["DECADES", "MOST_BINS", "Decades", "Even", "Grid", "grid_for"]
+
+Expression = Any  # ibis expressions carry no useful static types here
+
+MOST_BINS = 2**16
+DECADES = "decades"
+_REACH = 12  # decades below the largest bound
+
+
+@dataclass(frozen=True, slots=True)
+class Even:
+    """`bins` bins of equal width from `lower` to `upper`; of whole numbers, each bin holds `width` of them."""
+
+    lower: Fraction
+    upper: Fraction
+    width: Fraction
+    bins: int
+    whole: bool
+
+    def start(self, place: int) -> int | float:
+        """The least value of a bin."""
+        return _plain(self.lower + place * self.width, self.whole)
+
+    def end(self, place: int) -> int | float:
+        """The largest value of a bin: its end, and for whole numbers the last one inside."""
+        after = self.lower + (place + 1) * self.width - (1 if self.whole else 0)
+        return _plain(min(after, self.upper), self.whole)
+
+    def middle(self, place: int) -> int | float:
+        """What stands for a bin."""
+        return _middle(self.start(place), self.end(place), self.whole)
+
+    def place(self, raw: Expression) -> Expression:
+        """The bin of a stored value, in the engine; NULL where it is missing.
+
+        Plain arithmetic that rounds alike on every engine and never falls as the value rises: the bins are intervals,
+        whose ends are the stated ones to within a rounding of floats.
+        """
+        import ibis
+
+        low, width = float(self.lower), float(self.width)
+
+        def inside(number: Expression) -> Expression:
+            if self.whole:
+                place = ((whole(number) - int(self.lower)).cast("float64") + 0.5) / width
+            else:
+                # Half a width first: a number too small to be divided is then no reason for an engine to fail.
+                place = ((number.cast("float64") - low) + width / 2) / width - 0.5
+            return ibis.greatest(ibis.least(place.floor().cast("int64"), self.bins - 1), 0).cast("int32")
+
+        return _placed(raw, low, float(self.upper), inside, self.bins - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Decades:
+    """Bins that end at 1, 2 and 5 times the powers of ten, on both sides of zero: narrow near zero, wide far away."""
+
+    edges: tuple[Fraction, ...]
+    whole: bool
+
+    @property
+    def bins(self) -> int:
+        return len(self.edges) - 1
+
+    def start(self, place: int) -> int | float:
+        """The least value of a bin."""
+        return _plain(self.edges[place], self.whole)
+
+    def end(self, place: int) -> int | float:
+        """Where a bin ends: a round number, so the next bin's start."""
+        return _plain(self.edges[place + 1], self.whole)
+
+    def middle(self, place: int) -> int | float:
+        """What stands for a bin."""
+        return _middle(self.start(place), self.end(place), self.whole)
+
+    def place(self, raw: Expression) -> Expression:
+        """The bin of a stored value, in the engine; NULL where it is missing."""
+        import ibis
+
+        def inside(number: Expression) -> Expression:
+            value = whole(number) if self.whole else number
+            passed = [(value >= float(edge)).ifelse(1, 0) for edge in self.edges[1:-1]]
+            return sum(passed[1:], passed[0]).cast("int32") if passed else ibis.literal(0, "int32")
+
+        return _placed(raw, float(self.edges[0]), float(self.edges[-1]), inside, self.bins - 1)
+
+
+Grid = Even | Decades
+
+
+def grid_for(column: Numeric, size: int | str) -> Grid:
+    """`size` bins of equal width over the declared bounds (fewer if there are fewer whole numbers), or "decades".
+
+    >>> grid_for(Integer(0, 120), 1024).bins
+    121
+    """
+    counted = isinstance(column, Integer)
+    if size == DECADES:
+        return Decades(_decades(column.lower, column.upper, counted), counted)
+    if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MOST_BINS:
+        raise InputError("grid", size, f"a whole number of bins from 2 to {MOST_BINS:,}")
+    span = column.upper - column.lower
+    if not counted:
+        return Even(column.lower, column.upper, span / size, size, False)
+    width = -(-(span + 1) // size)
+    return Even(column.lower, column.upper, Fraction(width), int(-(-(span + 1) // width)), True)
+
+
+def _decades(lower: Fraction, upper: Fraction, counted: bool) -> tuple[Fraction, ...]:
+    largest = max(abs(lower), abs(upper))
+    top = 0
+    while Fraction(10) ** top > largest:
+        top -= 1
+    while Fraction(10) ** (top + 1) <= largest:
+        top += 1
+    lowest = max(top - _REACH, 0) if counted else top - _REACH
+    sizes = [m * Fraction(10) ** power for power in range(lowest, top + 1) for m in (1, 2, 5)]
+    marks = [-size for size in reversed(sizes)] + [Fraction(0)] + sizes
+    found = [lower, *(mark for mark in marks if lower < mark < upper), upper]
+    return tuple(a for a, _ in itertools.groupby(found))
+
+
+def _placed(raw: Expression, low: float, high: float, inside: Any, last: int) -> Expression:
+    import ibis
+
+    below, above = ibis.literal(0, "int32"), ibis.literal(last, "int32")
+    return bounded(raw, low, high, inside=inside, below=below, above=above, missing=ibis.null("int32"))
+
+
+def _plain(value: Fraction, counted: bool) -> int | float:
+    return int(value) if counted else float(value)
+
+
+def _middle(start: int | float, end: int | float, counted: bool) -> int | float:
+    return (int(start) + int(end)) // 2 if counted else (start + end) / 2

@@ -1,0 +1,130 @@
+"""One question whose outputs take several kinds of plan: sums and quantiles, one price, one charge, one table.
+
+Every part publishes the same public groups in the same order, so that joining them is putting columns side by side.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from discreet.accounting.compose import compose
+from discreet.core.loss import Loss
+from discreet.core.mechanism import Bits
+from discreet.ledger.budget import Allotment, Charge
+from discreet.query.plan import Expectation, QueryPlan, plan_query
+from discreet.query.price import Price
+from discreet.query.quantile_plan import QuantilePlan, RankExpectation, plan_quantiles
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+from discreet.query.source import Connection
+
+__all__ = ["Job", "JoinedPlan", "plan_question"]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedPlan:
+    """Plans about the same groups that are charged and run together and published as one table."""
+
+    question: Query
+    parts: tuple[QueryPlan | QuantilePlan, ...]
+
+    @property
+    def schema(self) -> Schema:
+        """What is declared about the table."""
+        return self.parts[0].schema
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name, as the ledger knows it."""
+        return self.schema.name
+
+    @property
+    def allotment(self) -> Allotment:
+        """The allotment that pays."""
+        return self.parts[0].allotment
+
+    @property
+    def confidence(self) -> float:
+        """Of every interval."""
+        return self.parts[0].confidence
+
+    @property
+    def groups(self) -> int:
+        """How many groups will be published."""
+        return self.parts[0].groups
+
+    @property
+    def cost(self) -> Loss:
+        """The price of the whole question: the composition of its parts."""
+        return compose([part.cost for part in self.parts])
+
+    @property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost)
+
+    @property
+    def mechanism(self) -> str:
+        """What hides one unit, in words."""
+        return "; ".join(dict.fromkeys(part.mechanism for part in self.parts))
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        return self.question.to_dict()
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        content = {"query": self.query, "parts": [part.digest for part in self.parts]}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def expected(self) -> list[Expectation | RankExpectation]:
+        """The error of every output."""
+        return [expected for part in self.parts for expected in part.expected()]
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Each part in turn, with noise of its own. Called by the one door only."""
+        return self.answer(data, bits)
+
+    def answer(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """The released table, for a job this plan is a part of."""
+        tables = [part.answer(data, bits) for part in self.parts]
+        return {
+            **tables[0],
+            "columns": {name: column for table in tables for name, column in table["columns"].items()},
+            "outputs": [name for table in tables for name in table["outputs"]],
+        }
+
+
+Job = QueryPlan | QuantilePlan | JoinedPlan
+
+
+def plan_question(question: Query, schema: Schema, allotment: Allotment, price: Price) -> Job:
+    """Price a question whatever its outputs are. Raises before anything is spent.
+
+    Every measure of the sums and every search for quantiles gets an equal part of the price.
+    """
+    checked = question.checked(schema)
+    searches: dict[tuple[str, int | str, str], Query] = {}
+    for name, output in checked.ordered:
+        kind = (output.column, output.grid, output.method)
+        part = searches.get(kind, Query(checked.condition, checked.keys))
+        searches[kind] = replace(part, ordered=(*part.ordered, (name, output)))
+    sums = replace(checked, ordered=())
+    measures = len({measure for _, aggregate in sums.outputs for measure in aggregate.measures(schema)})
+    if not searches:
+        return plan_query(sums, schema, allotment, price)
+    if len(searches) == 1 and not measures:
+        return plan_quantiles(checked, schema, allotment, price)
+    each = price if price.way == "within" else price.part(Fraction(1, measures + len(searches)))
+    parts: list[QueryPlan | QuantilePlan] = []
+    if measures:
+        counted = price if price.way == "within" else price.part(Fraction(measures, measures + len(searches)))
+        parts.append(plan_query(sums, schema, allotment, counted))
+    parts += [plan_quantiles(search, schema, allotment, each) for search in searches.values()]
+    return JoinedPlan(checked, tuple(parts))

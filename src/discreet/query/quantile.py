@@ -1,0 +1,198 @@
+"""What a question may ask about the order of a column's values: a quantile, or how far two quantiles lie apart.
+
+The smallest and the largest value are one person's, so nobody is told them. What stands for them are quantiles close to
+the ends: `minimum` is the value below which 1% of the rows lie (`tail`), `maximum` the one above which 1% do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.exact import Number, as_written
+from discreet.core.wire import fraction
+from discreet.errors import InputError
+from discreet.query.grid import DECADES, grid_for
+from discreet.query.schema import Schema
+
+__all__ = [
+    "BINS",
+    "At",
+    "Between",
+    "Ordered",
+    "maximum",
+    "median",
+    "minimum",
+    "ordered_from",
+    "ordered_to",
+    "quantile",
+    "quantile_name",
+    "quantiles",
+    "spread",
+]
+
+BINS = 1024
+METHODS = ("auto", "tree", "exponential")
+TAKES = ("middle", "start", "end")
+_FINEST = 10**6  # the denominator of a quantile
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """The value at the quantile `q`: the middle of its bin of the grid (or, to be outside of it, its start or end)."""
+
+    column: str
+    q: Fraction
+    grid: int | str = BINS
+    method: str = "auto"
+    take: str = "middle"
+
+    @property
+    def ranks(self) -> tuple[Fraction, ...]:
+        """The quantiles it is made from."""
+        return (self.q,)
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """How far the quantile `high` lies above the quantile `low`."""
+
+    column: str
+    low: Fraction
+    high: Fraction
+    grid: int | str = BINS
+    method: str = "auto"
+
+    @property
+    def ranks(self) -> tuple[Fraction, ...]:
+        """The quantiles it is made from."""
+        return self.low, self.high
+
+
+Ordered = At | Between
+
+
+def check_ordered(output: Ordered, schema: Schema) -> None:
+    """Refuse what is not allowed, before anything is spent."""
+    column = schema.numeric(output.column, "quantile")
+    grid_for(column, output.grid)
+    if output.method not in METHODS:
+        raise InputError("method", output.method, "auto, tree or exponential")
+    if isinstance(output, At) and output.take not in TAKES:
+        raise InputError("take", output.take, "one of " + ", ".join(TAKES))
+    for q in output.ranks:
+        _rank(q)
+    if isinstance(output, Between) and output.low >= output.high:
+        raise InputError("spread", [float(output.low), float(output.high)], "the lower quantile first")
+
+
+def quantile(column: str, q: Number, *, grid: int | str = BINS, method: str = "auto") -> At:
+    """The value that a share `q` of the rows do not exceed.
+
+    `grid` is the number of bins between the column's declared bounds: finer ones see more, and cost some noise.
+    """
+    return At(column, _rank(q), grid, method)
+
+
+def median(column: str, *, grid: int | str = BINS, method: str = "auto") -> At:
+    """The value in the middle."""
+    return At(column, Fraction(1, 2), grid, method)
+
+
+def minimum(column: str, *, tail: Number = Fraction(1, 100), grid: int | str = BINS, method: str = "auto") -> At:
+    """The value below which a share `tail` of the rows lie."""
+    return At(column, _tail(tail), grid, method)
+
+
+def maximum(column: str, *, tail: Number = Fraction(1, 100), grid: int | str = BINS, method: str = "auto") -> At:
+    """The value above which a share `tail` of the rows lie."""
+    return At(column, 1 - _tail(tail), grid, method)
+
+
+def spread(column: str, *, tail: Number = Fraction(1, 100), grid: int | str = BINS, method: str = "auto") -> Between:
+    """How far `maximum` lies above `minimum`; with `tail=0.25`, the interquartile range."""
+    return Between(column, _tail(tail), 1 - _tail(tail), grid, method)
+
+
+def quantiles(
+    column: str, listed: Iterable[Number] | Number, *, grid: int | str = BINS, method: str = "auto"
+) -> dict[str, At]:
+    """Several quantiles of one column, each under its name.
+
+    >>> list(quantiles("pay", [0.25, 0.5, 0.999]))
+    ['q25', 'q50', 'q99_9']
+    """
+    several = listed if isinstance(listed, Iterable) and not isinstance(listed, str) else [listed]
+    found = [quantile(column, q, grid=grid, method=method) for q in several]
+    if not found:
+        raise InputError("quantiles", "none", "at least one, such as [0.25, 0.5, 0.75]")
+    if len({each.q for each in found}) < len(found):
+        raise InputError("quantiles", [float(each.q) for each in found], "each quantile once")
+    return {quantile_name(each.q): each for each in found}
+
+
+def bounds_of(column: str, tail: Number, method: str = "auto") -> dict[str, At]:
+    """Round numbers that all but a share `tail` of the rows lie within, on each side."""
+    share = _tail(tail)
+    return {
+        "low": At(column, share, DECADES, method, "start"),
+        "high": At(column, 1 - share, DECADES, method, "end"),
+    }
+
+
+def quantile_name(q: Fraction) -> str:
+    """q25, q50, q99_9."""
+    percent = f"{float(q * 100):.12g}"
+    return "q" + "".join(mark if mark.isalnum() else "_" for mark in percent)
+
+
+def ordered_to(output: Ordered) -> dict[str, Any]:
+    """As plain JSON values."""
+    entry: dict[str, Any] = {"of": "quantile" if isinstance(output, At) else "spread", "column": output.column}
+    if isinstance(output, At):
+        entry |= {"q": str(output.q), "take": output.take}
+    else:
+        entry |= {"low": str(output.low), "high": str(output.high)}
+    return {**entry, "grid": output.grid, "method": output.method}
+
+
+def ordered_from(entry: Any) -> Ordered:
+    """From its JSON values; `q`, `low` and `high` may be numbers."""
+    forms = "{'of': 'quantile', 'column': ..., 'q': ...} or {'of': 'spread', 'column': ..., 'low': ..., 'high': ...}"
+    of = entry.get("of") if isinstance(entry, Mapping) else None
+    own = {"quantile": {"q", "take"}, "spread": {"low", "high"}, "median": {"take"}}.get(of if of else "", set())
+    if not own or set(entry) - {"of", "column", "grid", "method", *own} or not isinstance(entry.get("column"), str):
+        raise InputError("outputs", entry, forms)
+    how = {"grid": entry.get("grid", BINS), "method": entry.get("method", "auto")}
+    if of == "spread":
+        return Between(entry["column"], _read(entry, "low"), _read(entry, "high"), **how)
+    q = Fraction(1, 2) if of == "median" else _read(entry, "q")
+    return At(entry["column"], q, **how, take=entry.get("take", "middle"))
+
+
+def _read(entry: Mapping[str, Any], field: str) -> Fraction:
+    value = entry.get(field)
+    if isinstance(value, str):
+        return _rank(fraction(value, field))
+    if value is None:
+        raise InputError("outputs", dict(entry), f"a quantile as {field!r}")
+    return _rank(value)
+
+
+def _rank(q: Number) -> Fraction:
+    share = as_written(q, "quantile")
+    if not 0 < share < 1:
+        hint = "The smallest and the largest value are one person's; 0.01 and 0.99 are nobody's."
+        raise InputError("quantile", q, "strictly between 0 and 1", hint)
+    if share.denominator > _FINEST:
+        raise InputError("quantile", q, f"a fraction with a denominator of at most {_FINEST:,}", "Round it.")
+    return share
+
+
+def _tail(tail: Number) -> Fraction:
+    share = _rank(tail)
+    if share >= Fraction(1, 2):
+        raise InputError("tail", tail, "less than a half")
+    return share

@@ -1,0 +1,312 @@
+"""Quantiles as a priced job: a histogram counted in the engine, searched with a tree of noisy counts or by choice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.accounting.compose import compose
+from discreet.core.loss import BoundedRange, Loss, Repeated
+from discreet.core.mechanism import Bits
+from discreet.core.unit import Neighbours, Unit
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment, Charge
+from discreet.mechanisms import Laplace, QuantileExponential, QuantileTree
+from discreet.noise.bits import words
+from discreet.query.grid import Grid, grid_for
+from discreet.query.pick import GROUP
+from discreet.query.price import Price
+from discreet.query.quantile import At, Between, Ordered
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+from discreet.query.source import Connection
+from discreet.query.tally import BIN, ROWS, SALTS, compile_tally
+
+__all__ = ["QuantilePlan", "RankExpectation", "plan_quantiles"]
+
+Search = QuantileTree | QuantileExponential
+Places = NDArray[np.int64]
+
+MOST_CELLS = 2**26  # groups times bins
+_BRANCHINGS = (2, 4, 8, 16, 32, 64, 256)
+
+
+@dataclass(frozen=True, slots=True)
+class RankExpectation:
+    """How far one output may be off, in rows: the value published has a rank within `half_width` of the one asked."""
+
+    output: str
+    noise: str
+    half_width: float
+    ranks: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilePlan:
+    """Quantiles of one column over one grid, the search that finds them, and its price. Nothing is read to make one.
+
+    Guarantee: `run` costs `cost`. Proof: docs/proofs/query-quantiles.md.
+    """
+
+    question: Query
+    schema: Schema
+    allotment: Allotment
+    confidence: float
+    search: Search
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name, as the ledger knows it."""
+        return self.schema.name
+
+    @property
+    def groups(self) -> int:
+        """How many groups will be published."""
+        return self.question.groups(self.schema)
+
+    @property
+    def column(self) -> str:
+        """Whose quantiles they are."""
+        return self.question.ordered[0][1].column
+
+    @property
+    def grid(self) -> Grid:
+        """The bins that values are sorted into."""
+        return grid_for(self.schema.numeric(self.column, "quantile"), self.question.ordered[0][1].grid)
+
+    @property
+    def ranks(self) -> tuple[Fraction, ...]:
+        """The quantiles searched for, in rising order."""
+        return _ranks(self.question)
+
+    @property
+    def cost(self) -> Loss:
+        """The price of the whole job, over all groups that one unit can touch."""
+        return compose([_cost(self.search, *_touched(self.schema.unit, self.groups))])
+
+    @property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost)
+
+    @property
+    def mechanism(self) -> str:
+        """How quantiles are found, in words."""
+        return _search_name(self.search)
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        return self.question.to_dict()
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        content = {
+            "schema": self.schema.to_dict(),
+            "query": self.query,
+            "search": repr(self.search),
+            "confidence": self.confidence,
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def expected(self) -> list[RankExpectation]:
+        """The rank error of every output at the plan's confidence, whatever the data."""
+        return [
+            RankExpectation(name, self.mechanism, _error(self.search, output.ranks, self.confidence), output.ranks)
+            for name, output in self.question.ordered
+        ]
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, search, publish. Called by the one door only."""
+        return self.answer(data, bits)
+
+    def answer(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """The released table, for a job this plan is a part of."""
+        salt = [int(word) & (2**31 - 1) for word in words(bits, SALTS)]
+        grid = self.grid
+        found = data.integers(compile_tally(self.question, self.schema, self.column, grid, data.table, salt))
+        order = np.argsort(found[GROUP], kind="stable")
+        bins, rows = found[BIN][order], found[ROWS][order]
+        ends = np.searchsorted(found[GROUP][order], np.arange(self.groups + 1))
+        places = np.zeros((3, len(self.ranks), self.groups), dtype=np.int64)
+        for group in range(self.groups):
+            counts = np.zeros(grid.bins, dtype=np.int64)
+            part = slice(ends[group], ends[group + 1])
+            counts[bins[part]] = rows[part]
+            places[:, :, group] = self._searched(counts, bits)
+        return self.publish(places)
+
+    def publish(self, places: Places) -> dict[str, Any]:
+        """The table of results from the bins found: where, at least, at most; for each rank; in each group."""
+        columns = self.question.key_columns(self.schema)
+        at, lower, upper = _rising(places)
+        for name, output in self.question.ordered:
+            values = [self._value(output, at[:, g], lower[:, g], upper[:, g]) for g in range(self.groups)]
+            for end, column in zip(("", "_lower", "_upper"), zip(*values, strict=True), strict=True):
+                columns[name + end] = list(column)
+        return {
+            "columns": columns,
+            "keys": [key.column for key in self.question.keys],
+            "outputs": [name for name, _ in self.question.ordered],
+            "confidence": self.confidence,
+        }
+
+    def _searched(self, counts: NDArray[np.int64], bits: Bits) -> Places:
+        match self.search:
+            case QuantileTree():
+                level = _level(self.question, self.confidence)
+                found = self.search.release(counts, self.ranks, confidence=float(level), bits=bits)
+            case QuantileExponential():
+                found = self.search.release(counts, bits=bits)
+            case _:
+                assert_never(self.search)
+        return np.array([[each.at for each in found], [each.lower for each in found], [each.upper for each in found]])
+
+    def _value(self, output: Ordered, at: Places, lower: Places, upper: Places) -> tuple[Any, Any, Any]:
+        """One output of one group, and the values it lies between."""
+        grid = self.grid
+        first, *rest = [self.ranks.index(q) for q in output.ranks]
+        least, most = grid.start(int(lower[first])), grid.end(int(upper[first]))
+        match output:
+            case At(take=take):
+                return getattr(grid, take)(int(at[first])), least, most
+            case Between():
+                last = rest[0]
+                apart = grid.middle(int(at[last])) - grid.middle(int(at[first]))
+                nearest = grid.start(int(lower[last])) - most
+                farthest = grid.end(int(upper[last])) - least
+                return apart, max(nearest, 0), farthest
+            case _:
+                assert_never(output)
+
+
+def plan_quantiles(question: Query, schema: Schema, allotment: Allotment, price: Price) -> QuantilePlan:
+    """Price quantiles of one column, by the search that errs less in ranks. Raises before anything is spent."""
+    checked = question.checked(schema)
+    first = checked.ordered[0][1]
+    if checked.outputs or any(_kind(output) != _kind(first) for _, output in checked.ordered):
+        raise InputError("outputs", [name for name, _ in checked.ordered], "quantiles of one column over one grid")
+    if checked.discovered:
+        hint = "List the groups: key(column, values)."
+        raise InputError("group_by", checked.discovered[0].column, "public, where quantiles are asked for", hint)
+    if allotment.kind == "plan":
+        raise InputError("allotment", allotment.name, "a pure or zcdp allotment: questions are chosen one by one")
+    if price.way == "within":
+        hint = "Give epsilon, rho or share; the plan then says how many rows a quantile may be off."
+        raise InputError("within", float(price.amount), "not for quantiles: how far they err depends on data", hint)
+    grid = grid_for(schema.numeric(first.column, "quantile"), first.grid)
+    if checked.groups(schema) * grid.bins > MOST_CELLS:
+        cells = f"{checked.groups(schema):,} groups of {grid.bins:,} bins"
+        raise InputError("grid", cells, f"at most {MOST_CELLS:,} bins in all", "Ask for a coarser grid.")
+    found = _offers(checked, schema, grid.bins, allotment, price)
+    search = min(found, key=lambda each: _error(each, _ranks(checked), price.confidence))
+    return QuantilePlan(checked, schema, allotment, price.confidence, search)
+
+
+def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, price: Price) -> list[Search]:
+    """Every search that the price buys."""
+    method, ranks = question.ordered[0][1].method, _ranks(question)
+    if method == "exponential" and price.noise != "auto":
+        raise InputError("noise", price.noise, "auto: the exponential mechanism adds none")
+    currency, amount = price.spent(allotment)
+    groups, ends = _touched(schema.unit, question.groups(schema))
+    rows = 1 if schema.unit.column is None else schema.unit.rows
+    level = _level(question, price.confidence)
+    found: list[Search] = []
+    try:
+        if method in ("auto", "tree"):
+            each = {currency: amount / (groups * ends)}
+            trees = [QuantileTree(bins, branching=width, rows=rows, **each) for width in _BRANCHINGS]
+            found += {(tree.levels, tree.children): tree for tree in trees}.values()
+        if method == "exponential" or (method == "auto" and price.noise == "auto"):
+            choices = 3 * len(ranks)
+            if currency == "epsilon":
+                epsilon = amount / (groups * ends)
+            else:  # groups * choices * (ends * epsilon / choices)^2 / 8 = amount
+                epsilon = _sqrt_down(8 * amount * choices / groups) / ends
+            found.append(QuantileExponential(ranks, epsilon, bins, rows, level))
+    except InputError as problem:
+        raise InputError(
+            price.way, float(price.amount), f"another amount: noise for it is not made ({problem})"
+        ) from None
+    return found
+
+
+def _touched(unit: Unit, groups: int) -> tuple[int, int]:
+    """In how many groups one unit's rows lie, and at how many ends: replaced, it leaves groups and enters others."""
+    within = 1 if unit.column is None else min(unit.groups, groups)
+    return within, 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2
+
+
+def _cost(search: Search, groups: int, ends: int) -> Loss:
+    match search:
+        case QuantileTree():
+            return Repeated(search.loss(), groups * ends)
+        case QuantileExponential():
+            # Leaving one group and entering another, or the same: twice the range of one choice, in either case.
+            return Repeated(BoundedRange(ends * search.epsilon / search.choices), groups * search.choices)
+        case _:
+            assert_never(search)
+
+
+def _error(search: Search, ranks: Sequence[Fraction], confidence: float) -> float:
+    match search:
+        case QuantileTree():
+            return max(search.error(confidence, q=q) for q in ranks)
+        case QuantileExponential():
+            return float(search.error(confidence))
+        case _:
+            assert_never(search)
+
+
+def _ranks(question: Query) -> tuple[Fraction, ...]:
+    return tuple(sorted({q for _, output in question.ordered for q in output.ranks}))
+
+
+def _kind(output: Ordered) -> tuple[str, int | str, str]:
+    return output.column, output.grid, output.method
+
+
+def _level(question: Query, confidence: float) -> Fraction:
+    """The confidence of each quantile: where two make one output, each may fail half as often."""
+    miss = 1 - Fraction(repr(confidence))
+    return 1 - (miss / 2 if any(isinstance(output, Between) for _, output in question.ordered) else miss)
+
+
+def _rising(places: Places) -> tuple[Places, Places, Places]:
+    """The same bins, none falling as the quantile rises. Intervals only grow; the middle ones stay inside."""
+    at, lower, upper = places
+    return (
+        np.sort(at, axis=0),
+        np.minimum.accumulate(lower[::-1], axis=0)[::-1],
+        np.maximum.accumulate(upper, axis=0),
+    )
+
+
+def _sqrt_down(value: Fraction) -> Fraction:
+    grid = 10**15
+    return Fraction(math.isqrt(value.numerator * grid * grid // value.denominator), grid)
+
+
+def _search_name(search: Search) -> str:
+    match search:
+        case QuantileTree():
+            noise = search.noise
+            law = "Laplace, scale" if isinstance(noise, Laplace) else "Gaussian, sigma"
+            size = float(noise.scale if isinstance(noise, Laplace) else noise.sigma)
+            shape = f"{search.levels} levels of {search.children}" if search.levels > 1 else "1 level"
+            return f"tree of noisy counts over {search.bins:,} bins, {shape}; discrete {law} {size:.6g}"
+        case QuantileExponential():
+            rate = float(search.epsilon / search.choices)
+            return f"exponential mechanism over {search.bins:,} bins, {search.choices} choices of epsilon {rate:.6g}"
+        case _:
+            assert_never(search)

@@ -1,0 +1,74 @@
+"""How many rows of each group lie in each bin of a grid, as one engine expression; no person counts beyond the limits.
+
+Of a person's groups the first `unit.groups` count, in the order of `discreet.query.pick`. Of a person's rows in a group
+at most `unit.rows` count, drawn evenly: rows are told apart by bin and by number within the bin, and a keyed hash of
+both puts them in order. So what is kept follows from the person's own rows, and equal rows need no order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.core.unit import Unit
+from discreet.query.code import group_number
+from discreet.query.compile import chosen
+from discreet.query.grid import Grid
+from discreet.query.pick import GROUP, PERSON, order_of
+from discreet.query.question import Query
+from discreet.query.read import identity
+from discreet.query.schema import Schema
+
+__all__ = ["BIN", "ROWS", "SALTS", "compile_tally"]
+
+Expression = Any  # ibis expressions carry no useful static types here
+
+BIN = "bin"
+ROWS = "rows"
+SALTS = 10  # fresh random integers below 2**31 that one expression takes
+
+_ORDER = "order"
+_ROW = "row"
+_WIDE = 31  # bits for a bin and a number within it
+_NUMBERED = 2**15 - 1  # rows of one person, group and bin beyond this one share a number, which changes no count
+
+
+def compile_tally(
+    query: Query, schema: Schema, column: str, grid: Grid, table: Expression, salt: Sequence[int]
+) -> Expression:
+    """The expression whose rows are (group, bin, rows), for non-empty bins only.
+
+    Guarantee: the rows of one person that are counted lie in at most `unit.groups` groups, at most `unit.rows` in
+    each, and which they are depends on that person's rows and the salt alone. Proof: docs/proofs/query-quantiles.md.
+    """
+    unit = schema.unit
+    table, number = group_number(query.keys, schema, chosen(query, schema, table))
+    columns = {GROUP: number, BIN: grid.place(table[column])}
+    if unit.column is not None:
+        columns[PERSON] = identity(table[unit.column])
+    rows = table.select(**columns)
+    rows = rows.filter(rows[GROUP].notnull() & rows[BIN].notnull())
+    if unit.column is not None:
+        rows = _limited(rows.filter(rows[PERSON].notnull()), unit, query.groups(schema), salt)
+    return rows.group_by([GROUP, BIN]).aggregate(**{ROWS: rows.count().cast("int64")})
+
+
+def _limited(rows: Expression, unit: Unit, groups: int, salt: Sequence[int]) -> Expression:
+    """The rows that count."""
+    import ibis
+
+    width = (groups - 1).bit_length()
+    rows = rows.mutate(**{_ORDER: order_of(rows[PERSON], rows[GROUP], width, salt[:5])})
+    if groups > unit.groups:
+        places = ibis.dense_rank().over(ibis.window(group_by=PERSON, order_by=_ORDER))
+        rows = rows.mutate(place=places)
+        rows = rows.filter(rows["place"] < unit.groups)
+    # Ordered by a hash of the name: text may be compared by a rule under which "a" equals "A", and then rows of one
+    # person have several hashes. Rows equal in hash and bin are equal in everything that matters.
+    repeated = ibis.row_number().over(ibis.window(group_by=[PERSON, GROUP, BIN], order_by=_ORDER))
+    rows = rows.mutate(repeated=ibis.least(repeated, _NUMBERED))
+    told = rows[BIN].cast("int64") + rows["repeated"].cast("int64") * 2**16
+    rows = rows.mutate(**{_ROW: order_of(rows[_ORDER].cast("int64"), told, _WIDE, salt[5:10])})
+    kept = ibis.row_number().over(ibis.window(group_by=[PERSON, GROUP], order_by=_ROW))
+    rows = rows.mutate(kept=kept)
+    return rows.filter(rows["kept"] < unit.rows)
