@@ -3,7 +3,7 @@
 A count or a sum errs by its noise alone, whose half-width is known exactly. A mean, a variance or a standard deviation
 is a function of several noisy measures; what its true value may be is found by taking fresh draws of the very same
 noise away from the measures and computing it again, many times. For a mean this is Fieller's interval, which covers
-exactly; docs/proofs/query.md has the argument, bench/coverage.py the measured coverage.
+exactly; docs/proofs/query.md has the argument, tests/query/test_estimate.py the measured coverage.
 """
 
 from __future__ import annotations
