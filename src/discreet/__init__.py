@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.query.aggregate import count, mean, people, std, total, variance
     from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
     from discreet.query.curator import open_curator as open
-    from discreet.query.key import bins, key
+    from discreet.query.key import bins, discover, key
     from discreet.query.predicate import col
     from discreet.query.quantile import median, quantile
     from discreet.query.question import Query
@@ -41,7 +41,7 @@ _HOMES = {
     "discreet.query.aggregate": ("count", "mean", "people", "std", "total", "variance"),
     "discreet.query.column": ("Boolean", "Category", "Date", "Integer", "Real", "Text"),
     "discreet.query.curator": ("open",),
-    "discreet.query.key": ("bins", "key"),
+    "discreet.query.key": ("bins", "discover", "key"),
     "discreet.query.predicate": ("col",),
     "discreet.query.quantile": ("median", "quantile"),
     "discreet.query.question": ("Query",),
@@ -76,6 +76,7 @@ __all__ = [
     "bins",
     "col",
     "count",
+    "discover",
     "key",
     "mean",
     "median",

@@ -22,8 +22,9 @@ from discreet.query.after import UNTOUCHED, After
 from discreet.query.aggregate import Aggregate
 from discreet.query.batch import BatchPlan, plan_batch
 from discreet.query.explain import explain, explain_batch, price_text
-from discreet.query.joined import Job, plan_question
-from discreet.query.key import Key
+from discreet.query.joined import Job
+from discreet.query.key import Key, key
+from discreet.query.kinds import Asked, Planned, asked_from, plan_any
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.quantile import BINS, Ordered, bounds_of, maximum, median, minimum, quantiles, spread
@@ -32,6 +33,7 @@ from discreet.query.read import problem
 from discreet.query.schema import Schema
 from discreet.query.source import Source, source_of
 from discreet.query.sql import parse_sql
+from discreet.query.top import Top
 
 __all__ = ["Curator", "Offer", "Question", "budget_from", "open_curator", "released"]
 
@@ -63,11 +65,9 @@ class Curator:
             raise InputError("table", name, f"{self.schema.name!r}, the table of this curator")
         return Question(self, Query())
 
-    def question(self, query: Query | Mapping[str, Any] | str) -> Question:
+    def question(self, query: Asked | Mapping[str, Any] | str) -> Question:
         """A question from a `Query` or its JSON form."""
-        if isinstance(query, str):
-            return Question(self, Query.from_json(query, self.schema))
-        return Question(self, query if isinstance(query, Query) else Query.from_dict(query, self.schema))
+        return Question(self, asked_from(query, self.schema))
 
     def sql(self, text: str) -> Question:
         """A question in SQL: read through an allow-list, never handed to an engine."""
@@ -96,7 +96,7 @@ class Curator:
         return parts[part]
 
     def _release(
-        self, plan: Job | BatchPlan, parts: Sequence[Job], release: str | None, why: str
+        self, plan: Planned | BatchPlan, parts: Sequence[Planned], release: str | None, why: str
     ) -> dict[str, Release]:
         fitting(self._source, self.schema, [name for part in parts for name in _used(part)])
         name = plan.allotment.name
@@ -136,24 +136,39 @@ class Question:
     """A question about a curator's table, being put together. Nothing happens until it is planned and released."""
 
     curator: Curator
-    query: Query
+    query: Asked
     after: After = UNTOUCHED
+
+    @property
+    def grouped(self) -> Query:
+        """The question, if it is one about groups."""
+        if isinstance(self.query, Top):
+            raise InputError("top", "with other outputs", "a question of its own", "Ask for them in another question.")
+        return self.query
 
     def where(self, condition: str | Predicate) -> Question:
         """Keep the rows for which the condition is true."""
         return replace(self, query=self.query.where(condition))
 
     def group_by(self, *keys: str | Key) -> Question:
-        """Answer for every group of public keys."""
-        return replace(self, query=self.query.group_by(*keys))
+        """Answer for every group of public keys, or of keys that are discovered."""
+        return replace(self, query=self.grouped.group_by(*keys))
 
     def agg(self, /, **outputs: Aggregate | Ordered) -> Question:
         """Name what is computed."""
-        return replace(self, query=self.query.agg(**outputs))
+        return replace(self, query=self.grouped.agg(**outputs))
 
     def histogram(self, column: str, edges: Any = None, **how: Any) -> Question:
         """How many rows in each bin of a column."""
-        return replace(self, query=self.query.histogram(column, edges, **how))
+        return replace(self, query=self.grouped.histogram(column, edges, **how))
+
+    def top(self, column: str | Key, k: int = 10, *, counts: bool = True) -> Question:
+        """The `k` values of a column that most units have, the most common first; with noisy `counts` or without."""
+        asked = self.grouped
+        if asked != Query(asked.condition):
+            raise InputError("top", "with keys or outputs", "a question of its own", "Begin with table() and where().")
+        sought = key(column) if isinstance(column, str) else column
+        return replace(self, query=Top(sought, k, counts, asked.condition))
 
     def quantiles(
         self, column: str, listed: Iterable[Number] | Number, *, grid: int | str = BINS, method: str = "auto"
@@ -189,12 +204,16 @@ class Question:
         within: Number | None = None,
         confidence: float = 0.95,
         noise: str = "auto",
+        delta: Number | None = None,
         allotment: str | None = None,
     ) -> Offer:
-        """Price the whole question: by epsilon, rho, a share of the allotment, or the accuracy wanted."""
+        """Price the whole question: by epsilon, rho, a share of the allotment, or the accuracy wanted.
+
+        `delta` is for discovered keys, beside the price: the chance that one appears because of a single unit.
+        """
         price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence, noise=noise)
         part = self.curator.allotment(allotment)
-        return Offer(self.curator, plan_question(self.query, self.curator.schema, part, price), self.after)
+        return Offer(self.curator, plan_any(self.query, self.curator.schema, part, price, delta), self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +221,7 @@ class Offer:
     """A plan and where to release it. `print(offer)` before, `offer.release()` to spend."""
 
     curator: Curator
-    plan: Job
+    plan: Planned
     after: After = UNTOUCHED
 
     def explain(self) -> str:
@@ -239,7 +258,7 @@ class Batch:
     ) -> BatchOffer:
         """One price for all, shared by `weights`: how much the relative accuracy of each answer matters."""
         price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence)
-        queries = {name: question.query for name, question in self.questions.items()}
+        queries = {name: question.grouped for name, question in self.questions.items()}
         planned = plan_batch(queries, self.curator.schema, self.curator.allotment(allotment), price, weights)
         return BatchOffer(self, planned)
 
@@ -348,7 +367,7 @@ def _ledger_place(source: Any, ledger: str | Path | None) -> str | Path:
     return "discreet.db"
 
 
-def _used(plan: Job) -> list[str]:
+def _used(plan: Planned) -> list[str]:
     """The columns a plan reads."""
     from discreet.query.predicate import columns_of
 

@@ -193,7 +193,7 @@ def plan_discovery(
     """Read a question with discovered keys against its schema and price it. Raises before anything is spent."""
     checked = question.checked(schema)
     if checked.ordered:
-        hint = "Discover the keys with a count first; then list them with key(column, values)."
+        hint = "Declare the values, as a category; or ask for counts, sums and means."
         raise InputError("outputs", checked.ordered[0][0], "counts, sums, means and variances of discovered keys", hint)
     named = ", ".join(key.column for key in checked.discovered)
     missed = _payable(named, allotment, price, delta)
@@ -213,7 +213,7 @@ def touched(unit: Unit) -> int:
 
 def _payable(named: str, allotment: Allotment, price: Price, delta: Number | None) -> Number:
     """The delta, if this allotment can pay with one."""
-    listed = "Or list the values with key(column, [...]): public groups need no delta."
+    listed = "Or declare the values, as a category: public groups need no delta."
     if allotment.kind == "plan":
         raise InputError("allotment", allotment.name, "a zcdp allotment: questions are chosen one by one")
     if allotment.kind == "pure":

@@ -8,11 +8,16 @@ from discreet.accounting.words import readable
 from discreet.core.release import number, percent
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.batch import BatchPlan
+from discreet.query.column import Text
+from discreet.query.discovery import DiscoveryPlan
 from discreet.query.grid import Decades
-from discreet.query.joined import Job, JoinedPlan
+from discreet.query.joined import JoinedPlan
+from discreet.query.kinds import Planned
 from discreet.query.measure import Total
 from discreet.query.plan import Expectation, QueryPlan
 from discreet.query.quantile_plan import QuantilePlan, RankExpectation
+from discreet.query.top import TopPlan
+from discreet.query.unknown import LONGEST
 
 __all__ = ["explain", "explain_batch", "price_text"]
 
@@ -36,16 +41,44 @@ def explain_batch(plan: BatchPlan, left: Charge) -> str:
     return "\n".join(lines)
 
 
-def explain(plan: Job, left: Charge | None = None) -> str:
+def explain(plan: Planned, left: Charge | None = None) -> str:
     """The plan for a person who is about to spend on it."""
     lines = [f"Plan for {plan.dataset!r}; protects {plan.schema.unit}."]
     lines += _price(plan.allotment, plan.charge, left)
-    groups = "1 row" if plan.groups == 1 else f"{plan.groups:,} rows, one for each group, empty ones too"
-    lines.append(f"Releases {groups}.")
+    lines += _shape(plan)
     lines.extend(_expectation(expected, plan.confidence) for expected in plan.expected())
     parts = plan.parts if isinstance(plan, JoinedPlan) else (plan,)
     notes = [note for part in parts for note in (*_limits(part), *_clipping(part))]
     return "\n".join([*lines, *(f"  Note: {note}" for note in dict.fromkeys(notes))])
+
+
+def _shape(plan: Planned) -> list[str]:
+    """Which rows there will be."""
+    if isinstance(plan, DiscoveryPlan):
+        return _discovered(plan)
+    if isinstance(plan, TopPlan):
+        column, of = plan.question.key.column, len(plan.question.labels(plan.schema))
+        return [f"Releases {plan.groups:,} of the {of:,} values of {column}, the most common first, as noise allows."]
+    groups = "1 row" if plan.groups == 1 else f"{plan.groups:,} rows, one for each group, empty ones too"
+    return [f"Releases {groups}."]
+
+
+def _discovered(plan: DiscoveryPlan) -> list[str]:
+    """How keys come to appear, and how likely it is."""
+    who = "rows" if plan.schema.unit.column is None else "people"
+    names = ", ".join(key.column for key in plan.question.keys)
+    sure = plan.selection.certain_at
+    chances = ", ".join(f"{_chance(chance)} at {crowd:,}" for crowd, chance in plan.chances if crowd < sure)
+    parts = len(plan.measures) + 1
+    return [
+        f"Releases a row for each {names} that enough {who} share: how many is itself private, and a result.",
+        f"  Selection: 1/{parts} of the price, and all of the delta. The chance that one appears, by how many {who} "
+        f"have it: {chances}; always from {sure:,} on. What nobody has never appears.",
+    ]
+
+
+def _chance(chance: float) -> str:
+    return "above 0.99" if chance > 0.99 else readable(chance, 2)
 
 
 def _price(allotment: Allotment, charge: Charge, left: Charge | None) -> list[str]:
@@ -62,7 +95,10 @@ def _price(allotment: Allotment, charge: Charge, left: Charge | None) -> list[st
 def _expectation(expected: Expectation | RankExpectation, confidence: float) -> str:
     if isinstance(expected, RankExpectation):
         return _ranks(expected, confidence)
-    if expected.half_width is not None:
+    if expected.choice:
+        behind = number(math.ceil(expected.half_width or 0))
+        error = f"each at most {behind} behind the most common one left, all of them"
+    elif expected.half_width is not None:
         error = f"+-{number(expected.half_width)}"
     else:
         sizes = ", ".join(f"about +-{number(half)} at {rows:,} rows" for rows, half in expected.by_rows)
@@ -84,13 +120,14 @@ def _ranks(expected: RankExpectation, confidence: float) -> str:
     return f"{text}: {', '.join(sizes)} in the group; {expected.noise}."
 
 
-def _limits(plan: QueryPlan | QuantilePlan) -> list[str]:
+def _limits(plan: QueryPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:
     """What the limits on a person may cost, in words: noise is not the only error."""
     unit = plan.schema.unit
     if unit.column is None:
         return []
     notes = []
-    if plan.groups > unit.groups:
+    groups = len(plan.question.labels(plan.schema)) if isinstance(plan, TopPlan) else plan.groups
+    if groups is None or groups > unit.groups:
         few = "1 group" if unit.groups == 1 else f"{unit.groups:,} groups"
         notes.append(
             f"A {unit.column} counts in at most {few}, picked at random; what they have in others is left out."
@@ -103,7 +140,7 @@ def _limits(plan: QueryPlan | QuantilePlan) -> list[str]:
     return notes
 
 
-def _clipping(plan: QueryPlan | QuantilePlan) -> list[str]:
+def _clipping(plan: QueryPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:
     """What becomes of values outside the bounds, and between the points of a grid."""
     if isinstance(plan, QuantilePlan):
         grid = plan.grid
@@ -117,6 +154,9 @@ def _clipping(plan: QueryPlan | QuantilePlan) -> list[str]:
         if isinstance(measure, Total):
             ends = f"{float(measure.lattice.lower):g}..{float(measure.lattice.upper):g}"
             notes.append(f"Values of {measure.column} outside {ends} go to the nearer end{_grid(measure)}.")
+    if isinstance(plan, DiscoveryPlan):
+        free = [key.column for key in plan.question.discovered if isinstance(plan.schema.columns[key.column], Text)]
+        notes += [f"A {name} of more than {LONGEST} characters counts as missing." for name in free]
     return notes
 
 

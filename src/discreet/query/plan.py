@@ -28,7 +28,7 @@ from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
 
-__all__ = ["Expectation", "QueryPlan", "plan_query"]
+__all__ = ["Expectation", "QueryPlan", "noise_name", "plan_query"]
 
 Noise = Laplace | Gaussian
 _SIZES = (100, 1_000, 10_000)
@@ -42,6 +42,7 @@ class Expectation:
     noise: str
     half_width: float | None
     by_rows: tuple[tuple[int, float], ...] = ()
+    choice: bool = False  # not the error of a number: how far what is chosen may be behind the best
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class QueryPlan:
     @property
     def mechanism(self) -> str:
         """What adds the noise, in words."""
-        return "; ".join(dict.fromkeys(_noise_name(noise) for noise in self.noises))
+        return "; ".join(dict.fromkeys(noise_name(noise) for noise in self.noises))
 
     @property
     def query(self) -> dict[str, Any]:
@@ -106,7 +107,7 @@ class QueryPlan:
         found = []
         for name, aggregate in self.question.outputs:
             noises = [self.noises[i] for i in self._indices(aggregate)]
-            words_ = "; ".join(dict.fromkeys(_noise_name(noise) for noise in noises))
+            words_ = "; ".join(dict.fromkeys(noise_name(noise) for noise in noises))
             step = linear_step(aggregate, self.schema)
             if step is not None:
                 found.append(Expectation(name, words_, noises[0].error(self.confidence) * step))
@@ -194,7 +195,8 @@ def plan_query(question: Query, schema: Schema, allotment: Allotment, price: Pri
     return QueryPlan(checked, schema, allotment, price.confidence, tuple(measures), tuple(noises))
 
 
-def _noise_name(noise: Noise) -> str:
+def noise_name(noise: Noise) -> str:
+    """What a noise is called in plans and records."""
     if isinstance(noise, Laplace):
         return f"discrete Laplace, scale {float(noise.scale):.6g}"
     return f"discrete Gaussian, sigma {float(noise.sigma):.6g}"

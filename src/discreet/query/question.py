@@ -88,8 +88,8 @@ class Query:
             check_ordered(ordered, schema)
         condition = None if self.condition is None else checked(self.condition, schema)
         query = Query(condition, keys, self.outputs, self.ordered)
-        if query.groups(schema) > MOST_GROUPS:
-            raise InputError("group_by", f"{query.groups(schema):,} groups", f"at most {MOST_GROUPS:,}")
+        if (many := query.listed_groups(schema)) > MOST_GROUPS:
+            raise InputError("group_by", f"{many:,} groups", f"at most {MOST_GROUPS:,}")
         return query
 
     @property
@@ -103,7 +103,14 @@ class Query:
         return tuple(k for k in self.keys if k.discovered)
 
     def groups(self, schema: Schema) -> int:
-        """How many groups the public keys make: known before anything is read."""
+        """How many groups will be published: known before anything is read, unless keys are discovered."""
+        if self.discovered:
+            allowed = "listed: only a plan of its own, with a delta, can discover keys"
+            raise InputError("group_by", self.discovered[0].column, allowed)
+        return self.listed_groups(schema)
+
+    def listed_groups(self, schema: Schema) -> int:
+        """How many groups the public keys make."""
         total = 1
         for k in self.listed:
             total *= len(k.labels(schema))

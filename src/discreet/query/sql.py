@@ -18,8 +18,8 @@ from typing import Any
 from discreet.errors import InputError
 from discreet.query.after import After, Having, Order
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
-from discreet.query.column import Category
-from discreet.query.key import Key, bins, key
+from discreet.query.column import Category, Text
+from discreet.query.key import Key, bins, discover, key
 from discreet.query.parse import read_condition
 from discreet.query.predicate import IsIn, Predicate
 from discreet.query.quantile import Ordered, median, quantile, quantile_name
@@ -206,7 +206,9 @@ class _Reader:
         """A column, BIN(column, width) or DATE_TRUNC('month', column) to group by."""
         exp = _exp()
         if type(node) is exp.Column:
-            return key(read_column(node, "sql"))
+            name = read_column(node, "sql")
+            free = isinstance(self.schema.columns.get(name), Text)  # nobody declared what it holds
+            return discover(name) if free else key(name)
         if type(node) is exp.Anonymous and str(node.this).upper() == "BIN" and len(node.expressions) == 2:
             _only(node, "this", "expressions")
             column, width = node.expressions

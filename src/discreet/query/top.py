@@ -62,6 +62,16 @@ class Top:
         """The one key."""
         return (self.key,)
 
+    @property
+    def outputs(self) -> tuple[()]:
+        """None that a column goes into."""
+        return ()
+
+    @property
+    def ordered(self) -> tuple[()]:
+        """None."""
+        return ()
+
     def where(self, condition: str | Predicate) -> Top:
         """Among the rows for which the condition is true; a second condition narrows the first."""
         return replace(self, condition=Query(self.condition).where(condition).condition)
@@ -193,7 +203,7 @@ class TopPlan:
         """How far each choice may be behind the best then left, all at once, and the error of each count."""
         behind = float(self.choice.error(self.confidence, len(self.question.labels(self.schema))))
         words_ = f"one-shot top-{self.question.k}, epsilon {float(self.choice.epsilon):.6g}"
-        found = [Expectation(self.question.key.column, words_, behind)]
+        found = [Expectation(self.question.key.column, words_, behind, choice=True)]
         return found if self.noise is None else found + self._outputs(self.noise).expected()
 
     def run(self, data: Connection, bits: Bits) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from discreet.apps.cli.options import (
     By,
     Confidence,
     Data,
+    Delta,
     Epsilon,
     LedgerPlace,
     Noise,
@@ -21,6 +22,8 @@ from discreet.apps.cli.options import (
     SchemaFile,
     Share,
     Table,
+    Top,
+    TopK,
     Where,
     Within,
     curator_at,
@@ -58,28 +61,20 @@ def init(
     say(f"discreet plan {data} count --epsilon 0.1")
 
 
-def _offer(
-    data: str,
-    outputs: list[str] | None,
-    by: list[str] | None,
-    where: str | None,
-    places: tuple[str | None, str | None, str | None],
-    price: dict[str, object],
-) -> Offer:
-    return offer_for(curator_at(data, *places), outputs, by, where, price)
-
-
 def plan(
     data: Data,
     outputs: Outputs = None,
     by: By = None,
     where: Where = None,
+    top: Top = None,
+    k: TopK = 10,
     epsilon: Epsilon = None,
     rho: Rho = None,
     share: Share = None,
     within: Within = None,
     confidence: Confidence = 0.95,
     noise: Noise = "auto",
+    delta: Delta = None,
     allotment: Allotment = None,
     schema: SchemaFile = None,
     ledger: LedgerPlace = None,
@@ -88,7 +83,8 @@ def plan(
 ) -> None:
     """What a question would cost and how far its answers may be off. Spends nothing, reads nothing."""
     price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
-    offer = _offer(data, outputs, by, where, (schema, ledger, table), {**price, "noise": noise, "allotment": allotment})
+    more = {**price, "noise": noise, "delta": delta, "allotment": allotment}
+    offer = offer_for(curator_at(data, schema, ledger, table), outputs, by, where, more, (top, k))
     if as_json:
         show_json(describe(offer))
     else:
@@ -100,12 +96,15 @@ def ask(
     outputs: Outputs = None,
     by: By = None,
     where: Where = None,
+    top: Top = None,
+    k: TopK = 10,
     epsilon: Epsilon = None,
     rho: Rho = None,
     share: Share = None,
     within: Within = None,
     confidence: Confidence = 0.95,
     noise: Noise = "auto",
+    delta: Delta = None,
     allotment: Allotment = None,
     schema: SchemaFile = None,
     ledger: LedgerPlace = None,
@@ -119,7 +118,8 @@ def ask(
 ) -> None:
     """Ask, after showing the price; the answer comes with intervals and goes on the record."""
     price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
-    offer = _offer(data, outputs, by, where, (schema, ledger, table), {**price, "noise": noise, "allotment": allotment})
+    more = {**price, "noise": noise, "delta": delta, "allotment": allotment}
+    offer = offer_for(curator_at(data, schema, ledger, table), outputs, by, where, more, (top, k))
     _answer(offer, why=why, release=release, csv=csv, plot=plot, yes=yes, as_json=as_json)
 
 
@@ -132,6 +132,7 @@ def sql(
     within: Within = None,
     confidence: Confidence = 0.95,
     noise: Noise = "auto",
+    delta: Delta = None,
     allotment: Allotment = None,
     schema: SchemaFile = None,
     ledger: LedgerPlace = None,
@@ -147,7 +148,7 @@ def sql(
     """Ask in SQL. The text is read, never run: what is not understood is refused before anything is spent."""
     price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
     question = curator_at(data, schema, ledger, table).sql(text)
-    offer = question.plan(**price, noise=noise, allotment=allotment)  # type: ignore[arg-type]
+    offer = question.plan(**price, noise=noise, delta=delta, allotment=allotment)  # type: ignore[arg-type]
     if not plan_only:
         _answer(offer, why=why, release=release, csv=csv, plot=plot, yes=yes, as_json=as_json)
     elif as_json:

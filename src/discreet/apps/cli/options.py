@@ -13,7 +13,7 @@ from discreet.errors import InputError
 from discreet.query.aggregate import Aggregate
 from discreet.query.column import Date
 from discreet.query.curator import Curator, Offer, Question, open_curator
-from discreet.query.key import Key, bins, key
+from discreet.query.key import Key, bins, discover, key
 from discreet.query.quantile import Ordered, quantile, quantile_name
 from discreet.query.question import output_from
 from discreet.query.schema import Schema
@@ -23,6 +23,7 @@ __all__ = [
     "By",
     "Confidence",
     "Data",
+    "Delta",
     "Epsilon",
     "LedgerPlace",
     "Noise",
@@ -31,6 +32,8 @@ __all__ = [
     "SchemaFile",
     "Share",
     "Table",
+    "Top",
+    "TopK",
     "Where",
     "Within",
     "curator_at",
@@ -55,13 +58,20 @@ LedgerPlace = Annotated[
 Table = Annotated[str | None, typer.Option(help="Table name, for databases.")]
 By = Annotated[
     list[str] | None,
-    typer.Option("--by", help="Group by COLUMN, COLUMN/WIDTH, COLUMN/month, COLUMN/0,18,65,100; repeat for more."),
+    typer.Option(
+        "--by",
+        help="Group by COLUMN, COLUMN/WIDTH, COLUMN/month, COLUMN/0,18,65,100; COLUMN? discovers its values (see "
+        "--delta); repeat for more.",
+    ),
 ]
 Where = Annotated[str | None, typer.Option(help="Condition, such as \"age >= 18 and sex = 'female'\".")]
 Epsilon = Annotated[str | None, typer.Option(help="Price of the whole question as pure epsilon.")]
 Rho = Annotated[str | None, typer.Option(help="Price as zCDP rho.")]
 Share = Annotated[str | None, typer.Option(help="Price as a share of the allotment, such as 0.1.")]
 Within = Annotated[str | None, typer.Option(help="Accuracy wanted: the half-width of every interval.")]
+Delta = Annotated[str | None, typer.Option(help="Beside the price, for discovered values: such as 1e-7.")]
+Top = Annotated[str | None, typer.Option("--top", help="Instead of outputs: the most common values of COLUMN.")]
+TopK = Annotated[int, typer.Option("--k", help="How many of them.")]
 Confidence = Annotated[float, typer.Option(help="Confidence of the intervals.")]
 Noise = Annotated[str, typer.Option(help="auto, laplace or gaussian.")]
 Allotment = Annotated[str | None, typer.Option(help="Which part of the budget pays; needed only if there are several.")]
@@ -80,12 +90,21 @@ def _schema_path(data: str, schema: str | None) -> Path:
 
 
 def offer_for(
-    curator: Curator, outputs: list[str] | None, by: list[str] | None, where: str | None, price: dict[str, Any]
+    curator: Curator,
+    outputs: list[str] | None,
+    by: list[str] | None,
+    where: str | None,
+    price: dict[str, Any],
+    top: tuple[str | None, int] = (None, 0),
 ) -> Offer:
     """The plan for a question put together from the command line."""
     question: Question = curator.table()
     if where:
         question = question.where(where)
+    if top[0] is not None:
+        if outputs or by:
+            raise InputError("--top", top[0], "a question of its own, without outputs and --by")
+        return question.top(_key(top[0], curator.schema), top[1]).plan(**price)
     if by:
         question = question.group_by(*(_key(text, curator.schema) for text in by))
     return question.agg(**_outputs(outputs or ["count"])).plan(**price)
@@ -116,6 +135,8 @@ def _outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
 
 def _key(text: str, schema: Schema) -> Key:
     name, slash, how = text.partition("/")
+    if not slash and name.endswith("?") and name not in schema.columns:
+        return discover(name[:-1])
     if not slash:
         return key(name)
     if "," in how:
