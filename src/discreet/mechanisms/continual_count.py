@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -20,7 +21,7 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_integer
 from discreet.mechanisms.laplace import Laplace
 
-__all__ = ["ContinualCount", "ContinualCountSession"]
+__all__ = ["ContinualCount", "ContinualCountSession", "close", "closing"]
 
 _LONGEST = 2**40
 
@@ -75,14 +76,14 @@ class ContinualCount:
         """On every node."""
         if self.epsilon is not None:
             return Laplace(self.levels * self._most * self.each / self.epsilon)
-        return Gaussian(sqrt_up(self._l2_squared / (2 * (self.rho or Fraction(1)))))
+        return Gaussian(sqrt_up(self.l2_squared / (2 * (self.rho or Fraction(1)))))
 
     @property
     def _most(self) -> int:
         return min(self.limit, self.periods)
 
     @property
-    def _l2_squared(self) -> int:
+    def l2_squared(self) -> int:
         """Of one unit on all nodes."""
         return self.each**2 * _squares(self._most, self.levels)
 
@@ -94,7 +95,7 @@ class ContinualCount:
             case Gaussian(sigma) if self._most == 1:
                 return Repeated(GaussianNoise(sigma, self.each), self.levels)
             case Gaussian(sigma):
-                return ZCDP(self._l2_squared / (2 * sigma * sigma))
+                return ZCDP(self.l2_squared / (2 * sigma * sigma))
 
     def start(self, bits: Bits | None = None) -> ContinualCountSession:
         """Begin. Every session costs the full loss, however early it stops."""
@@ -117,15 +118,23 @@ class ContinualCount:
         """Of the total up to `period`; of the noisiest total if none is given."""
         return self.noise.variance * float(_energy(self._at(period), self.levels))
 
-    def error(self, confidence: float = 0.95, k: int = 1, *, period: int | None = None) -> float:
+    def error(
+        self,
+        confidence: float = 0.95,
+        k: int = 1,
+        *,
+        period: int | None = None,
+        noise: Laplace | Gaussian | None = None,
+    ) -> float:
         """The half-width that the total up to `period` (the noisiest if none is given) stays within.
 
-        With probability at least `confidence`; `k` such totals do so all at once.
+        With probability at least `confidence`; `k` such totals do so all at once. `noise` stands in for this tree's own
+        where the sums on its nodes are of something else.
         """
         miss = float(1 - read_confidence(confidence)) / read_count(k, "k")
         if miss == 0:
             raise InputError("confidence", confidence, "further below 1")
-        return half_width(self.noise, *_blend(self._at(period), self.levels), miss)
+        return half_width(noise or self.noise, *_blend(self._at(period), self.levels), miss)
 
     def _at(self, period: int | None) -> int:
         if period is None:
@@ -188,6 +197,21 @@ def _blend(period: int, levels: int) -> tuple[NDArray[np.float64], NDArray[np.fl
     return np.array(weights), np.array(counts)
 
 
+def closing(period: int, levels: int) -> int:
+    """How many nodes, from the leaf up, are complete with this period."""
+    return min(levels, (period & -period).bit_length())
+
+
+def close(closed: list[Fraction], nodes: Sequence[int]) -> None:
+    """Take in the noisy sums of the nodes that a period completes; `closed` then adds up to the total so far."""
+    estimate = Fraction(nodes[0])
+    for level, noisy in enumerate(nodes[1:], start=1):
+        below = closed[level - 1] + estimate
+        closed[level - 1] = Fraction(0)
+        estimate = below + _own(level) * (noisy - below)
+    closed[len(nodes) - 1] += estimate  # only the highest level has more than one
+
+
 class ContinualCountSession:
     """One run of a `ContinualCount`. It cannot be copied or pickled: a second copy would be a second price.
 
@@ -238,13 +262,7 @@ class ContinualCountSession:
         for level, drawn in zip(begin, noise, strict=True):
             self._open[level] = int(drawn)
         self._open = [noisy + exact for noisy in self._open]
-        estimate, level = Fraction(self._open[0]), 0
-        while level + 1 < len(self._open) and t % (2 << level) == 0:  # the node above closes with this one
-            below = self._closed[level] + estimate
-            self._closed[level] = Fraction(0)
-            level += 1
-            estimate = below + _own(level) * (self._open[level] - below)
-        self._closed[level] += estimate  # only the highest level has more than one
+        close(self._closed, self._open[: closing(t, len(self._open))])
         self._counts.append(self._open[0])
         self._totals.append(float(sum(self._closed)))
         return self._totals[-1]

@@ -36,7 +36,7 @@ class StabilityThreshold:
         (epsilon, delta)-differential privacy when a unit is added or removed.
         Proof: docs/proofs/stability-threshold.md.
 
-    >>> StabilityThreshold(epsilon=1, delta="1e-6").release({"flu": 10**6, "kuru": 1}).keys()
+    >>> StabilityThreshold(epsilon=1, delta="1e-12").release({"flu": 10**6, "kuru": 1}).keys()
     dict_keys(['flu'])
     """
 

@@ -8,9 +8,10 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from discreet.core.exact import Number
+from discreet.core.plan import Plan
 from discreet.core.release import Release
 from discreet.errors import InputError
 from discreet.ledger.account import Standing
@@ -22,7 +23,6 @@ from discreet.query.after import UNTOUCHED, After
 from discreet.query.aggregate import Aggregate
 from discreet.query.batch import BatchPlan, plan_batch
 from discreet.query.explain import explain, explain_batch, price_text
-from discreet.query.joined import Job
 from discreet.query.key import Key, key
 from discreet.query.kinds import Asked, Planned, asked_from, plan_any
 from discreet.query.predicate import Predicate
@@ -33,6 +33,8 @@ from discreet.query.read import problem
 from discreet.query.schema import Schema
 from discreet.query.source import Source, source_of
 from discreet.query.sql import parse_sql
+from discreet.query.stream import plan_stream
+from discreet.query.streaming import StreamOffer
 from discreet.query.top import Top
 
 __all__ = ["Curator", "Offer", "Question", "budget_from", "open_curator", "released"]
@@ -98,12 +100,16 @@ class Curator:
     def _release(
         self, plan: Planned | BatchPlan, parts: Sequence[Planned], release: str | None, why: str
     ) -> dict[str, Release]:
-        fitting(self._source, self.schema, [name for part in parts for name in _used(part)])
+        answer = self.through_the_door(plan, [name for part in parts for name in _used(part)], release=release, why=why)
+        return released(self.ledger, answer)
+
+    def through_the_door(self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str) -> Answer:
+        """Release a priced job on this curator's data, once the columns it reads are known to fit."""
+        fitting(self._source, self.schema, columns)
         name = plan.allotment.name
-        answer = through_the_door(
+        return through_the_door(
             plan, self._source, self.ledger, who=self.who, why=why, release=release, allotment=name
         )
-        return released(self.ledger, answer)
 
 
 def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
@@ -129,6 +135,15 @@ def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
             remaining=left,
         )
     return found
+
+
+class Priced(Plan, Protocol):
+    """A plan that knows which allotment pays for it."""
+
+    @property
+    def allotment(self) -> Allotment:
+        """The allotment that pays."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +210,13 @@ class Question:
         """
         return self.agg(**bounds_of(column, tail, method))
 
+    def stream(self, period: Key, *, limit: int = 1) -> StreamQuestion:
+        """The same question for every period, such as `stream(bins("day", every="month"))`, under one price.
+
+        A person counts in the first `limit` periods they appear in.
+        """
+        return StreamQuestion(self, period, limit)
+
     def plan(
         self,
         *,
@@ -236,6 +258,33 @@ class Offer:
 
     def __str__(self) -> str:
         return self.explain()
+
+
+@dataclass(frozen=True, slots=True)
+class StreamQuestion:
+    """A question to be repeated every period."""
+
+    question: Question
+    period: Key
+    limit: int
+
+    def plan(
+        self,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        confidence: float = 0.95,
+        allotment: str | None = None,
+    ) -> StreamOffer:
+        """Price all periods together."""
+        price = Price.read(epsilon=epsilon, rho=rho, share=share, confidence=confidence)
+        curator = self.question.curator
+        part = curator.allotment(allotment)
+        query = self.question.query
+        if not isinstance(query, Query):
+            raise InputError("stream", type(query).__name__, "a question with count(), people() or total()")
+        return StreamOffer(curator, plan_stream(query, curator.schema, part, price, self.period, self.limit))
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class Price:
 
         A step of None marks a measure whose output's error depends on the data (a mean, say).
         """
-        kind = self._kind(allotment)
+        kind = self.kind(allotment)
         if self.way == "within":
             kinds = ("laplace", "gaussian") if self.noise == "auto" and allotment.kind == "zcdp" else (kind,)
             found = []
@@ -89,10 +89,10 @@ class Price:
 
     def spent(self, allotment: Allotment) -> tuple[str, Fraction]:
         """What is paid with, "epsilon" or "rho", and how much of it."""
-        currency = "epsilon" if self._kind(allotment) == "laplace" else "rho"
+        currency = "epsilon" if self.kind(allotment) == "laplace" else "rho"
         return currency, self.amount * (allotment.cap.amount if self.way == "share" else 1)
 
-    def _kind(self, allotment: Allotment) -> str:
+    def kind(self, allotment: Allotment) -> str:
         """Laplace where epsilon is counted; Gaussian, which errs less for the same rho, where rho is."""
         if self.way == "rho" and allotment.kind == "pure":
             raise InputError("rho", str(self.amount), f"epsilon, share or within: allotment {allotment.name!r} is pure")

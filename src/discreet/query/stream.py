@@ -1,0 +1,299 @@
+"""The same question every day, month or year under one price: T periods cost as much as about log2 T.
+
+Periods are the leaves of binary trees. With every period, the nodes it completes are counted anew from the data and
+published with noise of their own, once; running totals are put together from what was published. Nothing has to be
+remembered but the releases themselves. The first period pays for all. Proof: docs/proofs/stream.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.compose import compose
+from discreet.core.exact import sqrt_up
+from discreet.core.loss import ZCDP, Composed, Loss, Pure
+from discreet.core.mechanism import Bits
+from discreet.core.unit import Neighbours, Unit
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment, Charge
+from discreet.mechanisms import ContinualCount, Gaussian, Laplace
+from discreet.mechanisms.continual_count import closing
+from discreet.noise.bits import words
+from discreet.query.aggregate import Count, Persons, Sum
+from discreet.query.code import group_number
+from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.estimate import linear_step
+from discreet.query.key import Key
+from discreet.query.measure import Measure, contribution
+from discreet.query.plan import noise_name
+from discreet.query.predicate import And, Compare, Predicate, columns_of
+from discreet.query.price import Price
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+from discreet.query.source import Connection
+
+__all__ = ["StreamPlan", "StreamStep", "plan_stream", "scaled"]
+
+Noise = Laplace | Gaussian
+_PERIOD = "discreet period"
+_PERSON = "discreet person in period"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """A question repeated for every period of a key, priced before the first."""
+
+    question: Query
+    schema: Schema
+    allotment: Allotment
+    confidence: float
+    period: Key
+    limit: int
+    measures: tuple[Measure, ...]
+    trees: tuple[ContinualCount, ...]
+    noises: tuple[Noise, ...]
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name, as the ledger knows it."""
+        return self.schema.name
+
+    @property
+    def periods(self) -> int:
+        """How many periods the price covers."""
+        return len(self.period.labels(self.schema))
+
+    @property
+    def groups(self) -> int:
+        """How many groups are published each period."""
+        return self.question.groups(self.schema)
+
+    @property
+    def cost(self) -> Loss:
+        """The price of all periods together."""
+        return compose([self._loss(i) for i in range(len(self.measures))])
+
+    def _loss(self, index: int) -> Loss:
+        tree, noise = self.trees[index], self.noises[index]
+        moved = _each(self.measures[index], self.schema.unit)
+        touched = _touched(self.schema.unit, self.groups)
+        match noise:
+            case Laplace(scale):
+                return Pure(tree.levels * tree.limit * touched * moved / scale)
+            case Gaussian(sigma):
+                return ZCDP(touched * moved * moved * tree.l2_squared / (2 * sigma * sigma))
+
+    @property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost)
+
+    @property
+    def mechanism(self) -> str:
+        """What adds the noise, in words."""
+        return "; ".join(dict.fromkeys(f"tree of {noise_name(noise)}" for noise in self.noises))
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        return {"stream": self.question.to_dict(), "period": self.period.to_dict(), "limit": self.limit}
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the results."""
+        content = {
+            "schema": self.schema.to_dict(),
+            "query": self.query,
+            "noise": [repr(noise) for noise in self.noises],
+            "confidence": self.confidence,
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        named = [self.period.column, *(key.column for key in self.question.keys)]
+        named += [column for measure in self.measures if (column := getattr(measure, "column", None)) is not None]
+        if self.question.condition is not None:
+            named += columns_of(self.question.condition)
+        return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
+
+    def label(self, period: int) -> str:
+        """What a period is called."""
+        return str(self.period.labels(self.schema)[period - 1])
+
+    def outputs(self) -> list[tuple[str, int, float]]:
+        """Each output's name, the place of its measure, and the size of one of its steps."""
+        found = []
+        for name, aggregate in self.question.outputs:
+            (measure,) = aggregate.measures(self.schema)
+            found.append((name, self.measures.index(measure), linear_step(aggregate, self.schema) or 1.0))
+        return found
+
+    def published(self, period: int, counts: list[list[int]]) -> dict[str, Any]:
+        """The table of one period by itself, from its noisy counts."""
+        label = [self.label(period)] * self.groups
+        columns: dict[str, list[Any]] = {self.period.column: label, **self.question.key_columns(self.schema)}
+        keys = list(columns)
+        for name, index, step in self.outputs():
+            half = self.noises[index].error(self.confidence)
+            for end, shift in (("", 0), ("_lower", -half), ("_upper", half)):
+                columns[name + end] = [scaled(count + shift, step) for count in counts[index]]
+        names = [name for name, _ in self.question.outputs]
+        return {"columns": columns, "keys": keys, "outputs": names, "confidence": self.confidence}
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStep:
+    """One period of a stream. The first costs what all of them cost, the others nothing."""
+
+    stream: StreamPlan
+    period: int
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name."""
+        return self.stream.dataset
+
+    @property
+    def cost(self) -> Loss:
+        """Everything with the first period: a stream that stops early gets nothing back."""
+        return self.stream.cost if self.period == 1 else Composed(())
+
+    @property
+    def allotment(self) -> Allotment:
+        """The allotment that pays."""
+        return self.stream.allotment
+
+    @property
+    def mechanism(self) -> str:
+        """What adds the noise, in words."""
+        return self.stream.mechanism
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values."""
+        return {**self.stream.query, "step": self.period}
+
+    @property
+    def digest(self) -> str:
+        """A hash of the stream and the period."""
+        return hashlib.sha256(f"{self.stream.digest} {self.period}".encode()).hexdigest()
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """The noisy sums of the nodes this period completes. Called by the one door only."""
+        stream = self.stream
+        deepest = max(closing(self.period, tree.levels) for tree in stream.trees)
+        width = 1 << (deepest - 1)
+        first = self.period - width
+        exact = self._counted(data, bits, first)
+        nodes = []
+        for counts, tree, noise in zip(exact, stream.trees, stream.noises, strict=True):
+            sums = [counts[width - (1 << level) :].sum(axis=0) for level in range(closing(self.period, tree.levels))]
+            nodes.append([noise.release(level, bits=bits).tolist() for level in sums])
+        return {"nodes": nodes, **stream.published(self.period, [levels[0] for levels in nodes])}
+
+    def _counted(self, data: Connection, bits: Bits, first: int) -> list[Any]:
+        """Bounded integers for each of the periods after `first` up to this one, and each group."""
+        stream, schema = self.stream, self.stream.schema
+        edges = stream.period.edges or ()
+        column = stream.period.column
+        end = "<=" if self.period == stream.periods else "<"  # the last bin holds its end
+        parts: list[Predicate] = [Compare(column, ">=", edges[first]), Compare(column, end, edges[self.period])]
+        if stream.question.condition is not None:
+            parts.append(stream.question.condition)
+        inside = Key(column, edges=edges[first : self.period + 1])
+        query = Query(And(tuple(parts)), (inside, *stream.question.keys), stream.question.outputs)
+        table, unit = data.table, schema.unit
+        if unit.column is not None:
+            table = _first_periods(table, stream, self.period)
+            unit = replace(unit, column=_PERSON)
+            schema = replace(schema, columns=_stored(schema), unit=unit)
+        salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
+        found = data.integers(compile_query(query, schema, stream.measures, table, salt))
+        width = self.period - first
+        exact = []
+        for index in range(len(stream.measures)):
+            counts = np.zeros(width * stream.groups, dtype=np.int64)
+            counts[found[GROUP]] = found[measure_name(index)]
+            exact.append(counts.reshape(width, stream.groups))
+        return exact
+
+
+def _first_periods(table: Any, stream: StreamPlan, period: int) -> Any:
+    """The rows of each person's first `limit` periods, each (person, period) under a name of its own.
+
+    Which periods those are depends on that person's rows alone, and later rows do not change it.
+    """
+    import ibis
+
+    person = str(stream.schema.unit.column)
+    table, number = group_number((stream.period,), stream.schema, table)
+    table = table.mutate(**{_PERIOD: number})
+    table = table.filter(table[_PERIOD].notnull() & (table[_PERIOD] < period) & table[person].notnull())
+    place = ibis.dense_rank().over(ibis.window(group_by=person, order_by=_PERIOD))
+    table = table.mutate(place_of_period=place)
+    table = table.filter(table["place_of_period"] < stream.limit)
+    name = table[person].cast("string") + ibis.literal("|") + table[_PERIOD].cast("string")
+    return table.mutate(**{_PERSON: name})
+
+
+def _stored(schema: Schema) -> dict[str, Any]:
+    """The columns a schema declares by itself: views add theirs anew."""
+    made = {*schema.derived, *(name for lookup in schema.lookups.values() for name in lookup.columns)}
+    return {name: column for name, column in schema.columns.items() if name not in made}
+
+
+def scaled(steps: float, step: float) -> float:
+    """Steps as a number of the output's own unit; whole numbers stay whole."""
+    return steps if step == 1 else steps * step
+
+
+def _each(measure: Measure, unit: Unit) -> int:
+    low, high = contribution(measure, unit)
+    return max(-low, high)
+
+
+def _touched(unit: Unit, groups: int) -> int:
+    return 1 if unit.column is None else min(unit.groups, groups)
+
+
+def plan_stream(
+    question: Query, schema: Schema, allotment: Allotment, price: Price, period: Key, limit: int = 1
+) -> StreamPlan:
+    """Price a question for every period of `period`. A person counts in the first `limit` periods they appear in."""
+    checked, key = question.checked(schema), period.checked(schema)
+    if key.edges is None:
+        raise InputError("period", key.column, "bins of a date or a number, such as bins('day', every='month')")
+    if schema.unit.neighbours is not Neighbours.ADD_REMOVE:
+        raise InputError("unit.neighbours", str(schema.unit.neighbours), "add-remove for streams")
+    for name, aggregate in checked.outputs:
+        if not isinstance(aggregate, (Count, Persons, Sum)):
+            raise InputError("outputs", name, "count(), people() or total() in a stream: running totals must add up")
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise InputError("limit", limit, "a whole number of periods, 1 or more")
+    if price.way == "within":
+        raise InputError("within", float(price.amount), "epsilon, rho or share for a stream")
+    periods = len(key.labels(schema))
+    measures = tuple(dict.fromkeys(m for _, aggregate in checked.outputs for m in aggregate.measures(schema)))
+    unit, groups = schema.unit, checked.groups(schema)
+    most = 1 if unit.column is None else min(limit, periods)
+    amount = (price.amount * allotment.cap.amount if price.way == "share" else price.amount) / len(measures)
+    pure = price.kind(allotment) == "laplace"
+    trees: list[ContinualCount] = []
+    noises: list[Noise] = []
+    for measure in measures:
+        moved, touched = _each(measure, unit), _touched(unit, groups)
+        tree = ContinualCount(periods, amount, limit=most) if pure else ContinualCount(periods, rho=amount, limit=most)
+        trees.append(tree)
+        if pure:
+            noises.append(Laplace(tree.levels * tree.limit * touched * moved / amount))
+        else:
+            noises.append(Gaussian(sqrt_up(Fraction(touched * moved * moved * tree.l2_squared) / (2 * amount))))
+    return StreamPlan(checked, schema, allotment, price.confidence, key, most, measures, tuple(trees), tuple(noises))

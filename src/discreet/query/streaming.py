@@ -1,0 +1,134 @@
+"""A stream as a person uses it: start it once, release a period at a time, read the running totals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from discreet.core.release import Release, number
+from discreet.errors import InputError
+from discreet.ledger.door import stored
+from discreet.mechanisms.continual_count import close
+from discreet.query.explain import price_text
+from discreet.query.stream import StreamPlan, StreamStep, scaled
+
+if TYPE_CHECKING:
+    from discreet.query.curator import Curator
+
+__all__ = ["Stream", "StreamOffer"]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOffer:
+    """The plan of a stream. `start(name)` gives the stream; its first release pays for all periods."""
+
+    curator: Curator
+    plan: StreamPlan
+
+    def explain(self) -> str:
+        """Cost, noise and expected error of period counts and running totals."""
+        plan, left = self.plan, self.curator.ledger.remaining(self.plan.dataset, self.plan.allotment.name)
+        lines = [
+            f"Stream over {plan.periods:,} periods of {plan.period.column} in {plan.dataset!r}.",
+            f"Protects {plan.schema.unit}.",
+            f"Cost: {price_text(plan.allotment, plan.charge)} from allotment {plan.allotment.name!r}, "
+            "all with the first period; stopping early gets nothing back.",
+            f"Left: {price_text(plan.allotment, left, 'down')}"
+            + ("." if plan.charge.within(left) else ": not enough, it would be refused."),
+        ]
+        for name, index, step in plan.outputs():
+            noise, tree = plan.noises[index], plan.trees[index]
+            one = number(noise.error(plan.confidence) * step)
+            most = number(tree.error(plan.confidence, noise=noise) * step)
+            lines.append(
+                f"  {name}: +-{one} for a period, +-{most} at most for a running total ({plan.confidence:.0%})."
+            )
+        if plan.schema.unit.column is not None:
+            few = "the first period" if plan.limit == 1 else f"the first {plan.limit:,} periods"
+            lines.append(
+                f"  Note: A {plan.schema.unit.column} counts in {few} they appear in; what follows is left out."
+            )
+        return "\n".join(lines)
+
+    def start(self, name: str) -> Stream:
+        """The stream under a name of its own; the same name and plan go on where they were."""
+        return Stream(self, name)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream that runs. Every period is released once, in order; asked again it is read from the ledger."""
+
+    offer: StreamOffer
+    name: str
+
+    @property
+    def released(self) -> int:
+        """How many periods have an answer."""
+        count = 0
+        while count < self.offer.plan.periods and self._nodes(count + 1) is not None:
+            count += 1
+        return count
+
+    def release(self, period: int | None = None, *, why: str = "") -> Release:
+        """Publish a period (the next one if none is named): its counts, and the running totals up to it.
+
+        Wait until the period is over and its data is in: a period is counted once.
+        """
+        plan, done = self.offer.plan, self.released
+        at = done + 1 if period is None else period
+        if isinstance(at, bool) or not isinstance(at, int) or not 1 <= at <= plan.periods:
+            raise InputError("period", at, f"a period from 1 to {plan.periods}, all that the price covers")
+        if at > done + 1:
+            raise InputError("period", at, f"{done + 1} first: periods are released in order")
+        if at == done + 1:
+            self.offer.curator.through_the_door(StreamStep(plan, at), plan.columns, release=self._id(at), why=why)
+        return self._table(at)
+
+    def _id(self, period: int) -> str:
+        return f"{self.name}/{period}"
+
+    def _nodes(self, period: int) -> list[Any] | None:
+        """What was published for a period; None if nothing was."""
+        known = self.offer.curator.ledger.find(self._id(period))
+        if known is None or known.answer is None:
+            return None
+        if known.charged.digest != StreamStep(self.offer.plan, period).digest:
+            raise InputError("name", self.name, "another name: this one belongs to another stream")
+        result: Any = stored(known).result
+        nodes: list[Any] = result["nodes"]
+        return nodes
+
+    def _table(self, period: int) -> Release:
+        """What was published for the period, and the running totals put together from all periods up to it."""
+        plan, curator = self.offer.plan, self.offer.curator
+        history = [self._nodes(t) or [] for t in range(1, period + 1)]
+        table = plan.published(period, [levels[0] for levels in history[-1]])
+        columns, outputs = table["columns"], []
+        for name, index, step in plan.outputs():
+            tree = plan.trees[index]
+            closed = [[Fraction(0)] * tree.levels for _ in range(plan.groups)]
+            for nodes in history:
+                for group, parts in enumerate(closed):
+                    close(parts, [level[group] for level in nodes[index]])
+            half = tree.error(plan.confidence, period=period, noise=plan.noises[index])
+            outputs += [name, f"{name}_total"]
+            for end, shift in (("", 0.0), ("_lower", -half), ("_upper", half)):
+                columns[f"{name}_total{end}"] = [scaled(float(sum(parts)) + shift, step) for parts in closed]
+        left = curator.ledger.remaining(plan.dataset, plan.allotment.name)
+        return Release(
+            id=self._id(period),
+            dataset=plan.dataset,
+            columns=columns,
+            keys=tuple(table["keys"]),
+            outputs=tuple(outputs),
+            confidence=plan.confidence,
+            cost=price_text(plan.allotment, plan.charge) + f" for all {plan.periods:,} periods",
+            mechanism=plan.mechanism,
+            digest=StreamStep(plan, period).digest,
+            remaining=price_text(plan.allotment, left, "down"),
+        )
