@@ -44,13 +44,15 @@ class Report:
         print(text, file=sys.stderr, flush=True)
 
 
-def arguments(description: str) -> argparse.Namespace:
-    """The options every benchmark takes."""
+def arguments(description: str, **others: dict) -> argparse.Namespace:
+    """The options every benchmark takes, and `others` (name=dict of what argparse wants to know)."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="smaller sizes; ends within 50 seconds")
     parser.add_argument("--json", action="store_true", help="one JSON object per figure")
     parser.add_argument("--data", type=Path, help="folder with the benchmark data sets")
     parser.add_argument("--no-peers", action="store_true", help="do not install or run other libraries")
+    for name, how in others.items():
+        parser.add_argument(f"--{name}", **how)
     return parser.parse_args()
 
 

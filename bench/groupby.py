@@ -1,0 +1,163 @@
+"""A private answer per group against the plain query on the same file, CPU for CPU, and OpenDP beside it.
+
+    python bench/groupby.py [--quick] [--json] [--no-peers] [--rows 1e8]
+
+Every case runs three times in a process of its own, the cases taking turns; the least CPU time counts, that of all the
+engine's threads included. "question" is the CPU from the first call to the last, once the libraries are imported;
+"process" is everything from the start of the interpreter to its end.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from harness import ENVIRONMENTS, Report, arguments, peak_megabytes, peer
+
+GROUPS = 1000
+PER_USER = 10
+NAMES = [f"group {number:03d}" for number in range(GROUPS)]
+FULL = 10_000_000  # the targets are for so many rows: with few, opening the ledger is what costs
+REPEATS = 3
+
+
+def table(rows: int) -> Path:
+    """A Parquet file of visits: ten rows for every user, groups and values spread evenly. Made once."""
+    import duckdb
+
+    path = ENVIRONMENTS / "data" / f"groupby-{rows}.parquet"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(".partial")
+        duckdb.execute(
+            f"""COPY (SELECT (hash(3 * i) % {rows // PER_USER})::BIGINT AS user_id, grp,
+                       'group ' || lpad(grp::VARCHAR, 3, '0') AS name, round((hash(3 * i + 1) % 1000003) / 1e4, 3) AS value
+                FROM (SELECT i, (hash(3 * i + 2) % {GROUPS})::INTEGER AS grp FROM range({rows}) t(i)))
+                TO '{fresh}' (FORMAT parquet)"""
+        )
+        fresh.rename(path)
+    return path
+
+
+def plain(path: str, key: str) -> float:
+    """What one would run without privacy. CPU seconds."""
+    import duckdb
+
+    start = time.process_time()
+    question = f"SELECT {key}, count(DISTINCT user_id), count(*), sum(value) FROM '{path}' GROUP BY {key}"
+    answer = duckdb.connect().execute(question).fetchall()
+    if len(answer) != GROUPS:
+        raise RuntimeError("the plain query lost groups")
+    return time.process_time() - start
+
+
+def private(path: str, key: str, kept: int) -> float:
+    """The same three figures per group with an interval each, each user in at most `kept` groups. CPU seconds."""
+    import ibis
+
+    import discreet  # noqa: F401
+    from discreet.core.unit import Unit
+    from discreet.ledger.budget import Budget
+    from discreet.query.aggregate import count, people, total
+    from discreet.query.column import Category, Integer, Real
+    from discreet.query.curator import open_curator
+    from discreet.query.schema import Schema
+
+    ibis.duckdb.connect().disconnect()  # which imports the rest of it
+    columns = {"grp": Integer(0, GROUPS - 1), "name": Category(NAMES), "value": Real(0, 100)}
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.process_time()
+        schema = Schema("visits", columns, unit=Unit("user_id", groups=kept, rows=PER_USER))
+        curator = open_curator(path, schema, ledger=Path(folder) / "ledger.db", budget=Budget(epsilon=1))
+        question = curator.table().group_by(key).agg(users=people(), rows=count(), value=total("value"))
+        answer = question.plan(epsilon=1).release()
+        seconds = time.process_time() - start
+    if len(answer.columns["users_lower"]) != GROUPS:
+        raise RuntimeError("the release lost groups")
+    return seconds
+
+
+def one(case: str) -> None:
+    """Run one case in this process and print what it took."""
+    path, key, kept = json.loads(case)
+    seconds = plain(path, key) if kept is None else private(path, key, kept)
+    print(json.dumps({"question": seconds, "memory": peak_megabytes()}))
+
+
+def fresh(path: Path, key: str, kept: int | None) -> dict[str, float]:
+    """One case in a new process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    case = json.dumps([str(path), key, kept])
+    run = subprocess.run([sys.executable, __file__, "--one", case], check=True, capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    process = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {**json.loads(run.stdout), "process": process}
+
+
+def compare(report: Report, rows: int, key: str, limits: list[int], targets: dict[int, float]) -> dict[int, float]:
+    """The private question under each limit of groups against the plain query; CPU seconds by limit."""
+    path = table(rows)
+    runs: dict[int | None, list[dict[str, float]]] = {}
+    for _ in range(REPEATS):
+        for kept in (None, *limits):
+            runs.setdefault(kept, []).append(fresh(path, key, kept))
+    least = {kept: {what: min(run[what] for run in tries) for what in tries[0]} for kept, tries in runs.items()}
+    kind = "integer" if key == "grp" else "text"
+    where = f"{rows:.0e} rows, {kind} groups"
+    report.figure(f"{where}, plain query", "question", least[None]["question"], "CPU s")
+    report.figure(f"{where}, plain query", "peak RSS", max(run["memory"] for run in runs[None]), "MB")
+    for kept in limits:
+        case = f"{where}, k = {kept}"
+        report.figure(case, "question", least[kept]["question"], "CPU s")
+        ratio = least[kept]["question"] / least[None]["question"]
+        report.figure(case, "question / plain", ratio, "x", at_most=targets.get(kept))
+        report.figure(case, "process / plain", least[kept]["process"] / least[None]["process"], "x")
+        limit = 1000 if rows == FULL else None
+        report.figure(case, "peak RSS", max(run["memory"] for run in runs[kept]), "MB", at_most=limit)
+    return {kept: least[kept]["question"] for kept in limits}
+
+
+def compare_opendp(report: Report, rows: int, ours: float) -> None:
+    """OpenDP's Polars path with public keys; it counts rows and sums, no users."""
+    name = "groupby_opendp.py"
+    theirs = peer("opendp-polars", ["opendp[polars]==0.16.*"], name, str(table(rows)), "5", report=report)
+    if theirs is None:
+        return
+    case = f"{rows:.0e} rows, integer groups, k = 5, OpenDP"
+    report.figure(case, "question", theirs["cpu"], "CPU s")
+    report.figure(case, "peak RSS", theirs["memory"], "MB")
+    report.figure(case, "OpenDP / discreet", theirs["cpu"] / ours, "x", at_least=1)
+
+
+def main() -> None:
+    rows_option = {"type": float, "help": "size of the largest table (default 1e7)"}
+    options = arguments(__doc__.splitlines()[0], rows=rows_option)
+    report = Report("groupby", as_json=options.json)
+    small = 1_000_000
+    large = int(options.rows or (small if options.quick else FULL))
+    targets = {1: 1.5, 3: 1.5, 5: 1.5, 20: 2.0} if large == FULL else {}
+    times = compare(report, large, "grp", [5, 20] if options.quick else [1, 3, 5, 20], targets)
+    compare(report, large, "name", [5], {})
+    if large > small:
+        before = compare(report, small, "grp", [5], {})
+        growth = times[5] / before[5]
+        report.figure(f"growth {small:.0e} to {large:.0e} rows, k = 5", "CPU", growth, "x", at_most=large / small)
+        times_small = before[5]
+    else:
+        times_small = times[5]
+    if not options.no_peers:
+        compare_opendp(report, small, times_small)
+        if not options.quick:
+            compare_opendp(report, FULL, times[5]) if large == FULL else None
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        one(sys.argv[2])
+    else:
+        main()
