@@ -152,7 +152,10 @@ def percent(confidence: float) -> str:
 
 
 def _key_text(value: Any) -> str:
-    return "(missing)" if value is None else str(value)
+    """A key on one line, and nothing that a terminal would obey: discovered keys are whatever people typed."""
+    if value is None:
+        return "(missing)"
+    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in str(value))
 
 
 def _inline(cell: str) -> str:
