@@ -9,8 +9,9 @@ STAMP := $(VENV)/installed
 demo: $(STAMP)
 	@$(BIN)/discreet demo
 
+# loadgroup: tests that share a server share a worker.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto $(PYTEST)
+	$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -20,7 +21,7 @@ lint: $(STAMP)
 
 # The oldest dependencies pyproject.toml promises, in an environment of their own.
 lowest: $(VENV)-lowest/installed
-	$(VENV)-lowest/bin/python -m pytest -q -n auto tests/core tests/noise tests/accounting tests/query tests/apps tests/test_house.py
+	$(VENV)-lowest/bin/python -m pytest -q -n auto -m 'not spark' tests/core tests/noise tests/accounting tests/query tests/apps tests/test_house.py
 
 $(VENV)-lowest/installed: pyproject.toml .ci/lowest.py
 	$(PYTHON) -m venv $(VENV)-lowest

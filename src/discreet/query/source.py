@@ -19,10 +19,14 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, InputError, MissingExtraError
 from discreet.query.frame import Frame
+from discreet.query.spark import is_frame, shown
 
 __all__ = ["Connection", "Source", "source_of"]
 
-_KINDS = "a CSV or Parquet file, glob or folder, a DuckDB file, postgresql://..., or an Arrow/pandas/Polars table"
+_KINDS = (
+    "a CSV or Parquet file, glob or folder, a DuckDB file, postgresql://..., spark://..., sc://..., "
+    "or an Arrow/pandas/Polars/Spark table"
+)
 # The day of a moment must not depend on the machine. And DuckDB takes a Parquet file's word for its largest value,
 # where NaN is never on record, and then drops the very tests that keep NaN out (duckdb issue 25521).
 _DUCKDB = "SET TimeZone = 'UTC'; SET disabled_optimizers = 'statistics_propagation'"
@@ -43,10 +47,8 @@ class Connection:
         if self._in_memory:  # only ibis knows how to show the engine such a table
             answer = self._backend.to_pyarrow(expression)
             return {name: answer.column(name).to_numpy().astype(np.int64) for name in answer.column_names}
-        # Past ibis, which would load pandas for this: that takes longer than most questions.
-        cursor = self._backend.raw_sql(self._backend.compile(expression))
-        names = [column[0] for column in cursor.description]
-        found = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, len(names))
+        names, rows = self._fetched(expression)
+        found = np.array(rows, dtype=np.int64).reshape(-1, len(names))
         return {name: found[:, place] for place, name in enumerate(names)}
 
     def values(self, expression: Any) -> dict[str, list[Any]]:
@@ -54,10 +56,18 @@ class Connection:
         if self._in_memory:
             answer = self._backend.to_pyarrow(expression)
             return {name: answer.column(name).to_pylist() for name in answer.column_names}
-        cursor = self._backend.raw_sql(self._backend.compile(expression))
-        names = [column[0] for column in cursor.description]
-        rows = cursor.fetchall()
-        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        names, rows = self._fetched(expression)
+        return {
+            name: [bytes(row[place]) if isinstance(row[place], bytearray) else row[place] for row in rows]
+            for place, name in enumerate(names)
+        }
+
+    def _fetched(self, expression: Any) -> tuple[list[str], list[Any]]:
+        """Past ibis, which would load pandas for this: that takes longer than most questions."""
+        answer = self._backend.raw_sql(self._backend.compile(expression))
+        if self._backend.name == "pyspark":
+            return answer.columns, answer.collect()
+        return [column[0] for column in answer.description], answer.fetchall()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -75,7 +85,7 @@ class Source:
     @property
     def tries(self) -> bool:
         """Whether the engine can read text as numbers and dates without failing on text that is neither."""
-        return self.kind != "postgres"
+        return self.kind not in ("postgres", "spark")  # Spark can, but takes "1d" for a number and others do not
 
     def columns(self) -> dict[str, str]:
         """Column names and stored types: public, and all there is to read without paying."""
@@ -101,6 +111,11 @@ class Source:
     def _connected(self, *, rows: bool) -> Iterator[Connection]:
         import ibis
 
+        if self.kind == "spark":
+            with shown(self.place, self.table) as (session, name):
+                backend = ibis.pyspark.connect(session)
+                yield Connection(backend, self._widened(backend.table(name)), in_memory=False)
+            return  # the session is not ours to end
         if self.kind == "postgres":
             try:
                 backend = ibis.connect(self.place)
@@ -121,9 +136,12 @@ class Source:
                 table = backend.read_parquet(self.place, union_by_name=True)
             else:
                 table = ibis.memtable(self.place.arrow(rows=rows))
-            yield Connection(backend, table if self.view is None else self.view(table), in_memory=self.kind == "frame")
+            yield Connection(backend, self._widened(table), in_memory=self.kind == "frame")
         finally:
             backend.disconnect()
+
+    def _widened(self, table: Any) -> Any:
+        return table if self.view is None else self.view(table)
 
 
 def _read_csv(backend: Any, files: list[str]) -> Any:
@@ -167,9 +185,12 @@ def source_of(place: Any, table: str | None = None) -> Source:
         return place
     if isinstance(place, (str, os.PathLike)):
         return _from_text(os.fspath(place), table)
-    frame = Frame.of(place)
+    if is_frame(place):
+        return Source("spark", place)
+    frame, kind = Frame.of(place), type(place).__name__
+    del place  # it may be data of a kind we cannot read: no traceback is to show it
     if frame is None:
-        raise InputError("source", type(place).__name__, _KINDS)
+        raise InputError("source", kind, _KINDS)
     return Source("frame", frame)
 
 
@@ -177,6 +198,9 @@ def _from_text(place: str, table: str | None) -> Source:
     if place.startswith(("postgresql://", "postgres://")):
         address, named = _address(place)
         return Source("postgres", address, _named(table or named, "table=, or postgresql://.../database?table=NAME"))
+    if place.startswith(("spark://", "sc://")):
+        address, _, named = place.partition("?table=")
+        return Source("spark", address, _named(table or named, "table=, such as table='db.visits'"))
     if "://" in place:
         raise InputError("source", place.split("://")[0] + "://...", _KINDS)
     path = Path(place)
