@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -72,11 +73,15 @@ class Release:
     def to_csv(self, path: str | Path | None = None) -> str:
         """The table as CSV; text that a spreadsheet would run as a formula is quoted."""
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
+        cells = itertools.chain(self.columns, *self.columns.values())
+        # A lone carriage return ends a line for many readers, and the csv module does not quote it by itself.
+        returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+        quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+        writer = csv.writer(out, lineterminator="\n", quoting=quoting)
         writer.writerow([_harmless(name) for name in self.columns])
         writer.writerows([_harmless(value) for value in row] for row in zip(*self.columns.values(), strict=True))
         if path is not None:
-            Path(path).write_text(out.getvalue(), encoding="utf-8")
+            Path(path).write_bytes(out.getvalue().encode())
         return out.getvalue()
 
     def to_markdown(self) -> str:
