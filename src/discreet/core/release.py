@@ -76,8 +76,9 @@ class Release:
         cells = itertools.chain(self.columns, *self.columns.values())
         # A lone carriage return ends a line for many readers, and the csv module does not quote it by itself.
         returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
-        quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-        writer = csv.writer(out, lineterminator="\n", quoting=quoting)
+        writer = csv.writer(out, lineterminator="\n")
+        if returns:
+            writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
         writer.writerow([_harmless(name) for name in self.columns])
         writer.writerows([_harmless(value) for value in row] for row in zip(*self.columns.values(), strict=True))
         if path is not None:
