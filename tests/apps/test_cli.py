@@ -165,3 +165,25 @@ def test_the_demo_tells_its_story_and_can_be_gone_on_with(tmp_path):
     assert out.count("answered") == 3
     left = json.loads(run("ledger", "show", "--ledger", "shop/discreet.db", "--json", cwd=tmp_path).stdout)
     assert len(left["charges"]) == 3
+
+
+def test_values_nobody_declared_and_the_most_common_ones(folder):
+    text = (folder / "discreet.toml").read_text()
+    head, _, rest = text.partition("[columns.county]")
+    rest = rest.partition("[columns.")[1] + rest.partition("[columns.")[2]
+    declared = head.replace("epsilon = 1.0", "epsilon = 4.0\ndelta = 1e-6")
+    (folder / "discreet.toml").write_text(f'{declared}[columns.county]\ntype = "text"\n\n{rest}')
+    asked = ["people.csv", "count", "--by", "county?", "--rho", "0.1", "--json"]
+    assert "delta" in run("plan", *asked, cwd=folder, code=2).stderr
+    planned = json.loads(run("plan", *asked, "--delta", "1e-7", cwd=folder).stdout)
+    assert planned["groups"] is None
+    assert planned["delta"] == 1e-7
+    answer = json.loads(run("ask", *asked, "--delta", "1e-7", "--yes", cwd=folder).stdout)
+    assert "Oak" in answer["columns"]["county"]
+    written = "SELECT county, COUNT(*) AS n FROM people GROUP BY county ORDER BY n DESC LIMIT 1"
+    priced = ["--rho", "0.1", "--delta", "1e-7", "--yes", "--json"]
+    assert json.loads(run("sql", "people.csv", written, *priced, cwd=folder).stdout)["columns"]["county"] == ["Oak"]
+    top = ["people.csv", "--top", "sex", "--k", "1", "--rho", "0.05", "--yes", "--json"]
+    answer = json.loads(run("ask", *top, cwd=folder).stdout)
+    assert answer["columns"]["sex"][0] in ("female", "male")
+    run("ask", *top, "--by", "sex", cwd=folder, code=2)

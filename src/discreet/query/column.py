@@ -119,7 +119,7 @@ class Date:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Free text: usable as the column that identifies a person, never in a question."""
+    """Free text: usable as the column that identifies a person, or as a key whose values are discovered."""
 
     nullable: bool = False
 

@@ -78,7 +78,8 @@ def _discovered(plan: DiscoveryPlan) -> list[str]:
 
 
 def _chance(chance: float) -> str:
-    return "above 0.99" if chance > 0.99 else readable(chance, 2)
+    # Two digits, upward; but a chance of 1e-7 that is a bound from above by a last bit is not 1.1e-7.
+    return "above 0.99" if chance > 0.99 else readable(chance * (1 - 1e-12), 2)
 
 
 def _price(allotment: Allotment, charge: Charge, left: Charge | None) -> list[str]:

@@ -7,7 +7,8 @@ Every node and every argument that is not understood is refused, with the piece 
     [WHERE condition] [GROUP BY columns, BIN(column, width), DATE_TRUNC('month', column)]
     [HAVING aggregate > number] [ORDER BY ...] [LIMIT n]
 
-HAVING, ORDER BY and LIMIT work on the released table: they cost nothing and see only published numbers.
+HAVING, ORDER BY and LIMIT work on the released table: they cost nothing and see only published numbers. The values of a
+text column in GROUP BY are discovered, which takes a delta.
 """
 
 from __future__ import annotations
