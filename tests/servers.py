@@ -76,6 +76,7 @@ def spark():
         return missing(SPARK_NEEDED)
     if java() < 17:
         return missing(SPARK_NEEDED)
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")  # other tests of this process fork
     folder = tempfile.mkdtemp(prefix="spark")
     settings = {
         "spark.ui.enabled": "false",
@@ -86,7 +87,7 @@ def spark():
         "spark.sql.adaptive.enabled": "false",
         "spark.local.dir": folder,
         "spark.sql.warehouse.dir": f"{folder}/warehouse",
-        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.shuffle.partitions": "1",
         "spark.sql.session.timeZone": "America/Lima",
         "spark.sql.ansi.enabled": "true",
         "spark.ui.showConsoleProgress": "false",

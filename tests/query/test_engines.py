@@ -22,7 +22,7 @@ from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.column import Category, Date, Integer, Real, Text
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.dialect import added, cut, engine_of
-from discreet.query.key import bins, key
+from discreet.query.key import Key, bins, key
 from discreet.query.measure import ROOM
 from discreet.query.question import Query
 from discreet.query.schema import Schema
@@ -212,6 +212,7 @@ MORE_KEYS = [
 MORE_KEYS += [bins("price", [-5, -0.01, 5]), bins("moment", every="month")]
 MORE_KEYS += [bins("moment", ["2020-03-01", "2020-03-02", "2020-12-31"]), key("small")]
 EVERY_KEY = [*KEYS, *MORE_KEYS]
+FEW_KEYS = [key("short"), key("long"), key("n"), bins("m", width=7), bins("d", every="month"), key("odd")]
 EVERYTHING = (("n", count()), *((f"n_{name}", count(name)) for name in ("m", "d", "long", "flag", "odd", "moment")))
 EVERYTHING += tuple((f"t_{name}", total(name)) for name in ("n", "m", "y", "big", "x", "price", "small", "short_float"))
 EVERYTHING += (("a", mean("x")), ("v", variance("m")), ("s", std("x")), ("t", total("x", bounds=(-1, 2.5))))
@@ -238,8 +239,8 @@ CONDITIONS = [
 ]
 
 
-def of_keys(unit: Unit | None) -> list[Case]:
-    return [Case(Query(None, (k,), OUTPUTS), schema(unit)) for k in EVERY_KEY]
+def of_keys(keys: list[Key], unit: Unit | None = None) -> list[Case]:
+    return [Case(Query(None, (k,), OUTPUTS), schema(unit)) for k in keys]
 
 
 def of_aggregates() -> list[Case]:
@@ -258,8 +259,8 @@ def of_conditions() -> list[Case]:
 
 
 KINDS: dict[str, Callable[[], list[Case]]] = {
-    "keys of rows": lambda: of_keys(None),
-    "keys of persons": lambda: of_keys(Unit("p", groups=2, rows=2)),
+    "keys of rows": lambda: of_keys(EVERY_KEY),
+    "keys of persons": lambda: of_keys(FEW_KEYS, Unit("p", groups=2, rows=2)),
     "aggregates": of_aggregates,
     "conditions": of_conditions,
 }
