@@ -26,11 +26,12 @@ from discreet.ledger.budget import Allotment, Budget
 from discreet.mechanisms import QuantileExponential, QuantileTree
 from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count, mean
-from discreet.query.column import Category, Integer, Real
+from discreet.query.column import Category, Integer, Real, Text
 from discreet.query.explain import explain
 from discreet.query.grid import DECADES, Decades, grid_for
 from discreet.query.joined import JoinedPlan, plan_question
-from discreet.query.key import bins, key
+from discreet.query.key import bins, discover, key
+from discreet.query.kinds import plan_any
 from discreet.query.pick import GROUP
 from discreet.query.price import Price
 from discreet.query.quantile import At, maximum, median, minimum, quantile, quantiles, spread
@@ -678,3 +679,31 @@ def test_a_plan_in_words_says_what_its_rank_error_means():
     assert "any value at 100 rows" in words
     assert "at 10,000 rows in the group" in words
     assert "steps of 0.976562" in words
+
+
+def test_an_interval_that_is_not_paid_for_is_the_whole_grid():
+    def planned(**how):
+        query = Query().agg(m=median("pay", **how))
+        return plan_question(query, ROWS_SCHEMA, PURE, Price.read(epsilon=1))
+
+    bare, covered = planned(interval=False), planned()
+    assert bare.charge == covered.charge
+    assert bare.search.choices == 1
+    assert 2 * bare.expected()[0].half_width < covered.expected()[0].half_width
+    table = run(bare, people([300.0] * 2000))
+    assert abs(table["m"][0] - 300) < 2
+    assert (table["m_lower"], table["m_upper"]) == ([0], [1000])
+    assert "No interval of pay was paid for" in explain(bare)
+    assert "paid for" not in explain(covered)
+    mixed = Query().agg(a=median("pay"), b=median("pay", interval=False))
+    assert len(plan_question(mixed, ROWS_SCHEMA, PURE, Price.read(epsilon=1)).parts) == 2
+    with pytest.raises(InputError, match="interval"):
+        planned(interval="no")
+
+
+def test_quantiles_are_not_forgotten_beside_discovered_keys():
+    schema = Schema("people", {**PEOPLE, "zip": Text()})
+    query = Query().group_by(discover("zip")).agg(n=count(), m=median("pay"))
+    with pytest.raises(InputError) as caught:
+        plan_any(query, schema, ZCDP, Price.read(rho=1), "1e-9")
+    assert caught.value.field == "group_by"

@@ -23,13 +23,13 @@ from discreet.query.after import UNTOUCHED, After
 from discreet.query.aggregate import Aggregate
 from discreet.query.batch import BatchPlan, plan_batch
 from discreet.query.explain import explain, explain_batch, price_text
+from discreet.query.fit import columns_read, fitting
 from discreet.query.key import Key, key
 from discreet.query.kinds import Asked, Planned, asked_from, plan_any
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
-from discreet.query.quantile import BINS, Ordered, bounds_of, maximum, median, minimum, quantiles, spread
+from discreet.query.quantile import Ordered, bounds_of, maximum, median, minimum, quantiles, spread
 from discreet.query.question import Query
-from discreet.query.read import problem
 from discreet.query.schema import Schema
 from discreet.query.source import Source, source_of
 from discreet.query.sql import parse_sql
@@ -100,16 +100,15 @@ class Curator:
     def _release(
         self, plan: Planned | BatchPlan, parts: Sequence[Planned], release: str | None, why: str
     ) -> dict[str, Release]:
-        answer = self.through_the_door(plan, [name for part in parts for name in _used(part)], release=release, why=why)
+        columns = [name for part in parts for name in columns_read(part.question, self.schema)]
+        answer = self.through_the_door(plan, columns, release=release, why=why)
         return released(self.ledger, answer)
 
     def through_the_door(self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str) -> Answer:
         """Release a priced job on this curator's data, once the columns it reads are known to fit."""
         fitting(self._source, self.schema, columns)
         name = plan.allotment.name
-        return through_the_door(
-            plan, self._source, self.ledger, who=self.who, why=why, release=release, allotment=name
-        )
+        return through_the_door(plan, self._source, self.ledger, who=self.who, why=why, release=release, allotment=name)
 
 
 def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
@@ -185,22 +184,19 @@ class Question:
         sought = key(column) if isinstance(column, str) else column
         return replace(self, query=Top(sought, k, counts, asked.condition))
 
-    def quantiles(
-        self, column: str, listed: Iterable[Number] | Number, *, grid: int | str = BINS, method: str = "auto"
-    ) -> Question:
-        """Quantiles of a column, named q25, q50, ...; `grid` is the number of bins between its declared bounds."""
-        return self.agg(**quantiles(column, listed, grid=grid, method=method))
+    def quantiles(self, column: str, listed: Iterable[Number] | Number, **how: Any) -> Question:
+        """Quantiles of a column, named q25, q50, ...; `grid`, `method` and `interval` as in `quantile`."""
+        return self.agg(**quantiles(column, listed, **how))
 
-    def median(self, column: str, *, grid: int | str = BINS, method: str = "auto") -> Question:
+    def median(self, column: str, **how: Any) -> Question:
         """The value in the middle."""
-        return self.agg(median=median(column, grid=grid, method=method))
+        return self.agg(median=median(column, **how))
 
-    def range(self, column: str, *, tail: Number = "0.01", grid: int | str = BINS, method: str = "auto") -> Question:
-        """Where all but a share `tail` of the rows lie, on either side, as `min`, `max` and `range`.
+    def range(self, column: str, **how: Any) -> Question:
+        """Where all but a share `tail` (0.01) of the rows lie, on either side, as `min`, `max` and `range`.
 
         The smallest and the largest value themselves are one person's and cannot be told.
         """
-        how: dict[str, Any] = {"tail": tail, "grid": grid, "method": method}
         return self.agg(min=minimum(column, **how), max=maximum(column, **how), range=spread(column, **how))
 
     def suggest_bounds(self, column: str, *, tail: Number = "0.01", method: str = "auto") -> Question:
@@ -391,19 +387,6 @@ def budget_from(entry: Mapping[str, Any]) -> Budget:
     return Budget(entry.get("epsilon"), rho=entry.get("rho"), delta=entry.get("delta", 0), allotments=parts)
 
 
-def fitting(source: Source, schema: Schema, names: Iterable[str]) -> None:
-    """Refuse a declared column that the data lacks or stores as something that cannot be read as declared."""
-    import ibis
-
-    stored = source.columns()
-    for name in sorted(names):
-        if name not in stored:
-            hint = "Remove it from the schema, or name the column as it is in the data."
-            raise InputError(f"columns.{name}", "declared", "a column the data has", hint)
-        if reason := problem(schema.columns[name], ibis.dtype(stored[name]), tries=source.tries):
-            raise InputError(f"columns.{name}", stored[name], reason)
-
-
 def _ledger_place(source: Any, ledger: str | Path | None) -> str | Path:
     if ledger is not None:
         return ledger
@@ -414,17 +397,3 @@ def _ledger_place(source: Any, ledger: str | Path | None) -> str | Path:
         folder = path if path.is_dir() else path.parent
         return (folder if folder.exists() else Path()) / "discreet.db"
     return "discreet.db"
-
-
-def _used(plan: Planned) -> list[str]:
-    """The columns a plan reads."""
-    from discreet.query.predicate import columns_of
-
-    named = [key.column for key in plan.question.keys]
-    outputs = [output for _, output in (*plan.question.outputs, *plan.question.ordered)]
-    named += [column for output in outputs if (column := getattr(output, "column", None)) is not None]
-    if plan.question.condition is not None:
-        named += columns_of(plan.question.condition)
-    if plan.schema.unit.column is not None:
-        named.append(plan.schema.unit.column)
-    return named

@@ -7,6 +7,7 @@ import math
 from discreet.accounting.words import readable
 from discreet.core.release import number, percent
 from discreet.ledger.budget import Allotment, Charge
+from discreet.mechanisms import QuantileExponential
 from discreet.query.batch import BatchPlan
 from discreet.query.column import Text
 from discreet.query.discovery import DiscoveryPlan
@@ -145,11 +146,16 @@ def _clipping(plan: QueryPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[
     """What becomes of values outside the bounds, and between the points of a grid."""
     if isinstance(plan, QuantilePlan):
         grid = plan.grid
+        bare = isinstance(plan.search, QuantileExponential) and plan.search.confidence is None
+        paid = [f"No interval of {plan.column} was paid for: its ends are the bounds."] if bare else []
         ends = f"{grid.start(0):g}..{grid.end(grid.bins - 1):g}"
         if isinstance(grid, Decades):
-            return [f"Values of {plan.column} are sorted into {grid.bins:,} bins that end at round numbers in {ends}."]
+            return [
+                *paid,
+                f"Values of {plan.column} are sorted into {grid.bins:,} bins that end at round numbers in {ends}.",
+            ]
         wide = f" and are told apart in steps of {float(grid.width):g}" if not grid.whole or grid.width > 1 else ""
-        return [f"Values of {plan.column} outside {ends} go to the nearer end{wide}."]
+        return [*paid, f"Values of {plan.column} outside {ends} go to the nearer end{wide}."]
     notes = []
     for measure in plan.measures:
         if isinstance(measure, Total):

@@ -17,6 +17,7 @@ from discreet.core.mechanism import Bits
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.plan import Expectation, QueryPlan, plan_query
 from discreet.query.price import Price
+from discreet.query.quantile import Search, search_of
 from discreet.query.quantile_plan import QuantilePlan, RankExpectation, plan_quantiles
 from discreet.query.question import Query
 from discreet.query.schema import Schema
@@ -110,11 +111,10 @@ def plan_question(question: Query, schema: Schema, allotment: Allotment, price: 
     Every measure of the sums and every search for quantiles gets an equal part of the price.
     """
     checked = question.checked(schema)
-    searches: dict[tuple[str, int | str, str], Query] = {}
+    searches: dict[Search, Query] = {}
     for name, output in checked.ordered:
-        kind = (output.column, output.grid, output.method)
-        part = searches.get(kind, Query(checked.condition, checked.keys))
-        searches[kind] = replace(part, ordered=(*part.ordered, (name, output)))
+        part = searches.get(search_of(output), Query(checked.condition, checked.keys))
+        searches[search_of(output)] = replace(part, ordered=(*part.ordered, (name, output)))
     sums = replace(checked, ordered=())
     measures = len({measure for _, aggregate in sums.outputs for measure in aggregate.measures(schema)})
     if not searches:

@@ -47,6 +47,7 @@ class At:
     q: Fraction
     grid: int | str = BINS
     method: str = "auto"
+    interval: bool = True
     take: str = "middle"
 
     @property
@@ -64,6 +65,7 @@ class Between:
     high: Fraction
     grid: int | str = BINS
     method: str = "auto"
+    interval: bool = True
 
     @property
     def ranks(self) -> tuple[Fraction, ...]:
@@ -72,6 +74,12 @@ class Between:
 
 
 Ordered = At | Between
+Search = tuple[str, int | str, str, bool]
+
+
+def search_of(output: Ordered) -> Search:
+    """What outputs must share to be found by one search."""
+    return output.column, output.grid, output.method, output.interval
 
 
 def check_ordered(output: Ordered, schema: Schema) -> None:
@@ -80,6 +88,8 @@ def check_ordered(output: Ordered, schema: Schema) -> None:
     grid_for(column, output.grid)
     if output.method not in METHODS:
         raise InputError("method", output.method, "auto, tree or exponential")
+    if not isinstance(output.interval, bool):
+        raise InputError("interval", output.interval, "True or False")
     if isinstance(output, At) and output.take not in TAKES:
         raise InputError("take", output.take, "one of " + ", ".join(TAKES))
     for q in output.ranks:
@@ -88,17 +98,18 @@ def check_ordered(output: Ordered, schema: Schema) -> None:
         raise InputError("spread", [float(output.low), float(output.high)], "the lower quantile first")
 
 
-def quantile(column: str, q: Number, *, grid: int | str = BINS, method: str = "auto") -> At:
+def quantile(column: str, q: Number, *, grid: int | str = BINS, method: str = "auto", interval: bool = True) -> At:
     """The value that a share `q` of the rows do not exceed.
 
-    `grid` is the number of bins between the column's declared bounds: finer ones see more, and cost some noise.
+    `grid` is the number of bins between the column's declared bounds: finer ones see more, and cost some noise. With
+    `interval=False` nothing is paid for an interval, and the value may be closer.
     """
-    return At(column, _rank(q), grid, method)
+    return At(column, _rank(q), grid, method, interval)
 
 
-def median(column: str, *, grid: int | str = BINS, method: str = "auto") -> At:
+def median(column: str, *, grid: int | str = BINS, method: str = "auto", interval: bool = True) -> At:
     """The value in the middle."""
-    return At(column, Fraction(1, 2), grid, method)
+    return At(column, Fraction(1, 2), grid, method, interval)
 
 
 def minimum(column: str, *, tail: Number = Fraction(1, 100), grid: int | str = BINS, method: str = "auto") -> At:
@@ -117,7 +128,12 @@ def spread(column: str, *, tail: Number = Fraction(1, 100), grid: int | str = BI
 
 
 def quantiles(
-    column: str, listed: Iterable[Number] | Number, *, grid: int | str = BINS, method: str = "auto"
+    column: str,
+    listed: Iterable[Number] | Number,
+    *,
+    grid: int | str = BINS,
+    method: str = "auto",
+    interval: bool = True,
 ) -> dict[str, At]:
     """Several quantiles of one column, each under its name.
 
@@ -125,7 +141,7 @@ def quantiles(
     ['q25', 'q50', 'q99_9']
     """
     several = listed if isinstance(listed, Iterable) and not isinstance(listed, str) else [listed]
-    found = [quantile(column, q, grid=grid, method=method) for q in several]
+    found = [quantile(column, q, grid=grid, method=method, interval=interval) for q in several]
     if not found:
         raise InputError("quantiles", "none", "at least one, such as [0.25, 0.5, 0.75]")
     if len({each.q for each in found}) < len(found):
@@ -137,8 +153,8 @@ def bounds_of(column: str, tail: Number, method: str = "auto") -> dict[str, At]:
     """Round numbers that all but a share `tail` of the rows lie within, on each side."""
     share = _tail(tail)
     return {
-        "low": At(column, share, DECADES, method, "start"),
-        "high": At(column, 1 - share, DECADES, method, "end"),
+        "low": At(column, share, DECADES, method, take="start"),
+        "high": At(column, 1 - share, DECADES, method, take="end"),
     }
 
 
@@ -155,7 +171,7 @@ def ordered_to(output: Ordered) -> dict[str, Any]:
         entry |= {"q": str(output.q), "take": output.take}
     else:
         entry |= {"low": str(output.low), "high": str(output.high)}
-    return {**entry, "grid": output.grid, "method": output.method}
+    return {**entry, "grid": output.grid, "method": output.method, "interval": output.interval}
 
 
 def ordered_from(entry: Any) -> Ordered:
@@ -163,9 +179,14 @@ def ordered_from(entry: Any) -> Ordered:
     forms = "{'of': 'quantile', 'column': ..., 'q': ...} or {'of': 'spread', 'column': ..., 'low': ..., 'high': ...}"
     of = entry.get("of") if isinstance(entry, Mapping) else None
     own = {"quantile": {"q", "take"}, "spread": {"low", "high"}, "median": {"take"}}.get(of if of else "", set())
-    if not own or set(entry) - {"of", "column", "grid", "method", *own} or not isinstance(entry.get("column"), str):
+    if (
+        not own
+        or set(entry) - {"of", "column", "grid", "method", "interval", *own}
+        or not isinstance(entry.get("column"), str)
+    ):
         raise InputError("outputs", entry, forms)
     how = {"grid": entry.get("grid", BINS), "method": entry.get("method", "auto")}
+    how["interval"] = entry.get("interval", True)
     if of == "spread":
         return Between(entry["column"], _read(entry, "low"), _read(entry, "high"), **how)
     q = Fraction(1, 2) if of == "median" else _read(entry, "q")

@@ -24,7 +24,7 @@ from discreet.noise.bits import words
 from discreet.query.grid import Grid, grid_for
 from discreet.query.pick import GROUP
 from discreet.query.price import Price
-from discreet.query.quantile import At, Between, Ordered
+from discreet.query.quantile import At, Between, Ordered, search_of
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
@@ -193,7 +193,7 @@ def plan_quantiles(question: Query, schema: Schema, allotment: Allotment, price:
     """Price quantiles of one column, by the search that errs less in ranks. Raises before anything is spent."""
     checked = question.checked(schema)
     first = checked.ordered[0][1]
-    if checked.outputs or any(_kind(output) != _kind(first) for _, output in checked.ordered):
+    if checked.outputs or any(search_of(output) != search_of(first) for _, output in checked.ordered):
         raise InputError("outputs", [name for name, _ in checked.ordered], "quantiles of one column over one grid")
     if checked.discovered:
         hint = "List the groups: key(column, values)."
@@ -220,7 +220,7 @@ def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, pr
     currency, amount = price.spent(allotment)
     groups, ends = _touched(schema.unit, question.groups(schema))
     rows = 1 if schema.unit.column is None else schema.unit.rows
-    level = _level(question, price.confidence)
+    level = _level(question, price.confidence) if question.ordered[0][1].interval else None
     found: list[Search] = []
     try:
         if method in ("auto", "tree"):
@@ -228,7 +228,7 @@ def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, pr
             trees = [QuantileTree(bins, branching=width, rows=rows, **each) for width in _BRANCHINGS]
             found += {(tree.levels, tree.children): tree for tree in trees}.values()
         if method == "exponential" or (method == "auto" and price.noise == "auto"):
-            choices = 3 * len(ranks)
+            choices = len(ranks) * (1 if level is None else 3)
             if currency == "epsilon":
                 epsilon = amount / (groups * ends)
             else:  # groups * choices * (ends * epsilon / choices)^2 / 8 = amount
@@ -270,10 +270,6 @@ def _error(search: Search, ranks: Sequence[Fraction], confidence: float) -> floa
 
 def _ranks(question: Query) -> tuple[Fraction, ...]:
     return tuple(sorted({q for _, output in question.ordered for q in output.ranks}))
-
-
-def _kind(output: Ordered) -> tuple[str, int | str, str]:
-    return output.column, output.grid, output.method
 
 
 def _level(question: Query, confidence: float) -> Fraction:
