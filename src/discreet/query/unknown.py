@@ -106,7 +106,10 @@ def _value(key: Key, schema: Schema, table: Expression) -> Expression:
         case Integer():
             return as_declared(raw, column)
         case Boolean():
-            return as_declared(raw, column).cast("int64")
+            flag = as_declared(raw, column)
+            return ibis.cases(
+                (flag, ibis.literal(1, "int64")), (~flag, ibis.literal(0, "int64")), else_=ibis.null("int64")
+            )
         case Date():
             return as_declared(raw, column).cast("timestamp").epoch_seconds().cast("int64")
         case Category():
