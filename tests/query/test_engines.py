@@ -21,7 +21,7 @@ from discreet.core.unit import Unit
 from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.column import Category, Date, Integer, Real, Text
 from discreet.query.compile import GROUP, compile_query, measure_name
-from discreet.query.dialect import added, cut, engine_of
+from discreet.query.dialect import added, engine_of
 from discreet.query.key import Key, bins, key
 from discreet.query.measure import ROOM
 from discreet.query.question import Query
@@ -297,10 +297,10 @@ def test_no_sum_wraps_or_fails(engine):
         huge = huge.mutate(bottom=-huge.top)
         found = connection.integers(
             huge.aggregate(
-                top=cut(added(huge.top, name)),
-                bottom=cut(added(huge.bottom, name)),
-                both=cut(added(huge.top, name) + added(huge.bottom, name)),
-                exact=cut(added(huge.big.fill_null(0) >> 20, name)),
+                top=added(huge.top, name),
+                bottom=added(huge.bottom, name),
+                both=added(huge.top, name) + added(huge.bottom, name),
+                exact=added(huge.big.fill_null(0) >> 20, name),
             )
         )
     exact = sum((row["big"] or 0) >> 20 for row in rows())

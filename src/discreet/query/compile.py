@@ -14,7 +14,7 @@ from typing import Any
 from discreet.core.lattice import Lattice
 from discreet.query.code import group_number
 from discreet.query.column import Integer
-from discreet.query.dialect import added, cut, engine_of
+from discreet.query.dialect import added, engine_of
 from discreet.query.measure import Measure, People, Rows, Squares, Total
 from discreet.query.pick import GROUP, PERSON, contributions
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
@@ -73,7 +73,7 @@ def summed(parts: Expression, measures: int, by: Sequence[str] = (GROUP,), **oth
     """The sums per group. One too large (more than 2**32 rows of the largest value) is cut, so that none can fail."""
     engine = engine_of(parts)
     names = [measure_name(index) for index in range(measures)]
-    return parts.group_by(list(by)).aggregate(**others, **{name: cut(added(parts[name], engine)) for name in names})
+    return parts.group_by(list(by)).aggregate(**others, **{name: added(parts[name], engine) for name in names})
 
 
 class _Reader:

@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.query.measure import ROOM
 
-__all__ = ["added", "as_bytes", "cut", "engine_of", "hashed", "joins", "listed"]
+__all__ = ["added", "as_bytes", "engine_of", "gathered", "hashed", "joins", "listed"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -25,24 +25,29 @@ def engine_of(table: Expression) -> str:
 
 
 def added(column: Expression, engine: str) -> Expression:
-    """The sum of whole numbers, exact however many there are: no engine may wrap, and none may fail."""
+    """The sum of whole numbers as 64 bits. One that leaves noise no room is moved to the end of what does."""
+    import ibis
+
+    bounded = ibis.greatest(ibis.least(_wide(column, engine), ROOM), -ROOM)
+    # Through a decimal, because engines sum in wider integers than ibis believes, and it would leave the cast out.
+    return bounded.cast("decimal(38, 0)").cast("int64")
+
+
+def gathered(column: Expression, engine: str) -> Expression:
+    """The sum of whole numbers that is yet to be bounded or summed once more."""
+    return _wide(column, engine) if engine in ("duckdb", "postgres") else added(column, engine)
+
+
+def _wide(column: Expression, engine: str) -> Expression:
+    """An exact sum, however many there are: no engine may wrap, and none may fail."""
     if engine == "duckdb":  # sums in 128 bits
         return column.sum()
     if engine == "postgres":  # sums 64 bits in numerics, and only shorter ones in 64 bits
         return column.cast("int64").sum()
     if engine == "pyspark":  # sums in 64 bits; in decimals, too, but slowly
         high = (column.cast("int64") >> _HALF).sum().cast("decimal(38, 0)") * 2**_HALF
-        low = (column.cast("int64") & (2**_HALF - 1)).sum().cast("decimal(38, 0)")
-        return cut(high + low)
-    return cut(column.cast("decimal(38, 0)").sum())
-
-
-def cut(total: Expression) -> Expression:
-    """A sum as 64 bits: one that leaves noise no room is moved to the end of what does."""
-    import ibis
-
-    # Through a decimal, because engines sum in wider integers than ibis believes, and it would leave the cast out.
-    return ibis.greatest(ibis.least(total, ROOM), -ROOM).cast("decimal(38, 0)").cast("int64")
+        return high + (column.cast("int64") & (2**_HALF - 1)).sum().cast("decimal(38, 0)")
+    return column.cast("decimal(28, 0)").sum()
 
 
 def hashed(text: Expression, engine: str) -> Expression:

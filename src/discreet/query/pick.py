@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.core.unit import Unit
-from discreet.query.dialect import added, engine_of, hashed
+from discreet.query.dialect import engine_of, gathered, hashed
 from discreet.query.measure import Measure, Rows, contribution
 
 __all__ = ["GROUP", "PERSON", "contributions", "order_of"]
@@ -43,7 +43,7 @@ def contributions(
     if groups > unit.groups:
         rows = _picked(rows, sums, unit.groups, (groups - 1).bit_length(), salt)
     parts = rows.group_by([GROUP, PERSON]).aggregate(
-        **{_ROWS: rows.count()}, **{name: added(rows[name], engine) for name in sums}
+        **{_ROWS: rows.count()}, **{name: gathered(rows[name], engine) for name in sums}
     )
     several_persons = parts[PERSON].isnull()
     bounded = {GROUP: parts[GROUP]}
