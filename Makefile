@@ -29,8 +29,9 @@ $(VENV)-lowest/installed: pyproject.toml .ci/lowest.py
 	$(VENV)-lowest/bin/python -m pip install -q --disable-pip-version-check -e '.[dev]' -c $(VENV)-lowest/lowest.txt
 	@touch $@
 
+# BENCH=--quick for the short form; one line of JSON a figure with BENCH=--json.
 bench: $(STAMP)
-	$(BIN)/python bench/noise.py $(BENCH)
+	@for area in noise accounting ledger groupby coverage quantile; do $(BIN)/python bench/$$area.py $(BENCH) || exit 1; done
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install -q -e '.[docs]'
