@@ -337,18 +337,23 @@ def open_curator(
     ledger: Ledger | str | Path | None = None,
     budget: Budget | None = None,
     table: str | None = None,
+    joins: Mapping[str, Any] | None = None,
     who: str | None = None,
 ) -> Curator:
     """Put a curator in front of private data.
 
     `source` is a CSV or Parquet file, glob or folder, a DuckDB file or postgresql:// address (with `table`), or an
     Arrow, pandas or Polars table. The ledger is `discreet.db` beside the file unless named. The budget is opened the
-    first time, from `budget` or the schema's [budget]; later it is only checked.
+    first time, from `budget` or the schema's [budget]; later it is only checked. `joins` says where the private tables
+    named in the schema's [joins] are.
     """
     beside = _ledger_place(source, None if isinstance(ledger, Ledger) else ledger)
     source = source_of(source, table)  # from here on nothing that could be printed holds the data
     declared, found = _schema(schema)
-    source = replace(source, view=found.view)
+    joined = {name: source_of(other, name) for name, other in (joins or {}).items()}
+    if set(joined) != set(found.joins):
+        raise InputError("joins", sorted(joined), "a place for each of the schema's [joins]: " + ", ".join(found.joins))
+    source = replace(source.beside(joined), view=found.view)
     fitting(source, found, found.columns)
     books = ledger if isinstance(ledger, Ledger) else Ledger.open(beside)
     person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()

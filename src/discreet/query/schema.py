@@ -13,6 +13,7 @@ from typing import Any
 from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.query.column import Column, Integer, Real, Text, column_from, column_to
+from discreet.query.join import Join
 from discreet.query.view import Derived, Lookup, widened
 
 __all__ = ["Schema"]
@@ -32,6 +33,7 @@ class Schema:
     unit: Unit = field(default_factory=Unit)
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
     derived: Mapping[str, Derived] = field(default_factory=dict)
+    joins: Mapping[str, Join] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -49,6 +51,11 @@ class Schema:
             raise InputError(f"columns.{person}.type", "other", "text or integer: it identifies a person")
         if person is not None and person not in columns:
             columns[person] = Text()
+        for name, join in self.joins.items():
+            if person is None:
+                hint = "Declare [unit] column = ..., the person both tables are about."
+                raise InputError(f"joins.{name}", "unit is a row", "a schema whose unit is a person", hint)
+            _add(columns, join.columns, f"joins.{name}.columns")
         for name, lookup in self.lookups.items():
             if lookup.key not in columns:
                 raise InputError(f"lookups.{name}.key", lookup.key, "a declared column: " + ", ".join(sorted(columns)))
@@ -58,11 +65,28 @@ class Schema:
         object.__setattr__(self, "columns", columns)
 
     @property
-    def view(self) -> Callable[[Any], Any] | None:
-        """What widens the stored table by its looked-up and derived columns; None if there are none."""
-        if not self.lookups and not self.derived:
+    def view(self) -> Callable[[Any, Mapping[str, Any]], Any] | None:
+        """What widens the stored table by joined, looked-up and derived columns; None if there are none.
+
+        It takes the table and the private ones to be joined to it, by name.
+        """
+        if not self.lookups and not self.derived and not self.joins:
             return None
-        return lambda table: widened(table, self.lookups, self.derived, self.columns)
+
+        def wide(table: Any, others: Mapping[str, Any]) -> Any:
+            for place, (name, join) in enumerate(self.joins.items()):
+                table = join.joined(name, place, table, others[name], str(self.unit.column))
+            return widened(table, self.lookups, self.derived, self.columns)
+
+        return wide
+
+    @property
+    def stored(self) -> dict[str, Column]:
+        """The columns of the table itself: without those that are joined, looked up or derived."""
+        made = {*self.derived}
+        made |= {name for lookup in self.lookups.values() for name in lookup.columns}
+        made |= {name for join in self.joins.values() for name in join.columns}
+        return {name: column for name, column in self.columns.items() if name not in made}
 
     @classmethod
     def load(cls, path: str | Path) -> Schema:
@@ -80,10 +104,10 @@ class Schema:
     @classmethod
     def from_dict(cls, declared: Mapping[str, Any], folder: Path = Path()) -> Schema:
         """A schema from the tables of its file; public tables are looked for in `folder`."""
-        for table in ("dataset", "unit", "columns", "lookups", "derived"):
+        for table in ("dataset", "unit", "columns", "joins", "lookups", "derived"):
             if not isinstance(declared.get(table, {}), Mapping):
                 raise InputError(table, declared[table], f"a table: [{table}]")
-        known = ("dataset", "unit", "columns", "lookups", "derived", "budget", "ledger")
+        known = ("dataset", "unit", "columns", "joins", "lookups", "derived", "budget", "ledger")
         if unknown := set(declared) - set(known):
             raise InputError(min(unknown), "present", "only " + ", ".join(f"[{name}]" for name in known))
         unit = dict(declared.get("unit", {}))
@@ -93,16 +117,18 @@ class Schema:
         columns = {name: column_from(name, entry) for name, entry in declared.get("columns", {}).items()}
         lookups = {name: _lookup(name, entry, folder) for name, entry in declared.get("lookups", {}).items()}
         derived = {name: _derived(name, entry) for name, entry in declared.get("derived", {}).items()}
-        return cls(declared.get("dataset", {}).get("name", ""), columns, Unit(**unit), lookups, derived)
+        joins = {name: _join(name, entry) for name, entry in declared.get("joins", {}).items()}
+        return cls(declared.get("dataset", {}).get("name", ""), columns, Unit(**unit), lookups, derived, joins)
 
     def to_dict(self) -> dict[str, Any]:
         """The tables of its file, plain values only."""
         unit: dict[str, Any] = {"neighbours": str(self.unit.neighbours)}
         if self.unit.column is not None:
             unit = {"column": self.unit.column, **unit, "groups": self.unit.groups, "rows": self.unit.rows}
-        made = {*self.derived, *(name for lookup in self.lookups.values() for name in lookup.columns)}
-        columns = {name: column_to(column) for name, column in self.columns.items() if name not in made}
+        columns = {name: column_to(column) for name, column in self.stored.items()}
         whole: dict[str, Any] = {"dataset": {"name": self.name}, "unit": unit, "columns": columns}
+        if self.joins:
+            whole["joins"] = {name: join.to_dict() for name, join in self.joins.items()}
         if self.lookups:
             whole["lookups"] = {name: lookup.to_dict() for name, lookup in self.lookups.items()}
         if self.derived:
@@ -134,6 +160,14 @@ def _add(columns: dict[str, Column], more: Mapping[str, Column], field: str) -> 
         if name in columns:
             raise InputError(field, name, "a name that is not declared yet")
         columns[name] = column
+
+
+def _join(name: str, entry: Any) -> Join:
+    given = set(entry) if isinstance(entry, Mapping) else set()
+    if not {"columns"} <= given <= {"columns", "rows"}:
+        raise InputError(f"joins.{name}", sorted(given), "columns, and rows if not 1")
+    columns = {column: column_from(column, declared) for column, declared in entry["columns"].items()}
+    return Join(columns, entry.get("rows", 1))
 
 
 def _lookup(name: str, entry: Any, folder: Path) -> Lookup:

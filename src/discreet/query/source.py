@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -77,7 +77,8 @@ class Source:
     kind: str
     place: Any
     table: str | None = None
-    view: Callable[[Any], Any] | None = None  # widens the table by columns it does not store
+    view: Callable[[Any, Mapping[str, Any]], Any] | None = None  # widens the table by columns it does not store
+    others: tuple[tuple[str, Source], ...] = ()  # private tables the view joins, read by the same engine
 
     def __repr__(self) -> str:
         return f"<private {self.kind}>"
@@ -114,7 +115,7 @@ class Source:
         if self.kind == "spark":
             with shown(self.place, self.table) as (session, name):
                 backend = ibis.pyspark.connect(session)
-                yield Connection(backend, self._widened(backend.table(name)), in_memory=False)
+                yield Connection(backend, self._widened(backend, backend.table(name), rows=rows), in_memory=False)
             return  # the session is not ours to end
         if self.kind == "postgres":
             try:
@@ -128,20 +129,38 @@ class Source:
             settings = _DUCKDB
         try:
             backend.raw_sql(settings)
-            if self.kind in ("postgres", "duckdb"):
-                table = backend.table(self.table)
-            elif self.kind == "csv":
-                table = _read_csv(backend, self.place)
-            elif self.kind == "parquet":
-                table = backend.read_parquet(self.place, union_by_name=True)
-            else:
-                table = ibis.memtable(self.place.arrow(rows=rows))
-            yield Connection(backend, self._widened(table), in_memory=self.kind == "frame")
+            table = self._widened(backend, self._read(backend, rows=rows), rows=rows)
+            frames = any(source.kind == "frame" for source in (self, *dict(self.others).values()))
+            yield Connection(backend, table, in_memory=frames)
         finally:
             backend.disconnect()
 
-    def _widened(self, table: Any) -> Any:
-        return table if self.view is None else self.view(table)
+    def _read(self, backend: Any, *, rows: bool) -> Any:
+        import ibis
+
+        if self.kind in ("postgres", "duckdb"):
+            return backend.table(self.table)
+        if self.kind == "csv":
+            return _read_csv(backend, self.place)
+        if self.kind == "parquet":
+            return backend.read_parquet(self.place, union_by_name=True)
+        return ibis.memtable(self.place.arrow(rows=rows))
+
+    def _widened(self, backend: Any, table: Any, *, rows: bool) -> Any:
+        if self.view is None:
+            return table
+        return self.view(table, {name: other._read(backend, rows=rows) for name, other in self.others})
+
+    def beside(self, others: Mapping[str, Source]) -> Source:
+        """This source with private tables to be joined to it; they must be within reach of the same engine."""
+        files = ("csv", "parquet", "frame")
+        for name, other in others.items():
+            together = self.kind in files and other.kind in files
+            same = self.kind in ("postgres", "duckdb") and (other.kind, other.place) == (self.kind, self.place)
+            if not together and not same:
+                hint = "Join them there on the person's id, and open the result."
+                raise InputError(f"joins.{name}", repr(other), f"a table within reach of {self!r}", hint)
+        return replace(self, others=tuple(others.items()))
 
 
 def _read_csv(backend: Any, files: list[str]) -> Any:

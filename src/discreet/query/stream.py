@@ -214,7 +214,7 @@ class StreamStep:
         if unit.column is not None:
             table = _first_periods(table, stream, self.period)
             unit = replace(unit, column=_PERSON)
-            schema = replace(schema, columns=_stored(schema), unit=unit)
+            schema = replace(schema, columns=schema.stored, unit=unit)
         salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
         found = data.integers(compile_query(query, schema, stream.measures, table, salt))
         width = self.period - first
@@ -242,12 +242,6 @@ def _first_periods(table: Any, stream: StreamPlan, period: int) -> Any:
     table = table.filter(table["place_of_period"] < stream.limit)
     name = table[person].cast("string") + ibis.literal("|") + table[_PERIOD].cast("string")
     return table.mutate(**{_PERSON: name})
-
-
-def _stored(schema: Schema) -> dict[str, Any]:
-    """The columns a schema declares by itself: views add theirs anew."""
-    made = {*schema.derived, *(name for lookup in schema.lookups.values() for name in lookup.columns)}
-    return {name: column for name, column in schema.columns.items() if name not in made}
 
 
 def scaled(steps: float, step: float) -> float:
