@@ -342,10 +342,10 @@ def open_curator(
 ) -> Curator:
     """Put a curator in front of private data.
 
-    `source` is a CSV or Parquet file, glob or folder, a DuckDB file or postgresql:// address (with `table`), or an
-    Arrow, pandas or Polars table. The ledger is `discreet.db` beside the file unless named. The budget is opened the
-    first time, from `budget` or the schema's [budget]; later it is only checked. `joins` says where the private tables
-    named in the schema's [joins] are.
+    `source` is a CSV or Parquet file, glob or folder, a DuckDB file or the address of a database or Spark cluster
+    (with `table`), or an Arrow, pandas, Polars or Spark table. The ledger is `discreet.db` beside the file unless
+    named. The budget is opened the first time, from `budget` or the schema's [budget]; later it is only checked.
+    `joins` says where the private tables named in the schema's [joins] are.
     """
     beside = _ledger_place(source, None if isinstance(ledger, Ledger) else ledger)
     source = source_of(source, table)  # from here on nothing that could be printed holds the data
