@@ -437,3 +437,18 @@ def test_only_the_source_connects():
     # Who opens a source and who runs a plan is watched by tests/ledger/test_one_door.py.
     for path in SOURCE.rglob("*.py"):
         assert path.name == "source.py" or "._connected(" not in path.read_text()
+
+
+def test_a_stored_truth_value_can_be_declared_a_number_on_postgres():
+    """PostgreSQL has no cast from boolean to bigint: the reading rule must not need one."""
+    psycopg = pytest.importorskip("psycopg")
+    address = fresh_schema()
+    with psycopg.connect(address) as connection:
+        connection.execute("CREATE TABLE flags (p bigint, flag boolean)")
+        connection.execute("INSERT INTO flags VALUES (1, true), (2, false), (3, NULL), (4, true)")
+    query = Query().agg(n=count("flag"), s=total("flag"))
+    for declared in (Integer(0, 1, nullable=True), Real(0, 1, nullable=True)):
+        schema = Schema("flags", {"flag": declared}, Unit("p"))
+        found = engine(source_of(address, "flags"), query, schema)
+        step = 2**20 if isinstance(declared, Real) else 1
+        assert found == {0: [3, 2 * step]}

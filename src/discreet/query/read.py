@@ -121,7 +121,7 @@ def bounded(
 
     number, kind = raw, raw.type()
     if kind.is_boolean():
-        number = raw.cast("int64")
+        number = _bit(raw)
     elif kind.is_decimal():
         number = _number(raw)
     elif not kind.is_numeric():
@@ -130,6 +130,13 @@ def bounded(
     caught = [(number.isnan(), missing)] if number.type().is_floating() else []
     within = (number >= low) & (number <= high)
     return ibis.cases((within, inside(number)), (number < low, below), *caught, (number > high, above), else_=missing)
+
+
+def _bit(raw: Expression) -> Expression:
+    """True as one, false as zero, by comparison: PostgreSQL refuses the cast."""
+    import ibis
+
+    return ibis.cases((raw, ibis.literal(1, "int64")), (~raw, ibis.literal(0, "int64")), else_=ibis.null("int64"))
 
 
 def whole(number: Expression) -> Expression:
@@ -151,7 +158,7 @@ def _number(raw: Expression) -> Expression:
 
     kind = raw.type()
     if kind.is_boolean():
-        return raw.cast("int64").cast("float64")
+        return _bit(raw).cast("float64")
     if kind.is_integer():
         return raw.cast("float64")
     if kind.is_decimal() and (kind.precision is None or kind.precision > _DIGITS):
