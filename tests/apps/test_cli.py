@@ -187,3 +187,19 @@ def test_values_nobody_declared_and_the_most_common_ones(folder):
     answer = json.loads(run("ask", *top, cwd=folder).stdout)
     assert answer["columns"]["sex"][0] in ("female", "male")
     run("ask", *top, "--by", "sex", cwd=folder, code=2)
+
+
+def test_quantiles_stand_beside_counts(folder):
+    asked = ["people.csv", "count", "median(pay)", "top=quantile(pay, 0.9)", "--by", "sex", "--epsilon", "0.5"]
+    planned = json.loads(run("plan", *asked, "--json", cwd=folder).stdout)
+    assert [(e["output"], e.get("unit")) for e in planned["expected"]][1:] == [
+        ("median_pay", "ranks"),
+        ("top", "ranks"),
+    ]
+    answer = json.loads(run("ask", *asked, "--yes", "--json", cwd=folder).stdout)
+    assert answer["outputs"] == ["count", "median_pay", "top"]
+    assert all(m <= t for m, t in zip(answer["columns"]["median_pay"], answer["columns"]["top"], strict=True))
+    for wrong in ("quantile(pay)", "quantile(pay, 2)", "median(sex)", "quantile(, 0.5)"):
+        run("ask", "people.csv", wrong, "--epsilon", "0.1", "--yes", cwd=folder, code=2)
+    text = "SELECT sex, MEDIAN(age) AS middle FROM people GROUP BY sex"
+    assert "middle" in run("sql", "people.csv", text, "--epsilon", "0.1", "--yes", cwd=folder).stdout
