@@ -6,7 +6,7 @@ import functools
 import math
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,18 +15,22 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from dirty import COLUMNS, KEYS, LONG, SALT, SHORT, arrow, some_rows
-from reference import measures_of, of_each_person, of_persons, of_rows
+from reference import declared, measures_of, of_each_person, of_persons, of_rows
 
 from discreet.core.unit import Unit
 from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.column import Category, Date, Integer, Real, Text
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.dialect import added, engine_of
+from discreet.query.grid import grid_for
 from discreet.query.key import Key, bins, key
 from discreet.query.measure import ROOM
+from discreet.query.quantile import BINS
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Source, source_of
+from discreet.query.tally import compile_tally
+from discreet.query.view import Derived, Lookup
 from servers import fresh_schema, spark
 
 # Labels that some engine might take for something else than text.
@@ -287,6 +291,59 @@ def test_persons_named_by_text_are_limited(engine):
             there = [places[place] for places in each.values() if place in places]
             for index, value in enumerate(values):
                 assert sum(min(0, p[index]) for p in there) <= value <= sum(max(0, p[index]) for p in there)
+
+
+def tallies(source: Source) -> set[tuple[int, ...]]:
+    """Rows by group and bin, for several columns and grids."""
+    import ibis
+
+    asked = [
+        (Query(), schema(), "x", BINS),
+        (Query(None, (key("short"),)), schema(Unit("p", groups=2, rows=2)), "m", 64),
+        (Query(None, (key("flag"),)), schema(Unit("p", groups=1, rows=3)), "y", "decades"),
+        (Query(None, (bins("d", every="year"),)), schema(), "price", 100),
+        (Query(None, (key("few"),)), schema(Unit("who", groups=9, rows=1000)), "big", 1000),
+    ]
+    with source.open() as connection:
+        parts = []
+        for place, (query, asked_of, column, grid) in enumerate(asked):
+            keyed = Query(query.condition, tuple(k.checked(asked_of) for k in query.keys))
+            bins_of = grid_for(asked_of.columns[column], grid)
+            part = compile_tally(keyed, asked_of, column, bins_of, connection.table, [*SALT, *SALT])
+            part = part.mutate(case=ibis.literal(place, "int64"))
+            parts.append(part.select("case", group=part[GROUP].cast("int64"), bin=part["bin"].cast("int64"), n="rows"))
+        found = connection.integers(ibis.union(*parts))
+    return set(zip(*(found[name].tolist() for name in ("case", "group", "bin", "n")), strict=True))
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_what_quantiles_are_made_of_is_the_same(engine):
+    # DuckDB's own is held to a reference in tests/query/test_quantiles.py.
+    wanted = tallies(on_duckdb())
+    assert len({row[0] for row in wanted}) == 5
+    assert tallies(engine()) == wanted
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_looked_up_and_derived_columns_are_the_same(engine):
+    words = [word for word in SHORT if word != "B"]
+    lookup = Lookup(
+        "short",
+        {"short": [*words, "A", ""], "region": [*(["north", "south"] * 9)[: len(words)], "south", None]},
+        {"region": Category(["north", "south"], nullable=True)},
+    )
+    made = Derived("n * 2 - m / 4", Real(-20, 20, nullable=True))
+    whole = Schema("t", {**COLUMNS, "short": Text()}, Unit(), {"regions": lookup}, {"made": made})
+    source = replace(engine(), view=whole.view)
+    query = Query(None, (key("region"),), (("n", count()), ("t", total("made")), ("c", count("made"))))
+    table = dict(zip(lookup.table["short"], lookup.table["region"], strict=True))
+    wide = []
+    for row in rows():
+        n, m = declared(row["n"], COLUMNS["n"]), declared(row["m"], COLUMNS["m"])
+        value = None if n is None or m is None else n * 2 - m * 0.25
+        wide.append({**row, "region": table.get(row["short"]), "made": value})
+    case = Case(query, whole)
+    assert answers(source, [case]) == [of_rows(case.checked, whole, case.measures, wide)]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

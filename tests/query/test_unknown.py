@@ -310,7 +310,10 @@ def in_spark(rows, folder):
     return source_of(session.read.parquet(str(folder / "t.parquet")))
 
 
-@pytest.mark.parametrize("kept", [in_postgres, in_spark], ids=lambda kept: kept.__name__)
+ON_SPARK = pytest.param(in_spark, marks=[pytest.mark.xdist_group("spark"), pytest.mark.spark])
+
+
+@pytest.mark.parametrize("kept", [in_postgres, ON_SPARK], ids=lambda kept: kept.__name__)
 def test_other_engines_find_the_same(kept, tmp_path):
     rows = some_rows(200)
     source = kept(rows, tmp_path)
