@@ -1,15 +1,17 @@
-"""A private answer per group against the plain query on the same file, CPU for CPU, and OpenDP beside it.
+"""A private answer per group against the plain query on the same file, CPU for CPU: DuckDB, Spark, and other libraries.
 
     python bench/groupby.py [--quick] [--json] [--no-peers] [--rows 1e8]
 
 Every case runs three times in a process of its own, the cases taking turns; the least CPU time counts, that of all the
 engine's threads included. "question" is the CPU from the first call to the last, once the libraries are imported;
-"process" is everything from the start of the interpreter to its end.
+"process" is everything from the start of the interpreter to its end. On Spark the Java machine's time is counted from
+when its session is up, and each case runs once.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -24,6 +26,13 @@ PER_USER = 10
 NAMES = [f"group {number:03d}" for number in range(GROUPS)]
 FULL = 10_000_000  # the targets are for so many rows: with few, opening the ledger is what costs
 REPEATS = 3
+# Others that answer the same question, each in an environment of its own: name, what to install, what it computes.
+PEERS = [
+    ("opendp", ["opendp[polars]==0.16.*"], "rows and sums"),
+    ("smartnoise", ["smartnoise-sql==1.0.*", "pyarrow"], "rows and sums"),
+    ("pipelinedp", ["pipeline-dp==0.3.*", "pyarrow"], "users, rows and sums"),
+    ("tumult", ["tmlt.analytics==0.21.*"], "users, rows and sums, on Spark"),
+]
 
 
 def table(rows: int) -> Path:
@@ -45,23 +54,18 @@ def table(rows: int) -> Path:
     return path
 
 
-def plain(path: str, key: str) -> float:
-    """What one would run without privacy. CPU seconds."""
+def plain(path: str, key: str) -> None:
+    """What one would run without privacy."""
     import duckdb
 
-    start = time.process_time()
     question = f"SELECT {key}, count(DISTINCT user_id), count(*), sum(value) FROM '{path}' GROUP BY {key}"
     answer = duckdb.connect().execute(question).fetchall()
     if len(answer) != GROUPS:
         raise RuntimeError("the plain query lost groups")
-    return time.process_time() - start
 
 
-def private(path: str, key: str, kept: int) -> float:
-    """The same three figures per group with an interval each, each user in at most `kept` groups. CPU seconds."""
-    import ibis
-
-    import discreet  # noqa: F401
+def private(place, key: str, kept: int) -> None:
+    """The same three figures per group with an interval each, each user in at most `kept` groups."""
     from discreet.core.unit import Unit
     from discreet.ledger.budget import Budget
     from discreet.query.aggregate import count, people, total
@@ -69,35 +73,81 @@ def private(path: str, key: str, kept: int) -> float:
     from discreet.query.curator import open_curator
     from discreet.query.schema import Schema
 
-    ibis.duckdb.connect().disconnect()  # which imports the rest of it
     columns = {"grp": Integer(0, GROUPS - 1), "name": Category(NAMES), "value": Real(0, 100)}
     with tempfile.TemporaryDirectory() as folder:
-        start = time.process_time()
         schema = Schema("visits", columns, unit=Unit("user_id", groups=kept, rows=PER_USER))
-        curator = open_curator(path, schema, ledger=Path(folder) / "ledger.db", budget=Budget(epsilon=1))
+        curator = open_curator(place, schema, ledger=Path(folder) / "ledger.db", budget=Budget(epsilon=1))
         question = curator.table().group_by(key).agg(users=people(), rows=count(), value=total("value"))
         answer = question.plan(epsilon=1).release()
-        seconds = time.process_time() - start
     if len(answer.columns["users_lower"]) != GROUPS:
         raise RuntimeError("the release lost groups")
-    return seconds
+
+
+def on_duckdb(path: str, key: str, kept: int | None) -> dict[str, float]:
+    """One case in this process: CPU seconds and memory."""
+    import duckdb  # noqa: F401 - imports are not part of the question
+
+    if kept is not None:
+        import ibis
+
+        import discreet.query.curator  # noqa: F401
+
+        ibis.duckdb.connect().disconnect()  # which imports the rest of it
+    start = time.process_time()
+    if kept is None:
+        plain(path, key)
+    else:
+        private(path, key, kept)
+    return {"question": time.process_time() - start, "memory": peak_megabytes()}
+
+
+def on_spark(path: str, key: str, kept: int | None) -> dict[str, float]:
+    """The same on Spark, on two cores of this machine."""
+    from pyspark.sql import SparkSession
+    from pyspark.sql import functions as f
+
+    settings = {"spark.ui.enabled": "false", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "4g"}
+    settings |= {"spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "4"}
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    java = Path("/proc") / str(session.sparkContext._gateway.jvm.java.lang.ProcessHandle.current().pid())
+
+    def cpu() -> float:
+        ticks = (java / "stat").read_text().rsplit(")", 1)[1].split()[11:13]
+        return time.process_time() + sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+    import ibis
+
+    ibis.pyspark.connect(session)  # which imports the rest of it
+    frame = session.read.parquet(path)
+    start = cpu()
+    if kept is None:
+        asked = frame.groupBy(key).agg(f.countDistinct("user_id"), f.count("*"), f.sum("value"))
+        if len(asked.collect()) != GROUPS:
+            raise RuntimeError("the plain query lost groups")
+    else:
+        private(frame, key, kept)
+    seconds = cpu() - start
+    peak = next(line for line in (java / "status").read_text().splitlines() if line.startswith("VmHWM"))
+    return {"question": seconds, "memory": peak_megabytes() + int(peak.split()[1]) / 1024}
 
 
 def one(case: str) -> None:
     """Run one case in this process and print what it took."""
-    path, key, kept = json.loads(case)
-    seconds = plain(path, key) if kept is None else private(path, key, kept)
-    print(json.dumps({"question": seconds, "memory": peak_megabytes()}))
+    engine, *rest = json.loads(case)
+    print(json.dumps({"duckdb": on_duckdb, "spark": on_spark}[engine](*rest)))
 
 
-def fresh(path: Path, key: str, kept: int | None) -> dict[str, float]:
+def fresh(path: Path, key: str, kept: int | None, engine: str = "duckdb") -> dict[str, float]:
     """One case in a new process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    case = json.dumps([str(path), key, kept])
+    case = json.dumps([engine, str(path), key, kept])
     run = subprocess.run([sys.executable, __file__, "--one", case], check=True, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {**json.loads(run.stdout), "process": process}
+    return {**json.loads(run.stdout.strip().splitlines()[-1]), "process": process}
 
 
 def compare(report: Report, rows: int, key: str, limits: list[int], targets: dict[int, float]) -> dict[int, float]:
@@ -123,16 +173,35 @@ def compare(report: Report, rows: int, key: str, limits: list[int], targets: dic
     return {kept: least[kept]["question"] for kept in limits}
 
 
-def compare_opendp(report: Report, rows: int, ours: float) -> None:
-    """OpenDP's Polars path with public keys; it counts rows and sums, no users."""
-    name = "groupby_opendp.py"
-    theirs = peer("opendp-polars", ["opendp[polars]==0.16.*"], name, str(table(rows)), "5", report=report)
-    if theirs is None:
+def compare_spark(report: Report, rows: int, ours: float) -> None:
+    """The same question to Spark, and the plain query there."""
+    try:
+        runs = {kept: fresh(table(rows), "grp", kept, "spark") for kept in (None, 5)}
+    except subprocess.SubprocessError:
+        report.note("Spark did not run: it needs pyspark and Java 17")
         return
-    case = f"{rows:.0e} rows, integer groups, k = 5, OpenDP"
-    report.figure(case, "question", theirs["cpu"], "CPU s")
-    report.figure(case, "peak RSS", theirs["memory"], "MB")
-    report.figure(case, "OpenDP / discreet", theirs["cpu"] / ours, "x", at_least=1)
+    where = f"{rows:.0e} rows, integer groups"
+    for kept, run in runs.items():
+        case = f"{where}, Spark, " + ("plain query" if kept is None else f"k = {kept}")
+        report.figure(case, "question", run["question"], "CPU s")
+        report.figure(case, "peak RSS", run["memory"], "MB")
+    report.figure(f"{where}, Spark, k = 5", "question / plain", runs[5]["question"] / runs[None]["question"], "x")
+    report.figure(f"{where}, k = 5", "Spark / DuckDB", runs[5]["question"] / ours, "x")
+
+
+def compare_peers(report: Report, rows: int, ours: float, names: tuple[str, ...]) -> None:
+    """Other libraries on the same file, with public keys."""
+    for name, requirements, what in PEERS:
+        if name not in names:
+            continue
+        home = "opendp-polars" if name == "opendp" else name
+        theirs = peer(home, requirements, f"groupby_{name}.py", str(table(rows)), "5", report=report)
+        if theirs is None:
+            continue
+        case = f"{rows:.0e} rows, integer groups, k = 5, {name} ({what})"
+        report.figure(case, "question", theirs["cpu"], "CPU s")
+        report.figure(case, "peak RSS", theirs["memory"], "MB")
+        report.figure(case, f"{name} / discreet", theirs["cpu"] / ours, "x", at_least=1)
 
 
 def main() -> None:
@@ -150,10 +219,13 @@ def main() -> None:
         report.figure(f"growth {small:.0e} to {large:.0e} rows, k = 5", "CPU", growth, "x", at_most=large / small)
     else:
         small_times = times
+    if not options.quick:
+        compare_spark(report, large, times[5])
     if not options.no_peers:
-        compare_opendp(report, small, small_times[5])
-        if large == FULL:  # it takes memory in proportion
-            compare_opendp(report, large, times[5])
+        everyone = ("opendp",) if options.quick else tuple(name for name, *_ in PEERS)
+        compare_peers(report, small, small_times[5], everyone)
+        if large == FULL:  # the others take minutes, or memory in proportion
+            compare_peers(report, large, times[5], ("opendp",))
 
 
 if __name__ == "__main__":
