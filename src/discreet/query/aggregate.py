@@ -179,7 +179,8 @@ def _limits(bounds: Sequence[Number] | None) -> Bounds:
     if bounds is None:
         return None
     if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
-        raise InputError("bounds", bounds, "a pair (lower, upper)")
+        hint = "Bounds nobody knows are found, for a price, by table().suggest_bounds(column)."
+        raise InputError("bounds", bounds, "a pair (lower, upper)", hint)
     low, high = as_written(bounds[0], "bounds"), as_written(bounds[1], "bounds")
     if low >= high:
         raise InputError("bounds", list(bounds), "lower below upper")
