@@ -27,6 +27,7 @@ _SETTINGS = {
 _ESCAPES = "spark.sql.parser.escapedStringLiterals"
 # Of a session opened here. Its page and its journal would show exact counts to whoever finds them.
 _OPENED = {"spark.ui.enabled": "false", "spark.eventLog.enabled": "false", "spark.app.name": "discreet"}
+_OPENED |= {"spark.ui.showConsoleProgress": "false"}
 
 _numbers = itertools.count()
 _lock = threading.RLock()
