@@ -46,6 +46,7 @@ PURE = Allotment("questions", "pure", epsilon=10)
 ZCDP = Allotment("questions", "zcdp", rho=5)
 PEOPLE = {"g": Category(["a", "b", "c"]), "pay": Real(0, 1000, nullable=True), "age": Integer(0, 120)}
 ROWS_SCHEMA = Schema("people", PEOPLE)
+SURE = 1 - 1e-13  # a confidence at which an interval may be asserted outright
 SLOW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -366,7 +367,7 @@ def people(values, group="a"):
 @pytest.mark.parametrize("schema", [ROWS_SCHEMA, Schema("people", {**PEOPLE, "p": Integer(0, 9)}, Unit("p"))])
 def test_ties_constants_gaps_and_empty_groups(method, schema):
     query = Query().group_by("g").agg(**quantiles("pay", [0.25, 0.5, 0.9], method=method))
-    made = plan_quantiles(query, schema, PURE, Price.read(epsilon=10, confidence=0.999999))
+    made = plan_quantiles(query, schema, PURE, Price.read(epsilon=10, confidence=SURE))
     rows = people([500.0] * 3000) + people([None, math.nan] * 500, "b")
     table = run(made, rows)
     assert table["g"] == ["a", "b", "c"]
@@ -463,7 +464,7 @@ def test_rank_errors_stay_within_what_the_plan_says(method):
         at = int(made._searched(counts, SystemBits())[0, 0])
         off.append(max(reached[at] - 1500, 1500 - reached[at + 1], 0))
     assert at_most(sum(error > expected.half_width for error in off), trials, 0.2)
-    assert not at_most(sum(error > expected.half_width / 20 for error in off), trials, 0.2)
+    assert not at_most(sum(error > expected.half_width / 100 for error in off), trials, 0.2)
 
 
 # Through the door.
@@ -480,7 +481,7 @@ def curator(tmp_path):
 
 def test_quantiles_are_priced_charged_once_and_kept(curator):
     question = curator.table().where("pay > 0").group_by("g").quantiles("pay", [0.25, 0.5, 0.9], grid=4096)
-    offer = question.plan(epsilon=4)
+    offer = question.plan(epsilon=4, confidence=SURE)
     words = str(offer)
     for part in (
         "epsilon = 4",
@@ -499,9 +500,9 @@ def test_quantiles_are_priced_charged_once_and_kept(curator):
     assert curator.standing()[0].left.amount == 26
     assert curator.release("pay").columns == answer.columns
     assert json.loads(answer.to_json())["outputs"] == ["q25", "q50", "q90"]
-    other = question.plan(epsilon=5)
+    other = question.plan(epsilon=5, confidence=SURE)
     assert other.plan.digest != offer.plan.digest
-    assert question.plan(epsilon="4.0").plan.digest == offer.plan.digest
+    assert question.plan(epsilon="4.0", confidence=SURE).plan.digest == offer.plan.digest
 
 
 def test_median_range_and_suggested_bounds(curator):
@@ -513,7 +514,7 @@ def test_median_range_and_suggested_bounds(curator):
     assert ends["min"][0] < mid["median"][0] < ends["max"][0]
     assert ends["range"][0] == pytest.approx(ends["max"][0] - ends["min"][0])
     assert ends["range_lower"][0] <= ends["range"][0] <= ends["range_upper"][0]
-    found = curator.table().suggest_bounds("pay", tail=0.01).plan(epsilon=4).release()
+    found = curator.table().suggest_bounds("pay", tail=0.01).plan(epsilon=15).release()
     low, high = found["low"][0], found["high"][0]
     assert low in (20, 50)
     assert high in (500, 1000)
