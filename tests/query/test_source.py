@@ -407,6 +407,27 @@ def test_only_an_engine_that_can_try_reads_text_as_numbers_or_dates():
     assert problem(Category(["a"]), ibis.dtype("string"), tries=False) is None
 
 
+def test_memory_can_be_limited_and_what_does_not_fit_is_nobody_else_s_to_read(tmp_path, monkeypatch):
+    import tempfile
+
+    path = parquet_file(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "it's here"))
+    (tmp_path / "it's here").mkdir()
+    monkeypatch.setenv("DISCREET_MEMORY", "200MB")
+    with path.open() as connection:
+        limit, folder = connection._backend.raw_sql(
+            "SELECT current_setting('memory_limit'), current_setting('temp_directory')"
+        ).fetchone()
+        assert limit.startswith("190.")  # in MiB
+        assert Path(folder).parent == tmp_path / "it's here"
+        assert Path(folder).stat().st_mode & 0o077 == 0
+    assert not Path(folder).exists()
+    for wrong in ("1GB'; SELECT 1; --", "much", "-1GB", "0GB"):
+        monkeypatch.setenv("DISCREET_MEMORY", wrong)
+        with pytest.raises(InputError, match="such as 4GB"):
+            path.columns()
+
+
 # One door.
 SOURCE = Path(discreet.__file__).parent
 ENGINE_CALLS = {"to_pyarrow", "to_pandas", "to_polars", "execute", "connect", "read_csv", "read_parquet", "memtable"}

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -29,7 +31,7 @@ _KINDS = (
 )
 # The day of a moment must not depend on the machine. And DuckDB takes a Parquet file's word for its largest value,
 # where NaN is never on record, and then drops the very tests that keep NaN out (duckdb issue 25521).
-_DUCKDB = "SET TimeZone = 'UTC'; SET disabled_optimizers = 'statistics_propagation'"
+_DUCKDB = "SET TimeZone = 'UTC'; SET disabled_optimizers = 'statistics_propagation'; SET temp_directory = '{spill}'"
 _POSTGRES = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
@@ -117,6 +119,13 @@ class Source:
                 backend = ibis.pyspark.connect(session)
                 yield Connection(backend, self._widened(backend, backend.table(name), rows=rows), in_memory=False)
             return  # the session is not ours to end
+        with TemporaryDirectory(prefix="discreet-", ignore_cleanup_errors=True) as spill:
+            yield from self._local(spill, rows=rows)
+
+    def _local(self, spill: str, *, rows: bool) -> Iterator[Connection]:
+        """By DuckDB or PostgreSQL. What DuckDB cannot hold in memory goes to a folder nobody else can read."""
+        import ibis
+
         if self.kind == "postgres":
             try:
                 backend = ibis.connect(self.place)
@@ -124,9 +133,9 @@ class Source:
                 raise MissingExtraError("postgres", "psycopg") from None
             settings = _POSTGRES
         else:
+            settings = _DUCKDB.format(spill=spill.replace("'", "''")) + _memory()
             database = self.place if self.kind == "duckdb" else ":memory:"
             backend = ibis.duckdb.connect(database, read_only=self.kind == "duckdb")
-            settings = _DUCKDB
         try:
             backend.raw_sql(settings)
             table = self._widened(backend, self._read(backend, rows=rows), rows=rows)
@@ -161,6 +170,16 @@ class Source:
                 hint = "Join them there on the person's id, and open the result."
                 raise InputError(f"joins.{name}", repr(other), f"a table within reach of {self!r}", hint)
         return replace(self, others=tuple(others.items()))
+
+
+def _memory() -> str:
+    """How much memory DuckDB may take, if the environment says so."""
+    limit = os.environ.get("DISCREET_MEMORY", "")
+    if not limit:
+        return ""
+    if not re.fullmatch(r"[1-9]\d*(\.\d+)? ?[KMGT]i?B", limit, re.ASCII):
+        raise InputError("DISCREET_MEMORY", limit, "an amount of memory, such as 4GB")
+    return f"; SET memory_limit = '{limit}'"
 
 
 def _read_csv(backend: Any, files: list[str]) -> Any:
