@@ -213,3 +213,13 @@ def test_bins_of_a_histogram_have_names_that_differ():
     assert len(set(names)) == len(names) == 10
     assert names[0] == "1000000..1000000.1"
     assert bins("x", [0, "1/3", 1]).checked(schema).edges[1].denominator == 3
+
+
+def test_the_variance_of_a_sample_is_over_one_less():
+    schema = Schema("t", {"x": Real(0, 100)})
+    exact = [np.array([0.0]), np.array([5.0]), np.array([0.0])]
+    whole, sampled = variance("x").estimate(schema, exact), variance("x", sample=True).estimate(schema, exact)
+    assert sampled[0] == pytest.approx(whole[0] * 5 / 4)
+    assert std("x", sample=True).estimate(schema, exact)[0] == pytest.approx(sampled[0] ** 0.5)
+    query = Query().agg(v=variance("x", sample=True), s=std("x"))
+    assert Query.from_json(query.to_json(), schema) == query.checked(schema)

@@ -40,6 +40,9 @@ MEANT = {
     ),
     "SELECT COUNT(DISTINCT person) AS p, COUNT(pay) FROM people": Query().agg(p=people(), count_pay=count("pay")),
     "SELECT VAR_POP(pay) v, STDDEV_POP(pay) s FROM people": Query().agg(v=variance("pay"), s=std("pay")),
+    "SELECT VARIANCE(pay) v, STDDEV(pay) s, VAR_SAMP(hours) h FROM people": Query().agg(
+        v=variance("pay", sample=True), s=std("pay", sample=True), h=variance("hours", sample=True)
+    ),
     "SELECT BIN(age, 10) AS decade, COUNT(*) n FROM people GROUP BY BIN(age, 10)": (
         Query().group_by(bins("age", width=10)).agg(n=count())
     ),

@@ -13,7 +13,7 @@ from typing import Any
 
 from discreet.errors import InputError, MissingExtraError
 
-__all__ = ["Release", "number", "percent"]
+__all__ = ["Release", "harmless", "number", "percent"]
 
 # What makes a spreadsheet run a cell as a formula, in both widths.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -79,8 +79,8 @@ class Release:
         writer = csv.writer(out, lineterminator="\n")
         if returns:
             writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-        writer.writerow([_harmless(name) for name in self.columns])
-        writer.writerows([_harmless(value) for value in row] for row in zip(*self.columns.values(), strict=True))
+        writer.writerow([harmless(name) for name in self.columns])
+        writer.writerows([harmless(value) for value in row] for row in zip(*self.columns.values(), strict=True))
         if path is not None:
             Path(path).write_bytes(out.getvalue().encode())
         return out.getvalue()
@@ -170,7 +170,12 @@ def _inline(cell: str) -> str:
     return "".join("\\" + mark if mark in "\\|`*<>" else mark for mark in text)
 
 
-def _harmless(value: Any) -> Any:
+def harmless(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula.
+
+    >>> harmless("=HYPERLINK()"), harmless("plain"), harmless(-3)
+    ("'=HYPERLINK()", 'plain', -3)
+    """
     if isinstance(value, str) and value.lstrip(" ")[:1] in _FORMULA:
         return "'" + value
     return value

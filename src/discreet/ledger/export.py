@@ -8,13 +8,14 @@ import json
 from fractions import Fraction
 from typing import Literal, get_args
 
+from discreet.core.release import harmless
 from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.registry import entry
 from discreet.ledger.yaml import to_yaml
 
-__all__ = ["Format", "export", "safe_cell"]
+__all__ = ["Format", "export"]
 
 Format = Literal["json", "csv", "registry"]
 
@@ -62,17 +63,8 @@ def _csv(ledger: Ledger, dataset: str | None) -> str:
         for name in ("amount", "delta"):
             number = getattr(record, name)
             values[name] = "" if number is None else _decimal(number)
-        writer.writerow(safe_cell("" if values[name] is None else str(values[name])) for name in _COLUMNS)
+        writer.writerow(harmless("" if values[name] is None else str(values[name])) for name in _COLUMNS)
     return out.getvalue()
-
-
-def safe_cell(text: str) -> str:
-    """Text that no spreadsheet takes for a formula.
-
-    >>> safe_cell("=HYPERLINK()"), safe_cell("plain")
-    ("'=HYPERLINK()", 'plain')
-    """
-    return "'" + text if text[:1] in {"=", "+", "-", "@", "\t", "\r", "\n"} else text
 
 
 def _decimal(number: Fraction) -> str:

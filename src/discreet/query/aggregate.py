@@ -120,7 +120,9 @@ class Mean(_OfColumn):
 
 @dataclass(frozen=True, slots=True)
 class Variance(_OfColumn):
-    """The variance of a column (mean squared distance from the mean)."""
+    """The variance of a column: the mean squared distance from the mean, or, of a `sample`, over n - 1."""
+
+    sample: bool = False
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
         column = schema.numeric(self.column, "variance")
@@ -137,28 +139,38 @@ class Variance(_OfColumn):
         second = (noisy[2] / rows + squares.centre) * step * step
         first = _mean(total, noisy[0], noisy[1]) - squares.middle * step
         added = excess * (float(total.lattice.step) / rows) ** 2
-        return np.clip(second - first * first + added, *self.extent(schema))
+        found = second - first * first + added
+        if self.sample:
+            found = found * (np.maximum(rows, 2.0) / (np.maximum(rows, 2.0) - 1))
+        return np.clip(found, *self.extent(schema))
 
     def extent(self, schema: Schema) -> tuple[float, float]:
-        """The least and the most it can be: half the values at each end."""
+        """The least and the most it can be: half the values at each end; of a sample, one of two."""
         lower, upper = self.limits(schema)
-        return 0.0, float(upper - lower) ** 2 / 4
+        return 0.0, float(upper - lower) ** 2 / (2 if self.sample else 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Std(_OfColumn):
-    """The standard deviation of a column."""
+    """The standard deviation of a column, the root of its variance."""
+
+    sample: bool = False
+
+    @property
+    def squared(self) -> Variance:
+        """What this is the root of."""
+        return Variance(self.column, self.bounds, self.sample)
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
         schema.numeric(self.column, "std")
-        return Variance(self.column, self.bounds).measures(schema)
+        return self.squared.measures(schema)
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats], excess: float = 0.0) -> Floats:
-        return np.sqrt(Variance(self.column, self.bounds).estimate(schema, noisy, excess))
+        return np.sqrt(self.squared.estimate(schema, noisy, excess))
 
     def extent(self, schema: Schema) -> tuple[float, float]:
         """The least and the most it can be."""
-        return 0.0, Variance(self.column, self.bounds).extent(schema)[1] ** 0.5
+        return 0.0, self.squared.extent(schema)[1] ** 0.5
 
 
 Aggregate = Count | Persons | Sum | Mean | Variance | Std
@@ -207,14 +219,14 @@ def mean(column: str, bounds: Sequence[Number] | None = None) -> Mean:
     return Mean(column, _limits(bounds))
 
 
-def variance(column: str, bounds: Sequence[Number] | None = None) -> Variance:
-    """The variance of a column."""
-    return Variance(column, _limits(bounds))
+def variance(column: str, bounds: Sequence[Number] | None = None, *, sample: bool = False) -> Variance:
+    """The variance of a column; with `sample`, the estimate from a sample, over n - 1."""
+    return Variance(column, _limits(bounds), sample)
 
 
-def std(column: str, bounds: Sequence[Number] | None = None) -> Std:
-    """The standard deviation of a column."""
-    return Std(column, _limits(bounds))
+def std(column: str, bounds: Sequence[Number] | None = None, *, sample: bool = False) -> Std:
+    """The standard deviation of a column; with `sample`, the estimate from a sample, over n - 1."""
+    return Std(column, _limits(bounds), sample)
 
 
 _NAMES: dict[str, type[Any]] = {
@@ -234,6 +246,8 @@ def aggregate_to(aggregate: Aggregate) -> dict[str, Any]:
         entry["column"] = column
     if (bounds := getattr(aggregate, "bounds", None)) is not None:
         entry["bounds"] = [str(bound) for bound in bounds]
+    if getattr(aggregate, "sample", False):
+        entry["sample"] = True
     return entry
 
 
@@ -244,7 +258,10 @@ def aggregate_from(entry: Any) -> Aggregate:
         raise InputError("outputs", entry, forms)
     kind = _NAMES[entry["of"]]
     fields = {"of"} if kind is Persons else {"of", "column"} if kind is Count else {"of", "column", "bounds"}
-    if set(entry) - fields or not isinstance(entry.get("column", ""), str):
+    if kind in (Variance, Std):
+        fields = {*fields, "sample"}
+    sampled = isinstance(entry.get("sample", False), bool)
+    if set(entry) - fields or not isinstance(entry.get("column", ""), str) or not sampled:
         raise InputError("outputs", entry, forms)
     if kind is Persons:
         return Persons()
@@ -252,5 +269,6 @@ def aggregate_from(entry: Any) -> Aggregate:
         return Count(entry.get("column"))
     if "column" not in entry:
         raise InputError("outputs", entry, "a column name")
-    made: Aggregate = kind(entry["column"], _limits(entry.get("bounds")))
+    limits = _limits(entry.get("bounds"))
+    made: Aggregate = kind(entry["column"], limits, *([bool(entry["sample"])] if "sample" in entry else []))
     return made

@@ -31,7 +31,9 @@ from discreet.query.text import read_column, read_constant, read_statement
 __all__ = ["Statement", "parse_sql"]
 
 _SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
-_AGGREGATES = "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV_POP, MEDIAN, QUANTILE_CONT"
+_AGGREGATES = (
+    "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV, MEDIAN, QUANTILE_CONT"
+)
 _OPERATORS = {"EQ": "==", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 
 
@@ -255,6 +257,9 @@ class _Reader:
             exp.Avg: Mean,
             exp.VariancePop: Variance,
             exp.StddevPop: Std,
+            exp.Variance: lambda column: Variance(column, sample=True),
+            exp.Stddev: lambda column: Std(column, sample=True),
+            exp.StddevSamp: lambda column: Std(column, sample=True),
         }
         if type(node) is exp.Count:
             _only(node, "this", "big_int")
