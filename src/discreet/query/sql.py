@@ -31,9 +31,7 @@ from discreet.query.text import read_column, read_constant, read_statement
 __all__ = ["Statement", "parse_sql"]
 
 _SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
-_AGGREGATES = (
-    "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV, MEDIAN, QUANTILE_CONT"
-)
+_AGGREGATES = "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV, MEDIAN, QUANTILE_CONT"
 _OPERATORS = {"EQ": "==", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 
 
