@@ -140,11 +140,12 @@ def one(case: str) -> None:
     print(json.dumps({"duckdb": on_duckdb, "spark": on_spark}[engine](*rest)))
 
 
-def fresh(path: Path, key: str, kept: int | None, engine: str = "duckdb") -> dict[str, float]:
+def fresh(path: Path, key: str, kept: int | None, engine: str = "duckdb", **environment: str) -> dict[str, float]:
     """One case in a new process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     case = json.dumps([engine, str(path), key, kept])
-    run = subprocess.run([sys.executable, __file__, "--one", case], check=True, capture_output=True, text=True)
+    command, environment = [sys.executable, __file__, "--one", case], {**os.environ, **environment}
+    run = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {**json.loads(run.stdout.strip().splitlines()[-1]), "process": process}
@@ -219,7 +220,12 @@ def main() -> None:
         report.figure(f"growth {small:.0e} to {large:.0e} rows, k = 5", "CPU", growth, "x", at_most=large / small)
     else:
         small_times = times
+    limited = fresh(table(large), "grp", 5, DISCREET_MEMORY="1GB")
+    case = f"{large:.0e} rows, integer groups, k = 5, memory limited to 1 GB"
+    report.figure(case, "question", limited["question"], "CPU s")
+    report.figure(case, "peak RSS", limited["memory"], "MB", at_most=1300)
     if not options.quick:
+        compare_spark(report, small, small_times[5])
         compare_spark(report, large, times[5])
     if not options.no_peers:
         everyone = ("opendp",) if options.quick else tuple(name for name, *_ in PEERS)
