@@ -347,6 +347,20 @@ def test_looked_up_and_derived_columns_are_the_same(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_no_product_of_a_row_fails(engine):
+    # Some engines refuse what is too large or too small for a float.
+    far = Real(-(2**50), 2**50, nullable=True)
+    made = {f"d{i}": Derived(text, far) for i, text in enumerate(["x * y", "x * x * x", "x / 1e300", "y * 1e200 * y"])}
+    whole = Schema("t", dict(COLUMNS), Unit(), {}, made)
+    case = Case(Query(None, (), tuple((f"t{i}", count(f"d{i}")) for i in range(len(made)))), whole)
+    x, y = ([declared(row[name], COLUMNS[name]) for row in rows()] for name in ("x", "y"))
+    both = sum(a is not None and b is not None for a, b in zip(x, y, strict=True))
+    known = sum(a is not None for a in x)
+    wanted = [both, known, known, sum(b is not None for b in y)]
+    assert answers(replace(engine(), view=whole.view), [case]) == [{0: wanted}]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_no_sum_wraps_or_fails(engine):
     with engine().open() as connection:
         whole, name = connection.table, engine_of(connection.table)

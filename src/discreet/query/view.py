@@ -22,6 +22,7 @@ __all__ = ["Derived", "Lookup", "widened"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
+_HUGE = 1e150
 _FORMS = "+, - and * of numeric columns and constants, / by a constant, YEAR(date), MONTH(date)"
 
 
@@ -116,7 +117,7 @@ class Derived:
         """The value for each row, in floating point: nothing in it can fail."""
 
         def number(column: str) -> Expression:
-            return as_declared(table[column], columns[column]).cast("float64")
+            return _tame(as_declared(table[column], columns[column]).cast("float64"))
 
         def part(what: str, column: str) -> Expression:
             day = as_declared(table[column], columns[column])
@@ -158,14 +159,14 @@ class Derived:
                 case exp.Sub():
                     return walk(node.left) - walk(node.right)
                 case exp.Mul():
-                    return walk(node.left) * walk(node.right)
+                    return _tame(walk(node.left)) * _tame(walk(node.right))
                 case exp.Div() if isinstance(node.right, exp.Literal):
                     divisor = float(_number(node.right, field))
                     if divisor == 0:
                         raise InputError(field, node.sql(), "a division by something else than zero")
-                    return walk(node.left) * (1.0 / divisor)
+                    return _tame(walk(node.left)) * _tame(1.0 / divisor)
                 case exp.Literal():
-                    return float(_number(node, field))
+                    return _tame(float(_number(node, field)))
                 case exp.Year() | exp.Month():
                     what = type(node).__name__.lower()
                     return part(what, column(_inside(node.this), Date))
@@ -177,6 +178,16 @@ class Derived:
             return walk(tree.expressions[0])
         except RecursionError:
             raise InputError(field, self.expression, "a shorter expression") from None
+
+
+def _tame(value: Any) -> Any:
+    """A number so far from where floats end that no product of two can make an engine fail; what is tinier is zero."""
+    import ibis
+
+    if isinstance(value, float):
+        return 0.0 if abs(value) < 1 / _HUGE else max(-_HUGE, min(_HUGE, value))
+    tiny, low, high = value.abs() < 1 / _HUGE, value < -_HUGE, value > _HUGE
+    return ibis.cases((tiny, 0.0), (low, -_HUGE), (high, _HUGE), else_=value)
 
 
 def _number(node: Any, field: str) -> Any:
