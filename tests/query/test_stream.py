@@ -203,3 +203,10 @@ def test_bad_streams_are_refused(curator, outputs, period, limit, says):
 def test_streams_need_add_remove_neighbours():
     with pytest.raises(InputError, match="add-remove"):
         planned(Unit("p", neighbours="replace"), {"n": count()})
+
+
+def test_two_spellings_of_one_person_are_one_person():
+    """The engine takes 0.0 and -0.0 for one person: a stream must not count them as two."""
+    rows = [{"p": p, "day": day, "sex": "f", "pay": 1.0} for p in (0.0, -0.0) for day in ("2024-01-03", "2024-02-03")]
+    plan = planned(Unit("p"), {"n": people()}, keys=())
+    assert [int(counted(plan, rows, month, month - 1)[0].sum()) for month in (1, 2)] == [1, 0]

@@ -35,6 +35,7 @@ from discreet.query.plan import noise_name
 from discreet.query.predicate import And, Compare, Predicate, columns_of
 from discreet.query.price import Price
 from discreet.query.question import Query
+from discreet.query.read import identity
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
 
@@ -237,10 +238,16 @@ def _first_periods(table: Any, stream: StreamPlan, period: int) -> Any:
     table, number = group_number((stream.period,), stream.schema, table)
     table = table.mutate(**{_PERIOD: number})
     table = table.filter(table[_PERIOD].notnull() & (table[_PERIOD] < period) & table[person].notnull())
-    place = ibis.dense_rank().over(ibis.window(group_by=person, order_by=_PERIOD))
+    # Spellings that the engine takes for one person (0.0 and -0.0, or by a rule of the column) get one name.
+    named = identity(table[person])
+    named = named.cast("string") if named.type().is_uuid() else named
+    table = table.mutate(**{_PERSON: named})
+    table = table.mutate(**{_PERSON: table[_PERSON].min().over(ibis.window(group_by=_PERSON))})
+    table = table.filter(table[_PERSON].notnull())
+    place = ibis.dense_rank().over(ibis.window(group_by=_PERSON, order_by=_PERIOD))
     table = table.mutate(place_of_period=place)
     table = table.filter(table["place_of_period"] < stream.limit)
-    name = table[person].cast("string") + ibis.literal("|") + table[_PERIOD].cast("string")
+    name = table[_PERSON].cast("string") + ibis.literal("|") + table[_PERIOD].cast("string")
     return table.mutate(**{_PERSON: name})
 
 
