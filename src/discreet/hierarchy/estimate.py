@@ -1,0 +1,41 @@
+"""What a method publishes: whole numbers that add up, each with an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.hierarchy.tree import Hierarchy
+
+__all__ = ["Estimate"]
+
+Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """Counts of every level, root first, one row a region and one column a cell; parents are sums of their children.
+
+    `lower` and `upper`, where a method gives them, hold the true count with the stated confidence, each by itself;
+    `total_lower` and `total_upper` do so for a region's total over all cells.
+    """
+
+    tree: Hierarchy
+    counts: tuple[Array, ...]
+    lower: tuple[Array, ...] | None = None
+    upper: tuple[Array, ...] | None = None
+    total_lower: tuple[Array, ...] | None = None
+    total_upper: tuple[Array, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_leaves(cls, tree: Hierarchy, leaves: Array, notes: tuple[str, ...] = ()) -> Estimate:
+        """From the leaves alone: everything above is their sum."""
+        return cls(tree, tuple(tree.sums(leaves)), notes=notes)
+
+    @property
+    def totals(self) -> tuple[Array, ...]:
+        """The regions' totals over all cells."""
+        return tuple(level.sum(axis=1) for level in self.counts)
