@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import getpass
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from discreet.core.exact import Number
 from discreet.core.plan import Plan
@@ -26,6 +25,7 @@ from discreet.query.explain import explain, explain_batch, price_text
 from discreet.query.fit import columns_read, fitting
 from discreet.query.key import Key, key
 from discreet.query.kinds import Asked, Planned, asked_from, plan_any
+from discreet.query.opening import ledger_place, schema_and_budget
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.quantile import Ordered, bounds_of, maximum, median, minimum, quantiles, spread
@@ -37,7 +37,7 @@ from discreet.query.stream import plan_stream
 from discreet.query.streaming import StreamOffer
 from discreet.query.top import Top
 
-__all__ = ["Curator", "Offer", "Question", "budget_from", "open_curator", "released"]
+__all__ = ["Curator", "Offer", "Question", "open_curator", "released"]
 
 
 class Curator:
@@ -48,6 +48,43 @@ class Curator:
         self.schema = schema
         self.ledger = ledger
         self.who = who
+
+    @classmethod
+    def open(
+        cls,
+        source: Any,
+        schema: Schema | Mapping[str, Any] | str | Path = "discreet.toml",
+        *,
+        ledger: Ledger | str | Path | None = None,
+        budget: Budget | None = None,
+        table: str | None = None,
+        joins: Mapping[str, Any] | None = None,
+        who: str | None = None,
+    ) -> Self:
+        """Put a curator in front of private data.
+
+        `source` is a CSV or Parquet file, glob or folder, a DuckDB file or the address of a database or Spark cluster
+        (with `table`), or an Arrow, pandas, Polars or Spark table. The ledger is `discreet.db` beside the file unless
+        named. The budget is opened the first time, from `budget` or the schema's [budget]; later it is only checked.
+        `joins` says where the private tables named in the schema's [joins] are.
+        """
+        beside = ledger_place(source, None if isinstance(ledger, Ledger) else ledger)
+        source = source_of(source, table)  # from here on nothing that could be printed holds the data
+        declared, found = schema_and_budget(schema)
+        joined = {name: source_of(other, name) for name, other in (joins or {}).items()}
+        if set(joined) != set(found.joins):
+            raise InputError(
+                "joins", sorted(joined), "a place for each of the schema's [joins]: " + ", ".join(found.joins)
+            )
+        source = replace(source.beside(joined), view=found.view)
+        fitting(source, found, found.columns)
+        books = ledger if isinstance(ledger, Ledger) else Ledger.open(beside)
+        person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
+        wanted = budget if budget is not None else declared
+        if wanted is not None:
+            books.create(found.name, wanted, unit=str(found.unit), who=person)
+        books.account(found.name)
+        return cls(source, found, books, person)
 
     def __repr__(self) -> str:
         left = ", ".join(f"{s.allotment.name}: {price_text(s.allotment, s.left, 'down')} left" for s in self.standing())
@@ -330,75 +367,4 @@ class BatchOffer:
         return self.explain()
 
 
-def open_curator(
-    source: Any,
-    schema: Schema | Mapping[str, Any] | str | Path = "discreet.toml",
-    *,
-    ledger: Ledger | str | Path | None = None,
-    budget: Budget | None = None,
-    table: str | None = None,
-    joins: Mapping[str, Any] | None = None,
-    who: str | None = None,
-) -> Curator:
-    """Put a curator in front of private data.
-
-    `source` is a CSV or Parquet file, glob or folder, a DuckDB file or the address of a database or Spark cluster
-    (with `table`), or an Arrow, pandas, Polars or Spark table. The ledger is `discreet.db` beside the file unless
-    named. The budget is opened the first time, from `budget` or the schema's [budget]; later it is only checked.
-    `joins` says where the private tables named in the schema's [joins] are.
-    """
-    beside = _ledger_place(source, None if isinstance(ledger, Ledger) else ledger)
-    source = source_of(source, table)  # from here on nothing that could be printed holds the data
-    declared, found = _schema(schema)
-    joined = {name: source_of(other, name) for name, other in (joins or {}).items()}
-    if set(joined) != set(found.joins):
-        raise InputError("joins", sorted(joined), "a place for each of the schema's [joins]: " + ", ".join(found.joins))
-    source = replace(source.beside(joined), view=found.view)
-    fitting(source, found, found.columns)
-    books = ledger if isinstance(ledger, Ledger) else Ledger.open(beside)
-    person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
-    wanted = budget if budget is not None else declared
-    if wanted is not None:
-        books.create(found.name, wanted, unit=str(found.unit), who=person)
-    books.account(found.name)
-    return Curator(source, found, books, person)
-
-
-def _schema(schema: Schema | Mapping[str, Any] | str | Path) -> tuple[Budget | None, Schema]:
-    if isinstance(schema, Schema):
-        return None, schema
-    if isinstance(schema, Mapping):
-        entry: Mapping[str, Any] = schema
-        found = Schema.from_dict(entry)
-    else:
-        found = Schema.load(schema)
-        entry = tomllib.loads(Path(schema).read_text(encoding="utf-8"))
-    return budget_from(entry["budget"]) if "budget" in entry else None, found
-
-
-def budget_from(entry: Mapping[str, Any]) -> Budget:
-    """A budget from a schema's [budget] table."""
-    allowed = "only epsilon, delta, rho and [budget.allotments.NAME]"
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("allotments", {}), Mapping):
-        raise InputError("budget", entry, f"a table: {allowed}")
-    if unknown := set(entry) - {"epsilon", "delta", "rho", "allotments"}:
-        raise InputError(f"budget.{min(unknown)}", "present", allowed)
-    parts = []
-    for name, part in entry.get("allotments", {}).items():
-        fields = {"kind", "epsilon", "rho", "delta", "failure_share"}
-        if not isinstance(part, Mapping) or "kind" not in part or set(part) - fields:
-            raise InputError(f"budget.allotments.{name}", part, "a table with kind and epsilon, rho, delta")
-        parts.append(Allotment(name, **part))
-    return Budget(entry.get("epsilon"), rho=entry.get("rho"), delta=entry.get("delta", 0), allotments=parts)
-
-
-def _ledger_place(source: Any, ledger: str | Path | None) -> str | Path:
-    if ledger is not None:
-        return ledger
-    if named := os.environ.get("DISCREET_LEDGER"):
-        return named
-    if isinstance(source, (str, os.PathLike)) and "://" not in str(source):
-        path = Path(source)
-        folder = path if path.is_dir() else path.parent
-        return (folder if folder.exists() else Path()) / "discreet.db"
-    return "discreet.db"
+open_curator = Curator.open
