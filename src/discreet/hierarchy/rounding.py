@@ -67,7 +67,7 @@ def _whole(counts: Array, mu: Reals, v: Reals, lower: Array, upper: Array, paren
         return None
     # No child can hold more than all that is left; where nothing is left there is nothing to do.
     room = np.minimum(upper - lower, np.repeat(rest, counts))
-    if (np.add.reduceat(room.astype(float), starts) < rest * (1 - 1e-9)).any():
+    if (np.add.reduceat(room.astype(float), starts) < rest).any():
         return None
     busy = rest > 0
     if not busy.all():
@@ -83,9 +83,9 @@ def _units_above(counts: Array, mu: Reals, v: Reals, room: Array, rest: Array) -
     width = np.maximum(v, _LEAST)
     real = project(counts, mu, width, room.astype(float), rest.astype(float))
     low = np.minimum(np.floor(real + 1e-9).astype(np.int64), room)
-    # What it costs to hold one more; the same for all that are equal, then spread evenly and not to the first ones.
+    # What it costs to hold one more.
     cost = (2 * (low - mu) + 1) / width
-    return units(counts, low, room, rest, cost)
+    return units(counts, low, room, rest, cost, real > low + 1e-9)
 
 
 def project(counts: Array, mu: Reals, v: Reals, upper: Reals, total: Reals) -> Reals:
@@ -129,35 +129,48 @@ def project(counts: Array, mu: Reals, v: Reals, upper: Reals, total: Reals) -> R
     return out
 
 
-def units(counts: Array, low: Array, upper: Array, total: Array, cost: Reals) -> Array:
+def units(counts: Array, low: Array, upper: Array, total: Array, cost: Reals, likely: NDArray[np.bool_]) -> Array:
     """`low`, raised by whole units to the segments' totals: at most one each, the cheapest first, while that suffices.
 
-    What is then still missing, or too much (targets beyond what a float resolves), is added or taken from the front.
+    The `likely` ones are asked before the others. What is then still missing, or too much (targets beyond what a float
+    resolves), is added or taken from the front.
     """
     starts = np.cumsum(counts) - counts
-    out = low
-    missing = total - np.add.reduceat(out, starts)
-    open_ = (out < upper) & np.repeat(missing > 0, counts)
-    places = np.flatnonzero(open_)
-    if len(places):
-        segment = np.repeat(np.arange(len(counts)), counts)[places]
-        # Ties go by the golden ratio: the fractional parts of its multiples are as even as can be.
-        order = np.lexsort(((places * 0.6180339887498949) % 1.0, cost[places], segment))
-        segment = segment[order]
-        first = np.searchsorted(segment, np.arange(len(counts)))
-        chosen = np.arange(len(segment)) - first[segment] < missing[segment]
-        out = out.copy()
-        out[places[order[chosen]]] += 1
+    out = low.copy()
+    for asked in (likely, ~likely):
         missing = total - np.add.reduceat(out, starts)
-    if missing.any():
-        for sign in (1, -1):
-            need = np.maximum(sign * missing, 0)
-            if need.any():
-                space = np.minimum(upper - out if sign == 1 else out, np.repeat(need, counts))
-                before = np.cumsum(space) - space
-                before -= np.repeat(before[starts], counts)
-                out = out + sign * np.clip(np.repeat(need, counts) - before, 0, space)
+        if not (missing > 0).any():
+            break
+        places = np.flatnonzero(asked & (out < upper) & np.repeat(missing > 0, counts))
+        if len(places):
+            segment = np.repeat(np.arange(len(counts)), counts)[places]
+            first = np.searchsorted(segment, np.arange(len(counts)))
+            order = np.argsort(segment + _ranks(cost[places], segment, first), kind="stable")
+            out[places[order[np.arange(len(segment)) - first[segment] < missing[segment]]]] += 1
+    missing = total - np.add.reduceat(out, starts)
+    for sign in (1, -1):
+        need = np.maximum(sign * missing, 0)
+        if need.any():
+            space = np.minimum(upper - out if sign == 1 else out, np.repeat(need, counts))
+            before = np.cumsum(space) - space
+            before -= np.repeat(before[starts], counts)
+            out += sign * np.clip(np.repeat(need, counts) - before, 0, space)
     return out
+
+
+def _ranks(cost: Reals, segment: Array, first: Array) -> Reals:
+    """Costs, squeezed into 0..1 within each segment, so that one sort of (segment + rank) sorts them all.
+
+    Equal costs are told apart by multiples of the golden ratio, whose fractional parts are as even as can be: of many
+    equal children it is not always the first that get a unit.
+    """
+    ends = np.append(first[1:], len(cost))
+    begins, lengths = first[ends > first], (ends - first)[ends > first]
+    least = np.minimum.reduceat(cost, begins)
+    reach = np.maximum(np.maximum.reduceat(cost, begins) - least, 1e-300)
+    even = (np.arange(len(cost)) * 0.6180339887498949) % 1.0
+    ranks: Reals = 0.999 * (cost - np.repeat(least, lengths)) / np.repeat(reach, lengths) + 1e-8 * even
+    return ranks
 
 
 def _complain(tree: Hierarchy, level: int, parents: Array, lower: Array, upper: Array) -> None:
