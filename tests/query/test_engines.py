@@ -262,8 +262,16 @@ def of_conditions() -> list[Case]:
     return [*plain, Case(grouped, schema()), Case(grouped.agg(who=people()), schema(unit))]
 
 
+def of_long_lists() -> list[Case]:
+    """Labels by the hundred are one text for the engine to take apart."""
+    fill, whole = [f"label {i}" for i in range(600)], schema()
+    columns = {**whole.columns, "odd": Category([*fill[:300], *ODD, *fill[300:]], nullable=True)}
+    return [Case(Query(None, (key("odd"),), OUTPUTS), replace(whole, columns=columns))]
+
+
 KINDS: dict[str, Callable[[], list[Case]]] = {
     "keys of rows": lambda: of_keys(EVERY_KEY),
+    "long lists of keys": of_long_lists,
     "keys of persons": lambda: of_keys(FEW_KEYS, Unit("p", groups=2, rows=2)),
     "aggregates": of_aggregates,
     "conditions": of_conditions,

@@ -15,6 +15,8 @@ __all__ = ["added", "as_bytes", "engine_of", "gathered", "hashed", "joins", "lis
 Expression = Any  # ibis expressions carry no useful static types here
 
 _HALF = 16
+_LONG = 500  # words
+_APART = "\x1f"  # the separator of units, which is what it is for
 _JOINS = ("duckdb", "postgres", "pyspark")
 
 
@@ -79,12 +81,23 @@ def listed(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, str], engin
     import ibis
 
     one = ibis.literal(0).name("one").as_table()
-    lists = {name: ibis.literal(list(values), f"array<{kinds[name]}>") for name, values in columns.items()}
+    lists = {name: _list(values, kinds[name]) for name, values in columns.items()}
     if engine != "pyspark":
         return one.select(**{name: values.unnest() for name, values in lists.items()})
     # Spark unfolds one list at a time: first the places, then what stands in each.
     places = one.select(place=ibis.range(0, len(next(iter(columns.values())))).unnest())
     return places.select(**{name: values[places["place"]] for name, values in lists.items()})
+
+
+def _list(values: Sequence[Any], kind: str) -> Expression:
+    """A list as a literal. A long list of words is one text that the engine takes apart: ibis is slow in writing many."""
+    import ibis
+
+    if kind == "string" and len(values) > _LONG and not any(_APART in word for word in values):
+        return ibis.literal(_APART.join(values)).split(_APART)
+    if kind == "int64" and len(values) > _LONG and list(values) == list(range(len(values))):
+        return ibis.range(0, len(values))
+    return ibis.literal(list(values), f"array<{kind}>")
 
 
 def as_bytes(text: Expression, engine: str) -> Expression:

@@ -49,6 +49,9 @@ class Connection:
         if self._in_memory:  # only ibis knows how to show the engine such a table
             answer = self._backend.to_pyarrow(expression)
             return {name: answer.column(name).to_numpy().astype(np.int64) for name in answer.column_names}
+        if self._backend.name == "duckdb":
+            columns = self._backend.raw_sql(self._backend.compile(expression)).fetchnumpy()
+            return {name: column.astype(np.int64) for name, column in columns.items()}
         names, rows = self._fetched(expression)
         found = np.array(rows, dtype=np.int64).reshape(-1, len(names))
         return {name: found[:, place] for place, name in enumerate(names)}
