@@ -62,8 +62,8 @@ class Rules:
                 )
         for level in range(tree.depth - 1, -1, -1):
             if level < tree.depth - 1:
-                lower[level] = np.maximum(lower[level], tree.add(level, lower[level + 1]))
-                upper[level] = np.minimum(upper[level], np.minimum(tree.add(level, upper[level + 1]), NO_BOUND))
+                lower[level] = np.maximum(lower[level], _add_up(tree, level, lower[level + 1]))
+                upper[level] = np.minimum(upper[level], _add_up(tree, level, upper[level + 1]))
             _compare(tree, level, lower[level], upper[level])
         return Bounds(tuple(lower), tuple(upper), self._totals(tree, lower, upper))
 
@@ -150,6 +150,16 @@ def _whole(values: Any, shape: tuple[int, ...], field_: str) -> Array:
         return np.array(np.broadcast_to(read, shape), dtype=np.int64)
     except ValueError:
         raise InputError(field_, f"an array of shape {read.shape}", f"one that broadcasts to {shape}") from None
+
+
+def _add_up(tree: Hierarchy, level: int, bounds: Array) -> Array:
+    """Bounds of the children together, `NO_BOUND` if that is what they come to: many of them would not fit an int64."""
+    if int(bounds.min()) >= NO_BOUND:
+        return np.full((tree.sizes[level], bounds.shape[1]), NO_BOUND, dtype=np.int64)
+    together: Array = tree.add(level, bounds)
+    if int(bounds.max()) < NO_BOUND // bounds.shape[0]:
+        return together
+    return np.where(tree.add(level, bounds.astype(float)) >= NO_BOUND, NO_BOUND, together)
 
 
 def _first_odd(read: Any) -> Any:

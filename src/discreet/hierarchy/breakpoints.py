@@ -1,0 +1,223 @@
+"""The optimum without the wish for whole numbers, in O(n log n): where the search for whole ones starts.
+
+Let V_r(x) be the least cost of everything below and including region r if it holds x. Its derivative rises, so x is a
+rising function of the derivative: for a leaf clip(y + slope * m, lower, upper), slope = 1 / 2w. Where children share
+one multiplier m, their counts add up: a parent's function is the sum of its children's, then bent by its own cost,
+which turns m into m + 2w(x - y), then cut at its bounds. All functions are piecewise linear, and the breakpoints of a
+region are those of its leaves, sorted. One way up, one way down.
+
+This is done in floats and is only a good guess; nothing published rests on it (see `certificate`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.hierarchy.forest import Forest, blocks, segments
+from discreet.hierarchy.rules import NO_BOUND
+
+__all__ = ["continuous"]
+
+Array = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_FAINT = 2.0**-20  # the weight of a leaf that does not count: enough to choose one of many equal optima
+_FLAT = 1e-12  # a slope of sums and differences of slopes that should be zero
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Functions:
+    """x as a function of the multiplier from above, of every region of a level.
+
+    Region r has the breakpoints edges[r] to edges[r + 1]: from `places` on, x rises from `values` by `slopes`. Below
+    the first it is the lower bound. The multiplier handed on to its children stays between `least` and `most`.
+    """
+
+    edges: Array
+    places: Floats
+    values: Floats
+    slopes: Floats
+    least: Floats
+    most: Floats
+
+    def at(self, multipliers: Floats, lower: Array) -> Floats:
+        """Each region's x at its multiplier: a search among its breakpoints."""
+        first = self.edges[:-1].copy()
+        last = self.edges[1:].copy()
+        if not len(self.places):
+            return lower.astype(float)
+        for _ in range(int((last - first).max()).bit_length()):
+            middle = (first + last) // 2
+            below = self.places[np.minimum(middle, len(self.places) - 1)] <= multipliers
+            open_ = first < last
+            first = np.where(open_ & below, middle + 1, first)
+            last = np.where(open_ & ~below, middle, last)
+        found = np.maximum(first - 1, 0)
+        line = self.values[found] + self.slopes[found] * (multipliers - self.places[found])
+        return np.where(first > self.edges[:-1], line, lower)
+
+
+def continuous(forest: Forest) -> list[Floats]:
+    """The real optimum of every level, roots first, up to rounding errors."""
+    below: _Functions | None = None
+    functions: list[_Functions] = []
+    for level in range(forest.depth - 2, -1, -1):
+        below = _merge(forest, level, below)
+        functions.append(below)
+    functions.reverse()
+    found: list[Floats] = []
+    multipliers = np.zeros(forest.size(0))
+    for level in range(forest.depth):
+        y, w, lower, upper = (part[level] for part in (forest.targets, forest.weights, forest.lower, forest.upper))
+        if level == forest.depth - 1:
+            x = multipliers / (2.0 * np.maximum(w, _FAINT))
+            x += y
+            found.append(np.clip(x, lower, upper, out=x))
+            break
+        here = functions[level]
+        x = np.clip(here.at(multipliers, lower), lower, upper)
+        found.append(x)
+        handed = np.clip(multipliers - 2.0 * w * (x - y), here.least, here.most)
+        multipliers = handed[forest.parents[level + 1]]
+    return found
+
+
+def _merge(forest: Forest, level: int, below: _Functions | None) -> _Functions:
+    """The functions of a level from those of its children; None stands for leaves."""
+    edges = forest.edges(level)
+    count = forest.size(level)
+    least, most = np.full(count, -np.inf), np.full(count, np.inf)
+    parts: list[_Runs] = []
+    for first, last in blocks(edges if below is None else below.edges[edges]):
+        begin, end = int(edges[first]), int(edges[last])
+        places, changes, children = _leaves(forest, begin, end) if below is None else _children(below, begin, end)
+        owners = forest.parents[level + 1][begin:end][children] - first
+        order = _order(places, owners, last - first)
+        base = np.add.reduceat(forest.lower[level + 1][begin:end], edges[first:last] - begin)
+        runs = _sum(places[order], changes[order], owners[order], base)
+        y, w, lower, upper = (
+            part[level][first:last] for part in (forest.targets, forest.weights, forest.lower, forest.upper)
+        )
+        if ((upper < NO_BOUND) | (lower > base)).any():
+            runs = _cut(runs, lower, upper, least[first:last], most[first:last])
+        parts.append(_bend(runs, y, w))
+    lengths = np.concatenate([np.diff(part.heads) for part in parts])
+    places, values, slopes = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("places", "values", "slopes")
+    )
+    return _Functions(np.append(0, np.cumsum(lengths)), places, values, slopes, least, most)
+
+
+def _leaves(forest: Forest, begin: int, end: int) -> tuple[Floats, Floats, Array]:
+    """Breakpoints of leaves: where x leaves the lower bound and where it meets the upper, with the change of slope."""
+    y, w, lower, upper = (part[-1][begin:end] for part in (forest.targets, forest.weights, forest.lower, forest.upper))
+    doubled = 2.0 * np.maximum(w, _FAINT)
+    free = lower < upper
+    owners = np.flatnonzero(free)
+    places, changes = (doubled * (lower - y))[owners], 1.0 / doubled[owners]
+    capped = np.flatnonzero(free & (upper < NO_BOUND))
+    if len(capped):
+        places = np.concatenate([places, (doubled * (upper - y))[capped]])
+        changes = np.concatenate([changes, -1.0 / doubled[capped]])
+        owners = np.concatenate([owners, capped])
+    return places, changes, owners
+
+
+def _children(below: _Functions, begin: int, end: int) -> tuple[Floats, Floats, Array]:
+    """Breakpoints of regions that are not leaves, with the change of slope."""
+    start, stop = int(below.edges[begin]), int(below.edges[end])
+    lengths = np.diff(below.edges[begin : end + 1])
+    slopes = below.slopes[start:stop]
+    changes = np.diff(slopes, prepend=0.0)
+    heads = below.edges[begin:end][lengths > 0] - start
+    changes[heads] = slopes[heads]
+    return below.places[start:stop], changes, np.repeat(np.arange(end - begin), lengths)
+
+
+def _order(places: Floats, owners: Array, count: int) -> Array:
+    """By owner, then by place. Owner and place are packed into one integer, which sorts several times faster."""
+    if not len(places):
+        return np.zeros(0, np.int64)
+    low, high = float(places.min()), float(places.max())
+    bits = 62 - count.bit_length()
+    if high - low > 2.0 ** (bits - 20):  # packed, places would be told apart by a millionth at best
+        return np.lexsort((places, owners))
+    keys = ((places - low) * (2.0**bits / max(high - low, 1.0) * 0.999)).astype(np.int64)
+    keys += owners << bits
+    return np.argsort(keys)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Runs:
+    """Functions of some regions side by side: region r has the breakpoints heads[r] to heads[r + 1]."""
+
+    heads: Array
+    owners: Array
+    places: Floats
+    values: Floats
+    slopes: Floats
+
+
+def _sum(places: Floats, changes: Floats, owners: Array, base: Array) -> _Runs:
+    """Sorted breakpoints become functions that start at `base`."""
+    heads = segments(owners, len(base))
+    filled = heads[:-1][heads[:-1] < heads[1:]]
+    slopes = np.cumsum(changes)
+    slopes -= np.concatenate([[0.0], slopes])[heads[:-1]][owners]
+    slopes[slopes < _FLAT] = 0.0
+    rises = np.zeros(len(places))
+    rises[1:] = slopes[:-1] * np.maximum(np.diff(places), 0.0)
+    rises[filled] = 0.0
+    values = np.cumsum(rises)
+    values += (base - np.append(values, 0.0)[heads[:-1]])[owners]
+    return _Runs(heads, owners, places, values, slopes)
+
+
+def _bend(runs: _Runs, y: Array, w: Array) -> _Runs:
+    """What the region's own cost does to its function: the multiplier from above is larger by 2w(x - y)."""
+    doubled = (2.0 * w)[runs.owners]
+    places = runs.places + doubled * (runs.values - y[runs.owners])
+    return _Runs(runs.heads, runs.owners, places, runs.values, runs.slopes / (1.0 + doubled * runs.slopes))
+
+
+def _cut(runs: _Runs, lower: Array, upper: Array, least: Floats, most: Floats) -> _Runs:
+    """Functions cut at the regions' own bounds; writes to `least` and `most` the multipliers at which they are met."""
+    heads, owners, places, values, slopes = runs.heads, runs.owners, runs.places.copy(), runs.values.copy(), runs.slopes
+    count = len(lower)
+    if not len(places):
+        return runs
+    # The part at or below the lower bound becomes one breakpoint, where the bound is left.
+    under = np.bincount(owners[values <= lower[owners]], minlength=count)
+    entry = heads[:-1] + np.maximum(under - 1, 0)
+    there = np.minimum(entry, len(places) - 1)
+    rising = slopes[there] > 0
+    left = places[there] + np.where(rising, (lower - values[there]) / np.where(rising, slopes[there], 1.0), 0.0)
+    some = heads[:-1] < heads[1:]
+    moved = some & (values[there] < lower) & (under > 0)
+    places[entry[moved]], values[entry[moved]] = left[moved], lower[moved]
+    least[moved] = left[moved]
+    # The part at or above the upper bound goes; a flat end takes its place.
+    over = np.bincount(owners[values < upper[owners]], minlength=count)
+    final = np.maximum(heads[:-1] + np.maximum(over, 1) - 1, entry)
+    final = np.minimum(final, len(places) - 1)
+    ends = some & (upper < NO_BOUND) & (slopes[final] > 0)
+    safe = np.where(ends, slopes[final], 1.0)
+    met = places[final] + np.maximum(upper - values[final], 0.0) / safe
+    most[ends] = met[ends]
+    fixed = lower >= upper
+    ends &= ~fixed
+    least[fixed & some] = most[fixed & some] = left[fixed & some]
+    index = np.arange(len(places))
+    keep = (index >= entry[owners]) & (index <= final[owners]) & ~fixed[owners]
+    after = np.cumsum(keep)[final[ends]]
+    new_owners = np.insert(owners[keep], after, np.flatnonzero(ends))
+    return _Runs(
+        segments(new_owners, count),
+        new_owners,
+        np.insert(places[keep], after, met[ends]),
+        np.insert(values[keep], after, upper[ends].astype(float)),
+        np.insert(slopes[keep], after, 0.0),
+    )
