@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.errors import InputError
 from discreet.hierarchy.tree import Hierarchy
 
-__all__ = ["project", "spread", "units"]
+__all__ = ["multiplier", "project", "spread", "units", "whole"]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -51,7 +51,7 @@ def spread(
         part = slice(first, min(first + step, cells))
         many = part.stop - first
         flat = [np.ascontiguousarray(a[:, part].T).ravel() for a in (target, width, lower, upper, parents_values)]
-        found = _whole(np.tile(counts, many), *flat)
+        found = whole(np.tile(counts, many), *flat)
         if found is None:
             _complain(tree, level, parents_values, lower, upper)
         else:
@@ -59,7 +59,7 @@ def spread(
     return out
 
 
-def _whole(counts: Array, mu: Reals, v: Reals, lower: Array, upper: Array, parents: Array) -> Array | None:
+def whole(counts: Array, mu: Reals, v: Reals, lower: Array, upper: Array, parents: Array) -> Array | None:
     """`spread` on segments: `counts[k]` numbers in a row add up to `parents[k]`. None where that cannot be."""
     starts = np.cumsum(counts) - counts
     rest = parents - np.add.reduceat(lower, starts)
@@ -93,39 +93,41 @@ def project(counts: Array, mu: Reals, v: Reals, upper: Reals, total: Reals) -> R
 
     `counts` are the lengths of the segments. Totals must be between zero and the sum of `upper`; v is above zero.
     """
-    out = np.empty_like(mu)
-    places = np.arange(len(mu))
+    return np.clip(mu + np.repeat(multiplier(counts, mu, v, upper, total), counts) * v, 0.0, upper)
+
+
+def multiplier(counts: Array, mu: Reals, v: Reals, upper: Reals, total: Reals) -> Reals:
+    """The t of each segment for which clip(mu + t v, 0, upper) adds up to its total."""
+    out = np.empty(len(counts))
+    going = np.arange(len(counts))
     starts = np.cumsum(counts) - counts
     left = np.minimum.reduceat(-mu / v, starts)
     right = np.maximum.reduceat((upper - mu) / v, starts)
     at = (total - np.add.reduceat(mu, starts)) / np.add.reduceat(v, starts)
     at = np.clip(at, left, right)
     for step in range(_STEPS):
-        shift = np.repeat(at, counts)
-        free = mu + shift * v
+        free = mu + np.repeat(at, counts) * v
         held = np.clip(free, 0.0, upper)
         over = np.add.reduceat(held, starts) - total
         slope = np.add.reduceat(np.where(free == held, v, 0.0), starts)
         done = (np.abs(over) <= 1e-7 + 1e-13 * total) | (right - left <= 1e-15 * (np.abs(left) + np.abs(right)))
-        if done.all() or step == _STEPS - 1:
-            out[places] = held
-            break
+        out[going[done]] = at[done]
+        if done.all():
+            return out
         left, right = np.where(over < 0, at, left), np.where(over > 0, at, right)
         with np.errstate(divide="ignore", invalid="ignore"):
-            at = at - over / slope
-        lost = ~((at > left) & (at < right))
+            at = np.where(done, at, at - over / slope)
+        lost = ~((at > left) & (at < right)) & ~done
         if step >= _NEWTON and step % 2:
-            lost[:] = True
+            lost = ~done
         at = np.where(lost, left / 2 + right / 2, at)
         if 4 * np.count_nonzero(done) > len(done):
-            ready = np.repeat(done, counts)
-            out[places[ready]] = held[ready]
-            more = ~ready
-            places, mu, v, upper = places[more], mu[more], v[more], upper[more]
-            going = ~done
-            counts = counts[going]
-            total, left, right, at = (a[going] for a in (total, left, right, at))
+            more = np.repeat(~done, counts)
+            mu, v, upper = mu[more], v[more], upper[more]
+            counts, going = counts[~done], going[~done]
+            total, left, right, at = (a[~done] for a in (total, left, right, at))
             starts = np.cumsum(counts) - counts
+    out[going] = at
     return out
 
 
