@@ -1,0 +1,160 @@
+"""A choropleth of a release in one HTML file."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.core.release import percent
+from discreet.errors import InputError
+from discreet.hierarchy.map.atlas import LATER
+from discreet.hierarchy.map.layer import Layer, lineage
+from discreet.hierarchy.map.page import page
+from discreet.hierarchy.map.projection import Projection
+from discreet.hierarchy.map.shapes import Shapes, shapes
+
+__all__ = ["Map", "choropleth"]
+
+# More numbers than this make a page that browsers open slowly.
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A page that needs nothing but a browser: no network, no other file. Shows itself in a notebook."""
+
+    html: str
+    title: str
+    unmapped: Mapping[str, tuple[str, ...]]
+    """Codes without a shape, by level: the page lists them under "Not on the map"."""
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page (UTF-8) and say where."""
+        path = Path(path)
+        path.write_bytes(self.html.encode())
+        return path
+
+    def _repr_html_(self) -> str:
+        source = html.escape(self.html, quote=True)
+        name = html.escape(self.title, quote=True)
+        frame = 'sandbox="allow-scripts" width="100%" height="760" style="border:0;color-scheme:normal"'
+        return f'<iframe title="{name}" {frame} srcdoc="{source}"></iframe>'
+
+    def __repr__(self) -> str:
+        missing = sum(len(codes) for codes in self.unmapped.values())
+        note = f", {missing} regions not on the map" if missing else ""
+        return f"Map({self.title!r}, {len(self.html.encode()):,} bytes{note})"
+
+
+def choropleth(
+    layers: Sequence[Layer],
+    *,
+    title: str,
+    output: str | None = None,
+    confidence: float | None = None,
+    privacy: str = "",
+    about: str | None = None,
+    geometry: Any = "auto",
+    projection: Projection = "auto",
+    code_property: str | None = None,
+) -> Map:
+    """Draw layers from the top level down; a region opens into the next level.
+
+    `output` is shown first; a list offers the others. `geometry` is "us" for states and counties (which "auto" finds by
+    their FIPS codes), TopoJSON or GeoJSON (a path or a dictionary, whose features' ids, or `code_property`, are codes),
+    such a thing for each level by name, or None. Without shapes the page shows bars with intervals. `privacy` is the
+    sentence on what the release guarantees; `about` replaces the one on what an interval means.
+
+    Post-processing: it reads published numbers only and costs nothing.
+
+    >>> states = Layer("state", ["44", "72"], {"people": ([10, 20], [8, 15], [12, 25])})
+    >>> drawn = choropleth([states], title="People", confidence=0.95)
+    >>> drawn.unmapped, drawn.html.startswith("<!doctype html>")
+    ({'state': ('72',)}, True)
+    """
+    layers = _checked(layers, output)
+    if not isinstance(title, str) or not title.strip():
+        raise InputError("title", title, "text that says what is shown")
+    if confidence is not None and not 0 < confidence < 1:
+        raise InputError("confidence", confidence, "a number between 0 and 1")
+    outputs = list(layers[0].outputs)
+    parents = lineage(layers)
+    found = shapes(layers, geometry, projection, code_property)
+    level = percent(confidence) if confidence is not None else ""
+    content = {
+        "title": title,
+        "privacy": privacy,
+        "about": _about(level) if about is None else about,
+        "confidence": level,
+        "outputs": outputs,
+        "first": outputs.index(output) if output is not None else 0,
+        "box": [found.width, found.height],
+        "outline": found.outline,
+        "note": found.note,
+        "layers": [
+            _layer(layer, above, found, position)
+            for position, (layer, above) in enumerate(zip(layers, parents, strict=True))
+        ],
+    }
+    unmapped = {
+        layer.name: tuple(code for code in layer.codes if code not in paths)
+        for layer, paths in zip(layers, found.paths, strict=True)
+        if paths and not all(code in paths for code in layer.codes)
+    }
+    return Map(page(title, content), title, unmapped)
+
+
+def _checked(layers: Sequence[Layer], output: str | None) -> list[Layer]:
+    layers = [layers] if isinstance(layers, Layer) else list(layers)
+    if not layers or not all(isinstance(layer, Layer) for layer in layers):
+        raise InputError("layers", layers, "at least one Layer, from the top level down")
+    names = [layer.name for layer in layers]
+    if len(set(names)) < len(names):
+        raise InputError("layers", names, "each level once")
+    outputs = list(layers[0].outputs)
+    for layer in layers[1:]:
+        if list(layer.outputs) != outputs:
+            raise InputError(f"{layer.name}.outputs", list(layer.outputs), f"the same outputs as above: {outputs}")
+    if output is not None and output not in outputs:
+        raise InputError("output", output, "one of " + ", ".join(outputs))
+    numbers = sum(len(layer) for layer in layers) * len(outputs)
+    if numbers > _MOST:
+        hint = "Leave out the lowest level or some outputs."
+        raise InputError("layers", f"{numbers:,} numbers", f"at most {_MOST:,} on one page", hint)
+    return layers
+
+
+def _about(level: str) -> str:
+    interval = f"the {level} interval" if level else "its interval"
+    holds = f"with {level} confidence" if level else "with the stated confidence"
+    return (
+        f"Every number was made uncertain on purpose, to protect the people behind it; {interval} says by how much. It "
+        f"holds the true number {holds}, for each number by itself. The error is half the interval's width. It counts "
+        "the noise added for privacy, not mistakes made when the data was collected."
+    )
+
+
+def _layer(layer: Layer, above: list[int] | None, found: Shapes, position: int) -> dict[str, Any]:
+    paths, names = found.paths[position], found.names[position]
+    labels = layer.labels or tuple(names.get(code, LATER.get(code, "") if found.us else "") for code in layer.codes)
+    data = []
+    for value, lower, upper in layer.outputs.values():
+        # An interval is mostly narrow beside its value: distances are shorter to write than ends.
+        data.append([value.tolist(), _short((value - lower).tolist()), _short((upper - value).tolist())])
+    return {
+        "name": layer.name,
+        "codes": list(layer.codes),
+        "labels": list(labels) if any(labels) else 0,
+        "parents": _short(above) if above is not None else 0,
+        "shapes": [paths.get(code, 0) for code in layer.codes] if paths else 0,
+        "context": found.context[position],
+        "data": data,
+    }
+
+
+def _short(numbers: list[int]) -> list[int] | int:
+    """One number for a list that repeats it."""
+    return numbers[0] if len(set(numbers)) == 1 else numbers
