@@ -292,6 +292,15 @@ def test_intervals_arrive_as_they_were_published():
     assert m == [[7, -3, 2**53 - 1], 0, 0]
 
 
+def test_numbers_without_an_interval_claim_none():
+    towns = Layer("town", ["a", "b"], {"n": ([1, 2], None, None)})
+    page = content(choropleth([towns], title="t", confidence=0.95))
+    assert page["layers"][0]["data"] == [[[1, 2], None, None]]
+    assert "No intervals are stated" in page["about"]
+    mixed = Layer("town", ["a", "b"], {"n": ([1, 2], None, None), "m": ([1, 2], [0, 0], [3, 3])})
+    assert "95% interval" in content(choropleth([mixed], title="t", confidence=0.95))["about"]
+
+
 # Data stays data
 
 NASTY = [
@@ -382,6 +391,7 @@ ONE = ([1], [0], [2])
         (lambda: Layer("x", ["a"], {}), "x.outputs"),
         (lambda: Layer("x", ["a"], {1: ONE}), "x.outputs"),
         (lambda: Layer("x", ["a"], {"n": [1]}), "x.outputs['n']"),
+        (lambda: Layer("x", ["a"], {"n": ([1], None, [2])}), "x.outputs['n']"),
         (lambda: Layer("x", ["a"], {"n": ([1, 2], [0, 0], [2, 2])}), "x.outputs['n']"),
         (lambda: Layer("x", ["a"], {"n": ([1], [3], [2])}), "x.outputs['n']"),
         (lambda: Layer("x", ["a"], {"n": ([float("nan")], [0], [2])}), "x.outputs['n']"),

@@ -1,6 +1,7 @@
 """Maps in a real browser: hover, touch and keys say the right numbers; nothing is fetched, nothing injected runs."""
 
 import math
+import re
 import shutil
 from itertools import pairwise
 
@@ -292,12 +293,9 @@ def test_a_hierarchy_without_shapes_is_bars_to_go_down(visit):
     assert page.locator("#trail li").all_inner_texts() == ["All"]
     rows = page.locator("#rows tr")
     assert rows.count() == 2
-    assert rows.nth(0).locator(".meter line").first.evaluate(
-        "n => [n.getAttribute('x1'), n.getAttribute('x2')].map(Number)"
-    ) == [
-        pytest.approx(100 * 200 / 450),
-        100,
-    ]
+    whisker = rows.nth(0).locator(".meter path").first.get_attribute("d")
+    ends = [float(number) for number in re.match(r"M(\S+) 5H([\d.]+)", whisker).groups()]
+    assert ends == [pytest.approx(100 * 200 / 450), 100]  # the interval 200 to 450 on a scale up to 450
     assert rows.nth(1).locator(".relative").inner_text() == "\u2013"  # nothing is a share of 0
     page.click("#rows button")
     assert page.locator("#trail li").all_inner_texts() == ["All", "South"]
@@ -305,6 +303,23 @@ def test_a_hierarchy_without_shapes_is_bars_to_go_down(visit):
     assert page.locator("#rows td:first-child").all_inner_texts() == ["b", "a"]
     page.keyboard.press("Escape")
     assert page.locator("#trail li").count() == 1
+
+
+def test_a_number_without_an_interval_shows_none(visit):
+    codes = ["44", "09", "25"]
+    page = visit(choropleth([Layer("state", codes, {"n": ([1, 2, 3], None, None)})], title="t", confidence=0.95))
+    assert page.locator("#mode").is_hidden()
+    point(page, '#shapes [data-at="0:0"]')
+    assert page.locator("#tip").inner_text().split("\n")[1:] == ["1", "95% interval not stated", "Error not stated"]
+    assert page.locator("#rows .interval").all_inner_texts() == ["not stated"] * 3
+    assert page.locator("#rows .meter path").count() == 0
+    both = {"n": ([1, 2, 3], None, None), "m": ([4, 5, 6], [3, 3, 3], [9, 9, 9])}
+    page = visit(choropleth([Layer("state", codes, both)], title="t"))
+    page.click("#mode label:nth-of-type(2)")
+    assert page.locator("#shapes .void").count() == 3
+    assert page.locator("#legend li").last.inner_text() == "no interval stated"
+    page.select_option("#output", label="m")
+    assert page.locator("#shapes .void").count() == 0
 
 
 def test_a_geometry_of_ones_own(visit):

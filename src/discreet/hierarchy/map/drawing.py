@@ -87,7 +87,7 @@ def choropleth(
     content = {
         "title": title,
         "privacy": privacy,
-        "about": _about(level) if about is None else about,
+        "about": _about(layers, level) if about is None else about,
         "confidence": level,
         "outputs": outputs,
         "first": outputs.index(output) if output is not None else 0,
@@ -127,7 +127,12 @@ def _checked(layers: Sequence[Layer], output: str | None) -> list[Layer]:
     return layers
 
 
-def _about(level: str) -> str:
+def _about(layers: Sequence[Layer], level: str) -> str:
+    ends = [lower for layer in layers for _, lower, _ in layer.outputs.values()]
+    if all(end is None for end in ends):
+        return (
+            "Every number was made uncertain on purpose, to protect the people behind it. No intervals are stated here."
+        )
     interval = f"the {level} interval" if level else "its interval"
     holds = f"with {level} confidence" if level else "with the stated confidence"
     return (
@@ -140,8 +145,11 @@ def _about(level: str) -> str:
 def _layer(layer: Layer, above: list[int] | None, found: Shapes, position: int) -> dict[str, Any]:
     paths, names = found.paths[position], found.names[position]
     labels = layer.labels or tuple(names.get(code, LATER.get(code, "") if found.us else "") for code in layer.codes)
-    data = []
+    data: list[list[Any]] = []
     for value, lower, upper in layer.outputs.values():
+        if lower is None or upper is None:
+            data.append([value.tolist(), None, None])
+            continue
         # An interval is mostly narrow beside its value: distances are shorter to write than ends.
         data.append([value.tolist(), _short((value - lower).tolist()), _short((upper - value).tolist())])
     return {

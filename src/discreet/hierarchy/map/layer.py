@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InputError
 
-__all__ = ["Layer", "lineage"]
+__all__ = ["Band", "Layer", "lineage"]
+
+Band = tuple[NDArray[np.int64], NDArray[np.int64] | None, NDArray[np.int64] | None]
 
 # Whole numbers that a browser holds exactly.
 _LARGEST = 2**53 - 1
@@ -23,6 +25,7 @@ _LARGEST = 2**53 - 1
 class Layer:
     """The regions of one level: their codes, and for each output three arrays (value, lower, upper) of whole numbers.
 
+    Where no interval is known, lower and upper are None, and the page says so.
     `labels` are the names people read (the code is read where there are none). `parents` are codes of the level above;
     without them a region belongs to the region above whose code its own code begins with, as FIPS codes do.
 
@@ -33,7 +36,7 @@ class Layer:
 
     name: str
     codes: tuple[str, ...]
-    outputs: Mapping[str, tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]
+    outputs: Mapping[str, Band]
     labels: tuple[str, ...] | None
     parents: tuple[str, ...] | None
 
@@ -41,7 +44,7 @@ class Layer:
         self,
         name: str,
         codes: Sequence[str],
-        outputs: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]],
+        outputs: Mapping[str, tuple[ArrayLike, ArrayLike | None, ArrayLike | None]],
         *,
         labels: Sequence[str] | None = None,
         parents: Sequence[str] | None = None,
@@ -104,12 +107,14 @@ def _texts(field: str, values: Sequence[str], count: int | None) -> tuple[str, .
     return texts
 
 
-def _band(name: str, key: Any, band: Any, count: int) -> tuple[NDArray[np.int64], ...]:
+def _band(name: str, key: Any, band: Any, count: int) -> Band:
     field = f"{name}.outputs[{key!r}]"
     if not isinstance(key, str) or not key:
         raise InputError(f"{name}.outputs", key, "an output's name as text")
     if not isinstance(band, tuple | list) or len(band) != 3:
-        raise InputError(field, type(band).__name__, "three arrays: (value, lower, upper)")
+        raise InputError(field, type(band).__name__, "three arrays: (value, lower, upper)", "Or (value, None, None).")
+    if band[1] is None and band[2] is None:
+        return _whole(field, band[0], count), None, None
     value, lower, upper = (_whole(field, part, count) for part in band)
     if (lower > upper).any():
         at = int(np.argmax(lower > upper))

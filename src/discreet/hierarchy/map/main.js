@@ -29,7 +29,9 @@ function show() {
   $("level").hidden = choices.length < 2 || !top;
   crumbs();
   card();
-  list({ regions, scale, output, plain: bare && mode === "value", focus });
+  // Colours in the table are those of the legend; where it is about another level, values are bars of one colour.
+  const plain = mode === "value" && (bare || level !== scene.level);
+  list({ regions, scale, output, plain, focus });
 }
 
 function crumbs() {
@@ -64,7 +66,7 @@ function figures(region) {
   return [
     value,
     pair(intervalName, span(numbers)),
-    pair("Error", `\u00b1${whole.format(numbers.half)} (${share(numbers.relative)})`),
+    pair("Error", margin(numbers)),
   ];
 }
 
@@ -72,7 +74,9 @@ function legend(scale, level) {
   const what = state.mode === "error" ? "Relative error" : data.outputs[state.output];
   $("caption").textContent = `${what}, by ${layers[level].name}`;
   const entries = [...scale.legend];
-  if (!bare && layers[level].context.length) entries.push({ name: "no number published", colour: "void" });
+  const unstated = state.mode === "error" && layers[level].data[state.output][1] === null;
+  if (unstated) entries.push({ name: "no interval stated", colour: "void" });
+  else if (!bare && layers[level].context.length) entries.push({ name: "no number published", colour: "void" });
   $("legend").replaceChildren(...entries.map(({ name, colour }) => {
     const item = element("li", { "data-colour": colour });
     const swatch = drawn("svg", { viewBox: "0 0 26 16", "aria-hidden": "true" });
@@ -231,6 +235,7 @@ for (const id of ["about", "privacy", "note"]) {
 }
 document.body.classList.toggle("bare", bare);
 $("map").hidden = bare;
+$("mode").hidden = !stated;
 $("absent").hidden = true;
 if (!bare) canvas.setAttribute("viewBox", `0 0 ${data.box.join(" ")}`);
 data.outputs.forEach((name, i) => $("output").append(element("option", { value: i }, name)));

@@ -16,7 +16,9 @@ const mapped = (level) => Boolean(layers[level].shapes);
 
 function band({ level, index }, output) {
   const [values, down, up] = layers[level].data[output];
-  const value = values[index], lower = value - at(down, index), upper = value + at(up, index);
+  const value = values[index];
+  if (down === null) return { value, lower: null, upper: null, half: null, relative: null }; // no interval is known
+  const lower = value - at(down, index), upper = value + at(up, index);
   const half = Math.ceil((upper - lower) / 2);
   const relative = half === 0 ? 0 : value === 0 ? Infinity : half / Math.abs(value);
   return { value, lower, upper, half, relative };
@@ -49,6 +51,7 @@ function trailOf(region) {
 
 // Errors are rounded up, never down.
 function share(relative) {
+  if (relative === null) return "not stated";
   if (relative === Infinity) return "no relative error at 0";
   if (relative === 0) return "0%";
   const hundredths = relative * 100;
@@ -57,11 +60,13 @@ function share(relative) {
   return `${whole.format(+(Math.ceil(hundredths / unit - 1e-9) * unit).toFixed(1))}%`;
 }
 
-const span = (numbers) => `${whole.format(numbers.lower)} to ${whole.format(numbers.upper)}`;
+const stated = layers.some((layer) => layer.data.some(([, down]) => down !== null));
+const span = ({ lower, upper }) => (lower === null ? "not stated" : `${whole.format(lower)} to ${whole.format(upper)}`);
+const margin = ({ half, relative }) => (half === null ? "not stated" : `\u00b1${whole.format(half)} (${share(relative)})`);
 const intervalName = data.confidence ? `${data.confidence} interval` : "Interval";
 
 function spoken(region, output) {
   const numbers = band(region, output);
-  return `${nameOf(region)}: ${whole.format(numbers.value)}, ${intervalName} ${span(numbers)}, ` +
-    `error ${whole.format(numbers.half)} (${share(numbers.relative)})`;
+  const said = `${nameOf(region)}: ${whole.format(numbers.value)}, ${intervalName} ${span(numbers)}`;
+  return numbers.half === null ? said : `${said}, error ${whole.format(numbers.half)} (${share(numbers.relative)})`;
 }

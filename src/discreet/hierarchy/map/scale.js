@@ -40,6 +40,7 @@ function scaleOf(level, output, mode) {
   return {
     of: (region) => {
       const numbers = band(region, output);
+      if (mode === "error" && numbers.relative === null) return "void";
       return colour(step(mode === "error" ? numbers.relative : numbers.value));
     },
     legend: names.map((name, i) => ({ name, colour: colour(i) })),

@@ -36,7 +36,7 @@ function list(now) {
   const { regions, scale, output, plain } = now;
   const wanted = $("find").value.trim().toLowerCase();
   let rows = regions.map((region) => ({ region, name: nameOf(region), ...band(region, output) }));
-  const low = Math.min(0, ...extremes(rows, "lower", Math.min)), high = Math.max(1, ...extremes(rows, "upper", Math.max));
+  const low = Math.min(0, ...extremes(rows, "lower", Math.min), ...extremes(rows, "value", Math.min)), high = Math.max(1, ...extremes(rows, "upper", Math.max), ...extremes(rows, "value", Math.max));
   if (wanted) {
     rows = rows.filter(({ region, name }) =>
       name.toLowerCase().includes(wanted) || layers[region.level].codes[region.index].toLowerCase().includes(wanted));
@@ -70,20 +70,17 @@ function line(row, scale, low, high, plain) {
     drawn("rect", { x: ends[0], y: 1, width: ends[1] - ends[0], height: 8, class: plain ? "plain" : scale.of(region) }),
   );
   const [from, to] = [x(row.lower), x(row.upper)];
-  if (to - from > 0.4) { // narrower than two pixels: a speck that would say nothing
-    svg.append(
-      drawn("line", { x1: from, x2: to, y1: 5, y2: 5 }),
-      drawn("line", { x1: from, x2: from, y1: 2, y2: 8 }),
-      drawn("line", { x1: to, x2: to, y1: 2, y2: 8 }),
-    );
+  if (row.half !== null && to - from > 0.4) { // narrower than two pixels: a speck that would say nothing
+    const whisker = `M${from} 5H${to}M${from} 2V8M${to} 2V8`;
+    svg.append(drawn("path", { d: whisker, class: "shade" }), drawn("path", { d: whisker })); // to be seen on any colour
   }
   bar.append(svg);
   made.append(
     first, bar,
     element("td", { role: "cell", class: "value" }, whole.format(row.value)),
     element("td", { role: "cell", class: "interval" }, span(row)),
-    element("td", { role: "cell", class: "error" }, `\u00b1${whole.format(row.half)}`),
-    element("td", { role: "cell", class: "relative" }, row.relative === Infinity ? "\u2013" : share(row.relative)),
+    element("td", { role: "cell", class: "error" }, row.half === null ? "\u2013" : `\u00b1${whole.format(row.half)}`),
+    element("td", { role: "cell", class: "relative" }, row.half === null || row.relative === Infinity ? "\u2013" : share(row.relative)),
   );
   return made;
 }
