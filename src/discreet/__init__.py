@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from discreet.core.release import Release
     from discreet.core.sensitivity import Sensitivity
     from discreet.core.unit import Neighbours, Unit
+    from discreet.curator import open_curator as open
+    from discreet.hierarchy.rules import Rules
+    from discreet.hierarchy.tree import Hierarchy
     from discreet.ledger.budget import Allotment, Budget
     from discreet.ledger.ledger import Ledger
     from discreet.mechanisms import Exponential, Gaussian, Laplace
     from discreet.query.aggregate import count, mean, people, std, total, variance
     from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
-    from discreet.query.curator import open_curator as open
     from discreet.query.key import bins, discover, key
     from discreet.query.predicate import col
     from discreet.query.quantile import median, quantile
@@ -35,12 +37,14 @@ _HOMES = {
     "discreet.core.release": ("Release",),
     "discreet.core.sensitivity": ("Sensitivity",),
     "discreet.core.unit": ("Neighbours", "Unit"),
+    "discreet.curator": ("open",),
+    "discreet.hierarchy.rules": ("Rules",),
+    "discreet.hierarchy.tree": ("Hierarchy",),
     "discreet.ledger.budget": ("Allotment", "Budget"),
     "discreet.ledger.ledger": ("Ledger",),
     "discreet.mechanisms": ("Exponential", "Gaussian", "Laplace"),
     "discreet.query.aggregate": ("count", "mean", "people", "std", "total", "variance"),
     "discreet.query.column": ("Boolean", "Category", "Date", "Integer", "Real", "Text"),
-    "discreet.query.curator": ("open",),
     "discreet.query.key": ("bins", "discover", "key"),
     "discreet.query.predicate": ("col",),
     "discreet.query.quantile": ("median", "quantile"),
@@ -60,6 +64,7 @@ __all__ = [
     "Date",
     "Exponential",
     "Gaussian",
+    "Hierarchy",
     "Integer",
     "Laplace",
     "Lattice",
@@ -69,6 +74,7 @@ __all__ = [
     "Query",
     "Real",
     "Release",
+    "Rules",
     "Schema",
     "Sensitivity",
     "Text",

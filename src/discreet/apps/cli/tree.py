@@ -1,0 +1,268 @@
+"""`discreet tree plan` and `discreet tree release`: a whole geography under one price."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from discreet.apps.cli.ask import ReleaseId, Why, Yes
+from discreet.apps.cli.ledger import Place, books
+from discreet.apps.cli.options import (
+    Allotment,
+    By,
+    Confidence,
+    Data,
+    Epsilon,
+    LedgerPlace,
+    Noise,
+    Rho,
+    SchemaFile,
+    Share,
+    Table,
+    Where,
+    curator_at,
+    key_from,
+)
+from discreet.apps.cli.output import AsJson, say, show_json, show_table
+from discreet.core.progress import listening
+from discreet.core.release import number, percent
+from discreet.errors import InputError
+from discreet.hierarchy.offer import TreeOffer
+from discreet.hierarchy.released import TreeRelease
+from discreet.hierarchy.stored import tree_release_of
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Hierarchies that add up, nation to block: plan, release, show.")
+
+Levels = Annotated[
+    str,
+    typer.Option(help="Levels, the widest first: state,county,tract; or with the length of codes: state=2,county=5."),
+]
+Column = Annotated[str | None, typer.Option(help="Column with the code of the leaf region; the last level by default.")]
+Geography = Annotated[
+    Path | None, typer.Option(help="Public CSV or Parquet file of regions, one row for each leaf region.")
+]
+MethodName = Annotated[str, typer.Option("--method", help="auto, bayes, topdown, exact or relaxed.")]
+Split = Annotated[str, typer.Option(help="Price by level: auto, equal, leaves, or weights such as state=1,county=2.")]
+Groups = Annotated[str | None, typer.Option("--sizes", help="Count groups (a column, such as curatorhold) by size.")]
+Largest = Annotated[int | None, typer.Option(help="With --sizes: the last size that is told apart.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for one file a level.")]
+Kind = Annotated[str, typer.Option("--format", help="Format of the files: parquet or csv.")]
+MapFile = Annotated[Path | None, typer.Option("--map", help="Also write a map with intervals to this HTML file.")]
+
+
+@app.command("plan", epilog="Example: discreet tree plan people.parquet --levels state,county --by sex --epsilon 1")
+def plan(
+    data: Data,
+    levels: Levels,
+    by: By = None,
+    column: Column = None,
+    geography: Geography = None,
+    where: Where = None,
+    sizes: Groups = None,
+    largest: Largest = None,
+    method: MethodName = "auto",
+    split: Split = "auto",
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    share: Share = None,
+    confidence: Confidence = 0.95,
+    noise: Noise = "auto",
+    allotment: Allotment = None,
+    schema: SchemaFile = None,
+    ledger: LedgerPlace = None,
+    table: Table = None,
+    as_json: AsJson = False,
+) -> None:
+    """What a hierarchy would cost and how far each level may be off. Spends nothing, reads nothing."""
+    question = {"levels": levels, "by": by, "column": column, "geography": geography, "where": where}
+    price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "noise": noise}
+    how = {**price, "method": method, "split": split, "allotment": allotment}
+    offer = _offer((data, schema, ledger, table), {**question, "sizes": sizes, "largest": largest}, how)
+    if as_json:
+        show_json(_described(offer))
+    else:
+        _show(offer)
+
+
+@app.command(
+    "release", epilog="Example: discreet tree release people.parquet --levels state,county --epsilon 1 --out x"
+)
+def release(
+    data: Data,
+    levels: Levels,
+    by: By = None,
+    column: Column = None,
+    geography: Geography = None,
+    where: Where = None,
+    sizes: Groups = None,
+    largest: Largest = None,
+    method: MethodName = "auto",
+    split: Split = "auto",
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    share: Share = None,
+    confidence: Confidence = 0.95,
+    noise: Noise = "auto",
+    allotment: Allotment = None,
+    schema: SchemaFile = None,
+    ledger: LedgerPlace = None,
+    table: Table = None,
+    out: Out = None,
+    kind: Kind = "parquet",
+    map_file: MapFile = None,
+    why: Why = "",
+    identity: ReleaseId = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Release a hierarchy, after showing the price: one file for each level, and a map."""
+    if kind not in ("parquet", "csv"):
+        raise InputError("--format", kind, "parquet or csv", "Nothing was spent.")
+    question = {"levels": levels, "by": by, "column": column, "geography": geography, "where": where}
+    price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "noise": noise}
+    how = {**price, "method": method, "split": split, "allotment": allotment}
+    offer = _offer((data, schema, ledger, table), {**question, "sizes": sizes, "largest": largest}, how)
+    if not yes:
+        typer.echo(str(offer), err=True)
+        if not sys.stdin.isatty():
+            raise InputError("--yes", "absent", "given where nobody can be asked", "Nothing was spent.")
+        typer.confirm("Spend it?", abort=True, err=True)
+    with _progress():
+        answer = offer.release(release=identity, why=why)
+    _deliver(answer, out, kind, map_file, as_json)
+
+
+@app.command("show", epilog="Example: discreet tree show 8f1d2c... --out tables --map map.html")
+def show(
+    identity: Annotated[str, typer.Argument(help="Id of a released hierarchy.")],
+    ledger: Place = "discreet.db",
+    method: Annotated[str | None, typer.Option(help="Another method on the same noisy counts: free.")] = None,
+    out: Out = None,
+    kind: Kind = "parquet",
+    map_file: MapFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """A hierarchy released before, read again for free, by another method if asked."""
+    answer = tree_release_of(books(ledger), identity)
+    with _progress():
+        answer = answer if method is None else answer.again(method)
+    _deliver(answer, out, kind, map_file, as_json)
+
+
+def _offer(
+    place: tuple[str, str | None, str | None, str | None], asked: dict[str, Any], how: dict[str, Any]
+) -> TreeOffer:
+    curator = curator_at(*place)
+    asked["levels"] = _levels(asked["levels"])
+    # Bins may have commas of their own: age/0,18,65.
+    named = [name for text in asked["by"] or [] for name in ([text] if "/" in text else text.split(","))]
+    asked["by"] = [key_from(name.strip(), curator.schema) for name in named]
+    if how["split"] not in ("auto", "equal", "leaves"):
+        how["split"] = dict(_pairs(how["split"], "--split"))
+    return curator.tree(**asked).plan(**how)
+
+
+def _levels(text: str) -> list[str] | dict[str, int]:
+    if "=" not in text:
+        return [part.strip() for part in text.split(",")]
+    try:
+        return {name: int(length) for name, length in _pairs(text, "--levels")}
+    except ValueError:
+        raise InputError("--levels", text, "lengths as whole numbers, such as state=2,county=5") from None
+
+
+def _pairs(text: str, field: str) -> list[tuple[str, str]]:
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(name.strip() and sign and value.strip() for name, sign, value in pairs):
+        raise InputError(field, text, "NAME=NUMBER for every level, such as state=2,county=5")
+    return [(name.strip(), value.strip()) for name, _, value in pairs]
+
+
+def _show(offer: TreeOffer) -> None:
+    say(str(offer))
+
+
+def _described(offer: TreeOffer) -> dict[str, Any]:
+    plan = offer.plan
+    return {
+        "dataset": plan.dataset,
+        "allotment": plan.allotment.name,
+        "currency": plan.allotment.currency,
+        "cost": float(plan.charge.amount),
+        "exact_cost": str(plan.charge.amount),
+        "method": plan.method,
+        "confidence": plan.confidence,
+        "cells": plan.counted.cells,
+        "levels": [
+            {
+                "level": e.level,
+                "regions": e.regions,
+                "share": e.share,
+                "noise": e.noise,
+                "cell": e.cell,
+                "total": e.total,
+            }
+            for e in offer.expected
+        ],
+        "digest": plan.digest,
+        "query": plan.query,
+    }
+
+
+def _deliver(answer: TreeRelease, out: Path | None, kind: str, map_file: Path | None, as_json: bool) -> None:
+    written = [] if out is None else answer.save(out, kind)
+    if map_file is not None:
+        answer.map().save(map_file)
+        written.append(map_file)
+    if as_json:
+        show_json(
+            {
+                "id": answer.id,
+                "dataset": answer.dataset,
+                "cost": answer.cost,
+                "remaining": answer.remaining,
+                "method": answer.method,
+                "levels": dict(zip(answer.levels, answer.tree.sizes, strict=True)),
+                "notes": list(answer.notes),
+                "files": [str(path) for path in written],
+            }
+        )
+        return
+    rows = []
+    for place, name in enumerate(answer.levels):
+        counts, estimate = answer.estimate.counts[place], answer.estimate
+        half = "-"
+        if estimate.lower is not None and estimate.upper is not None:
+            half = number(float((estimate.upper[place] - estimate.lower[place]).mean()) / 2)
+        rows.append([name, f"{len(counts):,}", f"{int(counts.sum()):,}", half])
+    show_table("", ["level", "regions", "sum", "half-width (mean)"], rows, numbers=3)
+    for note in answer.notes:
+        say(note)
+    say(f"{percent(answer.confidence)} intervals, each by itself. Cost: {answer.cost}. Left: {answer.remaining}.")
+    for path in written:
+        say(f"Wrote {path}")
+    say(f"Release {answer.id}")
+
+
+@contextmanager
+def _progress() -> Iterator[None]:
+    """Which stage the work is in: on stderr, on a terminal only."""
+    err = Console(stderr=True)
+    if not err.is_terminal:
+        yield
+        return
+    with err.status("starting") as status:
+
+        def heard(stage: str, done: float | None) -> None:
+            status.update(stage if done is None else f"{stage} {done:.0%}")
+
+        with listening(heard):
+            yield

@@ -1,0 +1,53 @@
+"""Long columns of whole numbers or words as one short text, for records that must be plain values.
+
+>>> unpacked(packed([3, -1, 2**62]))
+array([                  3,                  -1, 4611686018427387904])
+>>> unpacked_words(packed_words(["01", "", "Zoë"]))
+['01', '', 'Zoë']
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["packed", "packed_words", "unpacked", "unpacked_words"]
+
+_TYPES = ("int8", "int16", "int32", "int64")
+
+
+def packed(values: Any) -> dict[str, Any]:
+    """An array of integers of any shape: in as few bytes each as hold them all, little end first, compressed."""
+    array = np.asarray(values, dtype=np.int64)
+    ends = (int(array.min()), int(array.max())) if array.size else (0, 0)
+    kind = next(k for k in _TYPES if np.iinfo(k).min <= ends[0] and ends[1] <= np.iinfo(k).max)
+    data = array.astype(np.dtype(kind).newbyteorder("<")).tobytes()
+    return {"kind": kind, "shape": list(array.shape), "data": _squeezed(data)}
+
+
+def unpacked(entry: dict[str, Any]) -> NDArray[np.int64]:
+    """What `packed` was given."""
+    data = zlib.decompress(base64.b64decode(entry["data"]))
+    read = np.frombuffer(data, dtype=np.dtype(entry["kind"]).newbyteorder("<"))
+    return read.astype(np.int64).reshape(entry["shape"])
+
+
+def packed_words(words: Sequence[str]) -> str:
+    """A list of words."""
+    return _squeezed(json.dumps(list(words), ensure_ascii=False).encode())
+
+
+def unpacked_words(text: str) -> list[str]:
+    """What `packed_words` was given."""
+    words: list[str] = json.loads(zlib.decompress(base64.b64decode(text)))
+    return words
+
+
+def _squeezed(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 6)).decode()

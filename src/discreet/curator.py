@@ -1,0 +1,65 @@
+"""The curator as people meet it: questions, and every other job that spends from the same ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet.query.curator import Curator as Desk
+from discreet.query.key import Key
+from discreet.query.predicate import Predicate
+
+if TYPE_CHECKING:
+    from discreet.hierarchy.question import TreeQuestion
+    from discreet.hierarchy.released import TreeRelease
+    from discreet.hierarchy.rules import Rules
+
+__all__ = ["Curator", "open_curator"]
+
+
+class Curator(Desk):
+    """Stands before one private table and lets out what its budget allows: answers, hierarchies."""
+
+    def tree(
+        self,
+        levels: Sequence[str] | Mapping[str, int],
+        *,
+        by: Iterable[str | Key] | str = (),
+        column: str | None = None,
+        geography: Any = None,
+        where: str | Predicate | None = None,
+        sizes: str | None = None,
+        largest: int | None = None,
+        cumulative: bool = True,
+        rules: Rules | None = None,
+    ) -> TreeQuestion:
+        """Counts for a hierarchy of regions that add up, from the root to the leaves.
+
+        `levels` names the levels, the widest first; with the length of their codes, {"state": 2, "county": 5}, where a
+        code begins with that of its parent. Regions are public: declared in the schema, or listed in `geography`, a
+        table or file with a row for each leaf. `by` splits every region into cells. `sizes` names a column of groups
+        (households): then groups are counted by size up to `largest`, those of at least that size if `cumulative`.
+        """
+        from discreet.hierarchy.question import tree_question
+
+        return tree_question(
+            self,
+            levels,
+            by=by,
+            column=column,
+            geography=geography,
+            where=where,
+            sizes=sizes,
+            largest=largest,
+            cumulative=cumulative,
+            rules=rules,
+        )
+
+    def tree_release(self, release: str) -> TreeRelease:
+        """A hierarchy released before, read again for free."""
+        from discreet.hierarchy.stored import tree_release
+
+        return tree_release(self, release)
+
+
+open_curator = Curator.open

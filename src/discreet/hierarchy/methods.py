@@ -1,0 +1,48 @@
+"""Ways from noisy counts to whole numbers that add up, by name.
+
+| name | what it does |
+|---|---|
+| `bayes` | learns from all regions what counts look like, and weighs every noisy count against that |
+| `topdown` | the best linear unbiased estimate, then whole numbers from the root down |
+| `exact` | the whole numbers that are nearest to the noisy ones in weighted squares: the true optimum |
+| `relaxed` | the same without whole numbers, then rounded: a baseline, which need not add up |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from discreet.core.progress import tell
+from discreet.errors import InputError
+from discreet.hierarchy.estimate import Estimate
+from discreet.hierarchy.intervals import with_intervals
+from discreet.hierarchy.measured import Measured
+from discreet.hierarchy.rules import Rules
+
+__all__ = ["METHODS", "Method", "method_named", "published"]
+
+Method = Callable[[Measured, Rules], Estimate]
+
+METHODS = ("bayes", "topdown", "exact", "relaxed")
+
+
+def method_named(name: str) -> Method:
+    """The method of that name."""
+    if name not in METHODS:
+        raise InputError("method", name, "one of " + ", ".join(METHODS))
+    found: Method = getattr(import_module(f"discreet.hierarchy.{name}"), name)
+    return found
+
+
+def published(name: str, measured: Measured, rules: Rules, confidence: float) -> Estimate | None:
+    """What a method makes of noisy counts, with intervals; None if it failed on them, which loses nothing."""
+    try:
+        tell(f"solving: {name}")
+        method = method_named(name)
+        estimate = method(measured, rules)
+        tell("finding intervals")
+        return with_intervals(estimate, measured, rules, method, confidence)
+    except Exception:
+        # The noisy counts are paid for and must get on the record, whatever happens to what is made of them.
+        return None

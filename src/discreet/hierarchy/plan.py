@@ -1,0 +1,169 @@
+"""A priced release of a whole hierarchy: what is asked of each level, the noise it gets, and what it costs together."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.compose import compose
+from discreet.core.loss import ZCDP, Loss, Pure
+from discreet.core.mechanism import Bits
+from discreet.core.packed import packed
+from discreet.core.progress import tell
+from discreet.core.sensitivity import Sensitivity
+from discreet.errors import InputError
+from discreet.hierarchy.count import Counted
+from discreet.hierarchy.measured import Level, Measured
+from discreet.hierarchy.methods import published
+from discreet.hierarchy.record import measured_to, published_to
+from discreet.hierarchy.rules import Rules
+from discreet.ledger.budget import Allotment, Charge
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.query.plan import noise_name
+from discreet.query.price import Price
+from discreet.query.source import Connection
+
+__all__ = ["Asked", "TreePlan", "plan_tree"]
+
+Noise = Laplace | Gaussian
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question to one level: its counts, or its totals over all cells."""
+
+    level: int
+    totals: bool
+    share: Fraction
+    noise: Noise
+    moved: Sensitivity
+    merged: bool
+
+    @property
+    def loss(self) -> Loss:
+        """What it costs. Where moves may have merged, their sum is bounded and no more: a cost that rests on that."""
+        if not self.merged:
+            return self.noise.loss(self.moved)
+        match self.noise:
+            case Laplace(scale):
+                return Pure(self.moved.l1 / scale)
+            case Gaussian(sigma):
+                return ZCDP(self.moved.l2_squared / (2 * sigma * sigma))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreePlan:
+    """A release of all levels under one price. Nothing is read and nothing is spent by making one.
+
+    Guarantee
+        The noisy counts of all levels together cost `cost`: the composition of what is asked of each. What is then
+        made of them, consistent whole numbers with intervals, sees nothing else. Proof: docs/proofs/hierarchy.md.
+    """
+
+    counted: Counted
+    allotment: Allotment
+    asked: tuple[Asked, ...]
+    method: str
+    rules: Rules
+    confidence: float
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name, as the ledger knows it."""
+        return self.counted.schema.name
+
+    @property
+    def cost(self) -> Loss:
+        """The price of all levels together."""
+        return compose([asked.loss for asked in self.asked])
+
+    @property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost)
+
+    @property
+    def mechanism(self) -> str:
+        """What adds the noise, in words."""
+        return "; ".join(dict.fromkeys(noise_name(asked.noise) for asked in self.asked)) + f"; then {self.method}"
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        return {"tree": self.counted.to_dict(), "method": self.method}
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        content = {
+            "schema": self.counted.schema.to_dict(),
+            "query": self.query,
+            "tree": self.counted.tree.digest,
+            "asked": [[asked.level, asked.totals, repr(asked.noise)] for asked in self.asked],
+            "rules": {
+                name: {level: packed(np.asarray(value)) for level, value in getattr(self.rules, name).items()}
+                for name in ("lower", "upper", "totals", "weights")
+            },
+            "confidence": self.confidence,
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, add the noise, make whole numbers that add up. Called by the one door only."""
+        tell("counting in the engine")
+        measured = self.measure(self.counted.count(data, bits), bits)
+        entry = {
+            "by": [[name, labels] for name, labels in self.counted.labels],
+            "cumulative": measured.chain,
+            "measured": measured_to(measured),
+            "confidence": self.confidence,
+        }
+        # From here on only noisy numbers are seen. If a method fails on them nothing is lost: they are on the record.
+        estimate = published(self.method, measured, self.rules, self.confidence)
+        return {"tree": {**entry, "published": None if estimate is None else published_to(estimate, self.method)}}
+
+    def measure(self, exact: Any, bits: Bits) -> Measured:
+        """The noisy counts of every level, from the exact ones of the leaves."""
+        tell("adding noise")
+        tree = self.counted.tree
+        sums = tree.sums(exact)
+        levels = [Level() for _ in sums]
+        for asked in self.asked:
+            true = sums[asked.level].sum(axis=1) if asked.totals else sums[asked.level]
+            noisy = asked.noise.release(true.ravel(), bits=bits).reshape(true.shape)
+            old = levels[asked.level]
+            levels[asked.level] = (
+                Level(old.counts, old.noise, noisy, asked.noise)
+                if asked.totals
+                else Level(noisy, asked.noise, old.totals, old.totals_noise)
+            )
+        chain = self.counted.sizes is not None and self.counted.sizes.cumulative
+        return Measured(tree, tuple(levels), chain)
+
+
+def plan_tree(
+    counted: Counted,
+    allotment: Allotment,
+    price: Price,
+    shares: Mapping[tuple[int, bool], Fraction],
+    method: str,
+    rules: Rules,
+) -> TreePlan:
+    """Price a release. `shares` says which part of the price goes to (level, totals or counts)."""
+    if allotment.kind == "plan":
+        raise InputError("allotment", allotment.name, "a pure or zcdp allotment")
+    if sum(shares.values()) > 1:
+        raise InputError("split", str(float(sum(shares.values()))), "shares that add up to at most 1")
+    rules.bounds(counted.tree, counted.cells)  # an infeasible rule must not be found out after spending
+    asked = []
+    for (level, totals), share in sorted(shares.items()):
+        moved, merged = counted.moved(level, totals=totals)
+        (noise,) = price.part(share).buys(allotment, [moved], [None])
+        asked.append(Asked(level, totals, share, noise, moved, merged))
+    return TreePlan(counted, allotment, tuple(asked), method, rules, price.confidence)

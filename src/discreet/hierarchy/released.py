@@ -1,0 +1,202 @@
+"""A hierarchy that has left the house: a table for each level, all of which add up. Reading it again is free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.core.release import Release
+from discreet.errors import InputError
+from discreet.hierarchy.estimate import Estimate
+from discreet.hierarchy.measured import Measured
+from discreet.hierarchy.methods import method_named, published
+from discreet.hierarchy.record import measured_from, published_from
+from discreet.hierarchy.rules import Rules
+from discreet.hierarchy.tree import Hierarchy
+from discreet.ledger.door import Answer
+
+if TYPE_CHECKING:
+    from discreet.hierarchy.map import Map
+
+__all__ = ["TreeRelease"]
+
+
+@dataclass(frozen=True)
+class TreeRelease:
+    """Counts of every region of every level: whole numbers, none negative, every parent the sum of its children.
+
+    `release["county"]` is the table of a level; `release.totals("county")` that of its totals over all cells.
+    `measured` are the noisy counts themselves, which `again` makes something else of, for free.
+    """
+
+    id: str
+    dataset: str
+    cost: str
+    remaining: str
+    mechanism: str
+    digest: str
+    confidence: float
+    by: tuple[tuple[str, tuple[Any, ...]], ...]
+    cumulative: bool
+    method: str
+    measured: Measured
+    _published: Estimate | None
+
+    @classmethod
+    def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
+        """From an answer on the books."""
+        result: Any = answer.result
+        entry = result["tree"]
+        measured = measured_from(entry["measured"])
+        found = entry["published"]
+        return cls(
+            id=answer.release,
+            dataset=answer.dataset,
+            cost=cost,
+            remaining=remaining,
+            mechanism=answer.mechanism,
+            digest=answer.digest,
+            confidence=entry["confidence"],
+            by=tuple((name, tuple(labels)) for name, labels in entry["by"]),
+            cumulative=entry["cumulative"],
+            method="none" if found is None else found["method"],
+            measured=measured,
+            _published=None if found is None else published_from(found, measured.tree),
+        )
+
+    @property
+    def tree(self) -> Hierarchy:
+        """The regions."""
+        return self.measured.tree
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The names of the levels, the root first."""
+        return self.tree.names
+
+    @property
+    def estimate(self) -> Estimate:
+        """The numbers as arrays, one row a region and one column a cell."""
+        if self._published is None:
+            raise InputError(
+                "method",
+                self.method,
+                "another one: this one failed on the noisy counts, which are safe on the record",
+                'Nothing more has to be spent: release.again(method="topdown").',
+            )
+        return self._published
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the method has to say about its result."""
+        return self.estimate.notes
+
+    def again(self, method: str, *, rules: Rules | None = None, confidence: float | None = None) -> TreeRelease:
+        """The same noisy counts through another method. Costs nothing: no private value is seen."""
+        method_named(method)
+        sure = self.confidence if confidence is None else confidence
+        found = published(method, self.measured, Rules() if rules is None else rules, sure)
+        return replace(self, method=method, confidence=sure, _published=found)
+
+    def __getitem__(self, level: str) -> Release:
+        """The table of a level: its regions and those they lie in, the cells, and counts with intervals."""
+        place, estimate = self.tree.level(level), self.estimate
+        columns = self._regions(place, self._cells)
+        repeat = self._cells
+        for name, labels in self.by:
+            repeat //= len(labels)
+            once = [label for label in labels for _ in range(repeat)]
+            columns[name] = once * (self._rows(place) // len(once))
+        keys = tuple(columns)
+        lower, upper = estimate.lower, estimate.upper
+        return self._table(keys, columns, estimate.counts[place], lower and lower[place], upper and upper[place])
+
+    def totals(self, level: str) -> Release:
+        """The table of a level's totals over all cells."""
+        if self.cumulative:
+            raise InputError("totals", level, "for plain counts: at least one member is what size 1 says")
+        place, estimate = self.tree.level(level), self.estimate
+        columns = self._regions(place, 1)
+        lower, upper = estimate.total_lower, estimate.total_upper
+        return self._table(
+            tuple(columns), columns, estimate.totals[place], lower and lower[place], upper and upper[place]
+        )
+
+    def sizes(self, level: str) -> Release:
+        """Of groups counted cumulatively, how many there are of exactly each size; without intervals of their own."""
+        if not self.cumulative:
+            raise InputError("sizes", level, "for groups counted by size, cumulatively")
+        whole = self[level]
+        counts = self.estimate.counts[self.tree.level(level)]
+        exactly = counts - np.pad(counts[:, 1:], ((0, 0), (0, 1)))
+        columns = {name: whole.columns[name] for name in whole.keys} | {"count": exactly.ravel().tolist()}
+        return replace(whole, columns=columns, outputs=())
+
+    def save(self, folder: str | Path, kind: str = "parquet") -> list[Path]:
+        """One file for each level, Parquet or CSV; the paths written."""
+        if kind not in ("parquet", "csv"):
+            raise InputError("kind", kind, "parquet or csv")
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        paths = []
+        for level in self.levels:
+            path = place / f"{level}.{kind}"
+            if kind == "csv":
+                self[level].to_csv(path)
+            else:
+                import pyarrow.parquet
+
+                pyarrow.parquet.write_table(self[level].to_arrow(), path)
+            paths.append(path)
+        return paths
+
+    def map(self, *, title: str | None = None, geometry: Any = "auto") -> Map:
+        """A choropleth with intervals and drill-down, as one page that needs no network."""
+        from discreet.hierarchy.picture import picture
+
+        return picture(self, title=title, geometry=geometry)
+
+    def __repr__(self) -> str:
+        lines = [f"<Hierarchy of {self.dataset!r}, by {self.method}>"]
+        for name, size in zip(self.levels, self.tree.sizes, strict=True):
+            lines.append(f"  {name}: {size:,} regions x {self._cells:,} cells")
+        lines.append(f"[cost {self.cost}; left: {self.remaining}; release {self.id}; {self.digest[:12]}]")
+        return "\n".join(lines)
+
+    @cached_property
+    def _cells(self) -> int:
+        return self.measured.cells
+
+    def _rows(self, place: int) -> int:
+        return self.tree.sizes[place] * self._cells
+
+    def _regions(self, place: int, cells: int) -> dict[str, list[Any]]:
+        """The codes of the regions of a level, and of all they lie in, each repeated for every cell."""
+        found: dict[str, list[Any]] = {}
+        at = np.arange(self.tree.sizes[place])
+        for level in range(place, 0, -1):
+            codes = np.array(self.tree.codes[level], dtype=object)[at]
+            found[self.tree.names[level]] = np.repeat(codes, cells).tolist()
+            at = self.tree.parents[level][at]
+        return dict(reversed(found.items()))
+
+    def _table(self, keys: tuple[str, ...], columns: dict[str, list[Any]], counts: Any, low: Any, high: Any) -> Release:
+        columns["count"] = counts.ravel().tolist()
+        columns["count_lower"] = [None] * counts.size if low is None else low.ravel().tolist()
+        columns["count_upper"] = [None] * counts.size if high is None else high.ravel().tolist()
+        return Release(
+            id=self.id,
+            dataset=self.dataset,
+            columns=columns,
+            keys=keys,
+            outputs=("count",),
+            confidence=self.confidence,
+            cost=self.cost,
+            mechanism=self.mechanism,
+            digest=self.digest,
+            remaining=self.remaining,
+        )
