@@ -57,4 +57,3 @@ def again(measured: Measured, leaves: Array, bits: Bits) -> Measured:
             fresh = replace(fresh, totals=level.totals_noise.release(exact.sum(axis=1), bits=bits))
         levels.append(fresh)
     return Measured(measured.tree, tuple(levels), measured.chain)
-

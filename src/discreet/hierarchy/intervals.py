@@ -1,0 +1,89 @@
+"""Intervals for what is published, by trying the method out on tables that might be the true one.
+
+A method that keeps counts whole, non-negative and adding up bends the noise: its errors have a bias and a spread that
+no formula gives. So they are measured. A plausible table is drawn from the noisy counts (`plausible`), measured with
+fresh noise of the same law, and run through the same method; what the method then published is compared with what it
+should have. Errors of counts that look alike to a reader (level, size published, size of the region, cell) are put
+together, and their quantiles, bias included, are the interval. Where too few look alike, as at the root, the variance
+of the best linear estimate takes over.
+
+What is claimed: of the numbers published on a level, about `confidence` lie in their intervals, on average over the
+regions and over the noise, if the plausible table resembles the true one. It is not a guarantee for one region singled
+out beforehand: a region unlike all others is missed more often. Nothing about privacy is claimed or needed here, as
+only published values and public randomness are used. More: docs/proofs/hierarchy-topdown.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError
+from discreet.hierarchy.alike import Errors
+from discreet.hierarchy.crossing import known_totals
+from discreet.hierarchy.estimate import Estimate
+from discreet.hierarchy.gls import gls
+from discreet.hierarchy.measured import Measured
+from discreet.hierarchy.plausible import plausible
+from discreet.hierarchy.rules import NO_BOUND, Rules
+from discreet.hierarchy.simulate import Replay, again, key_of
+from discreet.mechanisms import Laplace
+from discreet.mechanisms.inputs import read_confidence
+
+__all__ = ["Method", "with_intervals"]
+
+Array = NDArray[np.int64]
+Method = Callable[[Measured, Rules], Estimate]
+
+
+def with_intervals(
+    estimate: Estimate, measured: Measured, rules: Rules, method: Method, confidence: float = 0.95, reruns: int = 4
+) -> Estimate:
+    """The same estimate with an interval for every count and every region's total.
+
+    `method` is what made `estimate` from `measured` and `rules`; it is run `reruns` times on simulated measurements.
+    All randomness follows from the measured values: the same release always gets the same intervals.
+    """
+    alpha = 1 - float(read_confidence(confidence))
+    if isinstance(reruns, bool) or not isinstance(reruns, int) or reruns < 2:
+        raise InputError("reruns", reruns, "two or more")
+    tree, linear = measured.tree, gls(measured)
+    cells, totals = [Errors() for _ in tree.names], [Errors() for _ in tree.names]
+    bits = Replay(key_of(measured, "intervals"))
+    leaves = plausible(measured, estimate, rules, bits)
+    truth = tree.sums(leaves)
+    for _ in range(reruns):
+        tried = method(again(measured, leaves, bits), rules)
+        for level, (counts, exact) in enumerate(zip(tried.counts, truth, strict=True)):
+            cells[level].add(counts, exact)
+            totals[level].add(counts.sum(axis=1)[:, None], exact.sum(axis=1)[:, None])
+    known = known_totals(tree, rules.bounds(tree, measured.cells))
+    factor = _factor(measured, alpha)
+    ends: list[tuple[Array, ...]] = []
+    for level, counts in enumerate(estimate.counts):
+        low, high = known.lower[level], known.upper[level]
+        least, most = low.sum(axis=1), np.minimum(high.astype(float).sum(axis=1), NO_BOUND).astype(np.int64)
+        if known.least is not None and known.most is not None:
+            least, most = known.least[level], known.most[level]
+        # Rounding adds the variance of a uniform number to the linear estimate's.
+        deviation = np.sqrt(linear.variance[level] + 1 / 12)[:, None]
+        of_cells = cells[level].interval(counts, deviation, factor, alpha, low, high)
+        deviation = np.sqrt(linear.total_variance[level] + 1 / 12)[:, None]
+        sums = counts.sum(axis=1)[:, None]
+        of_totals = totals[level].interval(sums, deviation, factor, alpha, least[:, None], most[:, None])
+        ends.append((*of_cells, of_totals[0][:, 0], of_totals[1][:, 0]))
+    lower, upper, total_lower, total_upper = zip(*ends, strict=True)
+    return replace(estimate, lower=lower, upper=upper, total_lower=total_lower, total_upper=total_upper)
+
+
+def _factor(measured: Measured, alpha: float) -> float:
+    """How many deviations wide: normal if many noises add up, Laplace if one prevails; the more of the two."""
+    normal = NormalDist().inv_cdf(1 - alpha / 2)
+    if any(isinstance(noise, Laplace) for level in measured.levels for noise in (level.noise, level.totals_noise)):
+        return max(normal, math.log(1 / alpha) / math.sqrt(2))
+    return normal

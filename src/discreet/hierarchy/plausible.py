@@ -1,0 +1,84 @@
+"""A table that might be the true one: drawn, given what was measured, to try methods out on.
+
+A method's own estimate is a poor stand-in for the truth where counts are small: noise has scattered it, or a method has
+smoothed it, and errors measured on it are too small. So the spread of true counts is learned from the noisy ones
+(`behind`), and for every region and cell a count is drawn from what is then likely behind its own noisy count; level by
+level, so that the table adds up. Only noisy values are read: post-processing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.mechanism import Bits
+from discreet.hierarchy.behind import Spread, draw
+from discreet.hierarchy.crossing import known_totals
+from discreet.hierarchy.estimate import Estimate
+from discreet.hierarchy.gls import gls
+from discreet.hierarchy.measured import Measured
+from discreet.hierarchy.rounding import spread
+from discreet.hierarchy.rules import Rules
+from discreet.hierarchy.topdown import rows_of, within
+from discreet.hierarchy.transport import Rows, transport
+from discreet.mechanisms import Gaussian, Laplace
+
+__all__ = ["plausible"]
+
+Array = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+_BINS = 16
+_PULL = 4.0  # how much more a region's total counts than one of its cells
+
+
+def plausible(measured: Measured, estimate: Estimate, rules: Rules, bits: Bits) -> Array:
+    """Counts of the leaves, drawn from what is likely behind the noisy ones; the root is that of `estimate`.
+
+    Chains (counts of groups of at least s members) are not drawn: their estimate itself is returned.
+    """
+    tree, cells = measured.tree, measured.cells
+    if measured.chain:
+        return estimate.counts[-1]
+    known = known_totals(tree, rules.bounds(tree, cells))
+    found = gls(measured)
+    counts = estimate.counts[0]
+    for level in range(1, tree.depth):
+        place, many = tree.parents[level], tree.children(level - 1)
+        alone = within(found, level)
+        above = counts.sum(axis=1)
+        # Totals first, each region's among those whose parents have as much to give for each child.
+        asked = measured.levels[level]
+        own = asked.noise if cells == 1 and asked.totals_noise is None else asked.totals_noise
+        noise = _noise(found.up_total_variance[level], own)
+        totals, width = draw(found.up_totals[level][:, None], noise, _bins(above / many)[place][:, None], bits)
+        nothing = np.zeros(totals.shape, np.int64)
+        fitting = spread(tree, level - 1, above[:, None], totals, width, nothing, nothing + above[place][:, None])
+        # Then cells: among those of which as much is to be expected, from the parent's mix and the region's total.
+        mix = counts / np.maximum(above, 1)[:, None]
+        noise = _noise(alone, asked.noise)
+        drawn, width = draw(found.up_counts[level], noise, _bins(mix[place] * fitting), bits)
+        rows = rows_of(known, found, level)
+        low, high = known.lower[level], known.upper[level]
+        # The cells are made to add up to the region's total as well: where nobody lives there is nobody of any kind.
+        if rows.hard:
+            rows = Rows(rows.least, rows.most)
+        else:
+            rows = Rows(rows.least, rows.most, fitting[:, 0].astype(float), np.full(len(drawn), _PULL) / alone)
+        below = transport(tree, level - 1, counts, drawn, alone, low, high, rows)
+        if below is None:
+            return estimate.counts[-1]
+        counts = below
+    return counts
+
+
+def _noise(variance: Reals, own: Laplace | Gaussian | None) -> Spread:
+    """The noise of a level's estimates: like Laplace where one such noise prevails, normal where many add up."""
+    typical = float(np.median(variance))
+    return Spread(float(np.sqrt(typical)), isinstance(own, Laplace) and typical > own.variance / 2)
+
+
+def _bins(expected: Reals) -> Array:
+    """Counts of about the same size: powers of two, from a quarter up."""
+    bins: Array = np.clip(2 + np.log2(np.maximum(expected, 0.25)), 0, _BINS - 1).astype(np.int64)
+    return bins
