@@ -12,6 +12,7 @@ This is done in floats and is only a good guess; nothing published rests on it (
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,14 +74,14 @@ def continuous(forest: Forest) -> list[Floats]:
     for level in range(forest.depth):
         y, w, lower, upper = (part[level] for part in (forest.targets, forest.weights, forest.lower, forest.upper))
         if level == forest.depth - 1:
-            x = multipliers / (2.0 * np.maximum(w, _FAINT))
+            x = (multipliers - forest.price(level)) / (2.0 * np.maximum(w, _FAINT))
             x += y
             found.append(np.clip(x, lower, upper, out=x))
             break
         here = functions[level]
         x = np.clip(here.at(multipliers, lower), lower, upper)
         found.append(x)
-        handed = np.clip(multipliers - 2.0 * w * (x - y), here.least, here.most)
+        handed = np.clip(multipliers - 2.0 * w * (x - y) - forest.price(level), here.least, here.most)
         multipliers = handed[forest.parents[level + 1]]
     return found
 
@@ -103,7 +104,7 @@ def _merge(forest: Forest, level: int, below: _Functions | None) -> _Functions:
         )
         if ((upper < NO_BOUND) | (lower > base)).any():
             runs = _cut(runs, lower, upper, least[first:last], most[first:last])
-        parts.append(_bend(runs, y, w))
+        parts.append(_bend(runs, y, w, np.broadcast_to(forest.price(level, slice(first, last)), y.shape)))
     lengths = np.concatenate([np.diff(part.heads) for part in parts])
     places, values, slopes = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("places", "values", "slopes")
@@ -117,10 +118,11 @@ def _leaves(forest: Forest, begin: int, end: int) -> tuple[Floats, Floats, Array
     doubled = 2.0 * np.maximum(w, _FAINT)
     free = lower < upper
     owners = np.flatnonzero(free)
-    places, changes = (doubled * (lower - y))[owners], 1.0 / doubled[owners]
+    price = np.broadcast_to(forest.price(forest.depth - 1, slice(begin, end)), y.shape)
+    places, changes = (doubled * (lower - y) + price)[owners], 1.0 / doubled[owners]
     capped = np.flatnonzero(free & (upper < NO_BOUND))
     if len(capped):
-        places = np.concatenate([places, (doubled * (upper - y))[capped]])
+        places = np.concatenate([places, (doubled * (upper - y) + price)[capped]])
         changes = np.concatenate([changes, -1.0 / doubled[capped]])
         owners = np.concatenate([owners, capped])
     return places, changes, owners
@@ -176,10 +178,10 @@ def _sum(places: Floats, changes: Floats, owners: Array, base: Array) -> _Runs:
     return _Runs(heads, owners, places, values, slopes)
 
 
-def _bend(runs: _Runs, y: Array, w: Array) -> _Runs:
-    """What the region's own cost does to its function: the multiplier from above is larger by 2w(x - y)."""
+def _bend(runs: _Runs, y: Array, w: Array, price: NDArray[Any]) -> _Runs:
+    """What the region's own cost does to its function: the multiplier from above is larger by 2w(x - y) + price."""
     doubled = (2.0 * w)[runs.owners]
-    places = runs.places + doubled * (runs.values - y[runs.owners])
+    places = runs.places + doubled * (runs.values - y[runs.owners]) + price[runs.owners]
     return _Runs(runs.heads, runs.owners, places, runs.values, runs.slopes / (1.0 + doubled * runs.slopes))
 
 

@@ -38,7 +38,7 @@ def faults(forest: Forest, counts: list[Array]) -> int:
 def _own(forest: Forest, level: int, x: Array, next_: Array | int, last: Array | int) -> tuple[Array, Array]:
     """The cost of the next person and of the last, given those of the children."""
     y, w, lower, upper = (part[level] for part in (forest.targets, forest.weights, forest.lower, forest.upper))
-    slope = 2 * (x - y)
-    cheapest = np.where((x >= upper) | (np.abs(next_) >= NEVER), NEVER, next_ + w * (slope + 1))
-    dearest = np.where((x <= lower) | (np.abs(last) >= NEVER), -NEVER, last + w * (slope - 1))
+    slope, price = 2 * (x - y), forest.price(level)
+    cheapest = np.where((x >= upper) | (np.abs(next_) >= NEVER), NEVER, next_ + w * (slope + 1) + price)
+    dearest = np.where((x <= lower) | (np.abs(last) >= NEVER), -NEVER, last + w * (slope - 1) + price)
     return cheapest, dearest

@@ -5,12 +5,15 @@ Cost: O(n log n) for n leaves. Memory: a few arrays of n.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.hierarchy.breakpoints import continuous
 from discreet.hierarchy.certificate import faults
 from discreet.hierarchy.estimate import Estimate
+from discreet.hierarchy.flow import solve_crossing
 from discreet.hierarchy.forest import Forest
 from discreet.hierarchy.measured import Measured
 from discreet.hierarchy.rules import Rules
@@ -42,7 +45,11 @@ def exact(measured: Measured, rules: Rules | None = None) -> Estimate:
     if measured.chain:
         notes.append("the order of the cells was not kept")
     targets = tuple(level.counts for level in measured.levels)
-    counts = solve(Forest.plant(measured.tree, targets, weights, bounds))
+    if any(totals is not None and (totals >= 0).any() for totals in bounds.totals[1:]):
+        alone = replace(bounds, totals=(None, *bounds.totals[1:]))
+        counts = solve_crossing(Forest.plant(measured.tree, targets, weights, alone), bounds.totals)
+    else:
+        counts = solve(Forest.plant(measured.tree, targets, weights, bounds))
     shape = (measured.cells, measured.tree.leaves)
     leaves = np.ascontiguousarray(counts[-1].reshape(shape).T)
     return Estimate.of_leaves(measured.tree, leaves, tuple(notes))

@@ -23,6 +23,7 @@ Array = NDArray[np.int64]
 BLOCK = 1 << 19
 """How many items are worked on at a time: sorting is faster in the cache, and memory stays small."""
 
+_FREE = np.zeros(1, np.int64)
 _ROOM = 2**60  # marginal costs stay below it, so that no sum or comparison of them wraps
 _MARGIN = 2**10  # how far from the counts checked any window reaches, and more
 
@@ -30,6 +31,8 @@ _MARGIN = 2**10  # how far from the counts checked any window reaches, and more
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest:
     """Minimise sum of weights * (x - targets)^2 over whole x in [lower, upper], each parent the sum of its children.
+
+    Where there are `prices`, prices * x is added; they are whole numbers for anything but a guess.
 
     One array for every level, roots first. `parents[l]` are places in level l - 1, ascending; every region above the
     last level has a child. Bounds are tightened: a region's lower bound is no less than its children's together, its
@@ -42,6 +45,7 @@ class Forest:
     weights: tuple[Array, ...]
     lower: tuple[Array, ...]
     upper: tuple[Array, ...]
+    prices: tuple[NDArray[Any], ...] | None = None
 
     @classmethod
     def plant(
@@ -84,6 +88,10 @@ class Forest:
         """How many levels there are."""
         return len(self.targets)
 
+    def price(self, level: int, part: slice = slice(None)) -> NDArray[Any]:
+        """Prices of some regions of a level, or a single zero that stands for them."""
+        return _FREE if self.prices is None else self.prices[level][part]
+
     def size(self, level: int) -> int:
         """How many regions a level has."""
         return len(self.targets[level])
@@ -95,9 +103,9 @@ class Forest:
     def check(self, counts: Sequence[NDArray[Any]]) -> None:
         """`InputError` where numbers are so large that costs near these counts might not fit into 64 bits."""
         reach = 0
-        for x, y, w in zip(counts, self.targets, self.weights, strict=True):
+        for level, (x, y, w) in enumerate(zip(counts, self.targets, self.weights, strict=True)):
             far = max(abs(int(part.max())) + abs(int(part.min())) for part in (x, y))
-            reach += (max(int(w.max()), 1)) * 4 * (far + _MARGIN)
+            reach += (max(int(w.max()), 1)) * 4 * (far + _MARGIN) + int(np.abs(self.price(level)).max())
         if reach >= _ROOM:
             raise InputError("weights and counts", f"costs up to {reach:.1e}", f"costs below {_ROOM:.1e}, to be exact")
 

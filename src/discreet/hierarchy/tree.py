@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -44,8 +46,45 @@ class Hierarchy:
         """
         leaves = _codes(codes, "codes")
         lengths = _lengths(levels, leaves)
-        paths = {name: [code[:length] for code in leaves] for name, length in lengths.items()}
-        return cls.from_columns(paths, root=root)
+        if root in lengths:
+            raise InputError("root", root, "a name that no level has")
+        leaves.sort()
+        characters = np.array(leaves).view(np.uint32).reshape(len(leaves), -1)
+        fresh = np.zeros(len(leaves), bool)
+        fresh[0] = True
+        found, firsts, known = [], [], 0
+        for length in lengths.values():
+            fresh[1:] |= (characters[1:, known:length] != characters[:-1, known:length]).any(axis=1)
+            found.append(tuple([leaves[i][:length] for i in np.flatnonzero(fresh)]))
+            firsts.append(fresh.copy())
+            known = length
+        return cls._stack(root, list(lengths), found, firsts)
+
+    @classmethod
+    def from_levels(cls, levels: Mapping[str, Iterable[str]], *, root: str = "all") -> Hierarchy:
+        """From the codes of every level, the widest first; a code begins with the code of the region it lies in.
+
+        >>> tree = Hierarchy.from_levels({"state": ["44", "25"], "county": ["44001", "44003", "25001"]})
+        >>> tree.codes[2], tree.parents[2].tolist()
+        (('25001', '44001', '44003'), [0, 1, 1])
+        """
+        if not isinstance(levels, Mapping) or not levels:
+            raise InputError("levels", levels, "at least one level, the widest first")
+        if root in levels:
+            raise InputError("root", root, "a name that no level has")
+        found: list[tuple[str, ...]] = [("",)]
+        parents: list[Array] = [np.zeros(0, np.int64)]
+        above = root
+        for name, given in levels.items():
+            codes = sorted(_codes(given, f"levels.{name}"))
+            _each_once(codes, name)
+            if above == root:
+                parents.append(np.zeros(len(codes), np.int64))
+            else:
+                parents.append(_by_prefix(codes, name, found[-1], above))
+            found.append(tuple(codes))
+            above = name
+        return cls((root, *levels), tuple(found), tuple(parents))
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Sequence[Any]], *, root: str = "all") -> Hierarchy:
@@ -60,25 +99,39 @@ class Hierarchy:
         for name, values in texts.items():
             if len(values) != len(leaves):
                 raise InputError(f"levels.{name}", f"{len(values):,} rows", f"{len(leaves):,}, one for each leaf")
-        order = sorted(range(len(leaves)), key=lambda i: tuple(texts[name][i] for name in names))
-        codes: list[tuple[str, ...]] = [("",)]
+        # Sorted by leaf, then, stably, by what they lie in; the upper levels have few codes and sort as numbers.
+        order = np.array(sorted(range(len(leaves)), key=leaves.__getitem__), dtype=np.int64)
+        ranks = [_ranks(texts[name])[order] for name in names[:-1]]
+        if ranks:
+            again = np.lexsort(ranks[::-1])
+            order, ranks = order[again], [rank[again] for rank in ranks]
+        found, firsts = [], []
+        fresh = np.zeros(len(leaves), bool)
+        fresh[0] = True
+        for name, rank in zip(names[:-1], ranks, strict=True):
+            fresh[1:] |= rank[1:] != rank[:-1]
+            found.append(tuple([texts[name][i] for i in order[fresh]]))
+            firsts.append(fresh.copy())
+        found.append(tuple([leaves[i] for i in order]))
+        firsts.append(np.ones(len(leaves), bool))
+        return cls._stack(root, names, found, firsts)
+
+    @classmethod
+    def _stack(
+        cls, root: str, names: list[str], codes: list[tuple[str, ...]], firsts: list[NDArray[np.bool_]]
+    ) -> Hierarchy:
+        """Levels from sorted leaves: `firsts` marks the leaves with which a region of the level begins."""
         parents: list[Array] = [np.zeros(0, np.int64)]
-        above = np.zeros(len(leaves), np.int64)
-        for name in names:
-            column = np.array([texts[name][i] for i in order])
-            fresh = np.ones(len(order), bool)
-            fresh[1:] = (column[1:] != column[:-1]) | (above[1:] != above[:-1])
-            starts = np.flatnonzero(fresh)
-            found = tuple(column[starts].tolist())
-            if len(set(found)) != len(found):
-                _complain_of_two_parents(name, found, above[starts], codes[-1])
-            codes.append(found)
-            parents.append(above[starts])
+        above = np.zeros(len(firsts[0]), np.int64)
+        levels: list[tuple[str, ...]] = [("",), *codes]
+        for level, (name, fresh) in enumerate(zip(names, firsts, strict=True), start=1):
+            parents.append(above[fresh])
+            if len(set(levels[level])) != len(levels[level]):
+                _complain_of_two_parents(name, levels[level], parents[-1], levels[level - 1])
             above = np.cumsum(fresh) - 1
-        if len(codes[-1]) != len(leaves):
-            twice = next(a for a, b in pairwise(sorted(leaves)) if a == b)
-            raise InputError(f"levels.{names[-1]}", twice, "each leaf once")
-        return cls((root, *names), tuple(codes), tuple(parents))
+        if not firsts[-1].all():
+            raise InputError(f"levels.{names[-1]}", "a leaf twice", "each leaf once")
+        return cls((root, *names), tuple(levels), tuple(parents))
 
     @property
     def depth(self) -> int:
@@ -125,6 +178,14 @@ class Hierarchy:
             raise InputError(field, name, "one of " + ", ".join(self.names))
         return self.names.index(name)
 
+    @property
+    def digest(self) -> str:
+        """A fingerprint of all levels and regions."""
+        found = hashlib.sha256(json.dumps([self.names, self.codes]).encode())
+        for level in self.parents:
+            found.update(level.astype("<i8").tobytes())
+        return found.hexdigest()
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values: what decides the tree."""
         return {
@@ -137,14 +198,58 @@ class Hierarchy:
 def _codes(codes: Iterable[Any], field: str) -> list[str]:
     if isinstance(codes, str):
         raise InputError(field, codes, "a list of codes")
-    found = list(codes)
+    try:
+        found = list(codes)
+    except TypeError:
+        raise InputError(field, codes, "a list of codes") from None
     if not found:
         raise InputError(field, "no codes", "at least one region")
-    for code in found:
-        if not isinstance(code, str) or not code:
+    if set(map(type, found)) != {str} or not all(found):
+        odd = next((code for code in found if not isinstance(code, str) or not code), None)
+        if odd is not None or None in found:
             hint = "Write codes as text: a code read as a number has lost its leading zeros."
-            raise InputError(field, code, "codes as text, none empty", hint)
+            raise InputError(field, odd, "codes as text, none empty", hint)
+        found = [str(code) for code in found]
     return found
+
+
+def _each_once(codes: Sequence[str], name: str) -> None:
+    """Refuse a sorted list with a code twice."""
+    if len(set(codes)) < len(codes):
+        twice = next(a for a, b in pairwise(codes) if a == b)
+        raise InputError(f"levels.{name}", twice, "each region once")
+
+
+def _by_prefix(codes: Sequence[str], name: str, parents: tuple[str, ...], above: str) -> Array:
+    """For each code the place of the one parent whose code it begins with."""
+    places = {code: place for place, code in enumerate(parents)}
+    found = np.full(len(codes), -1, np.int64)
+    for length in sorted({len(code) for code in parents}):
+        here = np.fromiter((places.get(code[:length], -1) for code in codes), np.int64, len(codes))
+        twice = np.flatnonzero((found >= 0) & (here >= 0))
+        if len(twice):
+            one, two = parents[found[twice[0]]], parents[here[twice[0]]]
+            raise InputError(
+                f"levels.{above}",
+                f"{one!r} and {two!r}",
+                f"codes of which only one begins that of a {name}; {codes[twice[0]]!r} begins with both",
+            )
+        found = np.maximum(found, here)
+    orphans = np.flatnonzero(found < 0)
+    if len(orphans):
+        raise InputError(f"levels.{name}", codes[orphans[0]], f"codes that begin with the code of a {above}")
+    empty = np.flatnonzero(np.bincount(found, minlength=len(parents)) == 0)
+    if len(empty):
+        raise InputError(
+            f"levels.{above}", parents[empty[0]], f"regions that contain at least one {name}", "Leave it out."
+        )
+    return found
+
+
+def _ranks(codes: list[str]) -> Array:
+    """Where each code stands among the different ones, sorted."""
+    places = {code: place for place, code in enumerate(sorted(dict.fromkeys(codes)))}
+    return np.fromiter(map(places.__getitem__, codes), np.int64, len(codes))
 
 
 def _lengths(levels: Mapping[str, int], leaves: Sequence[str]) -> dict[str, int]:
@@ -157,9 +262,9 @@ def _lengths(levels: Mapping[str, int], leaves: Sequence[str]) -> dict[str, int]
         if shorter >= longer:
             raise InputError(f"levels.{narrow}", longer, f"more characters than {wide}, which lies above it: {shorter}")
     last, length = list(levels.items())[-1]
-    for code in leaves:
-        if len(code) != length:
-            raise InputError("codes", code, f"codes of {length} characters, as the level {last!r} has")
+    if set(map(len, leaves)) != {length}:
+        odd = next(code for code in leaves if len(code) != length)
+        raise InputError("codes", odd, f"codes of {length} characters, as the level {last!r} has")
     return dict(levels)
 
 
@@ -168,6 +273,8 @@ def _complain_of_two_parents(name: str, found: Sequence[str], parents: Array, ab
     for place, code in enumerate(found):
         if code in seen:
             one, two = above[parents[seen[code]]], above[parents[place]]
+            if one == two:
+                raise InputError(f"levels.{name}", code, "each leaf once")
             hint = "Codes must be unique in their level: put the parent's code in front."
             raise InputError(f"levels.{name}", code, f"in one region, but it is in {one!r} and in {two!r}", hint)
         seen[code] = place

@@ -49,6 +49,8 @@ def _own(forest: Forest, level: int, first: Array, last: Array, part: slice) -> 
     x = first[:, None] + np.arange(width)
     costs = 2 * (x - y[:, None]) + 1
     costs *= w[:, None]
+    if forest.prices is not None:
+        costs += forest.price(level, part)[:, None]
     costs[x >= last[:, None]] = NEVER
     return costs
 
