@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from discreet.hierarchy.map import Layer, Map, choropleth
 
 if TYPE_CHECKING:
@@ -43,6 +41,10 @@ def picture(release: TreeRelease, *, title: str | None, geometry: Any) -> Map:
         f"Every number carries noise that hides any one unit of {release.dataset!r} (cost {release.cost}); "
         "what was made of the noisy numbers has not seen the data again."
     )
+    left_out = [f"the level {name}" for name in tree.names[levels:]]
+    left_out += [f"{len(names) - cells:,} more cells"] if cells < len(names) else []
+    if left_out:
+        sentence += f" This page leaves out {' and '.join(left_out)}: the files have them."
     named = title or f"{release.dataset}, by {release.method}"
     return choropleth(layers, title=named, confidence=release.confidence, privacy=sentence, geometry=geometry)
 
@@ -62,4 +64,4 @@ def _called(release: TreeRelease, name: str) -> str:
 
 
 def _band(counts: Any, lower: Any, upper: Any) -> tuple[Any, Any, Any]:
-    return counts, np.asarray(counts if lower is None else lower), np.asarray(counts if upper is None else upper)
+    return (counts, None, None) if lower is None or upper is None else (counts, lower, upper)
