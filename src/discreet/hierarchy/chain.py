@@ -69,12 +69,20 @@ def sizes(estimate: Estimate) -> Estimate:
 def exact_chain(measured: Measured, rules: Rules | None = None) -> Estimate:
     """Whole ordered counts that add up, keep the rules and miss the noisy ones by the least sum of weighted squares.
 
-    One level: the optimum, by pooling. Two levels: a flow in a network, so the linear optimum is whole; found and
-    certified up to `chain_search.SMALL` steps. More levels: the optimum over real numbers need not be whole. Small
-    problems are then searched completely; for others the real optimum is rounded down the tree, and the first note
-    says by how much, at most, a better solution could be better. Proofs: docs/proofs/hierarchy-chain.md.
+    Guarantee: order, sums and rules hold always. The first note says what else is certain. "optimal": no whole counts
+    within the rules have a smaller sum of squares; on one level always (pooling), on more where there are at most
+    `chain_search.SMALL` / 4 counts. Else how far above the least the sum can be at most, as a share of it: the optimum
+    over real numbers, which is a bound, was rounded down the tree. Proofs: docs/proofs/hierarchy-chain.md.
 
     It is post-processing: nothing is spent.
+
+    >>> from discreet.hierarchy.measured import Level
+    >>> from discreet.hierarchy.tree import Hierarchy
+    >>> from discreet.mechanisms import Laplace
+    >>> tree = Hierarchy.from_prefixes(["a", "b"], {"leaf": 1})
+    >>> noisy = (Level(np.array([[9, 5, 6]]), Laplace(1)), Level(np.array([[5, 2, 3], [4, 1, -2]]), Laplace(1)))
+    >>> [level.tolist() for level in exact_chain(Measured(tree, noisy, chain=True)).counts]
+    [[[9, 5, 4]], [[5, 4, 4], [4, 1, 0]]]
     """
     problem = ChainRules.read(measured, rules)
     if measured.tree.depth == 1:
@@ -97,8 +105,9 @@ def topdown_chain(measured: Measured, rules: Rules | None = None) -> Estimate:
     What was measured within each region is first combined size by size (two passes of generalised least squares, with
     nothing but the noise in mind); then each level is made whole and ordered, its parents fixed. What is certain high
     up is so not traded for what is uncertain below. Not an optimum of anything as a whole. Post-processing: free.
+    `rules.weights` do not matter here: the noise says how much a count is worth.
     """
-    problem = ChainRules.read(measured, rules)
+    problem = ChainRules.read(measured, replace(rules or Rules(), weights={}))
     tree = measured.tree
     means, variances = problem.squares().subtrees()
     found = [_top(means[0], problem.boxes[0], variances[0])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +85,17 @@ class ChainRules:
             said = (lower > least).any() or (upper < most).any()
             found.append((lower, upper) if said else None)
         return found
+
+    def cost(self, counts: Sequence[Array]) -> int:
+        """The sum of weighted squares of whole counts, exactly."""
+        terms = zip(self.weights, counts, self.targets, strict=True)
+        return sum(int((weight * (x - target).astype(object) ** 2).sum()) for weight, x, target in terms)
+
+    def holds(self, counts: Sequence[Array]) -> bool:
+        """Whether counts add up, never rise from cell to cell and stay within the bounds."""
+        inside = all(((low <= x) & (x <= high)).all() for x, (low, high) in zip(counts, self.boxes, strict=True))
+        sums = all((self.tree.add(level, counts[level + 1]) == counts[level]).all() for level in range(len(counts) - 1))
+        return bool(inside and sums and (np.diff(counts[-1], axis=1) <= 0).all())
 
     @property
     def counted(self) -> bool:
