@@ -31,7 +31,8 @@ class Spread:
         """How likely noise is below x."""
         if self.laplace:
             tail = 0.5 * np.exp(-np.sqrt(2) / self.deviation * np.abs(x))
-            return np.where(x < 0, tail, 1 - tail)
+            found: Reals = np.where(x < 0, tail, 1 - tail)
+            return found
         # The logistic curve that is nearest to the normal one: never off by more than 0.0002.
         scaled = x / self.deviation
         normal: Reals = 1 / (1 + np.exp(np.clip(-1.5976 * scaled - 0.070566 * scaled**3, -700, 700)))
