@@ -9,6 +9,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -60,16 +61,16 @@ class Piecewise:
         points = tuple((float(power), float(cost)) for power, cost in self.points)
         object.__setattr__(self, "points", points)
         _finite("cost", [number for point in points for number in point])
-        if len(points) < 2 or any(b[0] <= a[0] for a, b in zip(points, points[1:], strict=False)):
+        if len(points) < 2 or any(b[0] <= a[0] for a, b in pairwise(points)):
             raise InputError("cost", points, "two points or more, with growing MW")
         slopes = [slope for slope, _ in self.lines]
-        if any(b < a - _SLACK * max(1, abs(a)) for a, b in zip(slopes, slopes[1:], strict=False)):
+        if any(b < a - _SLACK * max(1, abs(a)) for a, b in pairwise(slopes)):
             raise InputError("cost", points, "convex: slopes that do not fall")
 
     @property
     def lines(self) -> tuple[tuple[float, float], ...]:
         """(slope, intercept) of each piece; the cost is the largest of them."""
-        pairs = zip(self.points, self.points[1:], strict=False)
+        pairs = pairwise(self.points)
         slopes = [((y2 - y1) / (x2 - x1), x1, y1) for (x1, y1), (x2, y2) in pairs]
         return tuple((slope, y - slope * x) for slope, x, y in slopes)
 
@@ -129,7 +130,7 @@ class Grid:
     ) -> Grid:
         """A small grid from plain tuples.
 
-        Branches are (from, to, MW for each radian, limit in MW), generators (bus, least, most, cost), loads their buses.
+        Branches are (from, to, MW for each radian, limit in MW), generators (bus, least, most, cost), loads buses.
         """
         lines, units = list(branches), list(generators)
         count = len(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ import numpy as np
 from discreet.errors import InputError
 from discreet.hierarchy.grid import Cost, Grid, Piecewise, Quadratic, Reals
 
-__all__ = ["Case", "grid_of_case"]
+__all__ = ["Case", "assembled", "grid_of_case"]
+
+Matrices = tuple[Reals, Reals, Reals]
 
 # Columns of the format, version 2.
 _TYPE, _PD, _GS = 1, 2, 4
@@ -55,19 +58,20 @@ class Case:
         base = re.search(r"\bmpc\.baseMVA\s*=\s*([0-9.eE+-]+)\s*;", bare)
         if base is None:
             raise InputError("path", place.name, allowed, "It has no line 'mpc.baseMVA = ...;'.")
-        return cls(
-            _number(base[1], "baseMVA"), *(_matrix(bare, name, place.name) for name in ("bus", "gen", "branch", "gencost"))
-        )
+        matrices = [_matrix(bare, name, place.name) for name in _WIDTHS]
+        return cls(_number(base[1], "baseMVA"), *matrices)
 
     @property
     def kept(self) -> Reals:
         """The rows of buses that are part of the grid."""
-        return self.bus[self.bus[:, _TYPE] != _ISOLATED]
+        rows: Reals = self.bus[self.bus[:, _TYPE] != _ISOLATED]
+        return rows
 
     @property
     def load_rows(self) -> Reals:
         """The rows of buses that have a load, in order: those that draw more than nothing."""
-        return self.kept[self.kept[:, _PD] > 0]
+        rows: Reals = self.kept[self.kept[:, _PD] > 0]
+        return rows
 
 
 def grid_of_case(case: Case) -> Grid:
@@ -76,13 +80,14 @@ def grid_of_case(case: Case) -> Grid:
     numbers = [int(number) for number in kept[:, 0]]
     injections = np.minimum(kept[:, _PD], 0) + kept[:, _GS]
     loads = [int(number) for number in case.load_rows[:, 0]]
-    return assembled(case.base, numbers, injections, case.branch, case.gen, case.gencost, loads, loads)
+    return assembled(case.base, numbers, injections, (case.branch, case.gen, case.gencost), loads, loads)
 
 
 def assembled(
-    base: float, numbers: list[int], demand: Reals, branch: Reals, gen: Reals, gencost: Reals, loads: list[int], names: Any
+    base: float, numbers: list[int], demand: Reals, matrices: Matrices, loads: list[int], names: Sequence[object]
 ) -> Grid:
-    """A grid from matrices in MATPOWER's columns; `loads` are the numbers of their buses, `names` what they are called."""
+    """A grid from branch, gen and gencost in MATPOWER's columns; `loads` are the numbers of the buses they are at."""
+    branch, gen, gencost = matrices
     place = {number: index for index, number in enumerate(numbers)}
     on = (branch[:, _STATUS] > 0) & _among(branch[:, _FROM], place) & _among(branch[:, _TO], place)
     branch = branch[on]

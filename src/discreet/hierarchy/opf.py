@@ -106,29 +106,38 @@ class Network:
         over = (self.rows @ x - self.most).max(initial=0.0)
         return float(max(unbalanced, over)) * _BASE
 
-    def flow(self, loads: Sequence[float] | Reals) -> Flow | None:
-        """The optimal flow for loads in MW; None if there is no feasible one."""
+    def flow(self, loads: Sequence[float] | Reals, lost: float | None = None) -> Flow | None:
+        """The optimal flow for loads in MW; None if there is no feasible one.
+
+        With `lost`, any load may be fed less or more than it draws, at that price for each MW: then there is always a
+        flow if the grid can feed anything, its cost is at most that of the strict one, and no price is beyond `lost`.
+        """
         from scipy import sparse
 
         drawn = _read(self.grid, loads)
         scale = max(1.0, self.grid.highest_price) * _BASE
-        equal = sparse.vstack([self.balance, self.reference])
+        extra = 0 if lost is None else 2 * self.grid.loads
+        missing = sparse.hstack([self.load_at, -self.load_at]) if extra else sparse.csr_matrix((self.grid.buses, 0))
+        equal = sparse.bmat([[self.balance, missing], [self.reference, None]])
+        rows = sparse.bmat([[self.rows, None], [None, -sparse.eye_array(extra)]]) if extra else self.rows
         found = solve(
-            sparse.diags_array(2 * self.square / scale),
-            self.slope / scale,
+            sparse.diags_array(np.r_[2 * self.square / scale, np.zeros(extra)]),
+            np.r_[self.slope / scale, np.full(extra, (lost or 0.0) * _BASE / scale)],
             [
                 ("zero", equal, np.append(self.demand + self.load_at @ (drawn / _BASE), 0.0)),
-                ("nonnegative", self.rows, self.most),
+                ("nonnegative", rows, np.r_[self.most, np.zeros(extra)]),
             ],
         )
         if found is None:
             return None
-        x, dual = found
-        if self.missed(x, drawn) > FEASIBLE:
+        x, given, dual = found[0][: self.width], found[0][self.width :] * _BASE, found[1]
+        units, buses, count = len(self.grid.costs), self.grid.buses, self.grid.loads
+        fed = drawn - given[:count] + given[count:] if extra else drawn
+        if self.missed(x, fed) > FEASIBLE:
             return None
-        units, buses = len(self.grid.costs), self.grid.buses
         prices = -dual[:buses] * scale / _BASE
-        return Flow(self.cost(x), x[:units] * _BASE, x[units : units + buses], prices[self.grid.load_bus])
+        cost = self.cost(x) + (lost or 0.0) * float(given.sum())
+        return Flow(cost, x[:units] * _BASE, x[units : units + buses], prices[self.grid.load_bus])
 
 
 def optimal_flow(grid: Grid, loads: Sequence[float] | Reals) -> Flow | None:
@@ -163,14 +172,14 @@ def solve(square: Any, slope: Reals, blocks: Sequence[tuple[str, Any, Reals]]) -
     settings.verbose = False
     settings.max_iter = _ROUNDS
     settings.max_threads = 1
-    found = clarabel.DefaultSolver(
-        sparse.triu(sparse.csc_matrix(square), format="csc"),
-        np.asarray(slope, dtype=float),
-        sparse.csc_matrix(sparse.vstack([rows for _, rows, _ in blocks])),
-        np.concatenate([end for _, _, end in blocks]),
-        [cones[kind](len(end)) for kind, _, end in blocks],
-        settings,
-    ).solve()
+    end = np.concatenate([end for _, _, end in blocks])
+    rows = sparse.csc_matrix(sparse.vstack([rows for _, rows, _ in blocks]))
+    kinds = [cones[kind](len(end)) for kind, _, end in blocks]
+    curve = sparse.triu(sparse.csc_matrix(square), format="csc")
+    try:
+        found = clarabel.DefaultSolver(curve, np.asarray(slope, dtype=float), rows, end, kinds, settings).solve()
+    except Exception:  # a solver that breaks down has found nothing, and nothing may fail after the charge
+        return None
     if str(found.status) not in ("Solved", "AlmostSolved"):
         return None
     return np.asarray(found.x), np.asarray(found.z)

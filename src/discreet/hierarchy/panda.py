@@ -29,15 +29,16 @@ def grid_of_net(net: Any) -> Grid:
     marked, _, _ = _converted(bare, 1.0)
     numbers = [int(number) for number in case["bus"][:, 0]]
     loads = [int(place[bus]) for bus in table["bus"]]
-    expected = np.bincount([numbers.index(bus) for bus in loads], minlength=len(numbers))
-    if np.abs(marked - demand - expected).max() > 1e-6:
-        raise InputError("net", "loads that are cut off or shared", "one connected net whose loads are in service")
+    found = [numbers.index(bus) for bus in loads if bus in numbers]
+    expected = np.bincount(np.array(found, dtype=np.int64), minlength=len(numbers))
+    if len(found) < len(loads) or np.abs(marked - demand - expected).max() > 1e-6:
+        raise InputError("net", "loads that are cut off", "one connected net whose loads are in service")
     demand = demand + case["bus"][:, _GS].real
     names = [str(name) if name else f"load {index}" for index, name in zip(table.index, table["name"], strict=True)]
     if len(set(names)) < len(names):
         names = [f"load {index}" for index in table.index]
-    matrices = [case[name].real for name in ("branch", "gen", "gencost")]
-    return assembled(float(case["baseMVA"]), numbers, demand, *matrices, loads, names)
+    matrices = (case["branch"].real, case["gen"].real, case["gencost"].real)
+    return assembled(float(case["baseMVA"]), numbers, demand, matrices, loads, names)
 
 
 def load_powers(net: Any) -> list[float]:

@@ -5,6 +5,7 @@ Nothing here knows the private loads: every function takes noisy or public numbe
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -30,8 +31,8 @@ _TOWARD = (0.5, 0.25, 0.125, 0.0625, 0.0)
 class Repaired:
     """Loads in whole steps that the grid can feed, the cost of feeding them, and how they were found.
 
-    `way` is "window" (feasible, cost in the window), "nearest" (feasible, the nearest such loads; no loads with such a
-    cost were found) or "anchor" (feasible, moved toward loads fixed beforehand).
+    `way` is "window" (feasible, cost in the window), "nearest" (feasible and near, but no loads of whole steps with
+    such a cost were found) or "anchor" (feasible, moved toward loads fixed beforehand).
     """
 
     steps: Steps
@@ -52,10 +53,11 @@ class Repair:
         self.grid = grid
         self.step = step
         self.most = most
-        self._exact = Network(grid)
-        # Rounding moves each load by less than a step; kept free of limits, it cannot push a flow over them.
-        self._tight = Network(grid, margin=step * grid.loads)
-        self.anchor, self._anchor_flow = self._anchored()
+        self.network = Network(grid)
+        # Room for what rounding to steps does to the flows.
+        self._tight = Network(grid, margin=step * math.sqrt(grid.loads))
+        self._cheapest = 0.0
+        self.anchor, self.anchor_flow = self._anchored()
 
     @property
     def cheapest(self) -> float:
@@ -71,48 +73,58 @@ class Repair:
 
     def flow(self, steps: Steps) -> Flow | None:
         """The optimal flow of loads in whole steps."""
-        return self._exact.flow(steps * self.step)
+        return self.network.flow(self.megawatts(steps))
+
+    def megawatts(self, steps: Steps) -> Reals:
+        """Steps as MW."""
+        return np.asarray(steps, dtype=np.float64) * self.step
 
     def near(self, noisy: Steps, reference: float, beta: float) -> Repaired:
         """The nearest loads found that are feasible and cost within `beta` (a share) of `reference`."""
-        target = noisy * self.step
-        rounds = 0
-        for inside in _INSIDE:
-            low, high = reference * (1 - inside * beta), reference * (1 + inside * beta)
-            found, rounds = self._window(target, low, high)
-            if found is None:
-                break
-            steps = self._rounded(found)
-            flow = self.flow(steps)
-            if flow is not None and abs(flow.cost - reference) <= beta * reference:
-                return Repaired(steps, flow.cost, "window", rounds)
-        return self._resort(target, rounds)
+        far = self.grid.capacity
+        target = np.clip(self.megawatts(noisy), -2 * far, 3 * far)  # beyond, only the solver's precision would suffer
+        rounds, best = 0, None
+        for net in (self._tight, self.network):
+            for inside in _INSIDE:
+                low, high = reference * (1 - inside * beta), reference * (1 + inside * beta)
+                found, rounds = self._window(net, target, low, high)
+                if found is None:
+                    break
+                steps = self._rounded(found)
+                flow = self.flow(steps)
+                if flow is None:
+                    continue
+                if abs(flow.cost - reference) <= beta * reference:
+                    return Repaired(steps, flow.cost, "window", rounds)
+                if best is None or abs(flow.cost - reference) < abs(best.cost - reference):
+                    best = Repaired(steps, flow.cost, "nearest", rounds)
+        return best if best is not None else self._resort(target, rounds)
 
     def _resort(self, target: Reals, rounds: int) -> Repaired:
-        found = self._closest(target)
+        found = self.closest(target)
         if found is None:
-            return Repaired(self.anchor, self._anchor_flow.cost, "anchor", rounds)
+            return Repaired(self.anchor, self.anchor_flow.cost, "anchor", rounds)
         steps = self._rounded(found)
         flow = self.flow(steps)
         if flow is not None:
             return Repaired(steps, flow.cost, "nearest", rounds)
         for share in _TOWARD:  # feasible loads are a convex set, and the anchor is well inside
-            steps = self._rounded(self.anchor * self.step + share * (found - self.anchor * self.step))
+            steps = self._rounded((1 - share) * self.megawatts(self.anchor) + share * found)
             flow = self.flow(steps)
             if flow is not None:
                 return Repaired(steps, flow.cost, "anchor", rounds)
-        return Repaired(self.anchor, self._anchor_flow.cost, "anchor", rounds)
+        return Repaired(self.anchor, self.anchor_flow.cost, "anchor", rounds)
 
-    def _window(self, target: Reals, low: float, high: float) -> tuple[Reals | None, int]:
+    def _window(self, net: Network, target: Reals, low: float, high: float) -> tuple[Reals | None, int]:
         """Loads near `target` whose cost is between `low` and `high`.
 
         Cost at most `high` is a convex constraint. Cost at least `low` is not; but the cost is convex in the loads, so
         a plane that touches it (its slopes are the prices) is below it: loads where the plane reaches `low` cost `low`.
         """
-        loads = self._closest(target, high)
+        loads = self.closest(target, high, net=net)
         if loads is None:
             return None, 0
-        flow = self._exact.flow(loads)
+        flow = self.network.flow(loads)
         if flow is None:
             return None, 0
         if flow.cost >= low:
@@ -120,16 +132,16 @@ class Repair:
         inside: Reals | None = None
         for count in range(2, _ROUNDS + 2):
             plane = (flow.prices, low - flow.cost + float(flow.prices @ loads))
-            found = self._closest(target, high, plane)
+            found = self.closest(target, high, plane, net=net)
             if found is None and inside is None:
                 # Too far for one plane: climb as high as this one leads, and put the next one there.
-                found = self._closest(target, high, plane, climb=True)
+                found = self.closest(target, high, plane, climb=True, net=net)
                 if found is not None and flow.prices @ (found - loads) < _GAIN * abs(low - flow.cost):
                     found = None
             if found is None:
                 return inside, count
             nearer = inside is None or _distance(found, target) < (1 - _GAIN) * _distance(inside, target)
-            reached = self._exact.flow(found)
+            reached = self.network.flow(found)
             if reached is None:
                 return inside, count
             loads, flow = found, reached
@@ -139,8 +151,14 @@ class Repair:
                     break
         return inside, count
 
-    def _closest(
-        self, target: Reals, high: float | None = None, plane: tuple[Reals, float] | None = None, *, climb: bool = False
+    def closest(
+        self,
+        target: Reals,
+        high: float | None = None,
+        plane: tuple[Reals, float] | None = None,
+        *,
+        climb: bool = False,
+        net: Network | None = None,
     ) -> Reals | None:
         """The feasible loads closest to `target` in squares (or highest on the plane); None if there are none.
 
@@ -148,18 +166,10 @@ class Repair:
         """
         from scipy import sparse
 
-        net, base = self._tight, self._tight.base
+        net = self._tight if net is None else net
+        base = net.base
         width, count = net.width, self.grid.loads
-        wide = sparse.csr_matrix((count, width))
-        each = sparse.hstack([wide, sparse.eye_array(count)])
-        apart = sparse.csr_matrix((net.rows.shape[0], count))
-        blocks: list[tuple[str, Any, Reals]] = [
-            ("zero", sparse.hstack([net.balance, -net.load_at]), net.demand),
-            ("zero", sparse.hstack([net.reference, sparse.csr_matrix((1, count))]), np.zeros(1)),
-            ("nonnegative", sparse.hstack([net.rows, apart]), net.most),
-            ("nonnegative", each, self.most * self.step / base),
-            ("nonnegative", -each, np.zeros(count)),
-        ]
+        blocks = self._allowed(net)
         if high is not None:
             blocks.append(_capped(net, high, count))
         square = np.r_[np.zeros(width), np.ones(count)]
@@ -182,7 +192,7 @@ class Repair:
         """Whole steps with about the same total: most parts of a step up, until the total is reached."""
         exact = np.clip(loads / self.step, 0, self.most)
         whole = np.floor(exact).astype(np.int64)
-        missing = int(round(float((exact - whole).sum())))
+        missing = round(float((exact - whole).sum()))
         if missing > 0:
             up = np.argsort(-(exact - whole), kind="stable")[:missing]
             whole[up] += 1
@@ -190,8 +200,8 @@ class Repair:
 
     def _anchored(self) -> tuple[Steps, Flow]:
         """Loads known to be feasible, from public numbers alone; `InputError` if the grid can feed none."""
-        share = np.minimum(self.grid.capacity / 2 / self.grid.loads, self.most * self.step)
-        tried = self._closest(share)
+        share = np.minimum(self.grid.capacity / 2 / self.grid.loads, self.megawatts(self.most))
+        tried = self.closest(share)
         if tried is not None:
             steps = self._rounded(tried)
             flow = self.flow(steps)
@@ -206,23 +216,26 @@ class Repair:
         """The least cost of any allowed loads."""
         from scipy import sparse
 
-        net = self._exact
-        width, count = net.width, self.grid.loads
+        net = self.network
         scale = max(1.0, self.grid.highest_price) * net.base
-        each = sparse.hstack([sparse.csr_matrix((count, width)), sparse.eye_array(count)])
-        apart = sparse.csr_matrix((net.rows.shape[0], count))
-        found = solve(
-            sparse.diags_array(np.r_[2 * net.square / scale, np.zeros(count)]),
-            np.r_[net.slope / scale, np.zeros(count)],
-            [
-                ("zero", sparse.hstack([net.balance, -net.load_at]), net.demand),
-                ("zero", sparse.hstack([net.reference, sparse.csr_matrix((1, count))]), np.zeros(1)),
-                ("nonnegative", sparse.hstack([net.rows, apart]), net.most),
-                ("nonnegative", each, self.most * self.step / net.base),
-                ("nonnegative", -each, np.zeros(count)),
-            ],
-        )
-        return None if found is None else net.cost(found[0][:width])
+        nothing = np.zeros(self.grid.loads)
+        square, slope = np.r_[2 * net.square / scale, nothing], np.r_[net.slope / scale, nothing]
+        found = solve(sparse.diags_array(square), slope, self._allowed(net))
+        return None if found is None else net.cost(found[0][: net.width])
+
+    def _allowed(self, net: Network) -> list[tuple[str, Any, Reals]]:
+        """A flow, and the loads from 0 to `most` that it feeds."""
+        from scipy import sparse
+
+        count = self.grid.loads
+        each = sparse.hstack([sparse.csr_matrix((count, net.width)), sparse.eye_array(count)])
+        return [
+            ("zero", sparse.hstack([net.balance, -net.load_at]), net.demand),
+            ("zero", sparse.hstack([net.reference, sparse.csr_matrix((1, count))]), np.zeros(1)),
+            ("nonnegative", sparse.hstack([net.rows, sparse.csr_matrix((net.rows.shape[0], count))]), net.most),
+            ("nonnegative", each, self.megawatts(self.most) / net.base),
+            ("nonnegative", -each, np.zeros(count)),
+        ]
 
 
 def _capped(net: Network, high: float, extra: int) -> tuple[str, Any, Reals]:
