@@ -9,7 +9,7 @@ from discreet.errors import InputError
 from discreet.hierarchy.gls import gls
 from discreet.hierarchy.goal import Shape
 from discreet.hierarchy.measured import Level, Measured
-from discreet.hierarchy.split import Goal, split, split_from
+from discreet.hierarchy.split import Goal, split
 from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Laplace
 
@@ -44,8 +44,8 @@ def test_weights_are_taken_as_written():
 
 
 def test_a_chain_has_no_totals():
-    assert not any(totals for _, totals in split_from("auto", TREE, 9, "laplace", chain=True))
-    assert any(totals for _, totals in split_from("auto", TREE, 9, "laplace"))
+    assert not any(totals for _, totals in split(TREE, 9, totals=0))
+    assert any(totals for _, totals in split(TREE, 9))
 
 
 def test_variances_of_the_shape_are_those_of_the_estimate():

@@ -20,18 +20,23 @@ from discreet.hierarchy.intervals import with_intervals
 from discreet.hierarchy.measured import Measured
 from discreet.hierarchy.rules import Rules
 
-__all__ = ["METHODS", "Method", "method_named", "published"]
+__all__ = ["METHODS", "ORDERED", "Method", "method_named", "published"]
 
 Method = Callable[[Measured, Rules], Estimate]
 
 METHODS = ("bayes", "topdown", "exact", "relaxed")
+ORDERED = ("topdown", "exact", "relaxed")
+"""Those that keep the order of cumulative counts."""
 
 
-def method_named(name: str) -> Method:
-    """The method of that name."""
+def method_named(name: str, *, chain: bool = False) -> Method:
+    """The method of that name; its form for cumulative counts, whose order must be kept, if `chain`."""
     if name not in METHODS:
         raise InputError("method", name, "one of " + ", ".join(METHODS))
-    found: Method = getattr(import_module(f"discreet.hierarchy.{name}"), name)
+    if chain and name not in ORDERED:
+        raise InputError("method", name, "for cumulative counts, one of " + ", ".join(ORDERED))
+    module, function = ("chain", f"{name}_chain") if chain else (name, name)
+    found: Method = getattr(import_module(f"discreet.hierarchy.{module}"), function)
     return found
 
 
@@ -39,7 +44,7 @@ def published(name: str, measured: Measured, rules: Rules, confidence: float) ->
     """What a method makes of noisy counts, with intervals; None if it failed on them, which loses nothing."""
     try:
         tell(f"solving: {name}")
-        method = method_named(name)
+        method = method_named(name, chain=measured.chain)
         estimate = method(measured, rules)
         tell("finding intervals")
         return with_intervals(estimate, measured, rules, method, confidence)

@@ -14,7 +14,8 @@ from discreet.hierarchy.methods import method_named
 from discreet.hierarchy.offer import TreeOffer
 from discreet.hierarchy.plan import plan_tree
 from discreet.hierarchy.rules import Rules
-from discreet.hierarchy.split import split_from
+from discreet.hierarchy.split import Goal
+from discreet.hierarchy.split import split as split_price
 from discreet.query.key import Key, key
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Predicate
@@ -51,21 +52,22 @@ class TreeQuestion:
         noise: str = "auto",
         method: str = "auto",
         split: str | Mapping[str, Number] = "auto",
+        goal: Goal | None = None,
         allotment: str | None = None,
     ) -> TreeOffer:
         """Price all levels together, by epsilon, rho or a share of the allotment.
 
         `method` is auto, bayes, topdown, exact or relaxed. `split` says how the price is shared among the levels: auto,
-        equal, leaves, or a weight for each level by name.
+        equal, leaves, accurate (the least error by `goal`), or a weight for each level by name.
         """
         price = Price.read(epsilon=epsilon, rho=rho, share=share, confidence=confidence, noise=noise)
         part = self.curator.allotment(allotment)
-        chosen = "bayes" if method == "auto" else method
-        if method == "auto" and self.counted.sizes is not None:
-            chosen = "exact"
-        method_named(chosen)
+        chain = self.counted.sizes is not None and self.counted.sizes.cumulative
+        chosen = ("topdown" if chain else "bayes") if method == "auto" else method
+        method_named(chosen, chain=chain)
         kind = price.kind(part)
-        shares = split_from(split, self.counted.tree, self.counted.cells, kind, chain=self.counted.sizes is not None)
+        totals = 0 if self.counted.sizes is not None else None
+        shares = split_price(self.counted.tree, self.counted.cells, split, totals=totals, kind=kind, goal=goal)
         planned = plan_tree(self.counted, part, price, shares, chosen, self.rules)
         return TreeOffer(self.curator, planned)
 

@@ -97,7 +97,7 @@ class TreeRelease:
 
     def again(self, method: str, *, rules: Rules | None = None, confidence: float | None = None) -> TreeRelease:
         """The same noisy counts through another method. Costs nothing: no private value is seen."""
-        method_named(method)
+        method_named(method, chain=self.measured.chain)
         sure = self.confidence if confidence is None else confidence
         found = published(method, self.measured, Rules() if rules is None else rules, sure)
         return replace(self, method=method, confidence=sure, _published=found)

@@ -14,20 +14,13 @@ from discreet.errors import InputError
 from discreet.hierarchy.goal import Goal, Shares, accurate
 from discreet.hierarchy.tree import Hierarchy
 
-__all__ = ["Goal", "Shares", "split", "split_from"]
+__all__ = ["Goal", "Shares", "split"]
 
 TOTALS = Fraction(1, 5)
 """What questions for totals get: most of the accuracy of upper levels for a fifth of the price."""
 ROOT = Fraction(1, 100)
 """What the root's cells get beside them: what the levels below say about it is nearly as good."""
 _WAYS = "auto, equal, leaves, accurate, or a weight for each level by name"
-
-
-def split_from(
-    how: str | Mapping[str, Number], tree: Hierarchy, cells: int, kind: str, *, chain: bool = False
-) -> Shares:
-    """Shares for a plan: totals are asked for as well where a region has several cells that add up to something."""
-    return split(tree, cells, how, totals=0 if chain else None, kind=kind)
 
 
 def split(

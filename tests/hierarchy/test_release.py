@@ -1,0 +1,281 @@
+"""A whole release: what it charges, that it adds up, that it is read again for free and never reads the data again."""
+
+from __future__ import annotations
+
+import ast
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+import discreet
+from discreet import Budget, Category, Hierarchy, Integer, Rules, Schema, Text, Unit
+from discreet.accounting.compose import compose
+from discreet.core.loss import ZCDP, Pure
+from discreet.errors import BudgetError, InputError
+from discreet.hierarchy import methods
+from discreet.hierarchy.plan import TreePlan
+
+STATES = ["01", "02"]
+COUNTIES = [f"{state}{county:03d}" for state in STATES for county in range(4)]
+SEXES = ["f", "m"]
+SCHEMA = Schema(
+    "people", {"state": Category(STATES), "county": Category(COUNTIES), "sex": Category(SEXES), "age": Integer(0, 99)}
+)
+
+
+def table(rows: int = 4000, seed: int = 1) -> pyarrow.Table:
+    rng = np.random.default_rng(seed)
+    county = rng.choice(COUNTIES, rows, p=np.array([40, 20, 10, 5, 3, 2, 1, 0]) / 81)
+    return pyarrow.table(
+        {
+            "state": [code[:2] for code in county],
+            "county": county.tolist(),
+            "sex": rng.choice(SEXES, rows).tolist(),
+            "age": rng.integers(0, 99, rows).tolist(),
+        }
+    )
+
+
+@pytest.fixture
+def curator(tmp_path):
+    return discreet.open(table(), SCHEMA, ledger=tmp_path / "books.db", budget=Budget(10), who="ann")
+
+
+def add_up(release) -> None:
+    tree, counts = release.tree, release.estimate.counts
+    for level in range(tree.depth - 1):
+        assert (tree.add(level, counts[level + 1]) == counts[level]).all()
+    assert all((level >= 0).all() and level.dtype == np.int64 for level in counts)
+
+
+@pytest.mark.parametrize("method", ["bayes", "topdown", "exact"])
+def test_every_parent_is_the_sum_of_its_children(curator, method):
+    release = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1, method=method).release()
+    add_up(release)
+    counties, states = release["county"], release["state"]
+    assert counties.keys == ("state", "county", "sex")
+    assert len(counties) == 16
+    assert sum(counties["count"]) == sum(states["count"]) == release["all"]["count"][0] + release["all"]["count"][1]
+    assert all(low <= high for low, high in zip(counties["count_lower"], counties["count_upper"], strict=True))
+    assert abs(sum(counties["count"]) - 4000) < 300
+    assert sum(release.totals("county")["count"]) == sum(counties["count"])
+    assert release.totals("state").keys == ("state",)
+
+
+def test_what_is_charged_is_what_was_asked(curator):
+    offer = curator.tree(["state", "county"], by=["sex"]).plan(epsilon="1/2")
+    assert offer.plan.cost == compose([asked.loss for asked in offer.plan.asked])
+    assert offer.plan.charge.amount <= Fraction(1, 2)
+    assert offer.plan.charge.amount > Fraction(1, 2) * Fraction(99, 100)
+    before = curator.standing()[0].left.amount
+    offer.release()
+    assert before - curator.standing()[0].left.amount == offer.plan.charge.amount
+
+
+def test_merged_levels_are_charged_by_norms_alone(tmp_path):
+    schema = Schema("people", {**SCHEMA.columns, "person": Integer(0, 10**6)}, Unit("person", groups=2, rows=3))
+    rows = table(50).append_column("person", pyarrow.array(range(50)))
+    for budget, price in ((Budget(10), {"epsilon": 1}), (Budget(rho=10, delta="1e-9"), {"rho": 1})):
+        books = tmp_path / f"{min(price)}.db"
+        curator = discreet.open(rows, schema, ledger=books, budget=budget, who="ann")
+        plan = curator.tree(["state", "county"]).plan(**price).plan
+        for asked in plan.asked:
+            leaves = asked.level == 2 and not asked.totals
+            assert isinstance(asked.loss, (Pure, ZCDP)) != leaves
+        assert plan.charge.amount <= 1
+
+
+def test_a_release_is_read_again_without_the_data(curator, tmp_path):
+    first = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1).release(release="census")
+    left = curator.standing()[0].left
+    other = discreet.open(table(10, seed=9), SCHEMA, ledger=tmp_path / "books.db", who="bob")
+    second = other.tree_release("census")
+    for level in first.levels:
+        assert first[level].columns == second[level].columns
+    third = other.tree(["state", "county"], by=["sex"]).plan(epsilon=1).release(release="census")
+    assert third["county"].columns == first["county"].columns
+    assert other.standing()[0].left == left
+    with pytest.raises(InputError, match="this one answers something else"):
+        other.tree(["state", "county"]).plan(epsilon=1).release(release="census")
+    with pytest.raises(InputError, match="stored release"):
+        other.tree_release("nothing")
+
+
+def test_another_method_on_the_same_noisy_counts_is_free(curator):
+    first = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1, method="topdown").release()
+    left = curator.standing()[0].left
+    second = first.again("exact", rules=Rules(totals={"all": [4000]}))
+    add_up(second)
+    assert second["all"]["count"][0] + second["all"]["count"][1] == 4000
+    assert second.method == "exact"
+    assert curator.standing()[0].left == left
+    with pytest.raises(InputError, match="method"):
+        first.again("guess")
+
+
+def test_a_method_that_fails_loses_nothing(curator, monkeypatch):
+    def broken(measured, rules):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(methods, "method_named", lambda name, chain: broken)
+    release = curator.tree(["state", "county"]).plan(epsilon=1, method="exact").release(release="x")
+    with pytest.raises(InputError, match="safe on the record"):
+        release["county"]
+    monkeypatch.undo()
+    add_up(release.again("topdown"))
+    add_up(curator.tree_release("x").again("exact"))
+
+
+def test_methods_cannot_reach_the_data():
+    folder = Path(methods.__file__).parent
+    seen, queue = set(), ["bayes", "topdown", "exact", "relaxed", "intervals", "released"]
+    forbidden = ("discreet.query.source", "discreet.query.frame", "discreet.ledger.ledger")
+    while queue:
+        name = queue.pop()
+        path = folder / f"{name.replace('.', '/')}.py"
+        if name in seen or not path.exists():
+            continue
+        seen.add(name)
+        for node in ast.walk(ast.parse(path.read_text())):
+            modules = [node.module] if isinstance(node, ast.ImportFrom) else []
+            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for module in modules:
+                assert not str(module).startswith(forbidden), (name, module)
+                if str(module).startswith("discreet.hierarchy."):
+                    queue.append(str(module).removeprefix("discreet.hierarchy."))
+    assert {"gls", "rounding", "measured"} <= seen
+
+
+def test_groups_by_size(tmp_path):
+    rng = np.random.default_rng(5)
+    houses = rng.integers(0, 1500, 4000)
+    where = rng.choice(COUNTIES, 1500)
+    rows = pyarrow.table({"county": where[houses].tolist(), "house": houses.astype(str).tolist()})
+    schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
+    curator = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(50), who="ann")
+    question = curator.tree({"state": 2, "county": 5}, sizes="house", largest=8)
+    for method in ("exact", "topdown"):
+        release = question.plan(epsilon=2, method=method).release()
+        add_up(release)
+        for level in release.estimate.counts:
+            assert (np.diff(level, axis=1) <= 0).all()
+        exactly = release.sizes("county")
+        assert min(exactly["count"]) >= 0
+        assert sum(exactly["count"]) == release["all"]["count"][0]
+        true = len(set(houses.tolist()))
+        assert abs(release["all"]["count"][0] - true) < 60
+        with pytest.raises(InputError, match="plain counts"):
+            release.totals("county")
+    plain = curator.tree({"state": 2, "county": 5}, sizes="house", largest=8, cumulative=False)
+    add_up(plain.plan(epsilon=2).release())
+
+
+def test_the_plan_says_what_to_expect_and_spends_nothing(curator):
+    offer = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1)
+    text = str(offer)
+    for word in ("all", "state", "county", "8 regions", "of the price", "left out", "epsilon = 1"):
+        assert word in text
+    assert [row.level for row in offer.expected] == ["all", "state", "county"]
+    assert all(row.cell > 0 and row.total > 0 for row in offer.expected)
+    assert curator.standing()[0].spent.amount == 0
+    finer = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=2)
+    assert all(two.cell < one.cell for one, two in zip(offer.expected, finer.expected, strict=True))
+
+
+def test_rules_are_kept_and_refused_before_spending(curator):
+    rules = Rules(upper={"county": np.array([0 if c == COUNTIES[7] else 2**53 for c in COUNTIES])})
+    release = curator.tree(["state", "county"], by=["sex"], rules=rules).plan(epsilon=1).release()
+    assert release.estimate.counts[2][7].tolist() == [0, 0]
+    spent = curator.standing()[0].spent
+    wrong = Rules(lower={"county": 10}, totals={"all": [5]})
+    with pytest.raises(InputError, match="all"):
+        curator.tree(["state", "county"], by=["sex"], rules=wrong).plan(epsilon=1)
+    with pytest.raises(BudgetError):
+        curator.tree(["state", "county"]).plan(epsilon=100).release()
+    assert curator.standing()[0].spent == spent
+
+
+def test_regions_come_from_a_public_table_or_from_codes(curator, tmp_path):
+    named = curator.tree(["state", "county"])
+    by_length = curator.tree({"state": 2, "county": 5})
+    (tmp_path / "regions.csv").write_text("state,county\n" + "\n".join(f"{c[:2]},{c}" for c in COUNTIES))
+    from_file = curator.tree(["state", "county"], geography=tmp_path / "regions.csv")
+    frame = pyarrow.table({"state": [c[:2] for c in COUNTIES], "county": COUNTIES})
+    pyarrow.parquet.write_table(frame, tmp_path / "regions.parquet")
+    others = [tmp_path / "regions.parquet", frame, frame.to_pandas(), frame.to_pydict()]
+    found = [named, by_length, from_file, *(curator.tree(["state", "county"], geography=one) for one in others)]
+    found.append(curator.tree({"state": 2, "county": 5}, geography=COUNTIES))
+    assert len({question.counted.tree.digest for question in found}) == 1
+    less = curator.tree({"state": 2, "county": 5}, geography=COUNTIES[:3])
+    assert less.counted.tree.sizes == (1, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"levels": []}, "levels"),
+        ({"levels": "state"}, "levels"),
+        ({"levels": ["county", "county"]}, "levels"),
+        ({"levels": ["nation", "county"]}, "levels"),
+        ({"levels": ["state", "sex"]}, "levels.sex"),
+        ({"levels": ["state", "age"]}, "levels"),
+        ({"levels": {"state": 3, "county": 5}, "geography": [1001]}, "geography.county"),
+        ({"levels": {"state": 5, "county": 5}}, "levels.county"),
+        ({"levels": ["state", "county"], "geography": "nowhere.csv"}, "geography"),
+        ({"levels": ["state", "county"], "geography": {"county": COUNTIES}}, "geography"),
+        ({"levels": ["state", "county"], "geography": 5}, "geography"),
+        ({"levels": ["state", "county"], "by": ["nowhere"]}, "group_by"),
+        ({"levels": ["state", "county"], "by": ["county"]}, "by"),
+        ({"levels": ["state", "county"], "where": "nowhere = 3"}, "where"),
+        ({"levels": ["state", "county"], "sizes": "sex"}, "largest"),
+        ({"levels": ["state", "county"], "largest": 4}, "largest"),
+    ],
+)
+def test_wrong_questions_are_refused(curator, asked, field):
+    with pytest.raises(InputError) as problem:
+        curator.tree(**asked)
+    assert problem.value.field == field
+
+
+def test_wrong_plans_are_refused(curator):
+    question = curator.tree(["state", "county"])
+    for how in ({}, {"epsilon": 0}, {"epsilon": 1, "method": "magic"}, {"epsilon": 1, "split": "odd"}, {"rho": 1}):
+        with pytest.raises(InputError):
+            question.plan(**how)
+    assert curator.standing()[0].spent.amount == 0
+
+
+def test_files_and_maps_of_every_level(curator, tmp_path):
+    release = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1, method="topdown").release()
+    paths = release.save(tmp_path / "out")
+    assert [path.name for path in paths] == ["all.parquet", "state.parquet", "county.parquet"]
+    assert pyarrow.parquet.read_table(paths[2]).column("count").to_pylist() == release["county"]["count"]
+    paths = release.save(tmp_path / "out", "csv")
+    assert paths[1].read_text().splitlines()[0] == "state,sex,count,count_lower,count_upper"
+    page = release.map(title="People").html
+    assert "People" in page
+    assert "01003" in page
+    with pytest.raises(InputError, match="kind"):
+        release.save(tmp_path, "xls")
+
+
+def test_a_plan_is_a_plan_of_the_house(curator):
+    from discreet.core.plan import Plan
+
+    plan = curator.tree(["state", "county"]).plan(epsilon=1).plan
+    assert isinstance(plan, TreePlan)
+    assert isinstance(plan, Plan)
+    json.dumps(plan.query)
+    assert plan.digest == curator.tree(["state", "county"]).plan(epsilon=1).plan.digest
+    assert plan.digest != curator.tree(["state", "county"]).plan(epsilon=2).plan.digest
+    rules = Rules(lower={"county": 1})
+    assert plan.digest != curator.tree(["state", "county"], rules=rules).plan(epsilon=1).plan.digest
+
+
+def test_a_hierarchy_is_public_by_name():
+    assert Hierarchy.from_prefixes(["a"], {"x": 1}).sizes == (1, 1)
