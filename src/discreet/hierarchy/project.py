@@ -30,6 +30,7 @@ Floats = NDArray[np.float64]
 Sparse = Any
 
 _SOLVERS = ("auto", "osqp", "clarabel")
+_DIGITS = (1e-11, 1e-8)  # what is asked of Clarabel: as many digits as there are, else its usual ones
 _NEAR = 1e-6  # relative; OSQP that is not nearer to the constraints than this is followed by Clarabel
 
 
@@ -218,14 +219,19 @@ def _clarabel(programme: _Programme, seconds: float) -> Floats | None:
     matrix = sparse.vstack([rows[equal], rows[over], -rows[under]])
     ends = np.concatenate([programme.above[equal], programme.above[over], -programme.below[under]])
     cones = [clarabel.ZeroConeT(int(equal.sum())), clarabel.NonnegativeConeT(int(over.sum() + under.sum()))]
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.time_limit = seconds
     quadratic = sparse.csc_matrix(sparse.diags_array(programme.diagonal))
-    found = clarabel.DefaultSolver(
-        quadratic, programme.linear, sparse.csc_matrix(matrix), ends, cones, settings
-    ).solve()
-    return np.asarray(found.x, dtype=np.float64) if str(found.status) == "Solved" else None
+    for tolerance in _DIGITS:
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.time_limit = seconds
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+        problem = (quadratic, programme.linear, sparse.csc_matrix(matrix), ends, cones, settings)
+        found = clarabel.DefaultSolver(*problem).solve()
+        if str(found.status) == "Solved":
+            return np.asarray(found.x, dtype=np.float64)
+        if "Infeasible" in str(found.status):
+            return None
+    return None
 
 
 def _module(name: str) -> Any:
