@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,12 +15,15 @@ import pyarrow.parquet
 import pytest
 
 import discreet
+from chance import at_most
 from discreet import Budget, Category, Hierarchy, Integer, Rules, Schema, Text, Unit
 from discreet.accounting.compose import compose
 from discreet.core.loss import ZCDP, Pure
 from discreet.errors import BudgetError, InputError
 from discreet.hierarchy import methods
 from discreet.hierarchy.plan import TreePlan
+from discreet.mechanisms import Laplace
+from discreet.noise.bits import SystemBits
 
 STATES = ["01", "02"]
 COUNTIES = [f"{state}{county:03d}" for state in STATES for county in range(4)]
@@ -279,3 +284,34 @@ def test_a_plan_is_a_plan_of_the_house(curator):
 
 def test_a_hierarchy_is_public_by_name():
     assert Hierarchy.from_prefixes(["a"], {"x": 1}).sizes == (1, 1)
+
+
+def chance_of_all_up(curator, runs: int, halved: bool = False) -> tuple[int, float]:
+    """How often a row more lifts the numbers of every level at once, and how often it may at the price charged."""
+    plan = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=4, split="equal").plan
+    if halved:
+        asked = [replace(one, noise=Laplace(one.noise.scale / 2)) for one in plan.asked]
+        plan, priced = replace(plan, asked=tuple(asked)), plan
+    else:
+        priced = plan
+    with_row = np.zeros((8, 2), np.int64)
+    with_row[0, 0] = 1
+    seen = 0
+    for _ in range(runs):
+        levels = plan.measure(with_row, SystemBits()).levels
+        seen += all(level.counts[0, 0] >= 1 for level in levels)
+    # Without the row the same event needs noise of one or more everywhere.
+    without = math.prod(1 / (1 + math.exp(1 / float(one.noise.scale))) for one in priced.asked)
+    return seen, math.exp(float(priced.charge.amount)) * without
+
+
+@pytest.mark.statistical
+def test_a_row_is_hidden_at_the_price_charged(curator):
+    seen, allowed = chance_of_all_up(curator, 2000)
+    assert at_most(seen, 2000, allowed)
+
+
+@pytest.mark.statistical
+def test_half_the_noise_is_caught(curator):
+    seen, allowed = chance_of_all_up(curator, 2000, halved=True)
+    assert not at_most(seen, 2000, allowed)
