@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.core.release import number, percent
+from discreet.core.release import percent
 from discreet.hierarchy.gls import gls
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.plan import TreePlan
@@ -88,11 +88,12 @@ class TreeOffer:
         lines.append(f"Releases {numbers:,} whole numbers that add up: {cells} a region. Method: {plan.method}.")
         widest = max(len(row.level) for row in self.expected)
         for row in self.expected:
-            error = f"cells +-{number(round(row.cell, 1))}, totals +-{number(round(row.total, 1))}"
+            error = f"cells +-{row.cell:,.1f}, totals +-{row.total:,.1f}"
             if counted.cells == 1 or counted.sizes is not None:
-                error = f"+-{number(round(row.cell, 1))}"
+                error = f"+-{row.cell:,.1f}"
             noise = row.noise or "not asked"
-            lines.append(f"  {row.level:<{widest}}  {row.regions:>9,} regions  {row.share:>6.1%} of the price  {error}")
+            regions = "1 region" if row.regions == 1 else f"{row.regions:,} regions"
+            lines.append(f"  {row.level:<{widest}}  {regions:>17}  {row.share:>6.1%} of the price  {error}")
             lines.append(f"  {'':<{widest}}  {noise}")
         lines.append(
             f"  Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used."
