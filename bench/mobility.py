@@ -1,0 +1,183 @@
+"""Flows of origin, destination and window: mean absolute error against plain noise of the same price, time and memory.
+
+python bench/mobility.py [--quick] [--json] [--data FOLDER] [--joint]
+
+FOLDER holds taxi-chicago/nist-taxi.csv.gz and commuting-ny-2011/NY_commuting_flows_2011.csv.gz; without them only the
+made-up flows are measured. --joint also solves one least squares over everything at once, by OSQP.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else threads that wait count as work
+
+import csv
+import gzip
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import discreet
+from discreet import Budget, Integer, Schema
+from discreet.hierarchy.constraints import Between, Measurement
+from discreet.hierarchy.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
+from discreet.hierarchy.mobility import SHARES, mobility
+from discreet.hierarchy.project import project
+from discreet.mechanisms import Laplace
+from harness import Report, arguments, peak_megabytes
+
+PROTOTYPE = {CELLS: 0.82, ORIGINS: 40, WINDOWS: 261}  # of an earlier study, on data of the same kind and size
+EPSILONS = (0.1, 0.5, 1.0)
+
+
+def gravity():
+    """100,000 trips between 174 places in 4 windows: fewer the farther, sizes log-normal, 12 square zones."""
+    chance = np.random.default_rng(5)
+    places, windows = 174, 4
+    at = chance.random((places, 2))
+    homes, jobs = chance.lognormal(0, 1, places), chance.lognormal(0, 1.2, places)
+    far = np.hypot(*(at[:, None] - at[None]).transpose(2, 0, 1))
+    rate = homes[:, None] * jobs * np.exp(-far / 0.15) * chance.lognormal(0, 0.3, (windows, places, places))
+    rate *= np.array([0.4, 0.2, 0.3, 0.1])[:, None, None]
+    flows = chance.poisson(rate * (100_000 / rate.sum())).astype(np.int64)
+    zones = tuple(int(zone) for zone in (at[:, 0] * 4).astype(int) * 3 + (at[:, 1] * 3).astype(int))
+    return flows, Layout(windows, zones, zones)
+
+
+def taxi(folder: Path):
+    """Chicago taxi trips by shift and community area; zones are runs of nine areas."""
+    with gzip.open(folder / "taxi-chicago" / "nist-taxi.csv.gz", "rt") as file:
+        names = next(file).strip().split(",")
+        used = [names.index(name) for name in ("shift", "pickup_community_area", "dropoff_community_area")]
+        rows = np.loadtxt(file, delimiter=",", usecols=used, dtype=np.int64)
+    flows = np.zeros((21, 78, 78), dtype=np.int64)
+    np.add.at(flows, tuple(rows.T), 1)
+    zones = tuple(area // 9 for area in range(78))
+    return flows, Layout(21, zones, zones), rows
+
+
+def commuting(folder: Path):
+    """Commuters between the 62 counties of New York State; no windows and no zones."""
+    with gzip.open(folder / "commuting-ny-2011" / "NY_commuting_flows_2011.csv.gz", "rt") as file:
+        rows = list(csv.DictReader(file))
+    counties = sorted({row["origin"] for row in rows} | {row["destination"] for row in rows})
+    flows = np.zeros((1, len(counties), len(counties)), dtype=np.int64)
+    for row in rows:
+        flows[0, counties.index(row["origin"]), counties.index(row["destination"])] += int(float(row["flow"]))
+    return flows, Layout(1, (0,) * len(counties), (0,) * len(counties))
+
+
+def measured(layout: Layout, sums, epsilon: float, shares):
+    """Every aggregation with the noise that its share of epsilon buys."""
+    whole = sum(shares.values())
+    noises = {name: Laplace.for_epsilon(epsilon * part / whole) for name, part in shares.items()}
+    noisy = {name: noise.release(sums[name].ravel()).reshape(sums[name].shape) for name, noise in noises.items()}
+    return noisy, noises
+
+
+def errors(report: Report, name: str, truth, layout: Layout, trials: int, shares=SHARES, targets=None) -> None:
+    true = layout.sums(truth)
+    for epsilon in EPSILONS:
+        ours, plain = dict.fromkeys(shares, 0.0), dict.fromkeys(shares, 0.0)
+        seconds = 0.0
+        for _ in range(trials):
+            noisy, noises = measured(layout, true, epsilon, shares)
+            start = time.process_time()
+            found = layout.sums(agreeing(layout, noisy, noises))
+            seconds += time.process_time() - start
+            stray = Laplace.for_epsilon(epsilon).release(np.zeros(truth.size, dtype=np.int64)).reshape(truth.shape)
+            strayed = layout.sums(truth + stray)
+            for feature in shares:
+                ours[feature] += np.abs(found[feature] - true[feature]).mean() / trials
+                plain[feature] += np.abs(strayed[feature] - true[feature]).mean() / trials
+        case = f"{name}, epsilon {epsilon:g}"
+        for feature in shares:
+            target = (targets or {}).get(feature) if epsilon == EPSILONS[0] else None
+            report.figure(case, f"{feature}, mean error", ours[feature], "rows", at_most=target)
+            report.figure(case, f"{feature}, plain noise", plain[feature], "rows")
+            report.figure(case, f"{feature}, ratio", ours[feature] / plain[feature], "x", at_most=1)
+        report.figure(case, "making counts agree", seconds / trials, "CPU s", at_most=10)
+
+
+def release(report: Report, rows) -> None:
+    """The whole way through the curator: count, noise, agreement, record."""
+    import pyarrow
+
+    columns = {"shift": Integer(0, 20), "start": Integer(0, 77), "end": Integer(0, 77)}
+    table = pyarrow.table({name: rows[:, place] for place, name in enumerate(columns)})
+    with tempfile.TemporaryDirectory() as folder:
+        budget = Budget(epsilon=10)
+        desk = discreet.open(table, Schema("taxi", columns), ledger=Path(folder) / "ledger.db", budget=budget)
+        zones = {area: f"zone {area // 9}" for area in range(78)}
+        offer = mobility(desk, origin="start", destination="end", window="shift", zones=zones).plan(epsilon=1)
+        start, clock = time.process_time(), time.perf_counter()
+        found = offer.release()
+        report.figure("taxi, through the curator", "whole release", time.process_time() - start, "CPU s", at_most=30)
+        report.figure("taxi, through the curator", "whole release", time.perf_counter() - clock, "s")
+        report.figure("taxi, through the curator", "cells published", len(found["cells"]), "rows")
+
+
+def joint(report: Report, truth, layout: Layout) -> None:
+    """One weighted least squares over all aggregations at once, x >= 0: what the staged way is instead of."""
+    from scipy import sparse
+
+    windows, origins, destinations = layout.shape
+    true = layout.sums(truth)
+    epsilon = EPSILONS[0]
+    noisy, noises = measured(layout, true, epsilon, SHARES)
+    window, cell = np.divmod(np.arange(truth.size), origins * destinations)
+    row, column = np.divmod(cell, destinations)
+    over, under = layout.zones
+    pair = np.array(layout.origin_zones)[row] * under + np.array(layout.destination_zones)[column]
+    places = {
+        "origins": (window * origins + row, windows * origins),
+        "destinations": (window * destinations + column, windows * destinations),
+        "zones": (window * over * under + pair, windows * over * under),
+        "windows": (window, windows),
+    }
+    asked = [Measurement(CELLS, None, noisy[CELLS].ravel(), variance=noises[CELLS].variance)]
+    for feature, (place, many) in places.items():
+        matrix = sparse.csr_array((np.ones(truth.size), (place, np.arange(truth.size))), (many, truth.size))
+        asked.append(Measurement(feature, matrix, noisy[feature].ravel(), variance=noises[feature].variance))
+    start = time.process_time()
+    found = project(asked, [Between("counts")], seconds=400)
+    case = f"gravity, epsilon {epsilon:g}, all at once ({found.solver})"
+    sums = layout.sums(found.values.reshape(truth.shape))
+    for feature in SHARES:
+        report.figure(case, f"{feature}, mean error", np.abs(sums[feature] - true[feature]).mean(), "rows")
+    report.figure(case, "solving", time.process_time() - start, "CPU s")
+
+
+def main() -> None:
+    options = arguments(
+        __doc__.splitlines()[0], joint={"action": "store_true", "help": "also one least squares by OSQP"}
+    )
+    report = Report("mobility", as_json=options.json)
+    trials = 1 if options.quick else 20
+    flows, layout = gravity()
+    errors(report, "gravity", flows, layout, trials, targets=PROTOTYPE)
+    report.figure("gravity", "peak memory so far", peak_megabytes(), "MB", at_most=1024)
+    folder = options.data or Path("data")
+    if (folder / "taxi-chicago").exists():
+        trips, areas, rows = taxi(folder)
+        errors(report, "taxi", trips, areas, trials)
+        release(report, rows)
+    else:
+        report.note("No taxi-chicago under --data: left out.")
+    if (folder / "commuting-ny-2011").exists():
+        commuters, counties = commuting(folder)
+        shares = {name: part for name, part in SHARES.items() if name != ZONES}
+        errors(report, "commuting", commuters, counties, trials, shares)
+        errors(report, "commuting, cells 300", commuters, counties, trials, {**shares, CELLS: 300})
+    else:
+        report.note("No commuting-ny-2011 under --data: left out.")
+    if options.joint:
+        joint(report, flows, layout)
+    report.figure("everything", "peak memory", peak_megabytes(), "MB")
+
+
+if __name__ == "__main__":
+    main()
