@@ -24,9 +24,9 @@ _EDGES = (0.0, 1.0, 10.0, 100.0, 1000.0, 10_000.0, np.inf)
 class Bias:
     """How far published counts of one level and size lie above the unbiased estimate, on average.
 
-    `least` and `most` bound the size that was to be expected of a cell (from the mix of the region's parent and the
-    region's total, so that a count's own noise hardly chooses where it is sorted). `standard_error` treats the children
-    of one parent as one observation; it is not a number where there is only one.
+    `least` and `most` bound the size that was to be expected of a cell: from the region's other cells and the mix of
+    its parent, so that it is not a count's own noise that decides where it is sorted. `standard_error` treats the
+    children of one parent as one observation, as they hang together; it is not a number where there is only one.
     """
 
     level: str
@@ -55,15 +55,19 @@ def bias(estimate: Estimate, measured: Measured) -> list[Bias]:
         rows += _rows(name, "totals", over, np.zeros_like(over), parents, (0.0, np.inf))
         if measured.cells > 1:
             mix = above / np.maximum(above.sum(axis=1), 1)[:, None]
-            expected = mix[parents] * totals[:, None]
+            odds = mix / np.maximum(1 - mix, 1e-9)
+            expected = odds[parents] * (totals[:, None] - estimate.counts[level])
             over = estimate.counts[level] - unbiased.counts[level]
             rows += _rows(name, "cells", over, expected, parents, _EDGES)
     return rows
 
 
 def _rows(name: str, what: str, over: Reals, expected: Reals, parents: Array, edges: tuple[float, ...]) -> list[Bias]:
-    # Siblings hang together; the cells of the root are its only observations.
-    alike = parents[:, None] if len(parents) > 1 else np.arange(over.shape[1])[None, :]
+    # Children of the root are each one observation, and so are the root's cells: there is nothing else.
+    if len(parents) == 1:
+        alike = np.arange(over.shape[1])[None, :]
+    else:
+        alike = (parents if parents[-1] else np.arange(len(parents)))[:, None]
     alike = np.broadcast_to(alike, over.shape)
     found = []
     for least, most in pairwise(edges):

@@ -20,7 +20,7 @@ from discreet.hierarchy.measured import Measured
 from discreet.hierarchy.rounding import spread
 from discreet.hierarchy.rules import Rules
 from discreet.hierarchy.topdown import rows_of, within
-from discreet.hierarchy.transport import Rows, transport
+from discreet.hierarchy.transport import Rows, one_row, transport
 from discreet.mechanisms import Gaussian, Laplace
 
 __all__ = ["plausible"]
@@ -33,16 +33,20 @@ _PULL = 4.0  # how much more a region's total counts than one of its cells
 
 
 def plausible(measured: Measured, estimate: Estimate, rules: Rules, bits: Bits) -> Array:
-    """Counts of the leaves, drawn from what is likely behind the noisy ones; the root is that of `estimate`.
+    """Counts of the leaves, drawn from what is likely behind the noisy ones.
 
-    Chains (counts of groups of at least s members) are not drawn: their estimate itself is returned.
+    The root is the best linear estimate, whatever the bias of the method to be tried. Chains (counts of groups of at
+    least s members) are not drawn, nor what bounds and public totals have cornered: `estimate` itself is returned.
     """
     tree, cells = measured.tree, measured.cells
     if measured.chain:
         return estimate.counts[-1]
     known = known_totals(tree, rules.bounds(tree, cells))
     found = gls(measured)
-    counts = estimate.counts[0]
+    root = one_row(found.up_counts[0], within(found, 0), known.lower[0], known.upper[0], rows_of(known, found, 0))
+    if root is None:
+        return estimate.counts[-1]
+    counts = root
     for level in range(1, tree.depth):
         place, many = tree.parents[level], tree.children(level - 1)
         alone = within(found, level)

@@ -10,6 +10,7 @@ always exists where the problem has a solution, as rows and columns make a netwo
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -95,6 +96,7 @@ def _multipliers(
     above = (parents - tree.add(level, lower)).astype(float)
     roof = np.ascontiguousarray(room.T).ravel()
     pull = np.zeros(size)
+    level_out = _leveller(tree, level, rows, base, above)
     for _ in range(_HARD if rows.hard else _SOFT):
         aim = mu + (v * pull)[:, None]
         shift = multiplier(counts, np.ascontiguousarray(aim.T).ravel(), width, roof, above.T.ravel())
@@ -102,7 +104,7 @@ def _multipliers(
         aim = mu + v[:, None] * columns[place]
         before = pull
         if rows.precision is not None and rows.target is not None:
-            pull = _soft(aim, v, room, rows.target - base, rows.precision, pull)
+            pull = level_out(_soft(aim, v, room, rows.target - base, rows.precision, pull))
         else:
             pull = np.zeros(size)
         held = np.clip(aim + (v * pull)[:, None], 0.0, room).sum(axis=1)
@@ -115,6 +117,27 @@ def _multipliers(
         if np.abs((pull - before) * v).max() < 0.01:
             break
     return pull, columns
+
+
+def _leveller(tree: Hierarchy, level: int, rows: Rows, base: Array, above: Reals) -> Callable[[Reals], Reals]:
+    """Adds to the pull of all children of a parent what its columns will take back: what turns alone reach too slowly.
+
+    Only where all children's totals were measured and none is bounded, so that nothing else can take it.
+    """
+    if rows.precision is None or rows.target is None or rows.hard:
+        return lambda pull: pull
+    measured = rows.precision > 0
+    give = 1 / np.where(measured, rows.precision, 1.0)
+    place = tree.parents[level + 1]
+    all_of = tree.add(level, (~measured).astype(np.int64)) == 0
+    gap = tree.add(level, rows.target - base) - above.sum(axis=1)
+    slope = tree.add(level, give)
+
+    def level_out(pull: Reals) -> Reals:
+        shift = np.where(all_of, (gap - tree.add(level, pull * give)) / slope, 0.0)
+        return pull + shift[place]
+
+    return level_out
 
 
 def _soft(aim: Reals, v: Reals, room: Reals, target: Reals, precision: Reals, pull: Reals) -> Reals:
