@@ -152,6 +152,9 @@ def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
     """An answer from the books as tables people can use: the parts of a batch by name, a single one under ""."""
     result: Any = answer.result
     parts = result.get("parts", {"": result})
+    if not all("columns" in part and "keys" in part for part in parts.values()):
+        hint = "Read it as what it is: discreet tree show, or tree_release()." if "tree" in result else ""
+        raise InputError("release", answer.release, "a release of tables: this one came of another kind of job", hint)
     allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
     left = price_text(allotment, ledger.remaining(answer.dataset, answer.allotment), "down")
     found = {}
