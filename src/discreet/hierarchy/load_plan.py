@@ -43,8 +43,8 @@ class LoadPlan:
 
     Guarantee
         Whatever `run` returns is epsilon-differentially private, with epsilon the whole price, for neighbours that
-        differ in one load by at most `alpha` MW; the grid and a declared cost are public. Two sets of loads that
-        differ by D MW in sum are at most ceil(D / alpha) such steps apart. Proof: docs/proofs/power.md.
+        differ in one load by at most `alpha` MW; the grid and a declared cost are public. Loads that are k steps apart
+        in sum are indistinguishable up to epsilon * k / shift. Proof: docs/proofs/power.md.
     """
 
     grid: Grid
@@ -201,7 +201,7 @@ def plan_loads(
         raise InputError("beta", beta, "a share below 1, such as 0.01 for one per cent")
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise InputError("confidence", confidence, "strictly between 0 and 1, such as 0.95")
-    top = _positive(highest, "highest") if highest is not None else Fraction(grid.capacity)
+    top = _positive(highest, "highest") if highest is not None else as_written(round(grid.capacity, 6), "highest")
     most = int(top / fine)
     if not 1 <= most <= _LONGEST:
         raise InputError("step", step, f"a step that fits 1 to {_LONGEST:,} times into the highest load")
