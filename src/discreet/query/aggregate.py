@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from discreet.query.measure import Measure, People, Rows, Squares, Total, lattic
 from discreet.query.schema import Schema
 
 __all__ = [
+    "PRIVATE",
     "Aggregate",
     "Count",
     "Mean",
@@ -28,13 +29,18 @@ __all__ = [
     "count",
     "mean",
     "people",
+    "settled",
     "std",
     "total",
     "variance",
 ]
 
 Floats = NDArray[np.float64]
-Bounds = tuple[Fraction, Fraction] | None
+Pair = tuple[Fraction, Fraction]
+Bounds = Pair | Literal["private"] | None
+
+PRIVATE: Final = "private"
+"""Bounds nobody knows: searched for, at a price, by the plan of `discreet.query.private_bounds`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +79,20 @@ class _OfColumn:
     column: str
     bounds: Bounds = None
 
-    def limits(self, schema: Schema) -> tuple[Fraction, Fraction]:
+    @property
+    def private(self) -> bool:
+        """Whether its bounds are still to be found."""
+        return self.bounds == PRIVATE
+
+    def limits(self, schema: Schema) -> Pair:
         """The bounds in force."""
         declared = schema.numeric(self.column, type(self).__name__.lower())
         if self.bounds is None:
             return declared.lower, declared.upper
+        if isinstance(self.bounds, str):  # never the declared ones in silence
+            hint = f"Buy bounds once with table().suggest_bounds({self.column!r}), and give them as a pair."
+            allowed = "declared, or a pair (lower, upper): questions with public groups alone search for them"
+            raise InputError("bounds", self.bounds, allowed, hint)
         low, high = self.bounds
         if low < declared.lower or high > declared.upper:
             allowed = f"within the declared {float(declared.lower):g}..{float(declared.upper):g} of {self.column}"
@@ -187,12 +202,21 @@ def _mean(total: Measure, sums: Floats, rows: Floats) -> Floats:
     return (sums / np.maximum(rows, 1.0) + total.centre) * float(total.lattice.step)
 
 
-def _limits(bounds: Sequence[Number] | None) -> Bounds:
+def settled(aggregate: Aggregate, bounds: Pair | None) -> Aggregate:
+    """The same with these bounds (the declared ones for None) where its own are private."""
+    if not isinstance(aggregate, _OfColumn) or not aggregate.private:
+        return aggregate
+    return replace(aggregate, bounds=bounds)
+
+
+def _limits(bounds: Sequence[Number] | Literal["private"] | None) -> Bounds:
     if bounds is None:
         return None
+    if isinstance(bounds, str) and bounds == PRIVATE:
+        return PRIVATE
     if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
-        hint = "Bounds nobody knows are found, for a price, by table().suggest_bounds(column)."
-        raise InputError("bounds", bounds, "a pair (lower, upper)", hint)
+        hint = "Private bounds are found by a search that takes a part of the price."
+        raise InputError("bounds", bounds, f"a pair (lower, upper), or {PRIVATE!r}", hint)
     low, high = as_written(bounds[0], "bounds"), as_written(bounds[1], "bounds")
     if low >= high:
         raise InputError("bounds", list(bounds), "lower below upper")
@@ -209,22 +233,27 @@ def people() -> Persons:
     return Persons()
 
 
-def total(column: str, bounds: Sequence[Number] | None = None) -> Sum:
-    """The sum of a column; `bounds` tighter than the declared ones mean less noise and more clipping."""
+def total(column: str, bounds: Sequence[Number] | Literal["private"] | None = None) -> Sum:
+    """The sum of a column; `bounds` tighter than the declared ones mean less noise and more clipping.
+
+    With `bounds="private"` a part of the price pays for a search for them.
+    """
     return Sum(column, _limits(bounds))
 
 
-def mean(column: str, bounds: Sequence[Number] | None = None) -> Mean:
+def mean(column: str, bounds: Sequence[Number] | Literal["private"] | None = None) -> Mean:
     """The mean of a column."""
     return Mean(column, _limits(bounds))
 
 
-def variance(column: str, bounds: Sequence[Number] | None = None, *, sample: bool = False) -> Variance:
+def variance(
+    column: str, bounds: Sequence[Number] | Literal["private"] | None = None, *, sample: bool = False
+) -> Variance:
     """The variance of a column; with `sample`, the estimate from a sample, over n - 1."""
     return Variance(column, _limits(bounds), sample)
 
 
-def std(column: str, bounds: Sequence[Number] | None = None, *, sample: bool = False) -> Std:
+def std(column: str, bounds: Sequence[Number] | Literal["private"] | None = None, *, sample: bool = False) -> Std:
     """The standard deviation of a column; with `sample`, the estimate from a sample, over n - 1."""
     return Std(column, _limits(bounds), sample)
 
@@ -245,7 +274,7 @@ def aggregate_to(aggregate: Aggregate) -> dict[str, Any]:
     if (column := getattr(aggregate, "column", None)) is not None:
         entry["column"] = column
     if (bounds := getattr(aggregate, "bounds", None)) is not None:
-        entry["bounds"] = [str(bound) for bound in bounds]
+        entry["bounds"] = bounds if bounds == PRIVATE else [str(bound) for bound in bounds]
     if getattr(aggregate, "sample", False):
         entry["sample"] = True
     return entry
@@ -253,7 +282,7 @@ def aggregate_to(aggregate: Aggregate) -> dict[str, Any]:
 
 def aggregate_from(entry: Any) -> Aggregate:
     """An aggregate from its JSON values."""
-    forms = "{'of': ..., 'column': ..., 'bounds': [low, high]} with of = " + ", ".join(_NAMES)
+    forms = "{'of': ..., 'column': ..., 'bounds': [low, high] or 'private'} with of = " + ", ".join(_NAMES)
     if not isinstance(entry, Mapping) or not isinstance(entry.get("of"), str) or entry["of"] not in _NAMES:
         raise InputError("outputs", entry, forms)
     kind = _NAMES[entry["of"]]

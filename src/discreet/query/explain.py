@@ -15,12 +15,14 @@ from discreet.query.grid import Decades
 from discreet.query.joined import JoinedPlan
 from discreet.query.kinds import Planned
 from discreet.query.measure import Total
-from discreet.query.plan import Expectation, QueryPlan
+from discreet.query.plan import Expectation, QueryPlan, noise_name
+from discreet.query.private_bounds import SEARCHED, BoundsPlan
 from discreet.query.quantile_plan import QuantilePlan, RankExpectation
+from discreet.query.range_search import SURE
 from discreet.query.top import TopPlan
 from discreet.query.unknown import LONGEST
 
-__all__ = ["explain", "explain_batch", "price_text"]
+__all__ = ["explain", "explain_batch", "price_lines", "price_text"]
 
 _SIZES = (100, 1_000, 10_000)
 
@@ -36,7 +38,7 @@ def price_text(allotment: Allotment, charge: Charge, direction: str = "up") -> s
 def explain_batch(plan: BatchPlan, left: Charge) -> str:
     """The whole price of a batch, then its parts."""
     lines = [f"Batch of {len(plan.parts)} questions about {plan.dataset!r}, one price."]
-    lines += _price(plan.allotment, plan.charge, left)
+    lines += price_lines(plan.allotment, plan.charge, left)
     for name, part in plan.parts:
         lines += [f"{name}:", *("  " + line for line in explain(part).splitlines()[1:])]
     return "\n".join(lines)
@@ -45,10 +47,11 @@ def explain_batch(plan: BatchPlan, left: Charge) -> str:
 def explain(plan: Planned, left: Charge | None = None) -> str:
     """The plan for a person who is about to spend on it."""
     lines = [f"Plan for {plan.dataset!r}; protects {plan.schema.unit}."]
-    lines += _price(plan.allotment, plan.charge, left)
+    lines += price_lines(plan.allotment, plan.charge, left)
     lines += _shape(plan)
-    lines.extend(_expectation(expected, plan.confidence) for expected in plan.expected())
     parts = plan.parts if isinstance(plan, JoinedPlan) else (plan,)
+    lines += [line for part in parts if isinstance(part, BoundsPlan) for line in _searches(part)]
+    lines.extend(_expectation(expected, plan.confidence) for expected in plan.expected())
     notes = [note for part in parts for note in (*_limits(part), *_clipping(part))]
     return "\n".join([*lines, *(f"  Note: {note}" for note in dict.fromkeys(notes))])
 
@@ -62,6 +65,23 @@ def _shape(plan: Planned) -> list[str]:
         return [f"Releases {plan.groups:,} of the {of:,} values of {column}, the most common first, as noise allows."]
     groups = "1 row" if plan.groups == 1 else f"{plan.groups:,} rows, one for each group, empty ones too"
     return [f"Releases {groups}."]
+
+
+def _searches(plan: BoundsPlan) -> list[str]:
+    """How bounds come to be found, and at which price the answer is then made."""
+    currency, whole = plan.price.spent(plan.allotment)
+    lines = []
+    for search in plan.searches:
+        grid, share = search.grid, SEARCHED / len(plan.searches)
+        lines += [
+            f"  First, bounds of {search.column}, for {currency} = {readable(whole * share)} ({share}): counts of "
+            f"{grid.bins:,} bins that end at round numbers in {float(grid.edges[0]):g}..{float(grid.edges[-1]):g}; "
+            f"{noise_name(search.noise)}.",
+            f"    Bins of more than {2 * search.sure:,} rows are within the bounds, and no empty one is by itself "
+            f"({percent(SURE)}). Beside the others an empty bin is added with a chance of at most 1/20.",
+        ]
+    rest = 1 - SEARCHED
+    return [*lines, f"  Then, for {currency} = {readable(whole * rest)} ({rest}) whatever was found, the answer:"]
 
 
 def _discovered(plan: DiscoveryPlan) -> list[str]:
@@ -83,7 +103,8 @@ def _chance(chance: float) -> str:
     return "above 0.99" if chance > 0.99 else readable(chance * (1 - 1e-12), 2)
 
 
-def _price(allotment: Allotment, charge: Charge, left: Charge | None) -> list[str]:
+def price_lines(allotment: Allotment, charge: Charge, left: Charge | None) -> list[str]:
+    """What a job costs, and what is left before and after."""
     lines = [f"Cost: {price_text(allotment, charge)} from allotment {allotment.name!r} (the whole question)."]
     if left is None:
         return lines
@@ -97,14 +118,15 @@ def _price(allotment: Allotment, charge: Charge, left: Charge | None) -> list[st
 def _expectation(expected: Expectation | RankExpectation, confidence: float) -> str:
     if isinstance(expected, RankExpectation):
         return _ranks(expected, confidence)
+    of = f", {expected.unit}" if expected.half_width is None and expected.unit else f" {expected.unit}".rstrip()
     if expected.choice:
         behind = number(math.ceil(expected.half_width or 0))
         error = f"each at most {behind} behind the most common one left, all of them"
     elif expected.half_width is not None:
-        error = f"+-{number(expected.half_width)}"
+        error = f"+-{number(expected.half_width)}{of}"
     else:
         sizes = ", ".join(f"about +-{number(half)} at {rows:,} rows" for rows, half in expected.by_rows)
-        error = f"{sizes} in the group"
+        error = f"{sizes} in the group{of}"
     return f"  {expected.output}: {error} ({percent(confidence)}); {expected.noise}."
 
 
@@ -122,7 +144,7 @@ def _ranks(expected: RankExpectation, confidence: float) -> str:
     return f"{text}: {', '.join(sizes)} in the group; {expected.noise}."
 
 
-def _limits(plan: QueryPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:
+def _limits(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:
     """What the limits on a person may cost, in words: noise is not the only error."""
     unit = plan.schema.unit
     if unit.column is None:
@@ -142,7 +164,7 @@ def _limits(plan: QueryPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[st
     return notes
 
 
-def _clipping(plan: QueryPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:
+def _clipping(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:
     """What becomes of values outside the bounds, and between the points of a grid."""
     if isinstance(plan, QuantilePlan):
         grid = plan.grid
@@ -156,14 +178,28 @@ def _clipping(plan: QueryPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[
             ]
         wide = f" and are told apart in steps of {float(grid.width):g}" if not grid.whole or grid.width > 1 else ""
         return [*paid, f"Values of {plan.column} outside {ends} go to the nearer end{wide}."]
-    notes = []
-    for measure in plan.measures:
+    notes = _found(plan) if isinstance(plan, BoundsPlan) else []
+    given = plan.given if isinstance(plan, BoundsPlan) else plan.measures
+    for measure in given:
         if isinstance(measure, Total):
             ends = f"{float(measure.lattice.lower):g}..{float(measure.lattice.upper):g}"
             notes.append(f"Values of {measure.column} outside {ends} go to the nearer end{_grid(measure)}.")
     if isinstance(plan, DiscoveryPlan):
         free = [key.column for key in plan.question.discovered if isinstance(plan.schema.columns[key.column], Text)]
         notes += [f"A {name} of more than {LONGEST} characters counts as missing." for name in free]
+    return notes
+
+
+def _found(plan: BoundsPlan) -> list[str]:
+    """What becomes of values outside bounds that are not known yet."""
+    notes = []
+    for search in plan.searches:
+        name = search.column
+        notes += [
+            f"Values of {name} outside {name}_low..{name}_high, which are released too, go to the nearer end: "
+            "intervals hold the noise, not what is clipped. "
+            "If no bin seems to have rows, the bounds are the declared ones.",
+        ]
     return notes
 
 

@@ -17,6 +17,7 @@ from discreet.core.mechanism import Bits
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.plan import Expectation, QueryPlan, plan_query
 from discreet.query.price import Price
+from discreet.query.private_bounds import BoundsPlan, plan_bounds, slots
 from discreet.query.quantile import Search, search_of
 from discreet.query.quantile_plan import QuantilePlan, RankExpectation, plan_quantiles
 from discreet.query.question import Query
@@ -31,7 +32,7 @@ class JoinedPlan:
     """Plans about the same groups that are charged and run together and published as one table."""
 
     question: Query
-    parts: tuple[QueryPlan | QuantilePlan, ...]
+    parts: tuple[QueryPlan | BoundsPlan | QuantilePlan, ...]
 
     @property
     def schema(self) -> Schema:
@@ -102,7 +103,7 @@ class JoinedPlan:
         }
 
 
-Job = QueryPlan | QuantilePlan | JoinedPlan
+Job = QueryPlan | BoundsPlan | QuantilePlan | JoinedPlan
 
 
 def plan_question(question: Query, schema: Schema, allotment: Allotment, price: Price) -> Job:
@@ -116,15 +117,15 @@ def plan_question(question: Query, schema: Schema, allotment: Allotment, price: 
         part = searches.get(search_of(output), Query(checked.condition, checked.keys))
         searches[search_of(output)] = replace(part, ordered=(*part.ordered, (name, output)))
     sums = replace(checked, ordered=())
-    measures = len({measure for _, aggregate in sums.outputs for measure in aggregate.measures(schema)})
+    measures, plan_sums = slots(sums, schema), plan_bounds if sums.searched else plan_query
     if not searches:
-        return plan_query(sums, schema, allotment, price)
+        return plan_sums(sums, schema, allotment, price)
     if len(searches) == 1 and not measures:
         return plan_quantiles(checked, schema, allotment, price)
     each = price if price.way == "within" else price.part(Fraction(1, measures + len(searches)))
-    parts: list[QueryPlan | QuantilePlan] = []
+    parts: list[QueryPlan | BoundsPlan | QuantilePlan] = []
     if measures:
         counted = price if price.way == "within" else price.part(Fraction(measures, measures + len(searches)))
-        parts.append(plan_query(sums, schema, allotment, counted))
+        parts.append(plan_sums(sums, schema, allotment, counted))
     parts += [plan_quantiles(search, schema, allotment, each) for search in searches.values()]
     return JoinedPlan(checked, tuple(parts))

@@ -42,6 +42,7 @@ class Expectation:
     noise: str
     half_width: float | None
     by_rows: tuple[tuple[int, float], ...] = ()
+    unit: str = ""  # what the half-widths are multiples of, if not of one
     choice: bool = False  # not the error of a number: how far what is chosen may be behind the best
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.errors import InputError
-from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count
+from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count, settled
 from discreet.query.key import MOST_GROUPS, Bin, Key, bins, key
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Predicate, checked, predicate_from, predicate_to
@@ -72,9 +72,13 @@ class Query:
             if not isinstance(name, str) or not name.isidentifier():
                 raise InputError("outputs", name, "a plain name (letters, digits, _)")
             names += [name, f"{name}_lower", f"{name}_upper"]
+        for column in self.searched:
+            names += [f"{column}_{bound}{end}" for bound in ("low", "high") for end in ("", "_lower", "_upper")]
         for name in names:
             if names.count(name) > 1:
                 allowed = "names that differ from each other, from their _lower and _upper, and from the keys"
+                if self.searched:
+                    allowed += "; and from the bounds that are found, COLUMN_low and COLUMN_high"
                 raise InputError("outputs", name, allowed)
         for _, aggregate in self.outputs:
             if not isinstance(aggregate, Aggregate):
@@ -83,7 +87,7 @@ class Query:
                     aggregate,
                     "count(), people(), total(), mean(), variance(), std(), median() or quantile()",
                 )
-            aggregate.measures(schema)
+            settled(aggregate, None).measures(schema)
         for _, ordered in self.ordered:
             check_ordered(ordered, schema)
         condition = None if self.condition is None else checked(self.condition, schema)
@@ -91,6 +95,12 @@ class Query:
         if (many := query.listed_groups(schema)) > MOST_GROUPS:
             raise InputError("group_by", f"{many:,} groups", f"at most {MOST_GROUPS:,}")
         return query
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The columns whose bounds are private, to be searched for."""
+        found = [getattr(output, "column", "") for _, output in self.outputs if getattr(output, "private", False)]
+        return tuple(dict.fromkeys(found))
 
     @property
     def listed(self) -> tuple[Key, ...]:

@@ -32,6 +32,7 @@ from discreet.apps.cli.options import (
 from discreet.apps.cli.output import AsJson, say, show_json, show_release, working
 from discreet.errors import InputError
 from discreet.query.curator import Offer
+from discreet.query.plan import Expectation
 from discreet.query.quantile_plan import RankExpectation
 from discreet.query.skeleton import skeleton
 from discreet.query.source import source_of
@@ -197,6 +198,7 @@ def describe(offer: Offer) -> dict[str, object]:
         "expected": [
             {"output": e.output, "noise": e.noise, "half_width": e.half_width}
             | ({"unit": "ranks"} if isinstance(e, RankExpectation) else {"by_rows": dict(e.by_rows)})
+            | ({"unit": e.unit} if isinstance(e, Expectation) and e.unit else {})
             for e in chosen.expected()
         ],
         "digest": chosen.digest,

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from discreet.core.exact import Number
+from discreet.curator import Curator, open_curator
 from discreet.errors import InputError
-from discreet.query.aggregate import Aggregate
+from discreet.query.aggregate import PRIVATE, Aggregate
 from discreet.query.column import Date
-from discreet.query.curator import Curator, Offer, Question, open_curator
+from discreet.query.curator import Offer, Question
 from discreet.query.key import Key, bins, discover, key
 from discreet.query.quantile import Ordered, quantile, quantile_name
 from discreet.query.question import output_from
@@ -37,6 +38,7 @@ __all__ = [
     "Where",
     "Within",
     "curator_at",
+    "key_from",
     "offer_for",
 ]
 
@@ -45,7 +47,7 @@ Outputs = Annotated[
     list[str] | None,
     typer.Argument(
         help="What to compute: count, people, sum(COLUMN), mean(...), variance(...), std(...), median(...), "
-        "quantile(COLUMN,0.9); NAME=... names it."
+        "quantile(COLUMN,0.9); mean(COLUMN,private) searches for bounds; NAME=... names it."
     ),
 ]
 SchemaFile = Annotated[str | None, typer.Option("--schema", envvar="DISCREET_SCHEMA", help="discreet.toml by default.")]
@@ -104,9 +106,9 @@ def offer_for(
     if top[0] is not None:
         if outputs or by:
             raise InputError("--top", top[0], "a question of its own, without outputs and --by")
-        return question.top(_key(top[0], curator.schema), top[1]).plan(**price)
+        return question.top(key_from(top[0], curator.schema), top[1]).plan(**price)
     if by:
-        question = question.group_by(*(_key(text, curator.schema) for text in by))
+        question = question.group_by(*(key_from(text, curator.schema) for text in by))
     return question.agg(**_outputs(outputs or ["count"])).plan(**price)
 
 
@@ -127,13 +129,18 @@ def _outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
             asked = quantile(name.strip(), share.strip())
             found[match["name"] or f"{quantile_name(asked.q)}_{asked.column}"] = asked
             continue
+        entry: dict[str, Any] = {"of": match["of"]}
+        before, _, bounds = (column or "").rpartition(",")
+        if bounds.strip() == PRIVATE:
+            column, entry["bounds"] = before.strip(), PRIVATE
         name = match["name"] or (match["of"] if column is None else f"{match['of']}_{column}")
-        entry: dict[str, Any] = {"of": match["of"]} | ({"column": column} if column else {})
+        entry |= {"column": column} if column else {}
         found[name] = output_from(entry)
     return found
 
 
-def _key(text: str, schema: Schema) -> Key:
+def key_from(text: str, schema: Schema) -> Key:
+    """What to group by, as written after --by."""
     name, slash, how = text.partition("/")
     if not slash and name.endswith("?") and name not in schema.columns:
         return discover(name[:-1])

@@ -1,0 +1,278 @@
+"""Sums and means whose bounds nobody knows: one job that first searches for bounds and then answers with them.
+
+The price is divided by a fixed rule before anything is read. Whatever bounds the search finds, the noise of the answer
+is made for them and costs the same: its scale follows from what was published, and from the price.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeGuard
+
+from discreet.accounting.compose import compose
+from discreet.core.loss import ZCDP, Loss, Pure, Repeated
+from discreet.core.mechanism import Bits
+from discreet.core.sensitivity import Sensitivity
+from discreet.core.unit import Neighbours
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment, Charge
+from discreet.query.aggregate import Aggregate, Mean, Std, Sum, Variance, settled
+from discreet.query.column import Integer
+from discreet.query.measure import Measure, Rows, Squares, Total, sensitivity
+from discreet.query.plan import Expectation, QueryPlan, noise_name, plan_query
+from discreet.query.price import Price
+from discreet.query.question import Query
+from discreet.query.range_search import Pair, RangeSearch, moved_by_one, round_bins
+from discreet.query.schema import Schema
+from discreet.query.source import Connection
+
+__all__ = ["SEARCHED", "BoundsPlan", "plan_bounds", "slots"]
+
+SEARCHED = Fraction(1, 4)
+"""The part of the price that all searches for bounds take together; the rest buys the answer."""
+
+_NEAR = 2**22  # no square on its lattice is larger, nor a number whose lattice begins or is centred at zero
+_FAR = 2**30 + 1  # nor any number at all
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsPlan:
+    """A question with private bounds: the searches for them, and the price that the answer will keep to.
+
+    Guarantee: a run is the adaptive composition of `searches` and of at most `measured` releases that cost `each`, for
+    all bounds that may be found. Proof: docs/proofs/private_bounds.md.
+    """
+
+    question: Query
+    schema: Schema
+    allotment: Allotment
+    price: Price
+    searches: tuple[RangeSearch, ...]
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name, as the ledger knows it."""
+        return self.schema.name
+
+    @property
+    def confidence(self) -> float:
+        """Of every interval."""
+        return self.price.confidence
+
+    @property
+    def groups(self) -> int:
+        """How many groups will be published."""
+        return self.question.groups(self.schema)
+
+    @property
+    def measured(self) -> int:
+        """How many measures the answer takes at most."""
+        return slots(self.question, self.schema)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What would be measured if nothing but the declared bounds were found."""
+        return self.answering({}).measures
+
+    @property
+    def given(self) -> tuple[Measure, ...]:
+        """What is measured with bounds that are known already."""
+        known = [aggregate for _, aggregate in self.question.outputs if not _private(aggregate)]
+        return tuple(dict.fromkeys(measure for aggregate in known for measure in aggregate.measures(self.schema)))
+
+    @property
+    def each(self) -> Loss:
+        """What one measure costs, whatever bounds are found: the noise is made for them, at this price."""
+        currency, whole = self.price.spent(self.allotment)
+        amount = whole * (1 - SEARCHED) / self.measured
+        if currency == "rho":
+            return ZCDP(amount)
+        touched = sensitivity(Rows(), self.schema.unit, self.groups).outputs
+        return Repeated(Pure(amount / touched), touched)
+
+    @property
+    def cost(self) -> Loss:
+        """The price of the whole question: every search, and every measure that may be taken."""
+        return compose([*(search.loss() for search in self.searches), Repeated(self.each, self.measured)])
+
+    @property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost)
+
+    @property
+    def mechanism(self) -> str:
+        """What hides one unit in each step, in words."""
+        first = [
+            f"counts of {search.grid.bins} bins of {search.column}, {noise_name(search.noise)}"
+            for search in self.searches
+        ]
+        return "; ".join([*first, f"then {self.noise}"])
+
+    @property
+    def noise(self) -> str:
+        """What the answer gets, in words."""
+        currency, whole = self.price.spent(self.allotment)
+        law = "Laplace" if currency == "epsilon" else "Gaussian"
+        share = float(whole * (1 - SEARCHED) / self.measured)
+        return f"discrete {law} for {currency} {share:.6g}, made for the bounds found"
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        return self.question.to_dict()
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        content = {
+            "schema": self.schema.to_dict(),
+            "query": self.query,
+            "price": [*self.price.spent(self.allotment), str(SEARCHED)],
+            "searches": [repr(search) for search in self.searches],
+            "confidence": self.confidence,
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+    def expected(self) -> list[Expectation]:
+        """The error of every output at the plan's confidence; where bounds are private, in units of what is found."""
+        named = dict(self.question.outputs)
+        found = []
+        for expected in self.answering({}).expected():
+            aggregate = named[expected.output]
+            if not _private(aggregate):
+                found.append(expected)
+                continue
+            size, unit = _unit(aggregate, self.schema)
+            half = None if expected.half_width is None else expected.half_width / size
+            by_rows = tuple((rows, width / size) for rows, width in expected.by_rows)
+            found.append(Expectation(expected.output, self.noise, half, by_rows, unit=unit))
+        return found
+
+    def answering(self, found: Mapping[str, Pair]) -> QueryPlan:
+        """The plan of the answer for these bounds; where a column has none yet, for the declared ones.
+
+        Every measure gets the same part of the price, however many there turn out to be.
+        """
+        outputs = tuple((name, _answered(aggregate, found, self.schema)) for name, aggregate in self.question.outputs)
+        question = replace(self.question, outputs=outputs)
+        taken = len({measure for _, aggregate in outputs for measure in aggregate.measures(self.schema)})
+        part = self.price.part((1 - SEARCHED) * Fraction(taken, self.measured))
+        return plan_query(question, self.schema, self.allotment, part)
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Search, then answer with what was found. Called by the one door only."""
+        return self.answer(data, bits)
+
+    def answer(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """The released table, for a job this plan is a part of."""
+        rows, keys = Query(self.question.condition), self.question.keys
+        found = {
+            search.column: search.found(search.counts(rows, keys, self.schema, data, bits)) for search in self.searches
+        }
+        # From here on the bounds are public: noisy counts and fixed rules are all that they are made of.
+        table = self.answering(found).answer(data, bits)
+        columns, outputs = table["columns"], table["outputs"]
+        for column, (low, high) in found.items():
+            whole = isinstance(self.schema.columns[column], Integer)
+            for name, bound in ((f"{column}_low", low), (f"{column}_high", high)):
+                told = [int(bound) if whole else float(bound)] * self.groups
+                columns |= {name + end: list(told) for end in ("", "_lower", "_upper")}
+                outputs = [*outputs, name]
+        return {**table, "columns": columns, "outputs": outputs}
+
+
+def slots(question: Query, schema: Schema) -> int:
+    """How many different measures the sums of a question take at most, whatever bounds are found for private ones.
+
+    Bounds that are found may make two of them equal; that is not known before, and does not change what each is paid.
+    """
+    different: set[Any] = set()
+    for _, aggregate in question.outputs:
+        for measure in settled(aggregate, None).measures(schema):
+            if _private(aggregate) and isinstance(measure, (Total, Squares)):
+                different.add((measure.column, type(measure), isinstance(aggregate, Sum)))
+            else:
+                different.add(measure)
+    return len(different)
+
+
+def plan_bounds(question: Query, schema: Schema, allotment: Allotment, price: Price) -> BoundsPlan:
+    """Read a question with private bounds against its schema and price it. Raises before anything is spent."""
+    checked = question.checked(schema)
+    if price.way == "within":
+        hint = (
+            "Give epsilon, rho or share; the plan then says how far answers may be off, as a part of the range found."
+        )
+        allowed = "not where bounds are private: how far answers err depends on the bounds found"
+        raise InputError("within", float(price.amount), allowed, hint)
+    if allotment.kind == "plan":
+        raise InputError("allotment", allotment.name, "a pure or zcdp allotment: questions are chosen one by one")
+    moved = moved_by_one(schema.unit)
+    grids = {column: round_bins(schema, column) for column in checked.searched}
+    touched = sensitivity(Rows(), schema.unit, checked.groups(schema)).outputs
+    # No bounds that may be found are to fail later: noise is made for the least and the most that a unit can move.
+    ends = [Sensitivity(1, touched), Sensitivity(_most(checked, schema), touched)]
+    rest = (1 - SEARCHED) * Fraction(len(ends), slots(checked, schema))
+    try:
+        noises = price.part(SEARCHED).buys(allotment, [moved] * len(grids), [None] * len(grids))
+        price.part(rest).buys(allotment, ends, [None] * len(ends))
+    except InputError as problem:  # a part of the price is not what a person wrote
+        got = float(price.amount) if problem.field == price.way else problem.got
+        raise InputError(problem.field, got, problem.allowed, problem.hint) from None
+    searches = tuple(
+        RangeSearch(column, grid, noise, moved) for (column, grid), noise in zip(grids.items(), noises, strict=True)
+    )
+    plan = BoundsPlan(checked, schema, allotment, price, searches)
+    plan.answering({})
+    return plan
+
+
+def _private(aggregate: Aggregate) -> TypeGuard[Sum | Mean | Variance | Std]:
+    return isinstance(aggregate, (Sum, Mean, Variance, Std)) and aggregate.private
+
+
+def _answered(aggregate: Aggregate, found: Mapping[str, Pair], schema: Schema) -> Aggregate:
+    """The same with the bounds found. Those of a sum are stretched to zero, which adds no noise and clips less."""
+    if not _private(aggregate) or aggregate.column not in found:
+        return settled(aggregate, None)
+    low, high = found[aggregate.column]
+    if isinstance(aggregate, Sum):
+        declared = schema.numeric(aggregate.column, "sum")
+        low, high = min(low, max(declared.lower, Fraction(0))), max(high, min(declared.upper, Fraction(0)))
+    return settled(aggregate, (low, high))
+
+
+def _unit(aggregate: Sum | Mean | Variance | Std, schema: Schema) -> tuple[float, str]:
+    """What the error of an output is a multiple of, and how large that is for the declared bounds."""
+    declared = schema.numeric(aggregate.column, "bounds")
+    low, high = float(declared.lower), float(declared.upper)
+    names = f"{aggregate.column}_low", f"{aggregate.column}_high"
+    match aggregate:
+        case Sum() if schema.unit.neighbours is Neighbours.ADD_REMOVE:
+            return max(abs(low), abs(high)), "times the larger of |{}| and |{}|".format(*names)
+        case Sum():
+            return max(high, 0.0) - min(low, 0.0), "times the distance of {} and {}, zero included".format(*names)
+        case Variance():
+            return (high - low) ** 2, "times ({1} - {0})^2".format(*names)
+        case _:
+            return high - low, "times ({1} - {0})".format(*names)
+
+
+def _most(question: Query, schema: Schema) -> int:
+    """What no unit adds more than to any measure of the answer, in steps, whatever bounds are found."""
+    unit, most = schema.unit, _NEAR
+    summed = {aggregate.column for _, aggregate in question.outputs if isinstance(aggregate, Sum)}
+    for name in question.searched:
+        column = schema.numeric(name, "bounds")
+        if isinstance(column, Integer):  # whole numbers keep steps of one
+            most = max(most, min(math.ceil(max(abs(column.lower), abs(column.upper))) + 1, _FAR))
+        elif name in summed and not column.lower <= 0 <= column.upper:
+            most = _FAR
+    ends = 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2
+    return ends * most * (1 if unit.column is None else unit.rows)
