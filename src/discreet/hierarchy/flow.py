@@ -213,6 +213,8 @@ class _Network:
                 rows.append(where[kept])
                 columns.append(column[kept])
                 signs.append(np.full(int(kept.sum()), sign))
+        if not count:  # nothing is left to choose
+            return None if wanted.any() else (starts, np.zeros(len(wanted), np.int64))
         matrix = csr_array(
             (np.concatenate(signs), (np.concatenate(rows), np.concatenate(columns))), shape=(int(self.rows[-1]), count)
         )

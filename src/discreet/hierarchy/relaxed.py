@@ -143,6 +143,9 @@ def _clarabel(forest: Forest, matrix: Any, wanted: Floats, precision: float) -> 
 
 
 def _checked(found: Any, status: str, solved: bool) -> Floats:
-    if not solved or found is None or not np.isfinite(found).all():
+    if "primal" in status.lower() and "infeasible" in status.lower():
         raise InputError("rules", f"solver: {status}", "bounds and totals that can all hold at once")
+    if not solved or found is None or not np.isfinite(found).all():
+        hint = "Take the other solver, or `exact`."
+        raise InputError("solver", f"gave up: {status}", "a table that this solver can solve", hint)
     return np.asarray(found, dtype=float)

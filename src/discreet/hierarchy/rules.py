@@ -171,12 +171,12 @@ def _first_odd(read: Any) -> Any:
 
 
 def _compare(tree: Hierarchy, level: int, lower: Array, upper: Array) -> None:
-    wrong = lower > upper
+    wrong = (lower > upper) | (lower >= NO_BOUND)
     if wrong.any():
         region, cell = (int(place) for place in np.argwhere(wrong)[0])
         raise InputError(
             f"rules of {tree.name(level, region)}",
             f"at least {int(lower[region, cell]):,} and at most {int(upper[region, cell]):,} in cell {cell}",
-            "a lower bound no larger than the upper bound",
+            f"a lower bound no larger than the upper bound, and below {NO_BOUND:,}",
             "Bounds of the regions it consists of are counted in.",
         )

@@ -49,6 +49,7 @@ class Hierarchy:
         if root in lengths:
             raise InputError("root", root, "a name that no level has")
         leaves.sort()
+        _each_once(leaves, list(lengths)[-1])
         characters = np.array(leaves).view(np.uint32).reshape(len(leaves), -1)
         fresh = np.zeros(len(leaves), bool)
         fresh[0] = True
@@ -129,8 +130,6 @@ class Hierarchy:
             if len(set(levels[level])) != len(levels[level]):
                 _complain_of_two_parents(name, levels[level], parents[-1], levels[level - 1])
             above = np.cumsum(fresh) - 1
-        if not firsts[-1].all():
-            raise InputError(f"levels.{names[-1]}", "a leaf twice", "each leaf once")
         return cls((root, *names), tuple(levels), tuple(parents))
 
     @property
@@ -274,7 +273,7 @@ def _complain_of_two_parents(name: str, found: Sequence[str], parents: Array, ab
         if code in seen:
             one, two = above[parents[seen[code]]], above[parents[place]]
             if one == two:
-                raise InputError(f"levels.{name}", code, "each leaf once")
+                raise InputError(f"levels.{name}", code, "each region once")
             hint = "Codes must be unique in their level: put the parent's code in front."
             raise InputError(f"levels.{name}", code, f"in one region, but it is in {one!r} and in {two!r}", hint)
         seen[code] = place

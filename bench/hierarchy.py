@@ -1,0 +1,189 @@
+"""The exact integer optimum over a tree against the relaxed quadratic program, rounded: CPU, memory, broken sums.
+
+    python bench/hierarchy.py [--quick] [--json] [--no-peers] [--leaves 1e7]
+
+The tree has ten children for every region; leaves have counts with a long tail (gamma-Poisson, a third of them zero or
+one), and every region has discrete Laplace noise of scale 8. Every case runs in a process of its own; the least CPU time
+of its runs counts, that of all threads included. "exact" and its rivals get the same noisy table with names. "solver
+alone" gets arrays: ten million names take more memory than solving.
+
+OSQP runs at its default accuracy (1e-3), where its upper levels are hundreds or thousands off, and at 1e-7, where every
+count is the real optimum's; Clarabel at 1e-8.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import time
+from itertools import pairwise
+
+import numpy as np
+
+from harness import Report, arguments, peak_megabytes
+
+SCALE = 8
+SIZES = [10**3, 10**4, 10**5, 10**6, 10**7]
+
+
+def truth(leaves: int) -> list[np.ndarray]:
+    """True counts of every level, root first: the same for every run."""
+    numbers = np.random.default_rng(20)
+    bottom = numbers.poisson(numbers.gamma(0.5, 20, leaves))
+    found = [bottom]
+    while len(found[-1]) > 1:
+        found.append(found[-1].reshape(-1, 10).sum(axis=1))
+    return found[::-1]
+
+
+def noisy(levels: list[np.ndarray]) -> list[np.ndarray]:
+    """Counts with noise; drawn by numpy so that runs can be compared. A benchmark, not a release."""
+    numbers = np.random.default_rng(21)
+    stop = -math.expm1(-1 / SCALE)
+    return [x + numbers.geometric(stop, len(x)) - numbers.geometric(stop, len(x)) for x in levels]
+
+
+def measured(leaves: int):
+    """The noisy table with names, as a user has it."""
+    from discreet.hierarchy.measured import Level, Measured
+    from discreet.hierarchy.tree import Hierarchy
+    from discreet.mechanisms import Laplace
+
+    digits = len(str(leaves - 1))
+    codes = [f"{number:0{digits}d}" for number in range(leaves)]
+    tree = Hierarchy.from_prefixes(codes, {f"level {length}": length for length in range(1, digits + 1)})
+    noise = Laplace(SCALE)
+    return Measured(tree, tuple(Level(y[:, None], noise) for y in noisy(truth(leaves))))
+
+
+def by_arrays(leaves: int, runs: int) -> dict[str, float]:
+    """The solver alone, on arrays without names."""
+    from discreet.hierarchy.exact import solve
+    from discreet.hierarchy.forest import Forest
+    from discreet.hierarchy.rules import NO_BOUND
+
+    targets = noisy(truth(leaves))
+    parents = [np.zeros(0, np.int64)] + [np.repeat(np.arange(len(y) // 10), 10) for y in targets[1:]]
+
+    def everywhere(value: int) -> tuple[np.ndarray, ...]:
+        return tuple(np.broadcast_to(np.int64(value), y.shape) for y in targets)
+
+    forest = Forest(tuple(parents), tuple(targets), everywhere(1), everywhere(0), everywhere(NO_BOUND))
+    before = peak_megabytes()
+    seconds, counts = least(lambda: solve(forest), runs)
+    broken = sum(int((x < 0).sum()) for x in counts) + sum(
+        int((below.reshape(-1, 10).sum(axis=1) != above).sum()) for above, below in pairwise(counts)
+    )
+    cost = sum(int(((x - y) ** 2).sum()) for x, y in zip(counts, targets, strict=True))
+    return {"cpu": seconds, "memory": peak_megabytes(), "before": before, "broken": broken, "cost": cost}
+
+
+def by_names(method: str, leaves: int, runs: int) -> dict[str, float]:
+    """One of the public methods on a noisy table."""
+    from discreet.hierarchy.exact import exact
+    from discreet.hierarchy.relaxed import relaxed, violations
+
+    table = measured(leaves)
+    before = peak_megabytes()
+    match method.split():
+        case ["exact"]:
+            seconds, found = least(lambda: exact(table), runs)
+        case [solver, precision]:
+            import clarabel  # noqa: F401 - imports are not part of the work
+            import osqp  # noqa: F401
+            import scipy.sparse  # noqa: F401
+
+            seconds, found = least(lambda: relaxed(table, solver=solver, precision=float(precision)), runs)
+    targets = [level.counts for level in table.levels]
+    cost = sum(int(((x - y) ** 2).sum()) for x, y in zip(found.counts, targets, strict=True))
+    broken = violations(table.tree, found.counts)
+    return {"cpu": seconds, "memory": peak_megabytes(), "before": before, "broken": broken, "cost": cost}
+
+
+def least(work, runs: int):
+    """The least CPU time of some runs, and what the last one gave."""
+    best = math.inf
+    for _ in range(runs):
+        start = time.process_time()
+        found = work()
+        best = min(best, time.process_time() - start)
+    return best, found
+
+
+def one(case: str) -> None:
+    """Run one case in this process and print what it took."""
+    method, leaves, runs = json.loads(case)
+    print(json.dumps(by_arrays(leaves, runs) if method == "arrays" else by_names(method, leaves, runs)))
+
+
+def fresh(method: str, leaves: int, runs: int) -> dict[str, float] | None:
+    """One case in a new process; None if it failed."""
+    case = json.dumps([method, leaves, runs])
+    try:
+        done = subprocess.run([sys.executable, __file__, "--one", case], check=True, capture_output=True, text=True)
+    except subprocess.CalledProcessError:
+        return None
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def compare(report: Report, leaves: int, solvers: list[str]) -> float:
+    """Both methods on one table; the exact method's CPU seconds."""
+    where = f"{leaves:.0e} leaves"
+    ours = fresh("exact", leaves, 7 if leaves < 10**6 else 4)
+    if ours is None:
+        raise RuntimeError("the exact method failed")
+    report.figure(f"{where}, exact", "CPU", ours["cpu"], "s")
+    report.figure(f"{where}, exact", "peak RSS", ours["memory"], "MB")
+    report.figure(f"{where}, exact", "broken sums", ours["broken"], "regions", at_most=0)
+    for solver in solvers:
+        theirs = fresh(solver, leaves, 2 if leaves < 10**6 else 1)
+        case = f"{where}, {solver}"
+        if theirs is None:
+            report.note(f"{case}: no solution")
+            continue
+        report.figure(case, "CPU", theirs["cpu"], "s")
+        report.figure(case, "peak RSS", theirs["memory"], "MB")
+        report.figure(case, "broken sums", theirs["broken"], "regions")
+        target = 50 if leaves == 10**6 and solver == "osqp 1e-7" else None
+        report.figure(case, "its CPU / exact", theirs["cpu"] / ours["cpu"], "x", at_least=target)
+    return ours["cpu"]
+
+
+def grow(report: Report, sizes: list[int]) -> None:
+    """The solver alone at every size: growth and memory."""
+    times = {}
+    for leaves in sizes:
+        found = fresh("arrays", leaves, 5 if leaves < 10**6 else 2)
+        if found is None:
+            raise RuntimeError("the exact method failed")
+        times[leaves] = found["cpu"]
+        case = f"{leaves:.0e} leaves, solver alone"
+        report.figure(case, "CPU", found["cpu"], "s")
+        report.figure(case, "peak RSS", found["memory"], "MB", at_most=3000 if leaves == 10**7 else None)
+        report.figure(case, "broken sums", found["broken"], "regions", at_most=0)
+    low = 10**5 if sizes[-1] > 10**5 else 10**4  # below, fixed costs hide the growth
+    power = math.log(times[sizes[-1]] / times[low]) / math.log(sizes[-1] / low)
+    report.figure(f"growth {low:.0e} to {sizes[-1]:.0e} leaves", "exponent", power, "", at_most=1.15)
+
+
+def main() -> None:
+    leaves_option = {"type": float, "help": "size of the largest tree (default 1e7; with --quick 1e6)"}
+    options = arguments(__doc__.splitlines()[0], leaves=leaves_option)
+    report = Report("hierarchy", as_json=options.json)
+    largest = int(options.leaves or (10**6 if options.quick else 10**7))
+    grow(report, [size for size in SIZES if size <= largest])
+    solvers = [] if options.no_peers else ["osqp 1e-3", "osqp 1e-7", "clarabel 1e-8"]
+    for leaves in SIZES[:3] if options.quick else SIZES[:4]:
+        if leaves <= largest:
+            compare(report, leaves, solvers)
+    if report.missed:
+        report.note(f"{report.missed} targets missed")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        one(sys.argv[2])
+    else:
+        main()
