@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
-from discreet.hierarchy import chain_fit, chain_search
+from discreet.hierarchy import chain_fit
 from discreet.hierarchy.chain import at_least, exact_chain, exactly, relaxed_chain, sizes, topdown_chain
 from discreet.hierarchy.chain_flow import descend
 from discreet.hierarchy.chain_rules import ChainRules
@@ -323,14 +323,13 @@ def test_leaves_without_weight_follow_those_above():
     assert faults(estimate) == 0
 
 
-def test_what_is_too_large_to_search_is_bounded(monkeypatch):
+def test_what_is_too_large_to_search_is_bounded():
     """Without the search: the note's bound is true, and what was found is not below it."""
     chance = np.random.default_rng(5)
     measured = noisy(tree_of(1, 3, 9), 6, chance, scale=8)
     problem = ChainRules.read(measured, None)
     least = problem.cost(exact_chain(measured).counts)
-    monkeypatch.setattr(chain_search, "SMALL", 0)
-    estimate = exact_chain(measured)
+    estimate = exact_chain(measured, steps=0)
     found = problem.cost(estimate.counts)
     share = float(estimate.notes[0].split("at most ")[1].split(" ")[0])
     assert least <= found <= least * (1 + share * 1.05)
@@ -407,5 +406,7 @@ def test_bad_input():
         isotonic([1, 2], [1])
     with pytest.raises(InputError, match="never rise"):
         isotonic([1, 2], lower=[0, 3], upper=[2, 5])
+    with pytest.raises(InputError, match="steps"):
+        exact_chain(chained(tree_of(1, 1), [[1]], [[1]]), steps=-1)
     with pytest.raises(InputError, match="a Measured"):
         exact_chain("counts")

@@ -20,7 +20,7 @@ from discreet.errors import InputError, MissingExtraError
 from discreet.hierarchy.chain_fit import Box, Squares, fit
 from discreet.hierarchy.chain_flow import shares, whole
 from discreet.hierarchy.chain_rules import ChainRules
-from discreet.hierarchy.chain_search import best
+from discreet.hierarchy.chain_search import SMALL, best
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.isotonic import isotonic
 from discreet.hierarchy.measured import Measured
@@ -66,13 +66,14 @@ def sizes(estimate: Estimate) -> Estimate:
     return Estimate(estimate.tree, tuple(exactly(level) for level in estimate.counts), notes=estimate.notes)
 
 
-def exact_chain(measured: Measured, rules: Rules | None = None) -> Estimate:
+def exact_chain(measured: Measured, rules: Rules | None = None, *, steps: int = SMALL) -> Estimate:
     """Whole ordered counts that add up, keep the rules and miss the noisy ones by the least sum of weighted squares.
 
     Guarantee: order, sums and rules hold always. The first note says what else is certain. "optimal": no whole counts
-    within the rules have a smaller sum of squares; on one level always (pooling), on more where there are at most
-    `chain_search.SMALL` / 4 counts. Else how far above the least the sum can be at most, as a share of it: the optimum
-    over real numbers, which is a bound, was rounded down the tree. Proofs: docs/proofs/hierarchy-chain.md.
+    within the rules have a smaller sum of squares; on one level always (pooling), on two where there are at most
+    `steps` / 4 counts, on more nearly always then. Else how far above the least the sum can be at most, as a share of
+    it: the optimum over real numbers, which is a bound, was rounded down the tree. More steps take more time, more than
+    in proportion. Proofs: docs/proofs/hierarchy-chain.md.
 
     It is post-processing: nothing is spent.
 
@@ -84,6 +85,8 @@ def exact_chain(measured: Measured, rules: Rules | None = None) -> Estimate:
     >>> [level.tolist() for level in exact_chain(Measured(tree, noisy, chain=True)).counts]
     [[[9, 5, 4]], [[5, 4, 4], [4, 1, 0]]]
     """
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:
+        raise InputError("steps", steps, "a whole number, 0 for no search")
     problem = ChainRules.read(measured, rules)
     if measured.tree.depth == 1:
         lower, upper = problem.boxes[0]
@@ -95,7 +98,7 @@ def exact_chain(measured: Measured, rules: Rules | None = None) -> Estimate:
     # Rounding costs about a twentieth of a weight a count: a hundredth of that is near enough.
     tolerance = 0.0005 * float(np.broadcast_to(squares.weights[-1], squares.targets[-1].shape).sum())
     fitted = fit(squares, problem.sides(), tolerance)
-    counts, note = best(problem, fitted)
+    counts, note = best(problem, fitted, steps)
     return Estimate(measured.tree, tuple(counts), notes=(note,))
 
 

@@ -32,11 +32,14 @@ _REACH = 2
 _NODES = 2_000
 """Where a search branches more often than this, it is given up."""
 
+_LESS_THAN_ONE = 0.9
+"""With room for what the solver leaves undone: 1e-7 a step, far below 0.1 in all."""
+
 _OPTIMAL = "optimal: no whole numbers within the rules have a smaller sum of squares"
 
 
-def best(problem: ChainRules, fitted: Fit) -> tuple[list[Array], str]:
-    """The best whole counts found, and a note that says how good they are."""
+def best(problem: ChainRules, fitted: Fit, steps: int) -> tuple[list[Array], str]:
+    """The best whole counts found, and a note that says how good they are. At most so many steps are searched."""
     squares = problem.squares()
     counts = descend(problem.tree, fitted, squares.weights[-1], problem.boxes)
     if counts is None:
@@ -46,13 +49,13 @@ def best(problem: ChainRules, fitted: Fit) -> tuple[list[Array], str]:
         # Any counts x cost at least bound + weight * (x - centre)^2, and whole x are some way off the centre.
         apart = zip(squares.weights, fitted.centre, strict=True)
         bound = fitted.bound + sum(float((weight * (x - np.rint(x)) ** 2).sum()) for weight, x in apart)
-    if sum(2 * _REACH * level.size for level in counts) <= SMALL:
+    if sum(2 * _REACH * level.size for level in counts) <= steps:
         counts, lines = _nearby(problem, counts)
         bound = max(bound, lines)
         # Costs are whole numbers: what is less than one above a bound is the least.
-        if problem.cost(counts) - bound < 0.99:
+        if problem.cost(counts) - bound < _LESS_THAN_ONE:
             return counts, _OPTIMAL
-        everywhere = _everywhere(problem, fitted, counts)
+        everywhere = _everywhere(problem, fitted, counts, steps)
         if everywhere is not None:
             return everywhere, _OPTIMAL
     cost = problem.cost(counts)
@@ -74,7 +77,7 @@ def _nearby(problem: ChainRules, counts: list[Array]) -> tuple[list[Array], floa
         if real is None:
             return counts, -np.inf
         nearest = [np.rint(level).astype(np.int64) for level in real.levels]
-        if problem.cost(nearest) - real.cost < 0.99 and problem.holds(nearest):
+        if problem.cost(nearest) - real.cost < _LESS_THAN_ONE and problem.holds(nearest):
             found = nearest
         else:
             among = search(problem, windows, whole=True)
@@ -93,7 +96,7 @@ def _weighty(weight: Array, counts: Floats) -> NDArray[np.bool_]:
     return np.broadcast_to(weight > 0, counts.shape)
 
 
-def _everywhere(problem: ChainRules, fitted: Fit, counts: list[Array]) -> list[Array] | None:
+def _everywhere(problem: ChainRules, fitted: Fit, counts: list[Array], steps: int) -> list[Array] | None:
     """The optimum, by looking wherever something better than `counts` could be. None if that is too much."""
     if not problem.counted or not np.isfinite(fitted.bound):
         return None
@@ -103,7 +106,7 @@ def _everywhere(problem: ChainRules, fitted: Fit, counts: list[Array]) -> list[A
     for weight, centre in zip(problem.weights, fitted.centre, strict=True):
         reach = np.sqrt(left / np.where(weight > 0, weight, 1))
         windows.append((np.ceil(centre - reach).astype(np.int64), np.floor(centre + reach).astype(np.int64)))
-    if sum(int((high - low).sum()) for low, high in windows) > SMALL:
+    if sum(int((high - low).sum()) for low, high in windows) > steps:
         return None
     found = search(problem, windows, whole=True)
     return None if found is None else [np.rint(level).astype(np.int64) for level in found.levels]
@@ -167,7 +170,7 @@ def search(problem: ChainRules, windows: Sequence[Box], *, whole: bool) -> _Foun
         prices.append((weights.ravel()[owners] * (2 * before + 1)).astype(float))
         low.append(least)
         high.append(np.where(weights.ravel() > 0, least, np.where(most >= NO_BOUND, np.inf, most)))
-        at_start += int((weights.ravel() * (least - targets.ravel()) ** 2).sum())
+        at_start += int((weights.ravel() * (least - targets.ravel()).astype(object) ** 2).sum())
         row += targets.size
         column += len(owners)
     if cells > 1:
