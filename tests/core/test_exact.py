@@ -20,6 +20,7 @@ from discreet.core.exact import (
     negative_exp_bounds,
     round_down,
     round_up,
+    sqrt_down,
     sqrt_up,
 )
 from discreet.errors import InputError
@@ -68,6 +69,14 @@ def test_a_root_is_not_too_small(value):
     assert sqrt_up(value * value) == value
     if root > Fraction(1, 10**15):
         assert (root - Fraction(1, 10**15)) ** 2 < value
+
+
+@given(st.fractions(min_value=0, max_value=10**30))
+def test_a_root_is_not_too_large(value):
+    root = sqrt_down(value)
+    assert root * root <= value
+    assert sqrt_down(value * value) == value
+    assert (root + Fraction(1, 10**15)) ** 2 > value
 
 
 @given(fractions)

@@ -26,6 +26,7 @@ __all__ = [
     "negative_exp_bounds",
     "round_down",
     "round_up",
+    "sqrt_down",
     "sqrt_up",
 ]
 
@@ -85,6 +86,14 @@ def sqrt_up(value: Fraction, grid: int = GRID) -> Fraction:
     scaled = -((-value.numerator * grid * grid) // value.denominator)
     root = math.isqrt(scaled)
     return Fraction(root + (root * root < scaled), grid)
+
+
+def sqrt_down(value: Fraction, grid: int = GRID) -> Fraction:
+    """A bound from below on the square root, within 1/grid; exact for squares of rationals."""
+    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if top * top == value.numerator and bottom * bottom == value.denominator:
+        return Fraction(top, bottom)
+    return Fraction(math.isqrt(value.numerator * grid * grid // value.denominator), grid)
 
 
 def _contexts(digits: int) -> tuple[decimal.Context, decimal.Context]:

@@ -1,0 +1,1 @@
+"""Synthetic tables: rows that look like the private ones, and are nobody's."""

@@ -1,0 +1,143 @@
+"""The only way to the private marginals: measuring one with noise, choosing among many, every time at a price.
+
+A method of synthesis gets a meter and nothing else. It may look at what came out before it asks for more; the meter
+adds up what is spent and refuses what would exceed the price of the job, charged before the first row was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import sqrt_down
+from discreet.core.mechanism import Bits
+from discreet.core.sensitivity import Sensitivity
+from discreet.errors import InputError
+from discreet.mechanisms import Gaussian, Laplace, TopK
+from discreet.synth.counts import Columns, Counts
+from discreet.synth.domain import Domain
+
+__all__ = ["Meter", "Noisy"]
+
+Currency = Literal["epsilon", "rho"]
+_FINE = 64  # weights are rounded up to multiples of 1/64
+_HEAVIEST = 2**20
+_FARTHEST = 2**40  # distances beyond are cut, so that no score leaves 64 bits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Noisy:
+    """A marginal as it was measured: counts with noise of a known law, one axis a column."""
+
+    columns: Columns
+    values: NDArray[np.int64]
+    noise: Laplace | Gaussian
+
+    @property
+    def variance(self) -> float:
+        """Of the noise on each count."""
+        return self.noise.variance
+
+
+class Meter:
+    """Measures and chooses within a fixed price, counted in `epsilon` (Laplace noise) or `rho` (Gaussian).
+
+    `moved` says how far one unit can move any one marginal: at most `outputs` of its counts, each by at most `each`.
+
+    Guarantee
+        Everything that came out of a meter, however the questions were chosen, costs at most `price` in its currency:
+        pure differential privacy adds up, zCDP adds up, and what would exceed the price is refused before anything is
+        drawn. Proof: docs/proofs/synth.md.
+    """
+
+    def __init__(
+        self, counts: Counts, moved: Sensitivity, currency: Currency, price: Fraction, bits: Bits | None = None
+    ) -> None:
+        self._counts = counts
+        self._moved = moved
+        self._bits = bits
+        self.currency: Currency = currency
+        self.price = Fraction(price)
+        self.spent = Fraction(0)
+
+    @property
+    def domain(self) -> Domain:
+        """The columns, which are public."""
+        return self._counts.domain
+
+    @property
+    def left(self) -> Fraction:
+        """What may still be spent."""
+        return self.price - self.spent
+
+    def prepare(self, marginals: Iterable[Columns]) -> None:
+        """Have these counted at once, because they will be asked for: public, and free."""
+        self._counts.prepare(marginals)
+
+    def noise(self, amount: Fraction) -> Laplace | Gaussian:
+        """The noise that an amount buys for one marginal."""
+        if self.currency == "epsilon":
+            return Laplace.for_epsilon(amount, self._moved)
+        return Gaussian.for_rho(amount, self._moved)
+
+    def measure(self, columns: Columns, amount: Fraction) -> Noisy:
+        """The counts of a marginal with fresh noise."""
+        noise = self.noise(amount)
+        self._spend(amount)
+        exact = self._counts.marginal(columns)
+        noisy = noise.release(exact.ravel(), bits=self._bits).reshape(exact.shape)
+        return Noisy(columns, noisy, noise)
+
+    def choose(
+        self,
+        candidates: Sequence[Columns],
+        guess: Callable[[Columns], Any],
+        amount: Fraction,
+        *,
+        k: int = 1,
+        weights: Sequence[float] | None = None,
+        penalties: Sequence[float] | None = None,
+    ) -> list[int]:
+        """Places of `k` candidates whose counts are farthest from what is guessed, as far as the price lets one see.
+
+        The score of a marginal is weight * (L1 distance between counts and guess - penalty). A unit moves the distance
+        by at most the L1 sensitivity of a marginal, so every score by at most the largest weight times that. Scores
+        need not move the same way, so the plain form of the exponential mechanism is used, `k` times.
+        """
+        if not candidates:
+            raise InputError("candidates", [], "at least one marginal")
+        given = np.ones(len(candidates)) if weights is None else np.asarray(weights, dtype=float)
+        scaled = np.maximum(np.ceil(given * _FINE), 1).astype(np.int64)
+        if not np.isfinite(given).all() or (given <= 0).any() or scaled.max() > _HEAVIEST:
+            raise InputError("weights", "one of them", "above zero, and no more than 2**14")
+        less = np.zeros(len(candidates)) if penalties is None else np.asarray(penalties, dtype=float)
+        mechanism = self._choice(amount, min(k, len(candidates)), int(scaled.max()) * self._moved.l1)
+        self._spend(amount)
+        scores = [
+            int(weight) * (self._distance(columns, guess(columns)) - int(penalty))
+            for columns, weight, penalty in zip(candidates, scaled, np.rint(less), strict=True)
+        ]
+        return mechanism.release(np.array(scores, dtype=np.int64), bits=self._bits)
+
+    def _choice(self, amount: Fraction, k: int, sensitivity: int) -> TopK:
+        """k selections for an amount: of epsilon all of it; of rho, as each of e-bounded range costs e^2 / 8."""
+        if self.currency == "epsilon":
+            return TopK(k, amount, sensitivity)
+        return TopK(k, k * sqrt_down(8 * amount / k), sensitivity)
+
+    def _distance(self, columns: Columns, guessed: Any) -> int:
+        """The L1 distance, of whole numbers: the guess is rounded, which sees nothing private."""
+        whole = np.rint(np.asarray(guessed, dtype=float)).astype(np.int64)
+        return min(int(np.abs(self._counts.marginal(columns) - whole).sum()), _FARTHEST)
+
+    def _spend(self, amount: Fraction) -> None:
+        if amount <= 0:
+            raise InputError("amount", str(amount), "more than zero")
+        if amount > self.left:
+            raise InputError("amount", str(amount), f"at most what is left of the price, {self.left}")
+        self.spent += amount
