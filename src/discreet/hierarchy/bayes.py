@@ -40,6 +40,8 @@ Reals = NDArray[np.float64]
 _NO_RULES = Rules()
 _NOTHING = 1e18  # the variance of what was not asked
 _SWEEPS = 4
+_HARD_SWEEPS = 40  # where totals are public; the rounding mends what is left
+_CLOSE = 0.01  # persons: totals that move by less have settled
 _SURE = 1e-3  # the least variance of a cell: nothing is so certain that a sibling's error may not move it
 
 
@@ -115,7 +117,9 @@ def _cells(
     size = len(totals)
     public = rows.least == rows.most
     even = (above / many)[place]
-    mean, variance = expected(totals[:, None], doubt, seen.noise, even[:, None])
+    # A total of many cells has the noise of all of them: nearly normal, whatever the law of one.
+    law = seen.noise if parents.shape[1] == 1 else Gaussian(1)
+    mean, variance = expected(totals[:, None], doubt, law, even[:, None])
     aim = np.where(public, rows.least, mean[:, 0])
     width = np.where(public, 1e-9, np.maximum(variance[:, 0], _SURE))
     roof = np.full(size, float(above.max()) + 1)
@@ -145,26 +149,28 @@ def _settled(
 
     Rows by their direct question only: what cells say about a total is in their means already.
     """
-    place, cells = tree.parents[level], mean.shape[1]
+    place, size = tree.parents[level], len(mean)
     target, doubt = seen.direct.values[level], seen.direct.variance[level]
     public = rows.least == rows.most
     target, doubt = np.where(public, rows.least, target), np.where(public, 1e-9, doubt)
+    # One cell after the other from here on: columns are then stretches of memory.
     base = lower.sum(axis=1)
-    room = (np.minimum(upper, parents[place]) - lower).astype(float)
-    counts, above = np.tile(tree.children(level - 1), cells), (parents - tree.add(level - 1, lower)).astype(float)
-    flat = [np.ascontiguousarray(a.T).ravel() for a in (variance, room, above)]
-    pull = np.zeros(len(mean))
-    aim = mean
-    for _ in range(_SWEEPS if (doubt < _NOTHING / 2).any() else 0):
-        free = mean - lower + variance * pull[:, None]
-        shift = multiplier(counts, np.ascontiguousarray(free.T).ravel(), *flat).reshape(cells, -1).T
-        free += variance * shift[place]
-        held = np.clip(free, 0.0, room)
-        give = np.where(free == held, variance, 0.0).sum(axis=1)
-        pull = (pull * give + target - base - held.sum(axis=1)) / (give + doubt)
-        aim = mean + variance * pull[:, None]
+    room = np.ascontiguousarray((np.minimum(upper, parents[place]) - lower).T, dtype=float)
+    above = np.ascontiguousarray((parents - tree.add(level - 1, lower)).T, dtype=float)
+    start, width = np.ascontiguousarray((mean - lower).T), np.ascontiguousarray(variance.T)
+    counts = np.tile(tree.children(level - 1), len(start))
+    pull = np.zeros(size)
+    if rows.hard or (doubt < _NOTHING / 2).any():
+        for _ in range(_HARD_SWEEPS if rows.hard else _SWEEPS):
+            free = start + width * pull
+            shift = multiplier(counts, free.ravel(), width.ravel(), room.ravel(), above.ravel()).reshape(above.shape)
+            free += width * shift[:, place]
+            held = np.clip(free, 0.0, room)
+            give = np.where(free == held, width, 0.0).sum(axis=0)
+            before, pull = pull, (pull * give + target - base - held.sum(axis=0)) / (give + doubt)
+            if (np.abs(pull - before) * give).max() < _CLOSE:
+                break
     if not rows.hard:
-        return spread(tree, level - 1, parents, aim, variance, lower, upper)
-    shift = multiplier(counts, np.ascontiguousarray((aim - lower).T).ravel(), *flat).reshape(cells, -1).T
-    aim = np.clip(aim + variance * shift[place], lower, upper)
-    return transport(tree, level - 1, parents, aim, np.ones(len(mean)), lower, upper, Rows(rows.least, rows.most))
+        return spread(tree, level - 1, parents, mean + variance * pull[:, None], variance, lower, upper)
+    near = lower + np.clip(start + width * (pull + shift[:, place]), 0.0, room).T
+    return transport(tree, level - 1, parents, near, np.ones(size), lower, upper, Rows(rows.least, rows.most))

@@ -61,7 +61,7 @@ class _Tables:
     def fit(cls, noisy: Reals, variance: Reals, noise: Laplace | Gaussian, rough: Reals) -> _Tables:
         cells = noisy.shape[1]
         # Regions whose noise differs by less than a fifth share a law.
-        names, kind = np.unique(np.rint(2 * np.log2(np.maximum(variance, 1e-6))), return_inverse=True)
+        _, kind = np.unique(np.rint(2 * np.log2(np.maximum(variance, 1e-6))), return_inverse=True)
         weights = np.bincount(kind)
         laws = [Law.with_variance(noise, float(v)) for v in np.bincount(kind, np.maximum(variance, 1e-6)) / weights]
         deviation = float(np.sqrt(variance.mean()))
