@@ -82,7 +82,7 @@ def errors(report: Report, name: str, truth, layout: Layout, trials: int, shares
     true = layout.sums(truth)
     for epsilon in EPSILONS:
         ours, plain = dict.fromkeys(shares, 0.0), dict.fromkeys(shares, 0.0)
-        seconds = 0.0
+        seconds = clipped = 0.0
         for _ in range(trials):
             noisy, noises = measured(layout, true, epsilon, shares)
             start = time.process_time()
@@ -90,6 +90,7 @@ def errors(report: Report, name: str, truth, layout: Layout, trials: int, shares
             seconds += time.process_time() - start
             stray = Laplace.for_epsilon(epsilon).release(np.zeros(truth.size, dtype=np.int64)).reshape(truth.shape)
             strayed = layout.sums(truth + stray)
+            clipped += np.abs(np.maximum(truth + stray, 0) - truth).mean() / trials
             for feature in shares:
                 ours[feature] += np.abs(found[feature] - true[feature]).mean() / trials
                 plain[feature] += np.abs(strayed[feature] - true[feature]).mean() / trials
@@ -99,6 +100,7 @@ def errors(report: Report, name: str, truth, layout: Layout, trials: int, shares
             report.figure(case, f"{feature}, mean error", ours[feature], "rows", at_most=target)
             report.figure(case, f"{feature}, plain noise", plain[feature], "rows")
             report.figure(case, f"{feature}, ratio", ours[feature] / plain[feature], "x", at_most=1)
+        report.figure(case, "cells, plain noise cut at 0", clipped, "rows")
         report.figure(case, "making counts agree", seconds / trials, "CPU s", at_most=10)
 
 
