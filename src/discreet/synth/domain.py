@@ -96,6 +96,21 @@ class Domain:
             raise InputError(field, name, "one of " + ", ".join(self.names))
         return self.names.index(name)
 
+    def merged(self, bins: Sequence[NDArray[np.int64]]) -> Domain:
+        """The domain of bins that codes are put together in: a bin's label is the tuple of its codes' labels."""
+        if len(bins) != len(self):
+            raise InputError("bins", len(bins), f"one list for each of the {len(self)} columns")
+        found = []
+        for attribute, bin_of in zip(self.attributes, bins, strict=True):
+            used = np.unique(bin_of)
+            if len(bin_of) != attribute.size or not np.array_equal(used, np.arange(len(used))):
+                raise InputError(
+                    f"bins.{attribute.name}", "some list", f"a bin for each of {attribute.size} codes, from 0"
+                )
+            labels = tuple(tuple(attribute.labels[code] for code in np.flatnonzero(bin_of == one)) for one in used)
+            found.append(Attribute(attribute.name, attribute.key, labels, attribute.ordered, attribute.missing))
+        return Domain(tuple(found))
+
     def check(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """A table of codes, one row a record, if every code is one of its column's."""
         table = np.asarray(codes)

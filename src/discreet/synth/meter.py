@@ -19,7 +19,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace, TopK
-from discreet.synth.counts import Columns, Counts
+from discreet.synth.counts import Bins, Columns, Counts, MergedCounts
 from discreet.synth.domain import Domain
 
 __all__ = ["Meter", "Noisy"]
@@ -27,6 +27,7 @@ __all__ = ["Meter", "Noisy"]
 Currency = Literal["epsilon", "rho"]
 _FINE = 64  # weights are rounded up to multiples of 1/64
 _HEAVIEST = 2**20
+_LARGEST = 2**34  # a guess beyond is cut: sums of so many fit 64 bits
 _FARTHEST = 2**40  # distances beyond are cut, so that no score leaves 64 bits
 
 
@@ -44,10 +45,20 @@ class Noisy:
         return self.noise.variance
 
 
+@dataclass(slots=True)
+class _Purse:
+    """What may be spent and what was."""
+
+    price: Fraction
+    spent: Fraction = Fraction(0)
+
+
 class Meter:
     """Measures and chooses within a fixed price, counted in `epsilon` (Laplace noise) or `rho` (Gaussian).
 
-    `moved` says how far one unit can move any one marginal: at most `outputs` of its counts, each by at most `each`.
+    `moved` bounds how far one unit can move any one marginal, whichever codes are counted together: the sum of the
+    changes (`moved.l1`) and the sum of their squares (`moved.l2_squared`). One row added: Sensitivity(1). One row
+    replaced: Sensitivity(1, outputs=2). A person with up to r rows: Sensitivity(r), since all may be in one cell.
 
     Guarantee
         Everything that came out of a meter, however the questions were chosen, costs at most `price` in its currency:
@@ -62,8 +73,23 @@ class Meter:
         self._moved = moved
         self._bits = bits
         self.currency: Currency = currency
-        self.price = Fraction(price)
-        self.spent = Fraction(0)
+        self._purse = _Purse(Fraction(price))
+
+    @property
+    def price(self) -> Fraction:
+        """What everything together may cost."""
+        return self._purse.price
+
+    @property
+    def spent(self) -> Fraction:
+        """What was paid so far."""
+        return self._purse.spent
+
+    def merged(self, bins: Bins) -> Meter:
+        """The same meter, on the same price, of a table whose codes are put together in bins."""
+        other = Meter(MergedCounts(self._counts, bins), self._moved, self.currency, self.price, self._bits)
+        other._purse = self._purse
+        return other
 
     @property
     def domain(self) -> Domain:
@@ -116,6 +142,9 @@ class Meter:
         if not np.isfinite(given).all() or (given <= 0).any() or scaled.max() > _HEAVIEST:
             raise InputError("weights", "one of them", "above zero, and no more than 2**14")
         less = np.zeros(len(candidates)) if penalties is None else np.asarray(penalties, dtype=float)
+        if len(given) != len(candidates) or len(less) != len(candidates):
+            raise InputError("weights", len(given), f"one, and one penalty, for each of {len(candidates)} candidates")
+        less = np.clip(np.nan_to_num(less), -_FARTHEST, _FARTHEST)
         mechanism = self._choice(amount, min(k, len(candidates)), int(scaled.max()) * self._moved.l1)
         self._spend(amount)
         scores = [
@@ -131,8 +160,16 @@ class Meter:
         return TopK(k, k * sqrt_down(8 * amount / k), sensitivity)
 
     def _distance(self, columns: Columns, guessed: Any) -> int:
-        """The L1 distance, of whole numbers: the guess is rounded, which sees nothing private."""
-        whole = np.rint(np.asarray(guessed, dtype=float)).astype(np.int64)
+        """The L1 distance, of whole numbers: the guess is rounded and cut, which sees nothing private.
+
+        A guess in another shape would be compared with every count many times over, and one too large would leave 64
+        bits: either way a unit could move the distance farther than is charged for.
+        """
+        shape = tuple(self.domain.sizes[column] for column in columns)
+        near = np.nan_to_num(np.asarray(guessed, dtype=float))
+        if near.shape != shape:
+            raise InputError("guess", near.shape, f"counts in the shape {shape}")
+        whole = np.rint(np.clip(near, -_LARGEST, _LARGEST)).astype(np.int64)
         return min(int(np.abs(self._counts.marginal(columns) - whole).sum()), _FARTHEST)
 
     def _spend(self, amount: Fraction) -> None:
@@ -140,4 +177,4 @@ class Meter:
             raise InputError("amount", str(amount), "more than zero")
         if amount > self.left:
             raise InputError("amount", str(amount), f"at most what is left of the price, {self.left}")
-        self.spent += amount
+        self._purse.spent += amount

@@ -1,0 +1,72 @@
+"""Rows from a junction tree, stratified: every cell gets its expected number of rows, rounded up or down.
+
+Going down the tree, the rows that agree in a separator are put in random order and dealt to the new columns' cells by
+systematic sampling. So a cell's count is within one of what its parent's rows call for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.mechanism import Bits
+from discreet.synth.calibrate import Floats
+from discreet.synth.junction import Junction
+from discreet.synth.replay import uniforms
+
+__all__ = ["Codes", "deal", "sample"]
+
+Codes = NDArray[np.int64]
+
+
+def sample(tree: Junction, sizes: Sequence[int], beliefs: Sequence[Floats], count: int, bits: Bits) -> Codes:
+    """So many rows, one column for each of the table's."""
+    rows = np.zeros((count, len(sizes)), dtype=np.int64)
+    if count == 0:
+        return rows
+    for clique, separator, belief in zip(tree.cliques, tree.separators, beliefs, strict=True):
+        fresh = tuple(column for column in clique if column not in separator)
+        order = [clique.index(column) for column in (*separator, *fresh)]
+        shape = tuple(sizes[column] for column in fresh)
+        table = belief.transpose(order).reshape(-1, math.prod(shape))
+        given = np.zeros(count, dtype=np.int64)
+        if separator:
+            given = np.ravel_multi_index(
+                tuple(rows[:, column] for column in separator), tuple(sizes[column] for column in separator)
+            ).astype(np.int64)
+        cells = deal(table, given, bits)
+        for column, codes in zip(fresh, np.unravel_index(cells, shape), strict=True):
+            rows[:, column] = codes
+    return rows
+
+
+def deal(table: Floats, given: Codes, bits: Bits) -> Codes:
+    """For every row a column of `table`, with the probabilities of the table's row that is `given` for it.
+
+    Rows with the same `given` are dealt systematically: how many get a cell is what is expected, up or down to a whole.
+    """
+    count, wide = len(given), table.shape[1]
+    masses = table.sum(axis=1, keepdims=True)
+    shares = np.divide(table, masses, out=np.full_like(table, 1 / wide), where=masses > 0)
+    order = np.lexsort((uniforms(bits, count), given))
+    groups = given[order]
+    first = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
+    lengths = np.diff(np.r_[first, count])
+    rank = np.arange(count) - np.repeat(first, lengths)
+    shift = np.repeat(uniforms(bits, len(first)), lengths)
+    places = (rank + shift) / np.repeat(lengths, lengths)  # each group's rows, evenly from 0 up to 1
+    seen = groups[first]
+    edges = np.cumsum(shares[seen], axis=1)
+    edges /= edges[:, -1:]
+    # One search for all groups: those of group g are moved to between g and g + 1.
+    block = np.repeat(np.arange(len(seen)), lengths)
+    flat = (edges + np.arange(len(seen))[:, None]).ravel()
+    found = np.searchsorted(flat, places + block, side="right") - block * wide
+    last = wide - 1 - np.argmax(shares[seen][:, ::-1] > 0, axis=1)  # rounding must not reach an impossible cell
+    cells = np.minimum(np.maximum(found, 0), np.repeat(last, lengths))
+    dealt = np.empty(count, dtype=np.int64)
+    dealt[order] = cells
+    return dealt
