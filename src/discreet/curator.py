@@ -10,6 +10,7 @@ from discreet.query.key import Key
 from discreet.query.predicate import Predicate
 
 if TYPE_CHECKING:
+    from discreet.hierarchy.mobility import MobilityQuestion
     from discreet.hierarchy.question import TreeQuestion
     from discreet.hierarchy.released import TreeRelease
     from discreet.hierarchy.rules import Rules
@@ -54,6 +55,24 @@ class Curator(Desk):
             cumulative=cumulative,
             rules=rules,
         )
+
+    def mobility(
+        self,
+        *,
+        origin: str | Key,
+        destination: str | Key,
+        window: str | Key | None = None,
+        zones: Mapping[Any, str] | None = None,
+        where: str | Predicate | None = None,
+    ) -> MobilityQuestion:
+        """Who goes where, and when: counts of origin, destination and time window that agree with their sums.
+
+        Places and windows are public: declared categories, whole numbers or `bins(...)`. `zones` puts every place in a
+        zone; then pairs of zones are measured too.
+        """
+        from discreet.hierarchy.mobility import mobility
+
+        return mobility(self, origin=origin, destination=destination, window=window, zones=zones, where=where)
 
     def tree_release(self, release: str) -> TreeRelease:
         """A hierarchy released before, read again for free."""
