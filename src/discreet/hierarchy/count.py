@@ -17,6 +17,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours
 from discreet.errors import InputError
+from discreet.hierarchy.asked import moved_sums
 from discreet.hierarchy.tree import Hierarchy
 from discreet.noise.bits import words
 from discreet.query.aggregate import count
@@ -134,11 +135,9 @@ class Counted:
                 return Sensitivity(1, min(twice, outputs)), False
             # A member who leaves one group of size s and joins another of size s takes two from that count.
             return Sensitivity(twice, min(2, outputs)), twice == 2
-        leaf = sensitivity(Rows(), unit, outputs)
-        touched = 1 if unit.column is None else unit.groups
-        if touched == 1 or (level == self.tree.depth - 1 and not totals):
-            return leaf, False
-        return Sensitivity(touched * unit.rows, min(twice, outputs)), True
+        if level == self.tree.depth - 1 and not totals:
+            return sensitivity(Rows(), unit, outputs), False
+        return moved_sums(unit, self.tree.leaves * self.cells, outputs)
 
     def count(self, data: Connection, bits: Bits) -> NDArray[np.int64]:
         """The exact counts, one row a leaf and one column a cell: private still. Called inside the one door only."""

@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
-from discreet.core.loss import ZCDP, Loss, Pure
+from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
-from discreet.core.sensitivity import Sensitivity
-from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
+from discreet.hierarchy.asked import Asked, moved_sums
 from discreet.hierarchy.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
 from discreet.ledger.budget import Allotment, Charge
-from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.blend import half_width
 from discreet.noise.bits import words
 from discreet.query.compile import GROUP, compile_query, measure_name
@@ -32,9 +30,8 @@ from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
 
-__all__ = ["TOTAL", "FlowAsked", "MobilityPlan", "moved_sums", "plan_mobility"]
+__all__ = ["TOTAL", "FlowAsked", "MobilityPlan", "plan_mobility"]
 
-Noise = Laplace | Gaussian
 Whole = NDArray[np.int64]
 
 TOTAL = "total"
@@ -42,39 +39,10 @@ _COUNT = "count"
 
 
 @dataclass(frozen=True, slots=True)
-class FlowAsked:
-    """One aggregation: its share of the price, its noise, and how far one unit moves it."""
+class FlowAsked(Asked):
+    """One aggregation of flows, by name."""
 
     name: str
-    share: Fraction
-    noise: Noise
-    moved: Sensitivity
-    merged: bool
-
-    @property
-    def loss(self) -> Loss:
-        """What it costs. Where a unit's cells may have merged, only the norms of its move are known: a claim."""
-        if not self.merged:
-            return self.noise.loss(self.moved)
-        match self.noise:
-            case Laplace(scale):
-                return Pure(self.moved.l1 / scale)
-            case Gaussian(sigma):
-                return ZCDP(self.moved.l2_squared / (2 * sigma * sigma))
-
-
-def moved_sums(unit: Unit, cells: int, outputs: int) -> tuple[Sensitivity, bool]:
-    """How far one unit can move `outputs` sums of disjoint cells, and whether several of its cells may be in one sum.
-
-    A unit adds at most r rows to each of at most k cells. Added or removed, the sums change by a vector v >= 0 whose
-    entries add up to at most k r: L1 <= k r and L2 <= k r. Replaced, they change by v - v': L1 <= 2 k r, and
-    L2^2 <= |v|^2 + |v'|^2 <= 2 (k r)^2, as v and v' have no negative entries; a single sum changes by at most k r.
-    Proof: docs/proofs/constraints.md.
-    """
-    touched = 1 if unit.column is None else min(unit.groups, cells)
-    each = touched * (1 if unit.column is None else unit.rows)
-    several = 1 if unit.neighbours is Neighbours.ADD_REMOVE else min(2, outputs)
-    return Sensitivity(each=each, outputs=several), touched > 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,7 +219,7 @@ def plan_mobility(
             else moved_sums(schema.unit, cells, sizes[name])
         )
         (noise,) = price.part(share).buys(allotment, [moved], [None])
-        asked.append(FlowAsked(name, share, noise, moved, merged))
+        asked.append(FlowAsked(share, noise, moved, merged, name))
     windowed = len(question.keys) == 3
     return MobilityPlan(question, schema, allotment, price.confidence, layout, zone_names, tuple(asked), windowed)
 

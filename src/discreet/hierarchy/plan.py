@@ -12,49 +12,31 @@ from typing import Any
 import numpy as np
 
 from discreet.accounting.compose import compose
-from discreet.core.loss import ZCDP, Loss, Pure
+from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.packed import packed
 from discreet.core.progress import tell
-from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError
+from discreet.hierarchy.asked import Asked
 from discreet.hierarchy.count import Counted
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.methods import published
 from discreet.hierarchy.record import measured_to, published_to
 from discreet.hierarchy.rules import Rules
 from discreet.ledger.budget import Allotment, Charge
-from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.plan import noise_name
 from discreet.query.price import Price
 from discreet.query.source import Connection
 
-__all__ = ["Asked", "TreePlan", "plan_tree"]
-
-Noise = Laplace | Gaussian
+__all__ = ["LevelAsked", "TreePlan", "plan_tree"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LevelAsked(Asked):
     """One question to one level: its counts, or its totals over all cells."""
 
     level: int
     totals: bool
-    share: Fraction
-    noise: Noise
-    moved: Sensitivity
-    merged: bool
-
-    @property
-    def loss(self) -> Loss:
-        """What it costs. Where moves may have merged, their sum is bounded and no more: a cost that rests on that."""
-        if not self.merged:
-            return self.noise.loss(self.moved)
-        match self.noise:
-            case Laplace(scale):
-                return Pure(self.moved.l1 / scale)
-            case Gaussian(sigma):
-                return ZCDP(self.moved.l2_squared / (2 * sigma * sigma))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +50,7 @@ class TreePlan:
 
     counted: Counted
     allotment: Allotment
-    asked: tuple[Asked, ...]
+    asked: tuple[LevelAsked, ...]
     method: str
     rules: Rules
     confidence: float
@@ -165,5 +147,5 @@ def plan_tree(
     for (level, totals), share in sorted(shares.items()):
         moved, merged = counted.moved(level, totals=totals)
         (noise,) = price.part(share).buys(allotment, [moved], [None])
-        asked.append(Asked(level, totals, share, noise, moved, merged))
+        asked.append(LevelAsked(share, noise, moved, merged, level, totals))
     return TreePlan(counted, allotment, tuple(asked), method, rules, price.confidence)
