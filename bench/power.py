@@ -215,27 +215,24 @@ def picture(rows, path):
     """Cost gap over epsilon for each alpha, before and after."""
     import altair
 
-    values = [
-        {"alpha": f"alpha {alpha:.0%}", "epsilon": epsilon, "loads": name, "gap": gap}
-        for (alpha, epsilon), found in rows.items()
-        for name, gap in (("plain noise", found["plain"]), ("repaired", found["repaired"]))
-        if gap is not None
-    ]
-    marks = [
-        {"alpha": f"alpha {alpha:.0%}", "epsilon": epsilon, "gap": found["plain"], "infeasible": found["infeasible"]}
-        for (alpha, epsilon), found in rows.items()
-        if found["infeasible"] and found["plain"] is not None
-    ]
-    marks = [{**mark, "text": f"{mark['infeasible']:.0%} infeasible"} for mark in marks]
-    x = altair.X("epsilon:O", title="epsilon", axis=altair.Axis(labelAngle=0))
-    y = altair.Y("gap:Q", title="cost gap, mean of feasible releases (%)", scale=altair.Scale(type="log"))
+    values = []
+    for (alpha, epsilon), found in rows.items():
+        place = {"alpha": f"alpha {alpha:.0%}", "epsilon": epsilon}
+        if found["plain"] is not None:
+            note = f"{found['infeasible']:.0%} infeasible" if found["infeasible"] else ""
+            values.append({**place, "loads": "plain noise", "gap": found["plain"], "note": note})
+        values.append({**place, "loads": "repaired", "gap": found["repaired"], "note": ""})
+    order = list(dict.fromkeys(value["alpha"] for value in values))
     scale = altair.Scale(domain=["plain noise", "repaired"], range=["#b2182b", "#2166ac"])
-    colour = altair.Color("loads:N", title=None, scale=scale)
-    lines = altair.Chart(altair.InlineData(values=values)).mark_line(point=True).encode(x=x, y=y, color=colour)
-    texts = altair.Chart(altair.InlineData(values=marks)).mark_text(dx=12, dy=-10, align="left", color="#b2182b")
-    drawn = altair.layer(lines, texts.encode(x=x, y=y, text="text:N")) if marks else lines
-    chart = drawn.properties(width=190, height=220).facet(column=altair.Column("alpha:N", title=None, sort=None))
-    chart.properties(title="PGLib case118, beta 1%: what the repair does to the cost of the released loads").save(path)
+    base = altair.Chart().encode(
+        x=altair.X("epsilon:O", title="epsilon", axis=altair.Axis(labelAngle=0)),
+        y=altair.Y("gap:Q", title="cost gap, mean of feasible releases (%)", scale=altair.Scale(type="log")),
+        color=altair.Color("loads:N", title=None, scale=scale),
+    )
+    notes = base.mark_text(dx=10, align="left").encode(text="note:N")
+    drawn = altair.layer(base.mark_line(point=True), notes, data=altair.InlineData(values=values))
+    chart = drawn.properties(width=190, height=220).facet(column=altair.Column("alpha:N", title=None, sort=order))
+    chart.properties(title="PGLib case118, beta 1%: the cost of the released loads").save(path)
 
 
 def main() -> None:
