@@ -17,6 +17,8 @@ Reals = NDArray[np.float64]
 
 _FAR = 30  # standard deviations from which on a noisy count says all there is to know
 _STEPS = 60  # of expectation maximisation
+_BINS = 16
+_SUMMED = 1 << 15  # beyond, a law is cut off: counts this large are not what noise hides
 _PSEUDO = 30.0  # observations that what a column has in common counts for in each of its groups
 
 
@@ -44,13 +46,17 @@ class Spread:
         return np.interp(uniform, self.below(grid), grid)
 
 
-def draw(noisy: Reals, noise: Spread, group: Array, bits: Bits) -> tuple[Reals, Reals]:
-    """For every noisy count a true one, drawn from what is likely in its column and group; and about its variance.
+def draw(noisy: Reals, noise: Spread, expected: Reals, shape: float, bits: Bits) -> Reals:
+    """For every noisy count a true one, drawn from what is likely where as much was expected.
 
-    Each column has a distribution of its own on a grid, and each group in it one that is drawn towards it.
+    Counts of a column of which about as much was expected (powers of two) are a group with a distribution of its own.
+    Where noise hides everything, that is the negative binomial law of that mean and `shape`; what the noisy counts
+    say, and what the column has in common, moves it from there.
     """
     size, columns = noisy.shape
+    group = np.clip(2 + np.log2(np.maximum(expected, 0.25)), 0, _BINS - 1).astype(np.int64)
     groups = int(group.max()) + 1
+    shapes = _shapes(noisy, noise, expected, group, shape)
     edges = _edges(noise.deviation)
     step = max(1.0, noise.deviation / 8)
     first, last = -int(40 * noise.deviation / step), int(_FAR * noise.deviation / step) + 1
@@ -60,17 +66,19 @@ def draw(noisy: Reals, noise: Spread, group: Array, bits: Bits) -> tuple[Reals, 
     chance = np.maximum(chance, 1e-14) / (ends - starts)
     row = np.clip(np.rint(noisy / step).astype(np.int64) - first, 0, len(heard) - 1)
     uniform = (words(bits, 2 * noisy.size) >> np.uint64(11)).astype(float).reshape(2, size, columns) * 2.0**-53
-    out, width = np.rint(noisy - noise.at(uniform[0])), np.full(noisy.shape, noise.deviation**2)
-    middle = (starts + ends - 1) / 2
+    out: Reals = np.rint(noisy - noise.at(uniform[0]))
     for column in range(columns):
         near = np.flatnonzero(noisy[:, column] < _FAR * noise.deviation)
         if not len(near):
             continue
         label, place = group[near, column], row[near, column]
         seen = np.bincount(place * groups + label, minlength=len(heard) * groups).reshape(-1, groups).astype(float)
-        flat = np.full((len(middle), 1), 1 / len(middle))
+        flat = np.full((len(starts), 1), 1 / len(starts))
         common = _climb(chance, seen.sum(axis=1, keepdims=True), flat, 1.0)
-        weights = _climb(chance, seen, common, _PSEUDO)
+        many = np.maximum(np.bincount(label, minlength=groups), 1)
+        means = np.bincount(label, weights=expected[near, column], minlength=groups) / many
+        start = 0.9 * _scattered(edges, means, shapes) + 0.1 * common
+        weights = _climb(chance, seen, start, _PSEUDO)
         order = np.argsort(label, kind="stable")
         stops = np.cumsum(np.bincount(label, minlength=groups))
         for one in np.flatnonzero(np.diff(stops, prepend=0)):
@@ -80,11 +88,10 @@ def draw(noisy: Reals, noise: Spread, group: Array, bits: Bits) -> tuple[Reals, 
             masses /= masses.sum(axis=1, keepdims=True)
             running = np.cumsum(masses, axis=1) + np.arange(len(rows))[:, None]
             found = np.searchsorted(running.ravel(), back + uniform[0, near[here], column], "right")
-            found = np.clip(found - back * len(middle), 0, len(middle) - 1)
+            found = np.clip(found - back * len(starts), 0, len(starts) - 1)
             inside = np.floor(uniform[1, near[here], column] * (ends - starts)[found])
             out[near[here], column] = starts[found] + inside
-            width[near[here], column] = (masses @ middle**2 - (masses @ middle) ** 2 + 0.1)[back]
-    return out, width
+    return out
 
 
 def _edges(deviation: float) -> Reals:
@@ -96,11 +103,45 @@ def _edges(deviation: float) -> Reals:
     return np.array(edges, float)
 
 
+def _shapes(noisy: Reals, noise: Spread, expected: Reals, group: Array, usual: float) -> Reals:
+    """How evenly true counts of each group are spread: from how much more than noise and chance the noisy ones vary.
+
+    As `usual` where noise hides it.
+    """
+    near = noisy < _FAR * noise.deviation
+    many = np.maximum(np.bincount(group[near], minlength=int(group.max()) + 1), 1)
+    mean, centre, square = (
+        np.bincount(group[near], weights=values[near], minlength=len(many)) / many
+        for values in (expected, noisy, noisy**2)
+    )
+    mean = np.maximum(mean, 0.1)
+    rough = (square - centre**2 - noise.deviation**2 - mean) / mean**2
+    error = np.sqrt(5 if noise.laplace else 2) * noise.deviation**2 / mean**2 / np.sqrt(many)
+    trust = 0.25 / (0.25 + error**2)
+    shapes: Reals = 1 / np.clip(trust * rough + (1 - trust) / usual, 0.25, 4)
+    return shapes
+
+
+def _scattered(edges: Reals, means: Reals, shapes: Reals) -> Reals:
+    """Negative binomial laws, a column for each mean and shape, in the intervals of the grid: by summation."""
+    upto = np.arange(min(int(edges[-1]), _SUMMED))
+    mean, shape = np.maximum(means, 1e-3), shapes
+    # log P[k] = log P[k-1] + log((k - 1 + shape) / k * ratio)
+    steps = np.log((upto[1:, None] - 1 + shape) / upto[1:, None]) + np.log(mean / (mean + shape))
+    first = -shape * np.log1p(mean / shape)
+    masses = np.exp(first + np.vstack([np.zeros(len(means)), np.cumsum(steps, axis=0)]))
+    begins = np.searchsorted(upto, edges[:-1][edges[:-1] < len(upto)])
+    found = np.full((len(edges) - 1, len(means)), 1e-12)
+    found[: len(begins)] += np.add.reduceat(masses, begins, axis=0)
+    laws: Reals = found / found.sum(axis=0)
+    return laws
+
+
 def _climb(chance: Reals, seen: Reals, start: Reals, pseudo: float) -> Reals:
     """The most likely distributions, one a column of `seen`, by expectation maximisation from `start`."""
     used = np.flatnonzero(seen.any(axis=1))
     chance, seen = chance[used], seen[used]
-    found = np.repeat(start, seen.shape[1], axis=1)
+    found = np.broadcast_to(start, (len(start), seen.shape[1]))
     total = seen.sum(axis=0) + pseudo
     for _ in range(_STEPS):
         found = (found * (chance.T @ (seen / (chance @ found))) + pseudo * start) / total

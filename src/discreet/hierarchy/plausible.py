@@ -21,6 +21,7 @@ from discreet.hierarchy.rounding import spread
 from discreet.hierarchy.rules import Rules
 from discreet.hierarchy.topdown import rows_of, within
 from discreet.hierarchy.transport import Rows, one_row, transport
+from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Gaussian, Laplace
 
 __all__ = ["plausible"]
@@ -28,8 +29,9 @@ __all__ = ["plausible"]
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-_BINS = 16
-_PULL = 4.0  # how much more a region's total counts than one of its cells
+_TOTALS, _CELLS = 0.5, 1.5  # how evenly people are spread where noise hides it: shapes of negative binomial laws
+_LITTLE = 0.05
+_TURNS = 5
 
 
 def plausible(measured: Measured, estimate: Estimate, rules: Rules, bits: Bits) -> Array:
@@ -55,34 +57,39 @@ def plausible(measured: Measured, estimate: Estimate, rules: Rules, bits: Bits) 
         asked = measured.levels[level]
         own = asked.noise if cells == 1 and asked.totals_noise is None else asked.totals_noise
         noise = _noise(found.up_total_variance[level], own)
-        totals, width = draw(found.up_totals[level][:, None], noise, _bins(above / many)[place][:, None], bits)
+        totals = draw(found.up_totals[level][:, None], noise, (above / many)[place][:, None], _TOTALS, bits)
         nothing = np.zeros(totals.shape, np.int64)
+        totals *= (above / np.maximum(tree.add(level - 1, totals)[:, 0], 1))[place][:, None]
+        width = np.maximum(totals, 0) + _LITTLE
         fitting = spread(tree, level - 1, above[:, None], totals, width, nothing, nothing + above[place][:, None])
         # Then cells: among those of which as much is to be expected, from the parent's mix and the region's total.
         mix = counts / np.maximum(above, 1)[:, None]
         noise = _noise(alone, asked.noise)
-        drawn, width = draw(found.up_counts[level], noise, _bins(mix[place] * fitting), bits)
+        drawn = draw(found.up_counts[level], noise, mix[place] * fitting, _CELLS, bits)
         rows = rows_of(known, found, level)
         low, high = known.lower[level], known.upper[level]
-        # The cells are made to add up to the region's total as well: where nobody lives there is nobody of any kind.
+        drawn = _fitted(tree, level - 1, np.clip(drawn, low, high), counts, fitting)
         if rows.hard:
-            rows = Rows(rows.least, rows.most)
+            below = transport(tree, level - 1, counts, drawn, alone, low, high, Rows(rows.least, rows.most))
         else:
-            rows = Rows(rows.least, rows.most, fitting[:, 0].astype(float), np.full(len(drawn), _PULL) / alone)
-        below = transport(tree, level - 1, counts, drawn, alone, low, high, rows)
+            below = spread(tree, level - 1, counts, drawn, drawn + _LITTLE, low, high)
         if below is None:
             return estimate.counts[-1]
         counts = below
     return counts
 
 
+def _fitted(tree: Hierarchy, level: int, drawn: Reals, parents: Array, totals: Array) -> Reals:
+    """Cells, scaled by turns to region's totals and to parents: where nobody lives there is nobody of any kind."""
+    found = drawn + _LITTLE / 10
+    for _ in range(_TURNS):
+        found = found * (totals / found.sum(axis=1, keepdims=True))
+        found = found * (parents / np.maximum(tree.add(level, found), 1e-9))[tree.parents[level + 1]]
+        found = found + _LITTLE / 100
+    return found
+
+
 def _noise(variance: Reals, own: Laplace | Gaussian | None) -> Spread:
     """The noise of a level's estimates: like Laplace where one such noise prevails, normal where many add up."""
     typical = float(np.median(variance))
     return Spread(float(np.sqrt(typical)), isinstance(own, Laplace) and typical > own.variance / 2)
-
-
-def _bins(expected: Reals) -> Array:
-    """Counts of about the same size: powers of two, from a quarter up."""
-    bins: Array = np.clip(2 + np.log2(np.maximum(expected, 0.25)), 0, _BINS - 1).astype(np.int64)
-    return bins
