@@ -60,7 +60,7 @@ def total(mechanism, data, bits=None):
 
 
 def search(mechanism, data, bits=None):
-    asked = {} if isinstance(mechanism, room.QuantileExponential) else {"quantiles": [0.1, 0.5, 0.9]}
+    asked = {"quantiles": [0.1, 0.5, 0.9]} if isinstance(mechanism, room.QuantileTree) else {}
     return [answer.at for answer in mechanism.release(data, **asked, bits=bits)]
 
 
@@ -79,6 +79,7 @@ CASES = [
     Case(room.ContinualCount, {"periods": 40, "epsilon": 0.1, "limit": 2, "each": 3}, list(range(40)), total, 40),
     Case(room.QuantileTree, {"bins": 40, "epsilon": 0.1, "branching": 4, "rows": 2}, [5] * 40, search, 3),
     Case(room.QuantileExponential, {"quantiles": (Fraction(1, 2),), "epsilon": 0.1, "bins": 40}, [5] * 40, search, 1),
+    Case(room.QuantileFlip, {"quantiles": (Fraction(1, 2),), "epsilon": 0.1, "bins": 40}, [5] * 40, search, 1),
     Case(room.RandomizedResponse, {"categories": 9, "epsilon": 0.1}, [3] * 40, release, 40),
 ]
 NUMBERS = {"scale", "sigma", "epsilon", "sensitivity", "k", "count", "delta", "keys", "categories", "periods", "limit"}

@@ -23,7 +23,7 @@ from discreet.accounting import pure, zcdp
 from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Budget
-from discreet.mechanisms import QuantileExponential, QuantileTree
+from discreet.mechanisms import QuantileExponential, QuantileFlip, QuantileTree
 from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count, mean
 from discreet.query.column import Category, Integer, Real, Text
@@ -340,12 +340,18 @@ def test_the_better_search_is_chosen_and_a_person_may_insist():
         return plan_quantiles(query, ROWS_SCHEMA, PURE, Price.read(epsilon=1))
 
     single, several = chosen([0.5]), chosen([0.1, 0.5, 0.9])
-    assert isinstance(single.search, QuantileExponential)
+    assert isinstance(single.search, QuantileFlip)
     assert isinstance(several.search, QuantileTree)
-    for made, other in ((single, "tree"), (several, "exponential")):
+    for made, other in ((single, "tree"), (single, "exponential"), (several, "flip"), (several, "exponential")):
         insisted = chosen(made.ranks, method=other)
         assert type(insisted.search) is not type(made.search)
         assert max(e.half_width for e in made.expected()) < max(e.half_width for e in insisted.expected())
+    for price in ({"rho": "0.01"}, {"epsilon": 1}):  # where rho is counted, a bounded range is cheaper
+        charged = plan_quantiles(single.question, ROWS_SCHEMA, ZCDP, Price.read(**price))
+        assert isinstance(charged.search, QuantileExponential)
+        insisted = Query().agg(m=median("pay", method="flip"))
+        with pytest.raises(InputError, match="four times"):
+            plan_quantiles(insisted, ROWS_SCHEMA, ZCDP, Price.read(**price))
     gaussian = plan_quantiles(several.question, ROWS_SCHEMA, ZCDP, Price.read(rho="0.01"))
     assert "Gaussian" in gaussian.mechanism
     assert gaussian.search.levels > several.search.levels  # more levels cost Gaussian noise less
@@ -363,7 +369,7 @@ def people(values, group="a"):
     return [{"p": i, "g": group, "pay": value} for i, value in enumerate(values)]
 
 
-@pytest.mark.parametrize("method", ["tree", "exponential"])
+@pytest.mark.parametrize("method", ["tree", "flip", "exponential"])
 @pytest.mark.parametrize("schema", [ROWS_SCHEMA, Schema("people", {**PEOPLE, "p": Integer(0, 9)}, Unit("p"))])
 def test_ties_constants_gaps_and_empty_groups(method, schema):
     query = Query().group_by("g").agg(**quantiles("pay", [0.25, 0.5, 0.9], method=method))
@@ -382,7 +388,7 @@ def test_ties_constants_gaps_and_empty_groups(method, schema):
     assert outside["q90"][0] > 999
 
 
-@pytest.mark.parametrize("method", ["tree", "exponential"])
+@pytest.mark.parametrize("method", ["tree", "flip", "exponential"])
 def test_quantiles_and_their_ends_never_fall(method):
     listed = [Fraction(i, 20) for i in range(1, 20)]
     made = plan_quantiles(
@@ -423,7 +429,9 @@ SHAPES = {
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("method", "allotment"), [("tree", PURE), ("exponential", PURE), ("tree", ZCDP)])
+@pytest.mark.parametrize(
+    ("method", "allotment"), [("tree", PURE), ("flip", PURE), ("exponential", ZCDP), ("tree", ZCDP)]
+)
 def test_intervals_hold_what_they_promise(shape, method, allotment):
     how = {"grid": 64, "method": method}
     query = Query().agg(
@@ -450,7 +458,7 @@ def test_intervals_hold_what_they_promise(shape, method, allotment):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("method", ["tree", "exponential"])
+@pytest.mark.parametrize("method", ["tree", "flip", "exponential"])
 def test_rank_errors_stay_within_what_the_plan_says(method):
     made = plan_quantiles(
         Query().agg(mid=median("pay", method=method)), ROWS_SCHEMA, PURE, Price.read(epsilon="0.5", confidence=0.8)
@@ -527,7 +535,7 @@ def test_sums_and_quantiles_are_one_table_under_one_price(curator):
     assert isinstance(offer.plan, JoinedPlan)
     assert offer.plan.charge.amount == 3
     assert [part.charge.amount for part in offer.plan.parts] == [2, 1] or offer.plan.parts[0].charge.amount < 3
-    assert "tree" in str(offer) or "exponential" in str(offer)
+    assert "tree" in str(offer) or "permute-and-flip" in str(offer)
     answer = offer.release()
     assert answer.keys == ("g",)
     assert set(answer.outputs) == {"n", "mid", "avg"}
@@ -541,7 +549,7 @@ def test_sums_and_quantiles_are_one_table_under_one_price(curator):
 def test_batches_hold_quantiles_too(curator):
     batch = curator.batch(ages=curator.table().agg(n=count()), pay=curator.table().median("pay"))
     offer = batch.plan(epsilon=2, weights={"pay": 4})
-    assert "exponential" in str(offer)
+    assert "permute-and-flip" in str(offer)
     parts = offer.release()
     assert parts["pay"].outputs == ("median",)
     assert curator.standing()[0].left.amount >= 28

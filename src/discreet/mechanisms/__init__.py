@@ -6,7 +6,7 @@
 | the best of a known list | `Exponential`, `PermuteAndFlip`, `NoisyMax`; `TopK` for several |
 | which of many questions come out large | `SparseVector` |
 | counts of keys nobody listed | `StabilityThreshold`; `PartitionSelection` for which of them to show |
-| medians and other quantiles of a histogram | `QuantileExponential` for a few, `QuantileTree` for many |
+| quantiles of a histogram | `QuantileFlip` or `QuantileExponential` for a few, `QuantileTree` for many |
 | a running total, every day | `ContinualCount` |
 | answers nobody should hold | `RandomizedResponse` |
 
@@ -23,6 +23,7 @@ from discreet.mechanisms.partition_selection import PartitionSelection
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.quantile_exponential import QuantileExponential
+from discreet.mechanisms.quantile_flip import QuantileFlip
 from discreet.mechanisms.quantile_tree import QuantileTree, RankCurve
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.mechanisms.sparse_vector import SparseVector, SparseVectorSession
@@ -40,6 +41,7 @@ __all__ = [
     "PermuteAndFlip",
     "Quantile",
     "QuantileExponential",
+    "QuantileFlip",
     "QuantileTree",
     "RandomizedResponse",
     "RankCurve",

@@ -62,5 +62,10 @@ class PermuteAndFlip:
 
         The best is always among the heads, so a candidate at distance t has at most half its coin, e^(-rate t)/2.
         """
-        odds = Fraction(read_count(k, "k") - 1, 2) / (1 - read_confidence(confidence))
-        return round_up(log_up(odds) / self.rate) if odds > 1 else Fraction(0)
+        return flip_shortfall(self.rate, 1 - read_confidence(confidence), read_count(k, "k"))
+
+
+def flip_shortfall(rate: Fraction, miss: Fraction, k: int) -> Fraction:
+    """A bound t with P[best - selected > t] <= miss for every list of k scores, rounded up."""
+    odds = Fraction(k - 1, 2) / miss
+    return round_up(log_up(odds) / rate) if odds > 1 else Fraction(0)

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discreet.core.exact import Number
 from discreet.core.loss import BoundedRange, Loss, Repeated
-from discreet.core.mechanism import Bits, Integers
-from discreet.errors import InputError
+from discreet.core.mechanism import Bits
 from discreet.mechanisms.exponential import shortfall
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_probability_inside
-from discreet.mechanisms.quantile import MOST_BINS, Quantile, read_histogram, read_quantiles
-from discreet.noise.bits import SystemBits
+from discreet.mechanisms.quantile_choice import ByChoice
 from discreet.noise.choice import Gaps, pick
 
 __all__ = ["QuantileExponential"]
 
 
-@dataclass(frozen=True, slots=True)
-class QuantileExponential:
+@dataclass(frozen=True, slots=True, init=False)
+class QuantileExponential(ByChoice):
     """Choose a bin for each quantile, with probability falling exponentially with its rank error, exactly.
 
     A unit has at most `rows` rows in the histogram. `epsilon` is the price of all quantiles together. With a
@@ -39,83 +31,14 @@ class QuantileExponential:
     [2]
     """
 
-    quantiles: tuple[Fraction, ...]
-    epsilon: Fraction
-    bins: int
-    rows: int
-    confidence: Fraction | None
-
-    def __init__(
-        self,
-        quantiles: Iterable[Number] | Number,
-        epsilon: Number,
-        bins: int,
-        rows: int = 1,
-        confidence: Number | None = None,
-    ) -> None:
-        object.__setattr__(self, "quantiles", read_quantiles(quantiles))
-        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
-        object.__setattr__(self, "bins", read_count(bins, "bins"))
-        object.__setattr__(self, "rows", read_count(rows, "rows"))
-        object.__setattr__(
-            self, "confidence", None if confidence is None else read_probability_inside(confidence, "confidence")
-        )
-        if self.bins > MOST_BINS:
-            raise InputError("bins", bins, "at most 2**24")
-
-    @property
-    def choices(self) -> int:
-        """How many selections share epsilon."""
-        return len(self.quantiles) * (1 if self.confidence is None else 3)
-
-    def rate(self, q: Fraction) -> Fraction:
-        """By how much the log-probability falls with each rank of error: epsilon' / (2 rows max(q, 1 - q))."""
-        return self.epsilon / self.choices / (2 * self.rows * max(q, 1 - q))
-
     def loss(self) -> Loss:
         """What all quantiles cost together."""
         return Repeated(BoundedRange(self.epsilon / self.choices), self.choices)
 
-    def release(self, counts: Integers, *, bits: Bits | None = None) -> list[Quantile]:
-        """The bin of each quantile, with its interval if a confidence was asked for."""
-        below = np.concatenate([[0], np.cumsum(read_histogram(counts, self.bins))])
-        source = bits if bits is not None else SystemBits()
-        answers = []
-        for q in self.quantiles:
-            at, lower, upper = self._choose(below, q, 0, source), 0, self.bins - 1
-            if self.confidence is not None:
-                reach = self._miss(q, (1 - self.confidence) / 2)
-                # One more than the choice may miss by, so that the rank found is truly below.
-                lower = min(at, self._choose(below, q, -(reach + 1), source))
-                upper = max(at, self._choose(below, q, reach, source))
-            answers.append(Quantile(q, at, lower, upper, self.confidence))
-        return answers
+    def select(self, gaps: Gaps, bits: Bits) -> int:
+        """One index, with probability proportional to e^(rate * score)."""
+        return pick(gaps, bits)
 
-    def error(self, confidence: float = 0.95, k: int = 1) -> Fraction:
-        """The rank error that `k` of these quantiles stay within, all at once, with probability at least `confidence`.
-
-        The worst case, whatever the histogram: every bin but one is that far off.
-        """
-        miss = (1 - read_confidence(confidence)) / read_count(k, "k")
-        return max(Fraction(self._miss(q, miss), q.denominator) for q in self.quantiles)
-
-    def _miss(self, q: Fraction, chance: Fraction) -> int:
-        """What a choice stays within except with that chance, in ranks times the denominator of q, rounded up."""
-        return -(-shortfall(self.rate(q) / q.denominator, chance, self.bins) // 1)
-
-    def _choose(self, below: NDArray[np.int64], q: Fraction, shift: int, bits: Bits) -> int:
-        return pick(Gaps(-_miss_ranks(below, q, shift), self.rate(q) / q.denominator), bits)
-
-
-def _miss_ranks(below: NDArray[np.int64], q: Fraction, shift: int) -> NDArray[np.int64]:
-    """How far each bin is off the rank q n + shift/denominator, times the denominator of q.
-
-    `below[j]` counts the rows before bin j. The first bin is never too high and the last never too low: there the
-    grid ends, and a rank beyond all rows is nobody's.
-    """
-    top, bottom = q.numerator, q.denominator
-    target = top * int(below[-1]) + shift
-    high = bottom * below[:-1] - target
-    low = target - bottom * below[1:]
-    high[0], low[-1] = 0, 0
-    return np.maximum(np.maximum(high, low), 0)
+    def shortfall(self, rate: Fraction, miss: Fraction) -> Fraction:
+        """How far below the best score the one selected may be."""
+        return shortfall(rate, miss, self.bins)

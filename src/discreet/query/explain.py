@@ -7,7 +7,7 @@ import math
 from discreet.accounting.words import readable
 from discreet.core.release import number, percent
 from discreet.ledger.budget import Allotment, Charge
-from discreet.mechanisms import QuantileExponential
+from discreet.mechanisms import QuantileTree
 from discreet.query.batch import BatchPlan
 from discreet.query.column import Text
 from discreet.query.discovery import DiscoveryPlan
@@ -168,7 +168,7 @@ def _clipping(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopP
     """What becomes of values outside the bounds, and between the points of a grid."""
     if isinstance(plan, QuantilePlan):
         grid = plan.grid
-        bare = isinstance(plan.search, QuantileExponential) and plan.search.confidence is None
+        bare = not isinstance(plan.search, QuantileTree) and plan.search.confidence is None
         paid = [f"No interval of {plan.column} was paid for: its ends are the bounds."] if bare else []
         ends = f"{grid.start(0):g}..{grid.end(grid.bins - 1):g}"
         if isinstance(grid, Decades):

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 BINS = 1024
-METHODS = ("auto", "tree", "exponential")
+METHODS = ("auto", "tree", "flip", "exponential")
 TAKES = ("middle", "start", "end")
 _FINEST = 10**6  # the denominator of a quantile
 
@@ -87,7 +87,7 @@ def check_ordered(output: Ordered, schema: Schema) -> None:
     column = schema.numeric(output.column, "quantile")
     grid_for(column, output.grid)
     if output.method not in METHODS:
-        raise InputError("method", output.method, "auto, tree or exponential")
+        raise InputError("method", output.method, "one of " + ", ".join(METHODS))
     if not isinstance(output.interval, bool):
         raise InputError("interval", output.interval, "True or False")
     if isinstance(output, At) and output.take not in TAKES:

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
-from discreet.core.loss import BoundedRange, Loss, Repeated
+from discreet.core.loss import BoundedRange, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
-from discreet.mechanisms import Laplace, QuantileExponential, QuantileTree
+from discreet.mechanisms import Laplace, QuantileExponential, QuantileFlip, QuantileTree
 from discreet.noise.bits import words
 from discreet.query.grid import Grid, grid_for
 from discreet.query.pick import GROUP
@@ -32,7 +32,7 @@ from discreet.query.tally import BIN, ROWS, SALTS, compile_tally
 
 __all__ = ["QuantilePlan", "RankExpectation", "plan_quantiles"]
 
-Search = QuantileTree | QuantileExponential
+Search = QuantileTree | QuantileFlip | QuantileExponential
 Places = NDArray[np.int64]
 
 MOST_CELLS = 2**26  # groups times bins
@@ -165,7 +165,7 @@ class QuantilePlan:
             case QuantileTree():
                 level = _level(self.question, self.confidence)
                 found = self.search.release(counts, self.ranks, confidence=float(level), bits=bits)
-            case QuantileExponential():
+            case QuantileFlip() | QuantileExponential():
                 found = self.search.release(counts, bits=bits)
             case _:
                 assert_never(self.search)
@@ -218,8 +218,15 @@ def plan_quantiles(question: Query, schema: Schema, allotment: Allotment, price:
 def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, price: Price) -> list[Search]:
     """Every search that the price buys."""
     method, ranks = question.ordered[0][1].method, _ranks(question)
-    if method == "exponential" and price.noise != "auto":
-        raise InputError("noise", price.noise, "auto: the exponential mechanism adds none")
+    if method in ("flip", "exponential") and price.noise != "auto":
+        raise InputError("noise", price.noise, "auto: a choice adds none")
+    # Permute-and-flip errs less for an epsilon, the exponential mechanism costs less where rho is counted.
+    by_choice = method if method != "auto" else "flip" if allotment.kind == "pure" else "exponential"
+    if by_choice == "flip" and allotment.kind != "pure":
+        allowed = (
+            f"exponential or tree: from {allotment.name!r}, which counts rho, the same choices cost four times as much"
+        )
+        raise InputError("method", method, allowed)
     currency, amount = price.spent(allotment)
     groups, ends = _touched(schema.unit, question.groups(schema))
     rows = 1 if schema.unit.column is None else schema.unit.rows
@@ -230,13 +237,14 @@ def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, pr
             each = {currency: amount / (groups * ends)}
             trees = [QuantileTree(bins, branching=width, rows=rows, **each) for width in _BRANCHINGS]
             found += {(tree.levels, tree.children): tree for tree in trees}.values()
-        if method == "exponential" or (method == "auto" and price.noise == "auto"):
+        if method in ("flip", "exponential") or (method == "auto" and price.noise == "auto"):
             choices = len(ranks) * (1 if level is None else 3)
             if currency == "epsilon":
                 epsilon = amount / (groups * ends)
             else:  # groups * choices * (ends * epsilon / choices)^2 / 8 = amount
                 epsilon = _sqrt_down(8 * amount * choices / groups) / ends
-            found.append(QuantileExponential(ranks, epsilon, bins, rows, level))
+            kind = QuantileFlip if by_choice == "flip" else QuantileExponential
+            found.append(kind(ranks, epsilon, bins, rows, level))
     except InputError as problem:
         raise InputError(
             price.way, float(price.amount), f"another amount: noise for it is not made ({problem})"
@@ -254,6 +262,8 @@ def _cost(search: Search, groups: int, ends: int) -> Loss:
     match search:
         case QuantileTree():
             return Repeated(search.loss(), groups * ends)
+        case QuantileFlip():
+            return Repeated(Pure(ends * search.epsilon / search.choices), groups * search.choices)
         case QuantileExponential():
             # Leaving one group and entering another, or the same: twice the range of one choice, in either case.
             return Repeated(BoundedRange(ends * search.epsilon / search.choices), groups * search.choices)
@@ -265,7 +275,7 @@ def _error(search: Search, ranks: Sequence[Fraction], confidence: float) -> floa
     match search:
         case QuantileTree():
             return max(search.error(confidence, q=q) for q in ranks)
-        case QuantileExponential():
+        case QuantileFlip() | QuantileExponential():
             return float(search.error(confidence))
         case _:
             assert_never(search)
@@ -280,7 +290,7 @@ def _typical(search: Search, ranks: Sequence[Fraction]) -> float:
         case QuantileTree():
             variances = [float(search.energy(float(q)).mean()) * search.noise.variance for q in ranks]
             return sum(math.sqrt(2 / math.pi * variance) for variance in variances) / len(ranks)
-        case QuantileExponential():
+        case QuantileFlip() | QuantileExponential():
             return sum(float(1 / search.rate(q)) for q in ranks) / len(ranks)
         case _:
             assert_never(search)
@@ -319,8 +329,9 @@ def _search_name(search: Search) -> str:
             size = float(noise.scale if isinstance(noise, Laplace) else noise.sigma)
             shape = f"{search.levels} levels of {search.children}" if search.levels > 1 else "1 level"
             return f"tree of noisy counts over {search.bins:,} bins, {shape}; discrete {law} {size:.6g}"
-        case QuantileExponential():
+        case QuantileFlip() | QuantileExponential():
             rate = float(search.epsilon / search.choices)
-            return f"exponential mechanism over {search.bins:,} bins, {search.choices} choices of epsilon {rate:.6g}"
+            name = "permute-and-flip" if isinstance(search, QuantileFlip) else "exponential mechanism"
+            return f"{name} over {search.bins:,} bins, {search.choices} choices of epsilon {rate:.6g}"
         case _:
             assert_never(search)
