@@ -2,8 +2,8 @@
 
 Bounds of a cell nest (county in state), public totals nest too, but the two cross: a county's total may leave its only
 open cell no choice. `known_totals` draws the conclusions that concern one region at a time, which is all there is to
-draw unless bounds differ from region to region. For the rest there is one linear program over the leaves: the union of
-two nested families is totally unimodular, so its corners are whole numbers.
+draw where cells have no upper bounds but structural zeros common to all regions. For the rest there is one linear
+program over the leaves: the union of two nested families is totally unimodular, so its corners are whole numbers.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def nearest(tree: Hierarchy, bounds: Bounds, target: Array) -> Array:
         constraints=LinearConstraint(hstack([matrix, -matrix]), np.concatenate(low), np.concatenate(high)),
     )
     if found.x is None:
-        hint = "Bounds that differ from region to region may leave a public total no room."
+        hint = "Upper bounds of cells may leave a public total no room."
         raise InputError("rules", "bounds and public totals", "ones that some table of counts can meet", hint)
     moves = np.rint(found.x).astype(np.int64)
     leaves: Array = start + (moves[: len(numbers)] - moves[len(numbers) :]).reshape(start.shape)
