@@ -1,7 +1,9 @@
 """Grids, their readers and their DC optimal power flow, against hand calculation, HiGHS and pandapower."""
 
+import copy
 import math
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -252,8 +254,14 @@ def test_a_missing_solver_names_the_extra(monkeypatch):
 
 
 def case(name):
-    """A case that pandapower ships; what it warns of while being loaded is not ours."""
+    """A case that pandapower ships, to be changed at will."""
     pytest.importorskip("pandapower", reason="needs discreet[power]")
+    return copy.deepcopy(loaded(name))
+
+
+@cache
+def loaded(name):
+    """What pandapower warns of while a case is loaded is not ours."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pandapower import networks
