@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from chance import mean_fits
 from discreet.errors import InputError
 from discreet.hierarchy.bias import bias
-from discreet.hierarchy.crossing import known_totals, nearest
+from discreet.hierarchy.crossing import check_together, known_totals
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.gls import gls
 from discreet.hierarchy.measured import Level, Measured
@@ -98,13 +98,15 @@ def test_bounds_and_totals_that_corner_it_are_fitted_all_at_once():
     assert "all at once" in found.notes[0]
 
 
-def test_rules_that_nothing_meets_are_refused():
-    tree = Hierarchy.from_columns({"part": ["0", "1"]})
-    rules = Rules(upper={"part": [[0, 9], [9, 0]]}, totals={"part": [5, 5]})
-    bounds = rules.bounds(tree, 2)
-    impossible = type(bounds)((np.array([[6, 0]]), bounds.lower[1]), bounds.upper, bounds.totals)
-    with pytest.raises(InputError, match="rules"):
-        nearest(tree, impossible, np.zeros((2, 2), np.int64))
+def test_rules_that_nothing_meets_together_are_refused_beforehand():
+    """Both children are fine, and so is their parent: only together they leave its first two cells too much."""
+    tree = Hierarchy.from_columns({"region": ["a", "a"], "part": ["0", "1"]})
+    upper = {"part": 12}
+    possible = Rules(upper=upper, lower={"region": [[14, 15, 0, 0]]}, totals={"part": [5, 40]})
+    check_together(tree, possible.bounds(tree, 4))
+    impossible = Rules(upper=upper, lower={"region": [[15, 15, 0, 0]]}, totals={"part": [5, 40]})
+    with pytest.raises(InputError, match="some table of counts"):
+        check_together(tree, impossible.bounds(tree, 4))
 
 
 def test_known_totals_draw_conclusions_for_cells_and_parents():

@@ -17,7 +17,7 @@ from discreet.errors import InputError
 from discreet.hierarchy.rules import NO_BOUND, Bounds
 from discreet.hierarchy.tree import Hierarchy
 
-__all__ = ["Known", "known_totals", "nearest"]
+__all__ = ["Known", "check_together", "known_totals", "nearest"]
 
 Array = NDArray[np.int64]
 
@@ -59,6 +59,13 @@ def known_totals(tree: Hierarchy, bounds: Bounds) -> Known:
         lower[level] = np.maximum(lower[level], tight)
         upper[level] = np.minimum(upper[level], np.maximum(high[:, None] - base, lower[level]))
     return Known(tuple(lower), tuple(upper), tuple(least), tuple(most))
+
+
+def check_together(tree: Hierarchy, bounds: Bounds) -> None:
+    """`InputError` if bounds and public totals, each fine by itself, cannot be met together. For before spending."""
+    some = any(totals is not None for totals in bounds.totals)
+    if some and any(((level < NO_BOUND) & (level > 0)).any() or _uneven(level == 0) for level in bounds.upper):
+        nearest(tree, bounds, bounds.lower[-1])
 
 
 def nearest(tree: Hierarchy, bounds: Bounds, target: Array) -> Array:
@@ -108,6 +115,10 @@ def nearest(tree: Hierarchy, bounds: Bounds, target: Array) -> Array:
     moves = np.rint(found.x).astype(np.int64)
     leaves: Array = start + (moves[: len(numbers)] - moves[len(numbers) :]).reshape(start.shape)
     return leaves
+
+
+def _uneven(zeros: NDArray[np.bool_]) -> bool:
+    return bool((zeros != zeros[0]).any())
 
 
 def _capped(values: NDArray[np.float64]) -> Array:
