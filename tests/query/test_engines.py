@@ -311,6 +311,7 @@ def tallies(source: Source) -> set[tuple[int, ...]]:
         (Query(None, (key("flag"),)), schema(Unit("p", groups=1, rows=3)), "y", "decades"),
         (Query(None, (bins("d", every="year"),)), schema(), "price", 100),
         (Query(None, (key("few"),)), schema(Unit("who", groups=9, rows=1000)), "big", 1000),
+        (Query(None, (key("flag"),)), schema(), "d", 100),
     ]
     with source.open() as connection:
         parts = []
@@ -328,7 +329,7 @@ def tallies(source: Source) -> set[tuple[int, ...]]:
 def test_what_quantiles_are_made_of_is_the_same(engine):
     # DuckDB's own is held to a reference in tests/query/test_quantiles.py.
     wanted = tallies(on_duckdb())
-    assert len({row[0] for row in wanted}) == 5
+    assert len({row[0] for row in wanted}) == 6
     assert tallies(engine()) == wanted
 
 

@@ -477,6 +477,9 @@ def test_rows_of_groups_that_are_not_published_are_not_searched():
     made = plan(outputs, keys=(key("g", ["a"]),), epsilon=4000)
     assert run(made, rows)["pay_high"] == [200]
     assert run(plan(outputs, keys=("g",), epsilon=4000), rows)["pay_high"] == [1e9] * 3
+    many = schema_of(g=Category([*"abc", *(f"x{i}" for i in range(30))]))  # so many are looked up by a join
+    listed = key("g", ["a", *(f"x{i}" for i in range(30))])
+    assert set(run(plan(outputs, many, keys=(listed,), epsilon=4000), rows)["pay_high"]) == {200}
     whole = Query().where("pay < 1000").agg(**outputs)
     assert run(plan_question(whole, schema_of(), PURE, Price.read(epsilon=4000)), rows)["pay_high"] == [200]
 

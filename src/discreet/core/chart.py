@@ -20,6 +20,8 @@ def chart(release: Release, output: str) -> Any:
 
     if output not in release.outputs:
         raise InputError("output", output, "one of " + ", ".join(release.outputs))
+    if any(isinstance(value, str) for value in release[output]):
+        raise InputError("output", output, "an output of numbers: days have no height")
     if len(release.keys) > 3:
         raise InputError("output", output, "at most three keys in a chart", "Use to_pandas() and draw it yourself.")
     rows = [

@@ -11,7 +11,7 @@ from discreet.mechanisms import QuantileTree
 from discreet.query.batch import BatchPlan
 from discreet.query.column import Text
 from discreet.query.discovery import DiscoveryPlan
-from discreet.query.grid import Decades
+from discreet.query.grid import Days, Decades, shown
 from discreet.query.joined import JoinedPlan
 from discreet.query.kinds import Planned
 from discreet.query.measure import Total
@@ -170,6 +170,10 @@ def _clipping(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopP
         grid = plan.grid
         bare = not isinstance(plan.search, QuantileTree) and plan.search.confidence is None
         paid = [f"No interval of {plan.column} was paid for: its ends are the bounds."] if bare else []
+        if isinstance(grid, Days):
+            steps = "" if grid.width == 1 else f" and are told apart in steps of {grid.width:,} days"
+            ends = f"{shown(grid, grid.start(0))}..{shown(grid, grid.end(grid.bins - 1))}"
+            return [*paid, f"Days of {plan.column} outside {ends} go to the nearer end{steps}."]
         ends = f"{grid.start(0):g}..{grid.end(grid.bins - 1):g}"
         if isinstance(grid, Decades):
             return [

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InputError
-from discreet.query.column import Integer, Numeric
-from discreet.query.read import bounded, whole
+from discreet.query.column import Date, Integer, Numeric
+from discreet.query.read import as_declared, bounded, whole
 
-__all__ = ["DECADES", "MOST_BINS", "Decades", "Even", "Grid", "grid_for"]
+__all__ = ["DECADES", "MOST_BINS", "Days", "Decades", "Even", "Grid", "grid_for", "shown"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -99,25 +100,70 @@ class Decades:
         return _placed(raw, float(self.edges[0]), float(self.edges[-1]), inside, self.bins - 1)
 
 
-Grid = Even | Decades
+@dataclass(frozen=True, slots=True)
+class Days:
+    """Bins of `width` days each, from the first declared day on. Days are counted as Python does, from the year 1."""
+
+    column: Date
+    width: int
+    bins: int
+
+    def start(self, place: int) -> int:
+        """The first day of a bin."""
+        return self.column.lower.toordinal() + place * self.width
+
+    def end(self, place: int) -> int:
+        """The last day of a bin."""
+        return min(self.start(place + 1) - 1, self.column.upper.toordinal())
+
+    def middle(self, place: int) -> int:
+        """What stands for a bin."""
+        return (self.start(place) + self.end(place)) // 2
+
+    def place(self, raw: Expression) -> Expression:
+        """The bin of a stored day, in the engine; NULL where it is missing."""
+        import ibis
+
+        day = as_declared(raw, self.column)
+        since = day.cast("timestamp").epoch_seconds().cast("int64") - _seconds(self.column.lower)
+        place = ((since + 0.5) / (self.width * 86400)).floor().cast("int32")
+        return day.notnull().ifelse(place, ibis.null("int32"))
 
 
-def grid_for(column: Numeric, size: int | str) -> Grid:
+Grid = Even | Decades | Days
+
+
+def shown(grid: Grid, value: int | float) -> int | float | str:
+    """A value of a grid as it is published: days by their date."""
+    return date.fromordinal(int(value)).isoformat() if isinstance(grid, Days) else value
+
+
+def grid_for(column: Numeric | Date, size: int | str) -> Grid:
     """`size` bins of equal width over the declared bounds (fewer if there are fewer whole numbers), or "decades".
 
     >>> grid_for(Integer(0, 120), 1024).bins
     121
     """
     counted = isinstance(column, Integer)
-    if size == DECADES:
+    if isinstance(column, Date) and size == DECADES:
+        raise InputError("grid", size, "a number of bins for dates: no day is rounder than another")
+    if size == DECADES and not isinstance(column, Date):
         return Decades(_decades(column.lower, column.upper, counted), counted)
     if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MOST_BINS:
         raise InputError("grid", size, f"a whole number of bins from 2 to {MOST_BINS:,}")
+    if isinstance(column, Date):
+        days = (column.upper - column.lower).days + 1
+        several = -(-days // size)
+        return Days(column, several, -(-days // several))
     span = column.upper - column.lower
     if not counted:
         return Even(column.lower, column.upper, span / size, size, False)
     width = -(-(span + 1) // size)
     return Even(column.lower, column.upper, Fraction(width), int(-(-(span + 1) // width)), True)
+
+
+def _seconds(day: date) -> int:
+    return (day - date(1970, 1, 1)).days * 86400
 
 
 def _decades(lower: Fraction, upper: Fraction, counted: bool) -> tuple[Fraction, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 from discreet.core.exact import Number, as_written
 from discreet.core.wire import fraction
 from discreet.errors import InputError
+from discreet.query.column import Date, Integer, Numeric, Real
 from discreet.query.grid import DECADES, grid_for
 from discreet.query.schema import Schema
 
@@ -82,10 +83,18 @@ def search_of(output: Ordered) -> Search:
     return output.column, output.grid, output.method, output.interval
 
 
+def sortable(schema: Schema, name: str) -> Numeric | Date:
+    """A column whose values have an order that can be measured: numbers and days."""
+    column = schema.column(name, "quantile")
+    if not isinstance(column, (Integer, Real, Date)):
+        known = [key for key, kind in schema.columns.items() if isinstance(kind, (Integer, Real, Date))]
+        raise InputError("quantile", name, "a numeric column or a date: " + (", ".join(sorted(known)) or "none"))
+    return column
+
+
 def check_ordered(output: Ordered, schema: Schema) -> None:
     """Refuse what is not allowed, before anything is spent."""
-    column = schema.numeric(output.column, "quantile")
-    grid_for(column, output.grid)
+    grid_for(sortable(schema, output.column), output.grid)
     if output.method not in METHODS:
         raise InputError("method", output.method, "one of " + ", ".join(METHODS))
     if not isinstance(output.interval, bool):
@@ -99,7 +108,7 @@ def check_ordered(output: Ordered, schema: Schema) -> None:
 
 
 def quantile(column: str, q: Number, *, grid: int | str = BINS, method: str = "auto", interval: bool = True) -> At:
-    """The value that a share `q` of the rows do not exceed.
+    """The value that a share `q` of the rows do not exceed: a number, or a day.
 
     `grid` is the number of bins between the column's declared bounds: finer ones see more, and cost some noise. With
     `interval=False` nothing is paid for an interval, and the value may be closer.

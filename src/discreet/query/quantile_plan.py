@@ -21,10 +21,10 @@ from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Laplace, QuantileExponential, QuantileFlip, QuantileTree
 from discreet.noise.bits import words
-from discreet.query.grid import Grid, grid_for
+from discreet.query.grid import Grid, grid_for, shown
 from discreet.query.pick import GROUP
 from discreet.query.price import Price
-from discreet.query.quantile import At, Between, Ordered, search_of
+from discreet.query.quantile import At, Between, Ordered, search_of, sortable
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
@@ -80,7 +80,7 @@ class QuantilePlan:
     @property
     def grid(self) -> Grid:
         """The bins that values are sorted into."""
-        return grid_for(self.schema.numeric(self.column, "quantile"), self.question.ordered[0][1].grid)
+        return grid_for(sortable(self.schema, self.column), self.question.ordered[0][1].grid)
 
     @property
     def ranks(self) -> tuple[Fraction, ...]:
@@ -178,7 +178,8 @@ class QuantilePlan:
         least, most = grid.start(int(lower[first])), grid.end(int(upper[first]))
         match output:
             case At(take=take):
-                return getattr(grid, take)(int(at[first])), least, most
+                found = getattr(grid, take)(int(at[first]))
+                return shown(grid, found), shown(grid, least), shown(grid, most)
             case Between():
                 last = rest[0]
                 apart = grid.middle(int(at[last])) - grid.middle(int(at[first]))
@@ -203,7 +204,7 @@ def plan_quantiles(question: Query, schema: Schema, allotment: Allotment, price:
     if price.way == "within":
         hint = "Give epsilon, rho or share; the plan then says how many rows a quantile may be off."
         raise InputError("within", float(price.amount), "not for quantiles: how far they err depends on data", hint)
-    grid = grid_for(schema.numeric(first.column, "quantile"), first.grid)
+    grid = grid_for(sortable(schema, first.column), first.grid)
     if checked.groups(schema) * grid.bins > MOST_CELLS:
         cells = f"{checked.groups(schema):,} groups of {grid.bins:,} bins"
         raise InputError("grid", cells, f"at most {MOST_CELLS:,} bins in all", "Ask for a coarser grid.")

@@ -19,7 +19,7 @@ from typing import Any
 from discreet.errors import InputError
 from discreet.query.after import After, Having, Order
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
-from discreet.query.column import Category, Text
+from discreet.query.column import Category, Date, Text
 from discreet.query.key import Key, bins, discover, key
 from discreet.query.parse import read_condition
 from discreet.query.predicate import IsIn, Predicate
@@ -296,7 +296,11 @@ class _Reader:
             value: Any = read_constant(node.right, "sql") if operator else ""
             if operator is None or isinstance(value, (str, bool)):
                 raise refuse(node, "an aggregate compared with a number, joined with AND")
-            tests.append(Having(self.published(node.left, outputs_only=True), operator, float(value)))
+            name = self.published(node.left, outputs_only=True)
+            output = self.outputs[name]
+            if isinstance(output, Ordered) and isinstance(self.schema.columns.get(output.column), Date):
+                raise refuse(node, "an aggregate that is a number", "Filter released days yourself: it is free.")
+            tests.append(Having(name, operator, float(value)))
         return tuple(tests)
 
     def order(self, tree: Any) -> tuple[Order, ...]:
