@@ -31,11 +31,15 @@ def test_shares_are_fractions_that_add_up_to_one_and_ask_for_the_leaves(how, cel
     assert cells > 1 or not any(totals for _, totals in shares)
 
 
-def test_auto_gives_totals_a_fifth_and_the_root_cells_next_to_nothing():
+def test_auto_gives_totals_their_part_and_the_root_next_to_nothing():
     shares = split(TREE, 4, "auto")
-    assert sum(share for (_, totals), share in shares.items() if totals) == Fraction(1, 5)
-    assert shares[0, False] == Fraction(1, 100)
-    assert len({shares[level, False] for level in range(1, TREE.depth)}) == 1
+    assert sum(shares.values()) == 1
+    last = TREE.depth - 1
+    assert shares[0, False] + shares[0, True] == Fraction(1, 20)
+    for level in range(1, TREE.depth):
+        whole = shares[level, False] + shares[level, True]
+        assert whole == Fraction(19, 20) / last
+        assert shares[level, True] / whole == (Fraction(1, 3) if level == last else Fraction(1, 5))
 
 
 def test_weights_are_taken_as_written():

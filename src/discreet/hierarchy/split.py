@@ -17,9 +17,13 @@ from discreet.hierarchy.tree import Hierarchy
 __all__ = ["Goal", "Shares", "split"]
 
 TOTALS = Fraction(1, 5)
-"""What questions for totals get: most of the accuracy of upper levels for a fifth of the price."""
-ROOT = Fraction(1, 100)
-"""What the root's cells get beside them: what the levels below say about it is nearly as good."""
+"""What questions for totals get of a level's part: most of the accuracy of totals for a fifth of the price."""
+LEAF_TOTALS = Fraction(1, 3)
+"""The same for the leaves, whose totals nothing below them can tell."""
+ROOT = Fraction(1, 50)
+"""What the root's cells get: what the levels below say about it is nearly as good."""
+ROOT_TOTALS = Fraction(3, 100)
+"""What the root's total gets."""
 _WAYS = "auto, equal, leaves, accurate, or a weight for each level by name"
 
 
@@ -34,10 +38,10 @@ def split(
 ) -> Shares:
     """The part of the price for each (level, totals or not).
 
-    `how` is auto (questions for totals get a fifth, the root's cells next to nothing, all else is equal), equal (no
-    totals), leaves (nothing but the leaves), accurate (the least error by `goal`, from the tree's shape), or weights of
-    levels, of which the leaves need one. `totals` is the part for totals, shared among levels as the rest is; by
-    default a fifth where there are several cells and `how` is auto, and none else.
+    `how` is auto (totals get a fifth of each level's part and a third of the leaves', the root next to nothing, levels
+    are equal otherwise), equal (no totals), leaves (nothing but the leaves), accurate (the least error by `goal`, from
+    the tree's shape), or weights of levels, of which the leaves need one. `totals` is the part for totals, shared among
+    levels as the rest is; none by default unless `how` is auto.
 
     >>> tree = Hierarchy.from_prefixes(["aa", "ab", "ba"], {"state": 1, "county": 2})
     >>> {key: str(share) for key, share in split(tree, how="equal").items()}
@@ -61,10 +65,8 @@ def split(
             if not asked and part:
                 raise InputError("totals", totals, "0 or left out: the best part is worked out")
             return accurate(tree, cells, kind, goal or Goal(), with_totals=asked)
-        case "auto" if part and tree.depth > 1:
-            each = (1 - part - ROOT) / (tree.depth - 1)
-            shares = {(level, False): each if level else ROOT for level in range(tree.depth)}
-            return shares | {(level, True): part / tree.depth for level in range(tree.depth)}
+        case "auto" if totals is None and part and tree.depth > 1:
+            return _usual(tree.depth)
         case "auto" | "equal":
             weights = [Fraction(1)] * tree.depth
         case "leaves":
@@ -78,6 +80,16 @@ def split(
         part = Fraction()  # a total would be the same question again
     shares = {(level, False): (1 - part) * w / whole for level, w in enumerate(weights) if w}
     return shares | {(level, True): part * w / whole for level, w in enumerate(weights) if w and part}
+
+
+def _usual(depth: int) -> Shares:
+    """The rule of auto for several cells: it was chosen on generated tables, by the error of all levels together."""
+    shares = {(0, False): ROOT, (0, True): ROOT_TOTALS}
+    each = (1 - ROOT - ROOT_TOTALS) / (depth - 1)
+    for level in range(1, depth):
+        part = LEAF_TOTALS if level == depth - 1 else TOTALS
+        shares |= {(level, False): each * (1 - part), (level, True): each * part}
+    return shares
 
 
 def _weights(tree: Hierarchy, given: Mapping[str, Number]) -> list[Fraction]:
