@@ -18,7 +18,7 @@ from discreet.query.key import Key
 from discreet.query.read import as_declared, as_text, bounded, whole
 from discreet.query.schema import Schema
 
-__all__ = ["group_number"]
+__all__ = ["group_codes", "group_number"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -27,12 +27,21 @@ _EXACT = 2**53
 
 
 def group_number(keys: Sequence[Key], schema: Schema, table: Expression) -> tuple[Expression, Expression]:
-    """The table, with what had to be joined to it, and the number of each row's group.
+    """The table, with what had to be joined to it, and the number of each row's group."""
+    import ibis
+
+    table, codes = group_codes(keys, schema, table)
+    number = None
+    for key, code in zip(keys, codes, strict=True):
+        number = code if number is None else number * len(key.labels(schema)) + code
+    return table, ibis.literal(0, "int32") if number is None else number.cast("int32")
+
+
+def group_codes(keys: Sequence[Key], schema: Schema, table: Expression) -> tuple[Expression, list[Expression]]:
+    """The table, with what had to be joined to it, and for each key the place of a row's value among its labels.
 
     No row is ever repeated by a join: labels differ, and are compared byte by byte.
     """
-    import ibis
-
     engine = engine_of(table)
     many = [place for place, key in enumerate(keys) if joins(engine) and _is_listed(key, schema)]
     for place in many:
@@ -41,12 +50,8 @@ def group_number(keys: Sequence[Key], schema: Schema, table: Expression) -> tupl
         if label.type().is_string():  # as bytes: engines may compare text by a rule of its column
             sought, label = as_bytes(sought, engine), as_bytes(label, engine)
         table = table.left_join(labels, [sought == label])
-    number = None
-    for place, key in enumerate(keys):
-        found = table[f"discreet code {place}"] if place in many else None
-        code = _code(key, schema, table, found)
-        number = code if number is None else number * len(key.labels(schema)) + code
-    return table, ibis.literal(0, "int32") if number is None else number.cast("int32")
+    found = {place: table[f"discreet code {place}"] for place in many}
+    return table, [_code(key, schema, table, found.get(place)) for place, key in enumerate(keys)]
 
 
 def _is_listed(key: Key, schema: Schema) -> bool:
