@@ -80,11 +80,13 @@ def continuous(forest: Forest) -> list[Floats]:
 def _likely(forest: Forest) -> list[Floats]:
     """How far from 0 the multiplier may well be that each region hands on to its children, for all levels but the last.
 
-    A parent and n children that are D apart split D by their weights, so the multiplier is 2wD / (1 + nw/v). What
-    children are too much on average, where noise was cut off at zero, climbs up the tree.
+    A parent and n children that are D apart split D by their weights, so the multiplier is 2wD / (1 + nw/v), and what
+    comes from above is divided by the same. A quarter of the children are taken to give way. What children are too
+    much on average, where noise was cut off at zero, climbs up the tree.
     """
     drift = 0.0
     steps: list[Floats] = []
+    stiff: list[Floats] = []
     seen = np.clip(forest.targets[-1], forest.lower[-1], forest.upper[-1])
     weight = float(forest.weights[-1].max())
     for level in range(forest.depth - 2, -1, -1):
@@ -95,13 +97,15 @@ def _likely(forest: Forest) -> list[Floats]:
         seen = np.clip(np.where(w > 0, y, together), lower, upper)
         own = float(w.max()) or weight
         drift += float(np.mean(together - seen))
-        apart = 2.0 * own * (np.abs(seen - together) + abs(drift)) / (1.0 + free * (own / max(weight, _FAINT)))
+        stiff.append(1.0 + free * (own / max(4.0 * weight, _FAINT)))
+        apart = 2.0 * own * (np.abs(seen - together) + abs(drift)) / stiff[-1]
         weight = own
         spare = 2.0 * own + float(np.abs(forest.price(level)).max()) + float(np.abs(forest.price(level + 1)).max())
         steps.append(_SAFETY * (apart + spare))
     steps.reverse()
+    stiff.reverse()
     for level in range(1, len(steps)):
-        steps[level] += steps[level - 1][forest.parents[level]]
+        steps[level] += steps[level - 1][forest.parents[level]] / stiff[level]
     return steps
 
 
@@ -230,16 +234,21 @@ def _children(below: _Functions, begin: int, end: int) -> tuple[Floats, Floats, 
 
 
 def _order(places: Floats, owners: Array, count: int) -> Array:
-    """By owner, then by place. Owner and place are packed into one integer, which sorts several times faster."""
+    """By owner, then by place. Both and a number are packed into one integer, which sorts several times faster."""
     if not len(places):
         return np.zeros(0, np.int64)
     low, high = float(places.min()), float(places.max())
-    bits = 62 - count.bit_length()
-    if high - low > 2.0 ** (bits - 20):  # packed, places would be told apart by a millionth at best
+    tail = len(places).bit_length()
+    bits = 62 - count.bit_length() - tail
+    if bits < 1 or high - low > 2.0 ** (bits - 17):  # packed, places would be told apart by 1e-5 at best
         return np.lexsort((places, owners))
     keys = ((places - low) * (2.0**bits / max(high - low, 1.0) * 0.999)).astype(np.int64)
     keys += owners << bits
-    return np.argsort(keys)
+    keys <<= tail
+    keys += np.arange(len(keys))
+    keys.sort()
+    keys &= (1 << tail) - 1
+    return keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -47,11 +47,10 @@ def solve_crossing(forest: Forest, totals: tuple[Array | None, ...]) -> list[Arr
     while found is None or network.faults(*found):
         if found is not None:
             network.widen(first, last, found[1], reach)
-            reach *= 2
+            reach = min(2 * reach, 64)
         found = network.optimum_within(first, last)
         if found is None:
             raise RuntimeError("windows around counts that add up do not fit together")
-        forest.check(found[0])
     return found[0]
 
 
@@ -152,7 +151,7 @@ class _Network:
     def optimum_within(self, first: list[Array], last: list[Array]) -> tuple[list[Array], Array] | None:
         """The best whole counts with each x from `first` to `last`, and a dual value a row. None if there are none."""
         forest = self.forest
-        starts, costs, rooms = [], [], []
+        starts, stops, costs, rooms = [], [], [], []
         for level in range(forest.depth):
             y, w, low, high = (part[level] for part in (forest.targets, forest.weights, forest.lower, forest.upper))
             start, stop = np.clip(first[level], low, high), np.clip(last[level], low, high)
@@ -160,6 +159,9 @@ class _Network:
             rooms.append((x < stop[:, None]).astype(float))
             costs.append((w[:, None] * (2 * (x - y[:, None]) + 1)).astype(float))
             starts.append(start)
+            stops.append(stop)
+        forest.check(starts)
+        forest.check(stops)
         return self._program(starts, costs, rooms)
 
     def nearest(self, guess: list[Array]) -> list[Array]:
