@@ -90,7 +90,7 @@ def listed(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, str], engin
 
 
 def _list(values: Sequence[Any], kind: str) -> Expression:
-    """A list as a literal. A long list of words is one text that the engine takes apart: ibis is slow in writing many."""
+    """A list as a literal. A long one of words is one text that the engine takes apart: many are slow to write."""
     import ibis
 
     if kind == "string" and len(values) > _LONG and not any(_APART in word for word in values):
