@@ -31,13 +31,25 @@ def drop(among: Columns, columns: Columns) -> tuple[int, ...]:
 
 
 class Passing:
-    """Works out, again and again, the cliques' probabilities for potentials on the same marginals."""
+    """Works out, again and again, the cliques' probabilities for potentials on the same marginals.
 
-    def __init__(self, sizes: Sequence[int], tree: Junction, marginals: Sequence[Columns]) -> None:
+    `base` are logarithms of weights for each column's codes, always there: where all potentials are zero the model is
+    that of independent columns with these weights.
+    """
+
+    def __init__(
+        self, sizes: Sequence[int], tree: Junction, marginals: Sequence[Columns], base: Sequence[Floats]
+    ) -> None:
         self.sizes = tuple(sizes)
         self.tree = tree
         self.marginals = tuple(marginals)
-        self._shapes = [tuple(sizes[column] for column in clique) for clique in tree.cliques]
+        self.base = tuple(base)
+        self._base = [np.zeros(tuple(sizes[column] for column in clique)) for clique in tree.cliques]
+        for column, logs in enumerate(base):
+            home = tree.home((column,))
+            if home is None:
+                raise ValueError("a column lies in no clique of the tree")
+            self._base[home] += logs.reshape(spread((column,), tree.cliques[home], sizes))
         self._held: list[list[tuple[int, tuple[int, ...]]]] = [[] for _ in tree.cliques]
         self._found: list[tuple[int, tuple[int, ...]]] = []
         for place, columns in enumerate(marginals):
@@ -60,37 +72,47 @@ class Passing:
                 )
             )
 
-    def beliefs(self, potentials: Sequence[Floats]) -> list[Floats]:
-        """The probabilities of each clique's cells."""
-        beliefs = [self._product(place, potentials) for place in range(len(self._shapes))]
+    def beliefs(self, potentials: Sequence[Floats]) -> tuple[float, list[Floats]]:
+        """The logarithm of the sum over all cells, and the probabilities of each clique's."""
+        height, beliefs = 0.0, list[Floats]()
+        for place in range(len(self._base)):
+            product, shift = self._product(place, potentials)
+            height += shift
+            beliefs.append(product)
         sent: list[Floats] = [np.ones(())] * len(beliefs)
         for child in range(len(beliefs) - 1, 0, -1):
             parent, away, above, _, _ = self._up[child]
             message = beliefs[child].sum(axis=away)
-            message /= message.sum()
+            whole = float(message.sum())
+            height += math.log(whole)
+            message /= whole
             sent[child] = message
             beliefs[parent] *= message.reshape(above)
-        beliefs[0] /= beliefs[0].sum()
+        whole = float(beliefs[0].sum())
+        height += math.log(whole) if whole > 0 else math.nan
+        beliefs[0] /= whole if whole > 0 else math.nan
         for child in range(1, len(beliefs)):
             parent, away, _, beyond, below = self._up[child]
             known, held = beliefs[parent].sum(axis=beyond), sent[child]
             ratio = np.divide(known, held, out=np.zeros_like(held), where=held > 0)
             beliefs[child] *= ratio.reshape(below)
-            whole = beliefs[child].sum()
+            whole = float(beliefs[child].sum())
             beliefs[child] /= whole if whole > 0 else math.nan
-        return beliefs
+        return height, beliefs
 
-    def _product(self, place: int, potentials: Sequence[Floats]) -> Floats:
-        total = np.zeros(self._shapes[place])
+    def _product(self, place: int, potentials: Sequence[Floats]) -> tuple[Floats, float]:
+        total = self._base[place].copy()
         for index, shape in self._held[place]:
             total += potentials[index].reshape(shape)
-        total -= total.max()
-        return np.asarray(np.exp(total, out=total))
+        shift = float(total.max())
+        total -= shift
+        return np.exp(total, out=total), shift
 
     def marginals_of(self, beliefs: Sequence[Floats]) -> list[Floats]:
         """The probabilities of the marginals' cells."""
         return [beliefs[home].sum(axis=away) if away else beliefs[home] for home, away in self._found]
 
-    def probabilities(self, potentials: Sequence[Floats]) -> list[Floats]:
-        """The marginals that potentials make."""
-        return self.marginals_of(self.beliefs(potentials))
+    def evaluate(self, potentials: Sequence[Floats]) -> tuple[float, list[Floats]]:
+        """The logarithm of the sum over all cells, and the marginals that potentials make."""
+        height, beliefs = self.beliefs(potentials)
+        return height, self.marginals_of(beliefs)

@@ -17,15 +17,19 @@ from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.synth.calibrate import Floats, Passing, drop, spread
 from discreet.synth.counts import Columns
-from discreet.synth.descent import Target, descend, merged
+from discreet.synth.descent import CALM, Target, descend, merged
 from discreet.synth.junction import Junction, junction
 from discreet.synth.replay import Replay, key_of
 from discreet.synth.sample import Codes, sample
+from discreet.synth.simplex import simplex
 
 __all__ = ["Measured", "Model", "fit", "noisy_total", "target_of"]
 
 LARGEST = 20_000_000
 """How many cells a marginal may have on its way when it is worked out from several cliques."""
+
+
+_FLOOR = 0.01  # of the noise: what a code that was seen empty still weighs
 
 
 class Measured(Protocol):
@@ -46,7 +50,7 @@ class Model:
         self._passing = passing
         self._potentials = list(potentials)
         self.total = total
-        self._beliefs = passing.beliefs(self._potentials)
+        self._beliefs = passing.beliefs(self._potentials)[1]
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -139,6 +143,7 @@ def fit(
     total: float | None = None,
     start: Model | None = None,
     steps: int = 300,
+    calm: float = CALM,
     also: Iterable[Columns] = (),
 ) -> Model:
     """The model whose marginals are nearest to the measured ones, each deviation weighed by its variance.
@@ -156,10 +161,24 @@ def fit(
             raise InputError("measured", target.values.shape, f"counts in the shape {expected}")
     whole = max(noisy_total(targets) if total is None else float(total), 1.0)
     marginals = [target.columns for target in targets]
-    passing = Passing(sizes, junction(sizes, [*marginals, *also]), marginals)
+    base = _base(sizes, targets, whole)
+    passing = Passing(sizes, junction(sizes, [*marginals, *also]), marginals, base)
     known = {} if start is None else start.potentials
     before = [known.get(target.columns, np.zeros(target.values.shape)) for target in targets]
-    return Model(passing, descend(passing.probabilities, targets, before, whole, steps), whole)
+    return Model(passing, descend(passing.evaluate, targets, before, whole, steps, calm), whole)
+
+
+def _base(sizes: Sequence[int], targets: Sequence[Target], total: float) -> list[Floats]:
+    """Logarithms of each column's shares, as it was measured alone; even shares if it was not."""
+    alone = {target.columns[0]: target for target in targets if len(target.columns) == 1}
+    logs = []
+    for column, size in enumerate(sizes):
+        shares = np.full(size, 1 / size)
+        if column in alone:
+            values, noise = alone[column].values, np.sqrt(alone[column].variance)
+            shares = np.maximum(simplex(values, total), _FLOOR * noise) / total
+        logs.append(np.log(shares))
+    return logs
 
 
 def noisy_total(measured: Iterable[Measured]) -> float:

@@ -1,0 +1,120 @@
+"""Fewer codes where there is little to tell apart: bins found from noisy counts of single columns, and undone in rows.
+
+Everything here works on what was measured. Codes with an order are merged with their neighbours until a bin holds
+enough rows; of those without, the rare ones are put together. When rows are made each bin is opened again, in the
+proportions that were measured, as far as they can be told from noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.mechanism import Bits
+from discreet.synth.calibrate import Floats
+from discreet.synth.descent import Target
+from discreet.synth.domain import Attribute, Domain
+from discreet.synth.sample import Codes, deal
+from discreet.synth.simplex import simplex
+
+__all__ = ["Compressed", "compress"]
+
+_CLEAR = 3.0  # standard deviations of noise that a bin must rise above
+_SHORT = 24  # columns with so few ordered codes are merged only where noise hides them
+_BINS = 32  # and longer ones to about so many bins of equal mass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compressed:
+    """Which bin each code is in, what single columns were measured as in bins, and the codes' shares of their bin."""
+
+    bins: tuple[NDArray[np.int64], ...]
+    targets: tuple[Target, ...]
+    shares: tuple[Floats, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many bins each column has."""
+        return tuple(int(one.max()) + 1 for one in self.bins)
+
+    def expand(self, rows: Codes, bits: Bits) -> Codes:
+        """Rows of bins as rows of codes: each bin's rows are dealt to its codes by their shares."""
+        codes = rows.copy()
+        for column, (bins, shares) in enumerate(zip(self.bins, self.shares, strict=True)):
+            size = int(bins.max()) + 1
+            if np.array_equal(bins, np.arange(len(bins))):
+                continue
+            table = np.zeros((size, len(bins)))
+            table[bins, np.arange(len(bins))] = shares
+            codes[:, column] = deal(table, rows[:, column], bits)
+        return codes
+
+
+def compress(domain: Domain, measured: Sequence[Target], total: float) -> Compressed:
+    """Bins for every column, from its measured counts."""
+    bins, targets, shares = [], [], []
+    for attribute, target in zip(domain.attributes, measured, strict=True):
+        deviation = float(np.sqrt(np.max(target.variance)))
+        one = _bins(attribute, target.values, deviation, total)
+        size = int(one.max()) + 1
+        variance = np.bincount(one, weights=np.broadcast_to(target.variance, one.shape), minlength=size)
+        values = np.bincount(one, weights=target.values, minlength=size)
+        bins.append(one)
+        targets.append(Target(target.columns, values, variance))
+        shares.append(_shares(attribute, target.values, deviation, one))
+    return Compressed(tuple(bins), tuple(targets), tuple(shares))
+
+
+def _bins(attribute: Attribute, counts: Floats, deviation: float, total: float) -> NDArray[np.int64]:
+    size = attribute.size
+    inner = size - 1 if attribute.missing and size > 1 else size  # a missing value is nobody's neighbour
+    if attribute.ordered:
+        floor = total / _BINS if size > _SHORT else 0.0
+        found = _runs(counts[:inner], deviation, floor)
+    else:
+        found = _others(counts[:inner], deviation)
+    return np.concatenate([found, np.arange(found.max() + 1, found.max() + 1 + size - inner)]).astype(np.int64)
+
+
+def _runs(counts: Floats, deviation: float, floor: float) -> NDArray[np.int64]:
+    """Neighbours together until their sum is clear of its noise and reaches the floor."""
+    starts, mass, many = [0], 0.0, 0
+    for code, count in enumerate(counts):
+        mass, many = mass + float(count), many + 1
+        if mass >= max(floor, _CLEAR * deviation * np.sqrt(many)):
+            starts.append(code + 1)
+            mass, many = 0.0, 0
+    if starts[-1] > 0:  # what is left over joins the last bin
+        starts.pop()
+    cuts = np.zeros(len(counts), dtype=np.int64)
+    cuts[starts[1:]] = 1
+    return np.cumsum(cuts)
+
+
+def _others(counts: Floats, deviation: float) -> NDArray[np.int64]:
+    """Values that noise hides go into one bin, the last; all others stay."""
+    clear = counts >= _CLEAR * deviation
+    found = np.cumsum(clear) - 1
+    found[~clear] = clear.sum()
+    return found
+
+
+def _shares(attribute: Attribute, counts: Floats, deviation: float, bins: NDArray[np.int64]) -> Floats:
+    """What part of its bin each code is taken to be."""
+    shares = np.zeros(len(bins))
+    for one in range(int(bins.max()) + 1):
+        places = np.flatnonzero(bins == one)
+        inside = counts[places]
+        mass = float(inside.sum())
+        if len(places) == 1 or mass <= 0:
+            shares[places] = 1 / len(places)
+            continue
+        if attribute.ordered:  # neighbours are alike: what noise may have made is taken back
+            spread = float(((inside - inside.mean()) ** 2).sum())
+            signal = spread - (len(places) - 1) * deviation**2
+            inside = inside.mean() + max(signal / spread, 0.0) * (inside - inside.mean()) if spread else inside
+        shares[places] = simplex(inside, mass) / mass
+    return shares

@@ -1,0 +1,105 @@
+"""Sampled rows, weighted so that they also agree with marginals that no tree of bearable size could hold.
+
+A weight is the exponential of a sum of potentials, one for every marginal: the model that a tree is, on the rows at
+hand instead of on all cells. The same descent finds them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.mechanism import Bits
+from discreet.synth.calibrate import Floats
+from discreet.synth.counts import Columns
+from discreet.synth.descent import CALM, Target, descend, merged
+from discreet.synth.model import Model
+from discreet.synth.replay import uniforms
+from discreet.synth.sample import Codes
+
+__all__ = ["Weighted", "reweight"]
+
+
+class Weighted:
+    """Rows with weights that add up to `total`: answers marginals, and makes rows that all weigh the same."""
+
+    def __init__(
+        self, sizes: Sequence[int], rows: Codes, weights: Floats, total: float, potentials: Mapping[Columns, Floats]
+    ) -> None:
+        self.sizes = tuple(sizes)
+        self.codes = rows
+        self.weights = weights
+        self.total = total
+        self.potentials = potentials
+
+    @property
+    def effective(self) -> float:
+        """Of all rows, what part equal weights would need for the same spread."""
+        return float(self.weights.sum() ** 2 / (len(self.weights) * (self.weights**2).sum()))
+
+    def marginal(self, columns: Columns) -> Floats:
+        """The weight in each cell."""
+        shape = tuple(self.sizes[column] for column in columns)
+        cells = flat(self.codes, columns, shape)
+        found = np.bincount(cells, weights=self.weights, minlength=int(np.prod(shape)))
+        return found.reshape(shape) * (self.total / self.weights.sum())
+
+    def rows(self, count: int, bits: Bits) -> Codes:
+        """So many rows, drawn systematically: each as often as its weight says, up or down to a whole."""
+        if count == 0 or len(self.codes) == 0:
+            return self.codes[:0]
+        edges = np.cumsum(self.weights)
+        edges /= edges[-1]
+        places = (np.arange(count) + uniforms(bits, 1)[0]) / count
+        return self.codes[np.minimum(np.searchsorted(edges, places, side="right"), len(edges) - 1)]
+
+
+def flat(rows: Codes, columns: Columns, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """The cell each row is in, counted through."""
+    cells = np.zeros(len(rows), dtype=np.int64)
+    for column, size in zip(columns, shape, strict=True):
+        cells = cells * size + rows[:, column]
+    return cells
+
+
+def reweight(
+    model: Model,
+    rows: Codes,
+    targets: Sequence[Target],
+    start: Mapping[Columns, Floats] | None = None,
+    steps: int = 60,
+    calm: float = CALM,
+) -> Weighted:
+    """Weights under which rows of a model come near to all targets, those it was fitted to and others.
+
+    The rows stand in for all cells: with its own potentials the model gives all of them the same weight. `start` are
+    potentials to begin with, of an earlier round.
+    """
+    wanted = merged(targets)
+    sizes, total = model.sizes, model.total
+    base = [model.potentials.get(target.columns, np.zeros(target.values.shape)) for target in wanted]
+    cells = [flat(rows, target.columns, target.values.shape) for target in wanted]
+
+    def weigh(potentials: Sequence[Floats]) -> tuple[float, Floats]:
+        height = np.zeros(len(rows))
+        for place, potential, known in zip(cells, potentials, base, strict=True):
+            height += (potential - known).ravel()[place]
+        shift = float(height.max())
+        weights = np.exp(height - shift)
+        whole = float(weights.sum())
+        return shift + math.log(whole / len(rows)), weights / whole
+
+    def evaluate(potentials: Sequence[Floats]) -> tuple[float, list[Floats]]:
+        height, weights = weigh(potentials)
+        return height, [
+            np.bincount(place, weights=weights, minlength=target.values.size).reshape(target.values.shape)
+            for place, target in zip(cells, wanted, strict=True)
+        ]
+
+    first = [(start or {}).get(target.columns, known) for target, known in zip(wanted, base, strict=True)]
+    found = descend(evaluate, wanted, first, total, steps, calm)
+    known = dict(zip([target.columns for target in wanted], found, strict=True))
+    return Weighted(sizes, rows, weigh(found)[1], total, known)
