@@ -61,8 +61,8 @@ def measured(leaves: int):
 
 def by_arrays(leaves: int, runs: int) -> dict[str, float]:
     """The solver alone, on arrays without names."""
-    from discreet.hierarchy.exact import solve
-    from discreet.hierarchy.forest import Forest
+    from discreet.hierarchy.exact.forest import Forest
+    from discreet.hierarchy.exact.solve import solve
     from discreet.hierarchy.rules import NO_BOUND
 
     targets = noisy(truth(leaves))
@@ -83,7 +83,7 @@ def by_arrays(leaves: int, runs: int) -> dict[str, float]:
 
 def by_totals(regions: int, which: str) -> dict[str, float]:
     """The exact method where public totals cross 16 cells: of the leaves, or of the regions of every level."""
-    from discreet.hierarchy.exact import exact
+    from discreet.hierarchy.exact.solve import exact
     from discreet.hierarchy.measured import Level, Measured
     from discreet.hierarchy.rules import Rules
     from discreet.hierarchy.tree import Hierarchy
@@ -108,7 +108,7 @@ def by_totals(regions: int, which: str) -> dict[str, float]:
 
 def by_names(method: str, leaves: int, runs: int) -> dict[str, float]:
     """One of the public methods on a noisy table."""
-    from discreet.hierarchy.exact import exact
+    from discreet.hierarchy.exact.solve import exact
     from discreet.hierarchy.relaxed import relaxed, violations
 
     table = measured(leaves)

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.hierarchy.bayes import bayes
-from discreet.hierarchy.chain import at_least, exact_chain, exactly, relaxed_chain, sizes, topdown_chain
+from discreet.hierarchy.bayes.solve import bayes
+from discreet.hierarchy.chain.isotonic import isotonic
+from discreet.hierarchy.chain.solve import at_least, exact_chain, exactly, relaxed_chain, sizes, topdown_chain
 from discreet.hierarchy.estimate import Estimate
-from discreet.hierarchy.exact import exact
-from discreet.hierarchy.isotonic import isotonic
+from discreet.hierarchy.exact.solve import exact
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.relaxed import relaxed, violations
 from discreet.hierarchy.rules import Rules

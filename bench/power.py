@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from discreet import Allotment
-from discreet.hierarchy.grid import Grid
-from discreet.hierarchy.load_plan import plan_loads
-from discreet.hierarchy.loads import Loads
-from discreet.hierarchy.matpower import Case
-from discreet.hierarchy.opf import Network
-from discreet.hierarchy.panda import ac_cost
+from discreet.hierarchy.power.grid import Grid
+from discreet.hierarchy.power.loads import Loads
+from discreet.hierarchy.power.matpower import Case
+from discreet.hierarchy.power.opf import Network
+from discreet.hierarchy.power.panda import ac_cost
+from discreet.hierarchy.power.plan import plan_loads
 from discreet.noise.bits import SystemBits
 from harness import Report, arguments, peak_megabytes, peer
 

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from discreet.hierarchy.question import TreeQuestion
     from discreet.hierarchy.released import TreeRelease
     from discreet.hierarchy.rules import Rules
+    from discreet.synth.question import SynthQuestion
+    from discreet.synth.released import SyntheticRelease
 
 __all__ = ["Curator", "open_curator"]
 
 
 class Curator(Desk):
-    """Stands before one private table and lets out what its budget allows: answers, hierarchies."""
+    """Stands before one private table and lets out what its budget allows: answers, hierarchies, rows."""
 
     def tree(
         self,
@@ -79,6 +81,45 @@ class Curator(Desk):
         from discreet.hierarchy.stored import tree_release
 
         return tree_release(self, release)
+
+    def synthesize(
+        self,
+        method: str = "auto",
+        *,
+        workload: str | Iterable[Any] | Mapping[Any, float] | None = None,
+        columns: Iterable[str] | None = None,
+        bins: int | dict[str, int] = 64,
+        rows: int | None = None,
+        where: str | Predicate | None = None,
+        impossible: Iterable[str | Predicate] = (),
+        keys: Mapping[str, str | int] | None = None,
+    ) -> SynthQuestion:
+        """Rows that look like the private ones and are nobody's: for every use, at one price.
+
+        `workload` is what the rows should get right: "pairs" of columns, "triples", or marginals by name, such as
+        [("age", "pay"), ("county", "sex")], with weights if it is a mapping. `bins` says in how many bins numbers and
+        days are told apart. `impossible` lists conditions that no row meets, such as "age < 16 and employed". `keys`
+        are columns made anew, such as {"person": "P{:06d}"}.
+        """
+        from discreet.synth.question import synth_question
+
+        return synth_question(
+            self,
+            method=method,
+            workload=workload,
+            columns=columns,
+            bins=bins,
+            rows=rows,
+            where=where,
+            impossible=impossible,
+            keys=keys,
+        )
+
+    def synthetic_release(self, release: str) -> SyntheticRelease:
+        """Synthetic rows released before, read again for free."""
+        from discreet.synth.stored import synthetic_release
+
+        return synthetic_release(self, release)
 
 
 open_curator = Curator.open

@@ -4,8 +4,8 @@ from itertools import product
 
 import numpy as np
 
-from discreet.hierarchy.exact import whole_weights
-from discreet.hierarchy.forest import Forest
+from discreet.hierarchy.exact.forest import Forest
+from discreet.hierarchy.exact.solve import whole_weights
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.rules import Rules
 from discreet.hierarchy.tree import Hierarchy

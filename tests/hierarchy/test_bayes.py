@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 import chance
-import discreet.hierarchy.bayes as room
+import discreet.hierarchy.bayes.solve as room
 from discreet.errors import InputError
-from discreet.hierarchy.bayes import bayes
+from discreet.hierarchy.bayes.solve import bayes
 from discreet.hierarchy.gls import Pass
 from discreet.hierarchy.intervals import with_intervals
 from discreet.hierarchy.measured import Level, Measured

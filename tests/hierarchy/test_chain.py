@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
-from discreet.hierarchy import chain_fit
-from discreet.hierarchy.chain import at_least, exact_chain, exactly, relaxed_chain, sizes, topdown_chain
-from discreet.hierarchy.chain_flow import descend
-from discreet.hierarchy.chain_rules import ChainRules
-from discreet.hierarchy.isotonic import isotonic, ordered
+from discreet.hierarchy.chain import fit as chain_fit
+from discreet.hierarchy.chain.flow import descend
+from discreet.hierarchy.chain.isotonic import isotonic, ordered
+from discreet.hierarchy.chain.rules import ChainRules
+from discreet.hierarchy.chain.solve import at_least, exact_chain, exactly, relaxed_chain, sizes, topdown_chain
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.rules import Rules
 from discreet.hierarchy.tree import Hierarchy

@@ -12,10 +12,10 @@ from scipy.optimize import lsq_linear
 
 import discreet
 from discreet.errors import InputError, MissingExtraError
-from discreet.hierarchy import whole as whole_module
-from discreet.hierarchy.constraints import AtMost, Between, Equal, Measurement, conflict, stacked
-from discreet.hierarchy.nearest import nearest
-from discreet.hierarchy.project import Terms, project
+from discreet.hierarchy.constraints import whole as whole_module
+from discreet.hierarchy.constraints.project import Terms, project
+from discreet.hierarchy.constraints.system import AtMost, Between, Equal, Measurement, conflict, stacked
+from discreet.hierarchy.mobility.nearest import nearest
 
 SOURCE = Path(discreet.__file__).parent
 COUNTS = Between("counts")
@@ -289,4 +289,4 @@ def test_what_comes_after_the_noise_cannot_reach_the_data(name):
 
 
 def test_and_the_walk_would_notice():
-    assert "discreet.query.source" in reads_data("discreet.hierarchy.mobility_plan")
+    assert "discreet.query.source" in reads_data("discreet.hierarchy.mobility.plan")

@@ -7,11 +7,11 @@ import pytest
 from small_trees import cost, flat, least_cost, planted, small_rules, small_table, small_tree
 
 from discreet.errors import InputError
-from discreet.hierarchy import breakpoints
-from discreet.hierarchy import exact as module
-from discreet.hierarchy.certificate import faults
-from discreet.hierarchy.exact import exact, solve, whole_weights
-from discreet.hierarchy.forest import Forest
+from discreet.hierarchy.exact import breakpoints
+from discreet.hierarchy.exact import solve as module
+from discreet.hierarchy.exact.certificate import faults
+from discreet.hierarchy.exact.forest import Forest
+from discreet.hierarchy.exact.solve import exact, solve, whole_weights
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.rules import NO_BOUND, Rules
 from discreet.hierarchy.tree import Hierarchy

@@ -5,8 +5,8 @@ import pytest
 from small_trees import least_crossing_cost, small_rules, small_table, small_tree
 
 from discreet.errors import InputError
-from discreet.hierarchy import flow
-from discreet.hierarchy.exact import exact, whole_weights
+from discreet.hierarchy.exact import flow
+from discreet.hierarchy.exact.solve import exact, whole_weights
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.rules import Rules
 from discreet.hierarchy.tree import Hierarchy

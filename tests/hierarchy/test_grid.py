@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import InputError, MissingExtraError
-from discreet.hierarchy import opf
-from discreet.hierarchy.grid import Grid, Piecewise, Quadratic
-from discreet.hierarchy.loads import Loads
-from discreet.hierarchy.opf import Network, optimal_flow
+from discreet.hierarchy.power import opf
+from discreet.hierarchy.power.grid import Grid, Piecewise, Quadratic
+from discreet.hierarchy.power.loads import Loads
+from discreet.hierarchy.power.opf import Network, optimal_flow
 
 pytest.importorskip("clarabel", reason="needs discreet[power]")
 
@@ -338,7 +338,7 @@ def test_nets_that_cannot_be_read_are_refused():
 
 
 def test_ac_cost_is_evaluated_where_it_converges():
-    from discreet.hierarchy.panda import ac_cost
+    from discreet.hierarchy.power.panda import ac_cost
 
     net = case("case14")
     here = ac_cost(net)

@@ -14,10 +14,10 @@ from discreet.accounting import pure, zcdp
 from discreet.core.unit import Neighbours
 from discreet.errors import BudgetError, InputError
 from discreet.hierarchy.asked import moved_sums
-from discreet.hierarchy.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
-from discreet.hierarchy.gravity import posterior
-from discreet.hierarchy.mobility import SHARES, mobility
-from discreet.hierarchy.table import apportioned, whole_table
+from discreet.hierarchy.mobility.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
+from discreet.hierarchy.mobility.gravity import posterior
+from discreet.hierarchy.mobility.question import SHARES, mobility
+from discreet.hierarchy.mobility.table import apportioned, whole_table
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.measure import Rows

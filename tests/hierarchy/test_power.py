@@ -11,14 +11,14 @@ from chance import at_most, fits, laplace_pmf
 from discreet import Allotment, Budget, Ledger
 from discreet.accounting.convert import pure
 from discreet.errors import BudgetError, InputError
-from discreet.hierarchy import load_plan
-from discreet.hierarchy.grid import Grid, Quadratic
-from discreet.hierarchy.load_plan import LoadPlan, plan_loads
-from discreet.hierarchy.loads import Loads, to_steps
-from discreet.hierarchy.opf import Network, optimal_flow
-from discreet.hierarchy.planes import PARTS, Planes, planes_near
-from discreet.hierarchy.power import hide_loads
-from discreet.hierarchy.repair import Repair
+from discreet.hierarchy.power import plan as load_plan
+from discreet.hierarchy.power.grid import Grid, Quadratic
+from discreet.hierarchy.power.loads import Loads, to_steps
+from discreet.hierarchy.power.opf import Network, optimal_flow
+from discreet.hierarchy.power.plan import LoadPlan, plan_loads
+from discreet.hierarchy.power.planes import PARTS, Planes, planes_near
+from discreet.hierarchy.power.question import hide_loads
+from discreet.hierarchy.power.repair import Repair
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import chance
-from discreet.hierarchy.expected import expected
-from discreet.hierarchy.prior import Law, Prior, grid, likelihoods
+from discreet.hierarchy.bayes.expected import expected
+from discreet.hierarchy.bayes.prior import Law, Prior, grid, likelihoods
 from discreet.mechanisms import Gaussian, Laplace
 
 SIZES, SHARES = np.array([0, 20, 100]), np.array([0.6, 0.3, 0.1])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InputError
-from discreet.hierarchy.exact import exact
+from discreet.hierarchy.exact.solve import exact
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.relaxed import relaxed, violations
 from discreet.hierarchy.rules import Rules

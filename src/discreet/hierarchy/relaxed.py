@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingExtraError
 from discreet.hierarchy.estimate import Estimate
-from discreet.hierarchy.exact import whole_weights
-from discreet.hierarchy.forest import Forest
+from discreet.hierarchy.exact.forest import Forest
+from discreet.hierarchy.exact.solve import whole_weights
 from discreet.hierarchy.measured import Measured
 from discreet.hierarchy.rules import NO_BOUND, Rules
 from discreet.hierarchy.tree import Hierarchy

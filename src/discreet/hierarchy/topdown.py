@@ -41,7 +41,7 @@ def topdown(measured: Measured, rules: Rules = _NO_RULES) -> Estimate:
     [[11], [8, 3, 0]]
     """
     if measured.chain:
-        from discreet.hierarchy.chain import topdown_chain
+        from discreet.hierarchy.chain.solve import topdown_chain
 
         return topdown_chain(measured, rules)
     tree = measured.tree

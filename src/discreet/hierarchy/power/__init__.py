@@ -1,0 +1,13 @@
+"""Loads of a power grid, hidden, and still loads that the grid can feed at about the same cost."""
+
+from discreet.hierarchy.power.question import (
+    Grid,
+    HiddenLoads,
+    LoadOffer,
+    LoadQuestion,
+    Loads,
+    hide_loads,
+    optimal_flow,
+)
+
+__all__ = ["Grid", "HiddenLoads", "LoadOffer", "LoadQuestion", "Loads", "hide_loads", "optimal_flow"]

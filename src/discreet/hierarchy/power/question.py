@@ -1,0 +1,212 @@
+"""Hide what the loads of a power grid draw, and still hand out loads whose optimal power flow means something.
+
+Describe (`hide_loads`), `plan`, `release`: the same three words as everywhere. The loads are private; the grid, which
+buses have loads among it, is public.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.core.exact import Number, as_written
+from discreet.core.release import Release, number, percent
+from discreet.errors import InputError
+from discreet.hierarchy.power.grid import Grid
+from discreet.hierarchy.power.loads import Loads
+from discreet.hierarchy.power.opf import optimal_flow
+from discreet.hierarchy.power.plan import LoadPlan, plan_loads, unit_of
+from discreet.ledger.budget import Budget
+from discreet.ledger.door import release as through_the_door
+from discreet.ledger.ledger import Ledger
+from discreet.query.curator import released
+from discreet.query.explain import price_text
+from discreet.query.price import Price
+
+__all__ = ["Grid", "HiddenLoads", "LoadOffer", "LoadQuestion", "Loads", "hide_loads", "optimal_flow"]
+
+
+def hide_loads(
+    grid: Grid,
+    loads: Loads,
+    ledger: Ledger,
+    *,
+    alpha: Number,
+    dataset: str = "loads",
+    budget: Budget | None = None,
+    who: str | None = None,
+) -> LoadQuestion:
+    """Begin a release of loads, of which any one is to be hidden up to `alpha` MW.
+
+    `budget` opens the account of the dataset, if the ledger has none. The account says what is protected, alpha
+    included: a budget spent at one alpha says nothing at another.
+    """
+    if not isinstance(grid, Grid):
+        raise InputError(
+            "grid", type(grid).__name__, "a Grid", "Grid.from_pandapower(net) or Grid.from_matpower(path)."
+        )
+    if not isinstance(loads, Loads):
+        raise InputError("loads", type(loads).__name__, "Loads", "Wrap them: Loads([...]), Loads.from_pandapower(net).")
+    if len(loads) != grid.loads:
+        raise InputError("loads", f"{len(loads)} loads", f"{grid.loads}, one for each load of the grid")
+    apart = as_written(alpha, "alpha")
+    if apart <= 0:
+        raise InputError("alpha", alpha, "more than zero MW")
+    person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
+    unit = unit_of(apart)
+    if budget is not None:
+        ledger.create(dataset, budget, unit=unit, who=person)
+    elif (kept := ledger.account(dataset).unit) != unit:
+        hint = "Give other loads, or another alpha, a dataset of their own."
+        raise InputError("alpha", alpha, f"what the account of {dataset!r} protects ({kept})", hint)
+    return LoadQuestion(grid, loads, ledger, alpha, dataset, person)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadQuestion:
+    """Loads to be hidden. Nothing happens until it is planned and released."""
+
+    grid: Grid
+    loads: Loads
+    ledger: Ledger
+    alpha: Number
+    dataset: str
+    who: str
+
+    def plan(
+        self,
+        *,
+        epsilon: Number | None = None,
+        share: Number | None = None,
+        beta: Number = 0.01,
+        cost: Number | str,
+        step: Number = 0.001,
+        highest: Number | None = None,
+        highest_price: Number | None = None,
+        cost_share: Number = 0.25,
+        confidence: float = 0.95,
+        allotment: str | None = None,
+    ) -> LoadOffer:
+        """Price the release: by `epsilon`, or a `share` of a pure allotment.
+
+        `cost` is the optimal cost of the true loads: a number that is public anyway, or "measured", for which
+        `cost_share` of the price is spent. The released loads cost within `beta` of it. `step` (MW) is what loads are
+        rounded to, `highest` (MW) the most that one may draw (by default what all generators can give), `highest_price`
+        the price up to which a measured cost follows congestion; all three are public.
+        """
+        part = self.ledger.account(self.dataset).budget.allotment(allotment)
+        currency, amount = Price.read(epsilon=epsilon, share=share, confidence=confidence).spent(part)
+        if currency != "epsilon":
+            raise InputError("share", str(share), f"epsilon: allotment {part.name!r} is not counted in epsilon")
+        if part.kind == "plan":
+            raise InputError("allotment", part.name, "a pure or zcdp allotment")
+        plan = plan_loads(
+            self.grid,
+            self.dataset,
+            part,
+            alpha=self.alpha,
+            epsilon=amount,
+            beta=beta,
+            cost=cost,
+            step=step,
+            highest=highest,
+            highest_price=highest_price,
+            cost_share=cost_share,
+            confidence=float(confidence),
+        )
+        return LoadOffer(self, plan)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadOffer:
+    """The plan of a release of loads. `release()` spends, opens, runs, records."""
+
+    question: LoadQuestion
+    plan: LoadPlan
+
+    def explain(self) -> str:
+        """Cost, noise, expected error, and what is taken for public."""
+        plan = self.plan
+        left = self.question.ledger.remaining(plan.dataset, plan.allotment.name)
+        enough = "." if plan.charge.within(left) else ": not enough, this plan would be refused."
+        sure, typical = percent(plan.confidence), plan.noise.expected_l1() * float(plan.step)
+        lines = [
+            f"Plan for {plan.dataset!r}; protects {unit_of(plan.alpha)}.",
+            f"Cost: {price_text(plan.allotment, plan.charge)} from allotment {plan.allotment.name!r}, all of it.",
+            f"Left: {price_text(plan.allotment, left, 'down')}{enough}",
+            f"Releases {plan.grid.loads:,} loads, 0 to {float(plan.most * plan.step):,.6g} MW in steps of "
+            f"{float(plan.step):g}. Public: all else about the grid.",
+            f"  mw: +-{number(plan.load_error())} ({sure}), {number(typical)} on average, before the repair; "
+            f"{plan.mechanism}.",
+        ]
+        if plan.declared is not None:
+            known = number(float(plan.declared))
+            lines.append(f"  Original cost: {known}, declared public by the custodian, not paid for.")
+        else:
+            lines.append(
+                f"  Original cost: measured with epsilon = {float(plan.cost_epsilon or 0):g}, "
+                f"+-{number(plan.cost_error())} at most ({sure})."
+            )
+        lines.append(
+            "  Repair: the nearest loads found that the grid can feed (DC) at a cost within "
+            f"{percent(float(plan.beta))} of it."
+        )
+        return "\n".join(lines)
+
+    def release(self, *, release: str | None = None, why: str = "") -> HiddenLoads:
+        """Spend, open, run, record. The same id again reads the stored answer, for free."""
+        asked = self.question
+        answer = through_the_door(
+            self.plan,
+            asked.loads,
+            asked.ledger,
+            who=asked.who,
+            why=why,
+            release=release,
+            allotment=self.plan.allotment.name,
+        )
+        result: Any = answer.result
+        return HiddenLoads(released(asked.ledger, answer)[""], tuple(result["noisy"]), result["report"])
+
+    def __str__(self) -> str:
+        return self.explain()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HiddenLoads:
+    """Released loads: feasible, and as far as `report` says within beta of the reference cost.
+
+    `table` has every load with an interval for the true one, `noisy` the loads before the repair: private as well, and
+    unbiased, for whoever wants averages rather than a power flow.
+    """
+
+    table: Release
+    noisy: tuple[float, ...]
+    report: Mapping[str, Any]
+
+    @property
+    def loads(self) -> list[float]:
+        """The released loads, MW."""
+        return self.table["mw"]
+
+    def __str__(self) -> str:
+        told = self.report
+        found = {
+            "window": "the nearest loads found with such a cost",
+            "nearest": "feasible loads near the noisy ones; none with such a cost were found",
+            "anchor": "loads moved toward a feasible point fixed beforehand; none nearer were found",
+        }[told["way"]]
+        gap = "" if told["gap"] is None else f", {percent(round(told['gap'], 6))} from it"
+        return "\n".join(
+            [
+                f"{len(self.table)} loads, feasible in DC optimal power flow: {found}.",
+                f"Original cost: {number(told['reference'])}, {told['reference_is']}.",
+                f"Cost of the released loads: {number(told['cost'])}{gap}"
+                + (" (within beta)." if told["within"] else " (NOT within beta)."),
+                f"[{percent(self.table.confidence)} intervals; cost {self.table.cost}; left: {self.table.remaining}; "
+                f"release {self.table.id}; {self.table.digest[:12]}]",
+            ]
+        )
