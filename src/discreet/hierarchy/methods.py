@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 
 from discreet.core.progress import tell
@@ -40,6 +41,11 @@ def method_named(name: str, *, chain: bool = False) -> Method:
     return found
 
 
+def _quicker(name: str, method: Method, measured: Measured) -> Method:
+    """The method for simulated releases: there is no need to certify what is thrown away."""
+    return partial(method, steps=0) if measured.chain and name == "exact" else method
+
+
 def published(name: str, measured: Measured, rules: Rules, confidence: float) -> Estimate | None:
     """What a method makes of noisy counts, with intervals; None if it failed on them, which loses nothing."""
     try:
@@ -47,7 +53,7 @@ def published(name: str, measured: Measured, rules: Rules, confidence: float) ->
         method = method_named(name, chain=measured.chain)
         estimate = method(measured, rules)
         tell("finding intervals")
-        return with_intervals(estimate, measured, rules, method, confidence)
+        return with_intervals(estimate, measured, rules, _quicker(name, method, measured), confidence)
     except Exception:
         # The noisy counts are paid for and must get on the record, whatever happens to what is made of them.
         return None

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TreeQuestion", "tree_question"]
 
+_MANY = 100
+
 
 @dataclass(frozen=True, slots=True)
 class TreeQuestion:
@@ -63,13 +65,18 @@ class TreeQuestion:
         price = Price.read(epsilon=epsilon, rho=rho, share=share, confidence=confidence, noise=noise)
         part = self.curator.allotment(allotment)
         chain = self.counted.sizes is not None and self.counted.sizes.cumulative
-        chosen = ("topdown" if chain else "bayes") if method == "auto" else method
+        chosen = (_ordered(self.counted.cells) if chain else "bayes") if method == "auto" else method
         method_named(chosen, chain=chain)
         kind = price.kind(part)
         totals = 0 if self.counted.sizes is not None else None
         shares = split_price(self.counted.tree, self.counted.cells, split, totals=totals, kind=kind, goal=goal)
         planned = plan_tree(self.counted, part, price, shares, chosen, self.rules)
         return TreeOffer(self.curator, planned)
+
+
+def _ordered(sizes: int) -> str:
+    """The method for cumulative counts: order carries much where sizes are many (docs/benchmarks/hierarchy_paper.md)."""
+    return "exact" if sizes > _MANY else "topdown"
 
 
 def tree_question(
