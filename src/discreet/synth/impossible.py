@@ -1,0 +1,193 @@
+"""Rows that cannot be: conditions that are public knowledge, and rows changed until none meets one.
+
+Nobody pays for what is known anyway. A row that meets a condition has some of the columns it names replaced by those of
+another row: as few as will do, of a row that agrees in the others. Only synthetic rows are looked at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError
+from discreet.query.column import Column
+from discreet.query.parse import parse_condition
+from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, checked, columns_of
+from discreet.query.schema import Schema
+from discreet.synth.domain import Domain
+from discreet.synth.replay import Replay, uniforms
+from discreet.synth.rows import Drawn, drawn_rows, number_of
+from discreet.synth.sample import Codes
+
+__all__ = ["holds", "possible", "read_conditions", "repaired"]
+
+_TRIES = 2**17
+_ROUNDS = 3
+Truth = NDArray[np.bool_]
+
+
+def read_conditions(conditions: Iterable[str | Predicate], schema: Schema, domain: Domain) -> tuple[Predicate, ...]:
+    """Conditions on the columns of the domain, which leave something possible."""
+    if isinstance(conditions, (str, Compare, IsIn, IsMissing, And, Or, Not)):
+        conditions = [conditions]
+    found = []
+    for condition in conditions:
+        try:
+            read = checked(parse_condition(condition) if isinstance(condition, str) else condition, schema)
+        except InputError as problem:
+            raise InputError("impossible", problem.got, problem.allowed, problem.hint) from None
+        for name in columns_of(read):
+            domain.place(name, "impossible")
+        found.append(read)
+    if found and len(possible(domain, schema.columns, found)) == 0:
+        hint = "Nothing was spent. Conditions say which rows cannot be, not which ones can."
+        allowed = f"conditions that leave some rows possible: none of the {_TRIES:,} combinations tried is"
+        raise InputError("impossible", f"{len(found)} conditions", allowed, hint)
+    return tuple(found)
+
+
+def possible(domain: Domain, columns: Mapping[str, Column], conditions: Sequence[Predicate]) -> Codes:
+    """Some combinations of codes that meet no condition, evenly from all of the domain."""
+    named = sorted({domain.place(name) for condition in conditions for name in columns_of(condition)})
+    sizes = [domain.sizes[place] for place in named]
+    codes = np.zeros((_TRIES, len(domain)), dtype=np.int64)
+    shares = uniforms(Replay(b"possible"), _TRIES * len(domain)).reshape(_TRIES, -1)
+    for place, size in enumerate(domain.sizes):
+        codes[:, place] = np.minimum((shares[:, place] * size).astype(np.int64), size - 1)
+    if domain.cells(named) <= _TRIES:  # few enough to try them all
+        every = np.unravel_index(np.arange(_TRIES) % domain.cells(named), sizes)
+        for place, column in zip(named, every, strict=True):
+            codes[:, place] = column
+    drawn = drawn_rows(domain, columns, codes)
+    return codes[~_any(conditions, drawn, domain)]
+
+
+def repaired(
+    domain: Domain, columns: Mapping[str, Column], codes: Codes, conditions: Sequence[Predicate]
+) -> tuple[Codes, dict[str, Drawn], int]:
+    """Codes and values that meet no condition, and how many rows were changed for it."""
+    drawn = drawn_rows(domain, columns, codes)
+    bad = _any(conditions, drawn, domain) if conditions else np.zeros(len(codes), dtype=bool)
+    changed = int(bad.sum())
+    if changed == 0:
+        return codes, drawn, 0
+    bits = Replay(hashlib.sha256(b"repair" + np.ascontiguousarray(codes, dtype="<i8").tobytes()).digest())
+    if bad.all():  # not one row to learn from: any that can be
+        found = possible(domain, columns, conditions)
+        codes = found[(uniforms(bits, len(codes)) * len(found)).astype(np.int64)]
+        return _settled(domain, columns, codes, conditions, changed)
+    work = _Repair(domain, conditions, codes.copy(), drawn, bits)
+    for condition in conditions:
+        work.mend(condition)
+    work.replace(list(range(len(domain))), [])
+    return work.codes, work.drawn, changed
+
+
+def _settled(
+    domain: Domain, columns: Mapping[str, Column], codes: Codes, conditions: Sequence[Predicate], changed: int
+) -> tuple[Codes, dict[str, Drawn], int]:
+    """Codes that were possible once, with values drawn anew; where they are not possible now, those of other rows."""
+    drawn = drawn_rows(domain, columns, codes)
+    bad = _any(conditions, drawn, domain)
+    if bad.all():
+        raise InputError("impossible", "these conditions", "conditions that leave more of the table possible")
+    good = np.flatnonzero(~bad)
+    rows = np.where(bad, good[np.arange(len(codes)) % len(good)], np.arange(len(codes)))
+    return codes[rows], {name: one.taken(rows) for name, one in drawn.items()}, changed
+
+
+class _Repair:
+    def __init__(
+        self, domain: Domain, conditions: Sequence[Predicate], codes: Codes, drawn: dict[str, Drawn], bits: Replay
+    ) -> None:
+        self.domain, self.conditions, self.bits = domain, conditions, bits
+        self.codes, self.drawn = codes, drawn
+        self.good = np.flatnonzero(~_any(conditions, drawn, domain))  # as they came: whom others may borrow from
+
+    def mend(self, condition: Predicate) -> None:
+        """Change rows that meet this condition: one of its columns, the last named first; then all of them."""
+        named = list(dict.fromkeys(self.domain.place(name) for name in columns_of(condition)))
+        for column in reversed(named):
+            self.replace([column], [other for other in named if other != column], condition)
+        for _ in range(_ROUNDS):
+            self.replace(named, [], condition)
+
+    def replace(self, columns: list[int], kept: list[int], condition: Predicate | None = None) -> None:
+        """Columns of impossible rows from possible ones that agree in `kept`, where fewer conditions are met then."""
+        wanted = self.conditions if condition is None else [condition]
+        bad = np.flatnonzero(_any(wanted, self.drawn, self.domain))
+        if len(bad) == 0:
+            return
+        donors = self._donors(bad, kept)
+        bad, donors = bad[donors >= 0], donors[donors >= 0]
+        names = [self.domain.names[column] for column in columns]
+        before = {name: one.taken(bad) for name, one in self.drawn.items()}
+        after = before | {name: self.drawn[name].taken(donors) for name in names}
+        better = self._met(after) < self._met(before)
+        bad, donors = bad[better], donors[better]
+        for column, name in zip(columns, names, strict=True):
+            self.codes[bad, column] = self.codes[donors, column]
+            values, missing = self.drawn[name].values.copy(), self.drawn[name].missing.copy()
+            values[bad], missing[bad] = values[donors], missing[donors]
+            self.drawn[name] = Drawn(values, missing)
+
+    def _met(self, drawn: Mapping[str, Drawn]) -> NDArray[np.int64]:
+        """How many conditions each row meets."""
+        return np.asarray(sum(holds(one, drawn, self.domain).astype(np.int64) for one in self.conditions))
+
+    def _donors(self, bad: NDArray[np.int64], kept: list[int]) -> NDArray[np.int64]:
+        """For every impossible row a possible one that agrees in some columns; -1 if there is none."""
+        share = uniforms(self.bits, len(bad))
+        if not kept:
+            return self.good[(share * len(self.good)).astype(np.int64)]
+        both = np.concatenate([self.codes[self.good][:, kept], self.codes[bad][:, kept]])
+        _, group = np.unique(both, axis=0, return_inverse=True)
+        theirs, ours = group.ravel()[: len(self.good)], group.ravel()[len(self.good) :]
+        order = np.argsort(theirs, kind="stable")
+        first = np.searchsorted(theirs[order], ours, side="left")
+        many = np.searchsorted(theirs[order], ours, side="right") - first
+        place = np.minimum(first + (share * many).astype(np.int64), len(order) - 1)
+        return np.where(many > 0, self.good[order[place]], -1)
+
+
+def _any(conditions: Sequence[Predicate], drawn: Mapping[str, Drawn], domain: Domain) -> Truth:
+    """Which rows meet at least one of the conditions."""
+    found = np.zeros(len(next(iter(drawn.values())).values), dtype=bool)
+    for condition in conditions:
+        found |= holds(condition, drawn, domain)
+    return found
+
+
+def holds(condition: Predicate, drawn: Mapping[str, Drawn], domain: Domain) -> Truth:
+    """Where a condition is true: not where a missing value leaves it open."""
+    return _truth(condition, drawn, domain)[0]
+
+
+def _truth(condition: Predicate, drawn: Mapping[str, Drawn], domain: Domain) -> tuple[Truth, Truth]:
+    """Where a condition is true, and where it is false."""
+    match condition:
+        case Compare(name, operator, value):
+            one, number = drawn[name], number_of(domain.attributes[domain.place(name)], value)
+            compare = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal}
+            compare |= {">": np.greater, ">=": np.greater_equal}
+            met = compare[operator](one.values, number)
+            return met & ~one.missing, ~met & ~one.missing
+        case IsIn(name, values):
+            one = drawn[name]
+            numbers = [number_of(domain.attributes[domain.place(name)], value) for value in values]
+            met = np.isin(one.values, numbers)
+            return met & ~one.missing, ~met & ~one.missing
+        case IsMissing(name):
+            return drawn[name].missing, ~drawn[name].missing
+        case Not(part):
+            true, false = _truth(part, drawn, domain)
+            return false, true
+        case And(parts):
+            found = [_truth(part, drawn, domain) for part in parts]
+            return np.logical_and.reduce([t for t, _ in found]), np.logical_or.reduce([f for _, f in found])
+        case Or(parts):
+            found = [_truth(part, drawn, domain) for part in parts]
+            return np.logical_or.reduce([t for t, _ in found]), np.logical_and.reduce([f for _, f in found])

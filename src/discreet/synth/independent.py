@@ -1,0 +1,36 @@
+"""The simplest honest method: every column by itself, and nothing of what they have to do with each other.
+
+A baseline, and the right choice where there is one column or where a price buys no more.
+"""
+
+from __future__ import annotations
+
+from discreet.synth.meter import Meter
+from discreet.synth.model import fit
+from discreet.synth.synthetic import Synthetic
+from discreet.synth.workload import Workload, read_workload
+
+__all__ = ["independent", "outline"]
+
+
+def independent(meter: Meter, workload: Workload, rows: int | None = None) -> Synthetic:
+    """Rows whose columns are right one by one, each measured with an equal part of the price, and independent.
+
+    Guarantee
+        Everything private is asked of the meter: the whole costs its price, and no more.
+    """
+    read_workload(workload, meter.domain)  # which marginals matter changes nothing here, but a wrong one is an error
+    alone = [(column,) for column in range(len(meter.domain))]
+    meter.prepare(alone)
+    each = meter.left / len(alone)
+    measured = tuple(meter.measure(columns, each) for columns in alone)
+    model = fit(meter.domain.sizes, measured)
+    codes = model.rows(max(round(model.total), 0) if rows is None else rows)
+    return Synthetic(codes, model.total, measured, notes=("every column by itself: columns are independent",))
+
+
+def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
+    """What would be measured, and how far it would be off: public, and known before."""
+    width = len(meter.domain)
+    noise = meter.noise(meter.price / width)
+    return [f"Measures {width:,} columns, one by one: a one-way count is off by +-{noise.error(confidence):,}."]

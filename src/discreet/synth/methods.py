@@ -1,0 +1,58 @@
+"""Ways from a meter to synthetic rows, by name.
+
+| name | what it does |
+|---|---|
+| `mosaic` | the house's own: codes merged where noise hides them, all pairs or chosen marginals, a tree and weights |
+| `aim` | picks the marginal that the model gets most wrong, measures it, fits a graphical model, again and again |
+| `mst` | the tree of pairs that matter most, measured once |
+| `rap` | a relaxed table fitted to adaptively chosen answers by gradient descent |
+| `independent` | every column by itself: a baseline |
+
+A method is a function of its module's name: `method(meter, workload, rows) -> Synthetic`. It sees private counts
+through the meter only. What it says on its way (`core.progress.tell`) must be public before the run, such as a stage or
+a number of rounds that was fixed: a run that is stopped may be made again under the same charge, so nobody may have
+seen what came out of the first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+
+from discreet.errors import InputError
+from discreet.synth.domain import Domain
+from discreet.synth.meter import Meter
+from discreet.synth.synthetic import Synthetic
+from discreet.synth.workload import Workload
+
+__all__ = ["METHODS", "Method", "Outline", "chosen_method", "method_named", "outline_of"]
+
+Method = Callable[[Meter, Workload, int | None], Synthetic]
+Outline = Callable[[Meter, Workload, float], list[str]]
+
+_KNOWN = ("mosaic", "aim", "mst", "rap", "independent")
+METHODS = tuple(name for name in _KNOWN if find_spec(f"discreet.synth.{name}") is not None)
+
+
+def method_named(name: str) -> Method:
+    """The method of that name."""
+    if name not in METHODS:
+        raise InputError("method", name, "auto, or one of " + ", ".join(METHODS))
+    found: Method = getattr(import_module(f"discreet.synth.{name}"), name)
+    return found
+
+
+def outline_of(name: str) -> Outline | None:
+    """What a method says beforehand about what it will measure, if it says anything."""
+    found: Outline | None = getattr(import_module(f"discreet.synth.{name}"), "outline", None)
+    return found
+
+
+def chosen_method(domain: Domain) -> tuple[str, str]:
+    """The method for a job and why: from what is public alone."""
+    if len(domain) == 1:
+        return "independent", "there is one column, and nothing for it to depend on"
+    if "mosaic" in METHODS:
+        return "mosaic", "it measures what the price can tell apart, all pairs or the ones that matter"
+    return "independent", "no other is installed"

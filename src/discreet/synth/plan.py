@@ -1,0 +1,127 @@
+"""A priced synthetic table: its columns, what it is to get right, by which method, and what it costs. One charge."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from discreet.core.loss import ZCDP, Loss, Pure
+from discreet.core.mechanism import Bits
+from discreet.core.progress import tell
+from discreet.ledger.budget import Allotment, Charge
+from discreet.query.predicate import Predicate, columns_of, predicate_to
+from discreet.query.schema import Schema
+from discreet.query.source import Connection
+from discreet.synth.counts import ArrayCounts, Columns
+from discreet.synth.domain import Domain
+from discreet.synth.engine import EngineCounts, moved_by
+from discreet.synth.meter import Meter
+from discreet.synth.methods import method_named
+from discreet.synth.record import domain_to, synthetic_to
+
+__all__ = ["SynthPlan"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SynthPlan:
+    """A synthetic table under one fixed price. Nothing is read and nothing is spent by making one.
+
+    Guarantee
+        Everything released costs `cost`: rows and measurements come out of a meter with that price, and what is made
+        of them sees nothing else. Proof: docs/proofs/synth.md and docs/proofs/synth-counts.md.
+    """
+
+    schema: Schema
+    domain: Domain
+    allotment: Allotment
+    currency: Literal["epsilon", "rho"]
+    price: Fraction
+    method: str
+    workload: Mapping[Columns, float]
+    rows: int | None = None
+    condition: Predicate | None = None
+    impossible: tuple[Predicate, ...] = ()
+    keys: tuple[tuple[str, str | int], ...] = ()
+    confidence: float = 0.95
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name, as the ledger knows it."""
+        return self.schema.name
+
+    @property
+    def cost(self) -> Loss:
+        """The price of the whole table."""
+        return Pure(self.price) if self.currency == "epsilon" else ZCDP(self.price)
+
+    @property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost)
+
+    @property
+    def mechanism(self) -> str:
+        """What adds the noise, in words."""
+        noise = "discrete Laplace" if self.currency == "epsilon" else "discrete Gaussian"
+        return f"{noise} on marginals, chosen by the exponential mechanism where any are; then {self.method}"
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        names = self.domain.names
+        return {
+            "synth": {
+                "columns": [one.key.to_dict() for one in self.domain.attributes],
+                "workload": [[[names[column] for column in one], weight] for one, weight in self.workload.items()],
+                "rows": self.rows,
+                "where": None if self.condition is None else predicate_to(self.condition),
+                "impossible": [predicate_to(condition) for condition in self.impossible],
+                "keys": [list(key) for key in self.keys],
+            },
+            "method": self.method,
+        }
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        content = {"schema": self.schema.to_dict(), "query": self.query, "price": [self.currency, str(self.price)]}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        named = list(self.domain.names)
+        named += [] if self.condition is None else columns_of(self.condition)
+        return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
+
+    def by(self, method: str) -> SynthPlan:
+        """The same by another method."""
+        return replace(self, method=method)
+
+    def blank(self) -> Meter:
+        """A meter of the same price on no data: for asking how much noise an amount buys."""
+        nothing = ArrayCounts(self.domain, np.zeros((0, len(self.domain)), dtype=np.int64))
+        return Meter(nothing, moved_by(self.schema.unit), self.currency, self.price)
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, measure, make rows. Called by the one door only."""
+        tell("reading codes in the engine")
+        counts = EngineCounts(self.domain, self.schema, data, bits, self.condition)
+        meter = Meter(counts, moved_by(self.schema.unit), self.currency, self.price, bits)
+        made = method_named(self.method)(meter, self.workload, self.rows)
+        tell("recording")
+        return {
+            "synth": {
+                "domain": domain_to(self.domain, dict(self.schema.columns)),
+                "made": synthetic_to(made),
+                "method": self.method,
+                "impossible": [predicate_to(condition) for condition in self.impossible],
+                "keys": [list(key) for key in self.keys],
+            }
+        }

@@ -1,0 +1,82 @@
+"""Synthetic tables as plain values for the books, and back again."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.core.packed import packed, unpacked
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.query.column import Column, column_from, column_to
+from discreet.query.key import Bin, Key
+from discreet.query.schema import Schema
+from discreet.synth.domain import Attribute, Domain
+from discreet.synth.meter import Noisy
+from discreet.synth.synthetic import Synthetic
+
+__all__ = ["domain_from", "domain_to", "synthetic_from", "synthetic_to"]
+
+
+def domain_to(domain: Domain, columns: dict[str, Column]) -> list[dict[str, Any]]:
+    """The columns as declared, and how each was cut into codes."""
+    return [{"declared": column_to(columns[one.name]), "key": one.key.to_dict()} for one in domain.attributes]
+
+
+def domain_from(entries: list[dict[str, Any]]) -> tuple[Domain, dict[str, Column]]:
+    """What `domain_to` was given."""
+    columns = {entry["key"]["column"]: column_from(entry["key"]["column"], entry["declared"]) for entry in entries}
+    schema = Schema("synthetic", columns)
+    found = []
+    for entry in entries:
+        key = Key.from_dict(entry["key"], schema)
+        column, labels = columns[key.column], key.labels(schema)
+        binned = any(isinstance(label, Bin) for label in labels)
+        names = (*labels, None) if binned and column.nullable else tuple(labels)
+        ordered = entry["declared"]["type"] not in ("category", "boolean")
+        found.append(Attribute(key.column, key, names, ordered, column.nullable))
+    return Domain(tuple(found)), columns
+
+
+def synthetic_to(made: Synthetic) -> dict[str, Any]:
+    """The rows, column by column, and what was measured."""
+    return {
+        "codes": [packed(column) for column in made.codes.T],
+        "total": float(made.total),
+        "measured": [
+            {"columns": list(one.columns), "values": packed(one.values), "noise": _noise_to(one.noise)}
+            for one in made.measured
+        ],
+        "bins": None if made.bins is None else [packed(one) for one in made.bins],
+        "fine": int(made.fine),
+        "notes": [str(note) for note in made.notes],
+    }
+
+
+def synthetic_from(entry: dict[str, Any]) -> Synthetic:
+    """What `synthetic_to` was given."""
+    measured = tuple(
+        Noisy(tuple(one["columns"]), unpacked(one["values"]), _noise_from(one["noise"])) for one in entry["measured"]
+    )
+    return Synthetic(
+        np.stack([unpacked(column) for column in entry["codes"]], axis=1),
+        entry["total"],
+        measured,
+        None if entry["bins"] is None else [unpacked(one) for one in entry["bins"]],
+        entry["fine"],
+        tuple(entry["notes"]),
+    )
+
+
+def _noise_to(noise: Laplace | Gaussian) -> dict[str, str]:
+    match noise:
+        case Laplace(scale):
+            return {"laplace": str(scale)}
+        case Gaussian(sigma):
+            return {"gaussian": str(sigma)}
+
+
+def _noise_from(entry: dict[str, str]) -> Laplace | Gaussian:
+    ((kind, scale),) = entry.items()
+    return Laplace(Fraction(scale)) if kind == "laplace" else Gaussian(Fraction(scale))

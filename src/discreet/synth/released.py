@@ -1,0 +1,177 @@
+"""A synthetic table that has left the house: rows to use anywhere, at no further cost."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from discreet.core.release import harmless
+from discreet.errors import InputError, MissingExtraError
+from discreet.ledger.door import Answer
+from discreet.query.column import Column
+from discreet.query.predicate import Predicate, checked, predicate_from
+from discreet.query.schema import Schema
+from discreet.synth.counts import ArrayCounts
+from discreet.synth.domain import Domain
+from discreet.synth.impossible import repaired
+from discreet.synth.meter import Noisy
+from discreet.synth.record import domain_from, synthetic_from
+from discreet.synth.rows import Drawn, key_column, to_arrow
+from discreet.synth.sample import Codes
+from discreet.synth.synthetic import Synthetic
+
+__all__ = ["SyntheticRelease"]
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class SyntheticRelease:
+    """Rows that are nobody's, as the books hold them: the same rows whenever they are read.
+
+    `codes` are the rows as numbers, in the columns of `domain`; `measured` the noisy marginals they were made from.
+    """
+
+    id: str
+    dataset: str
+    cost: str
+    remaining: str
+    mechanism: str
+    digest: str
+    method: str
+    domain: Domain
+    declared: dict[str, Column]
+    impossible: tuple[Predicate, ...]
+    keys: tuple[tuple[str, str | int], ...]
+    made: Synthetic
+
+    @classmethod
+    def read(cls, answer: Answer, cost: str, remaining: str) -> SyntheticRelease:
+        """From an answer on the books."""
+        result: Any = answer.result
+        entry = result["synth"]
+        domain, declared = domain_from(entry["domain"])
+        schema = Schema(answer.dataset, declared)
+        return cls(
+            id=answer.release,
+            dataset=answer.dataset,
+            cost=cost,
+            remaining=remaining,
+            mechanism=answer.mechanism,
+            digest=answer.digest,
+            method=entry["method"],
+            domain=domain,
+            declared=declared,
+            impossible=tuple(checked(predicate_from(one), schema) for one in entry["impossible"]),
+            keys=tuple((name, form) for name, form in entry["keys"]),
+            made=synthetic_from(entry["made"]),
+        )
+
+    @cached_property
+    def _rows(self) -> tuple[Codes, dict[str, Drawn], int]:
+        return repaired(self.domain, self.declared, self.made.codes, self.impossible)
+
+    @property
+    def codes(self) -> Codes:
+        """The rows as codes, one column for each of the domain's."""
+        return self._rows[0]
+
+    @property
+    def counts(self) -> ArrayCounts:
+        """Counts of the synthetic rows, any marginal of them."""
+        return ArrayCounts(self.domain, self.codes)
+
+    @property
+    def measured(self) -> tuple[Noisy, ...]:
+        """The noisy marginals."""
+        return self.made.measured
+
+    @property
+    def total(self) -> float:
+        """How many rows the private table is estimated to have."""
+        return self.made.total
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, keys first."""
+        return (*(name for name, _ in self.keys), *self.domain.names)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to know about how the rows were made."""
+        changed = self._rows[2]
+        fixed = (f"{changed:,} rows could not be and were changed",) if changed else ()
+        about = f"about {round(self.total):,} rows were counted" if self.total >= 1 else "hardly a row was counted"
+        return (*self.made.notes, about, *fixed)
+
+    def __len__(self) -> int:
+        return len(self.made.codes)
+
+    @cached_property
+    def _table(self) -> Any:
+        import pyarrow
+
+        _, drawn, _ = self._rows
+        found = {name: key_column(form, len(self)) for name, form in self.keys}
+        for one in self.domain.attributes:
+            found[one.name] = to_arrow(one, self.declared[one.name], drawn[one.name])
+        return pyarrow.table(found)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow table, of the declared types."""
+        return self._table
+
+    def to_pandas(self) -> Any:
+        """A pandas frame."""
+        return self._table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """A Polars frame."""
+        try:
+            import polars
+        except ImportError:
+            raise MissingExtraError("polars", "polars") from None
+        return polars.from_arrow(self._table)
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The rows as CSV; a missing value is empty, and text that a spreadsheet would run as a formula is quoted."""
+        columns = [column.to_pylist() for column in self._table.columns]
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([harmless(name) for name in self.columns])
+        writer.writerows([harmless(value) for value in row] for row in zip(*columns, strict=True))
+        if path is not None:
+            Path(path).write_bytes(out.getvalue().encode())
+        return out.getvalue()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the rows to a .csv or .parquet file."""
+        place = Path(path)
+        match place.suffix.lower():
+            case ".csv":
+                self.to_csv(place)
+            case ".parquet":
+                import pyarrow.parquet
+
+                pyarrow.parquet.write_table(self._table, place)
+            case ending:
+                raise InputError("path", ending or str(place), "a file that ends in .csv or .parquet")
+        return place
+
+    def __repr__(self) -> str:
+        head = self._table.slice(0, _SHOWN)
+        shown = [list(self.columns), *([_cell(value) for value in row.values()] for row in head.to_pylist())]
+        widths = [max(len(row[place]) for row in shown) for place in range(len(self.columns))]
+        lines = ["  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() for row in shown]
+        if len(self) > _SHOWN:
+            lines.append(f"... {len(self) - _SHOWN:,} more rows")
+        about = f"[synthetic rows of {self.dataset!r}, by {self.method}; cost {self.cost}; left: {self.remaining}"
+        return "\n".join([*lines, f"{about}; release {self.id}; {self.digest[:12]}]"])
+
+
+def _cell(value: Any) -> str:
+    return "-" if value is None else f"{value:.12g}" if isinstance(value, float) else str(value)

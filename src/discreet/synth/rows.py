@@ -1,0 +1,147 @@
+"""From codes to rows of values: of the declared types, inside the declared bounds, missing where a code says so.
+
+Where a code stands for a bin, a value is drawn evenly from it. The draws follow from the published codes: the same
+release gives the same rows whenever it is read, and nothing private is seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError
+from discreet.query.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.query.key import Bin
+from discreet.query.measure import lattice_for
+from discreet.synth.domain import Attribute, Domain
+from discreet.synth.replay import Replay, uniforms
+from discreet.synth.sample import Codes
+
+__all__ = ["Drawn", "draw", "drawn_rows", "key_column", "number_of", "to_arrow"]
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_FINE = 16  # points that the narrowest bin of real numbers has at least
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """A column's values as numbers: codes of categories and booleans, days since 1970; and where there is none."""
+
+    values: NDArray[Any]
+    missing: NDArray[np.bool_]
+
+    def taken(self, rows: NDArray[np.int64]) -> Drawn:
+        """The values of some rows."""
+        return Drawn(self.values[rows], self.missing[rows])
+
+
+def drawn_rows(domain: Domain, columns: Mapping[str, Column], codes: Codes) -> dict[str, Drawn]:
+    """Values for every column of a table of codes."""
+    seed = hashlib.sha256(np.ascontiguousarray(codes, dtype="<i8").tobytes()).digest()
+    return {
+        attribute.name: draw(attribute, columns[attribute.name], codes[:, place], seed)
+        for place, attribute in enumerate(domain.attributes)
+    }
+
+
+def draw(attribute: Attribute, column: Column, codes: NDArray[np.int64], seed: bytes) -> Drawn:
+    """Values for one column's codes."""
+    missing = codes == attribute.size - 1 if attribute.missing else np.zeros(len(codes), dtype=bool)
+    known = np.where(missing, 0, codes)
+    match column:
+        case Category() | Boolean():
+            return Drawn(known, missing)
+        case Integer() | Real() | Date():
+            step = Fraction(1) if not isinstance(column, Real) else _step(column, attribute)
+            low, high = _ends(attribute, column, step)
+            share = uniforms(Replay(seed + attribute.name.encode()), len(codes))
+            first, many = low[known], (high - low + 1)[known]
+            places = first + np.minimum((share * many).astype(np.int64), many - 1)
+            return Drawn(places * float(step) if isinstance(column, Real) else places, missing)
+        case _:
+            raise InputError(f"columns.{attribute.name}", "text", "a column whose values are declared")
+
+
+def _step(column: Real, attribute: Attribute) -> Fraction:
+    """The lattice that sums of the column are taken on, or a finer one where bins are narrow."""
+    narrow = min(label.end - label.start for label in attribute.labels if label is not None)
+    try:
+        step = lattice_for(column, column.lower, column.upper).step
+    except InputError:  # bounds closer together than sums so far from zero can tell apart
+        step = Fraction(1)
+    while step * _FINE > narrow:
+        step /= 2
+    return step
+
+
+def _ends(attribute: Attribute, column: Integer | Real | Date, step: Fraction) -> tuple[Codes, Codes]:
+    """The first and the last point of the grid in every code's bin, within the declared bounds."""
+    labels = [label for label in attribute.labels if label is not None]
+    lower, upper = _number(column.lower), _number(column.upper)
+    ends = []
+    for place, label in enumerate(labels):
+        if not isinstance(label, Bin):
+            ends.append((_number(label), _number(label)))
+            continue
+        start, end = max(_number(label.start), lower), min(_number(label.end), upper)
+        low, high = math.ceil(start / step), math.floor(end / step)
+        # Up to and without its end, unless it is the last one, or cut short by the bound.
+        if place < len(labels) - 1 and high * step == _number(label.end):
+            high -= 1
+        ends.append((low, high))
+    return np.array([one for one, _ in ends], np.int64), np.array([two for _, two in ends], np.int64)
+
+
+def _number(value: Any) -> Fraction | int:
+    if isinstance(value, date):
+        return value.toordinal() - _EPOCH
+    return value if isinstance(value, Fraction) else int(value)
+
+
+def number_of(attribute: Attribute, value: Any) -> Any:
+    """A constant of a condition as the number that stands for it here."""
+    if isinstance(value, str):
+        return attribute.labels.index(value)
+    return _number(value) if isinstance(value, date) else float(value) if isinstance(value, Fraction) else int(value)
+
+
+def to_arrow(attribute: Attribute, column: Column, drawn: Drawn) -> Any:
+    """A column of an Arrow table."""
+    import pyarrow
+
+    match column:
+        case Category():
+            words = pyarrow.array(list(column.values), pyarrow.string())
+            places = pyarrow.array(drawn.values.astype(np.int32), mask=drawn.missing)
+            return pyarrow.DictionaryArray.from_arrays(places, words).cast(pyarrow.string())
+        case Boolean():
+            return pyarrow.array(drawn.values.astype(bool), mask=drawn.missing)
+        case Date():
+            return pyarrow.array(drawn.values.astype(np.int32), pyarrow.int32(), mask=drawn.missing).cast(
+                pyarrow.date32()
+            )
+        case Real():
+            return pyarrow.array(drawn.values.astype(np.float64), mask=drawn.missing)
+        case _:
+            return pyarrow.array(drawn.values.astype(np.int64), mask=drawn.missing)
+
+
+def key_column(form: str | int, rows: int) -> Any:
+    """Names for rows, made anew: a text with a place for a number, from 1 on, or numbers from a first one on.
+
+    >>> key_column("P{:03d}", 2).to_pylist(), key_column(7, 2).to_pylist()
+    (['P001', 'P002'], [7, 8])
+    """
+    import pyarrow
+
+    if isinstance(form, int):
+        return pyarrow.array(np.arange(form, form + rows, dtype=np.int64))
+    return pyarrow.array([form.format(number) for number in range(1, rows + 1)], pyarrow.string())

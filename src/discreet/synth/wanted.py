@@ -1,0 +1,105 @@
+"""Which marginals a synthetic table is to get right, as people say it: pairs, triples, or a list of columns."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.errors import InputError
+from discreet.synth.counts import Columns
+from discreet.synth.domain import Domain
+from discreet.synth.workload import read_workload
+
+__all__ = ["Asked", "Wanted", "wanted"]
+
+LARGEST = 1_000_000
+"""How many cells a marginal of the workload may have."""
+MOST = 100_000_000
+"""How many cells all of them may have together."""
+_TRIPLE = 50_000  # cells of a triple, if nobody says how many rows there are
+_LISTED = 20_000  # marginals
+
+Asked = str | Iterable[str | Iterable[str]] | Mapping[Any, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Marginals with weights, and those of the kind asked for that were left out because they are too large."""
+
+    marginals: dict[Columns, float]
+    left_out: tuple[Columns, ...] = ()
+    limit: int = LARGEST
+
+
+def wanted(asked: Asked, domain: Domain, rows: int | None = None) -> Wanted:
+    """Read a workload: "pairs" (the default), "triples", names of columns in lists, or such lists with weights.
+
+    Of pairs and triples those with too many cells are left out; what is listed and too large is an error. A triple may
+    have as many cells as there will be `rows`, since in more of them counts would mostly be noise.
+    """
+    if asked is None or isinstance(asked, str):
+        found = _all(asked or "pairs", domain, rows)
+    else:
+        found = Wanted(_listed(asked, domain))
+    cells = sum(domain.cells(columns) for columns in found.marginals)
+    if cells > MOST or len(found.marginals) > _LISTED:
+        got = f"{len(found.marginals):,} marginals of {cells:,} cells"
+        raise InputError("workload", got, f"at most {_LISTED:,} of {MOST:,} cells together", _advice(domain))
+    return found
+
+
+def _all(kind: str, domain: Domain, rows: int | None) -> Wanted:
+    sizes = {"pairs": 2, "triples": 3}
+    if kind not in sizes:
+        raise InputError("workload", kind, '"pairs", "triples", or a list such as [("age", "sex"), ("age", "pay")]')
+    many = min(sizes[kind], len(domain))
+    limit = LARGEST if many < 3 else min(LARGEST, rows if rows is not None else _TRIPLE)
+    every = list(itertools.combinations(range(len(domain)), many))
+    kept = [columns for columns in every if domain.cells(columns) <= limit]
+    left_out = tuple(columns for columns in every if domain.cells(columns) > limit)
+    if many == 3:  # a pair that is in no triple of a fair size still matters
+        held = {pair for columns in kept for pair in itertools.combinations(columns, 2)}
+        pairs = itertools.combinations(range(len(domain)), 2)
+        kept += [pair for pair in pairs if pair not in held and domain.cells(pair) <= LARGEST]
+    if not kept:
+        smallest = min(left_out, key=domain.cells)
+        raise _too_large(smallest, domain)
+    return Wanted(dict.fromkeys(kept, 1.0), left_out, limit)
+
+
+def _listed(asked: Iterable[Any] | Mapping[Any, float], domain: Domain) -> dict[Columns, float]:
+    if not isinstance(asked, (Mapping, Iterable)):
+        raise InputError("workload", asked, '"pairs", "triples", or a list such as [("age", "sex")]')
+    weights = asked if isinstance(asked, Mapping) else None
+    marginals: dict[Columns, float] = {}
+    for names in asked:
+        listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
+        places = tuple(sorted(domain.place(name, "workload") for name in listed))
+        if len(set(places)) != len(places):
+            raise InputError("workload", listed, "each column once in a marginal")
+        weight = 1.0 if weights is None else weights[names]
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not math.isfinite(weight):
+            raise InputError("workload", weight, "weights that are numbers")
+        marginals[places] = marginals.get(places, 0.0) + weight
+    found = read_workload(marginals, domain)
+    for columns in found:
+        if domain.cells(columns) > LARGEST:
+            raise _too_large(columns, domain)
+    return found
+
+
+def _too_large(columns: Columns, domain: Domain) -> InputError:
+    sizes = " x ".join(f"{domain.names[column]} ({domain.sizes[column]:,})" for column in columns)
+    got = f"{sizes} = {domain.cells(columns):,} cells"
+    return InputError("workload", got, f"marginals of at most {LARGEST:,} cells", _advice(domain))
+
+
+def _advice(domain: Domain) -> str:
+    widest = max(domain.attributes, key=lambda one: one.size)
+    less = f'bins={{"{widest.name}": 16}}' if widest.ordered else f"fewer values of {widest.name}, put together"
+    return (
+        f"Nothing was spent. The widest column is {widest.name} with {widest.size:,} codes: {less}, or name columns=."
+    )
