@@ -75,7 +75,7 @@ class TreeQuestion:
 
 
 def _ordered(sizes: int) -> str:
-    """The method for cumulative counts: order carries much where sizes are many (docs/benchmarks/hierarchy_paper.md)."""
+    """The method for cumulative counts: where sizes are many, much is in their order."""
     return "exact" if sizes > _MANY else "topdown"
 
 
