@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import InputError
+from discreet.query.key import Bin
 from discreet.synth.counts import Columns
 from discreet.synth.domain import Domain
 from discreet.synth.workload import read_workload
@@ -93,13 +94,13 @@ def _listed(asked: Iterable[Any] | Mapping[Any, float], domain: Domain) -> dict[
 
 def _too_large(columns: Columns, domain: Domain) -> InputError:
     sizes = " x ".join(f"{domain.names[column]} ({domain.sizes[column]:,})" for column in columns)
-    got = f"{sizes} = {domain.cells(columns):,} cells"
-    return InputError("workload", got, f"marginals of at most {LARGEST:,} cells", _advice(domain))
+    allowed = f"marginals of at most {LARGEST:,} cells, and {sizes} makes {domain.cells(columns):,}"
+    return InputError("workload", tuple(domain.names[column] for column in columns), allowed, _advice(domain))
 
 
 def _advice(domain: Domain) -> str:
     widest = max(domain.attributes, key=lambda one: one.size)
-    less = f'bins={{"{widest.name}": 16}}' if widest.ordered else f"fewer values of {widest.name}, put together"
-    return (
-        f"Nothing was spent. The widest column is {widest.name} with {widest.size:,} codes: {less}, or name columns=."
-    )
+    less = f"put values of {widest.name} together in its declaration"
+    if isinstance(widest.labels[0], Bin):
+        less = f'fewer bins={{"{widest.name}": 16}}'
+    return f"Nothing was spent. The widest column is {widest.name} ({widest.size:,}): {less}, or name fewer columns."
