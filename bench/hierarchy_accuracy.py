@@ -28,7 +28,8 @@ from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Laplace
 from harness import HERE, Report, arguments, peak_megabytes
 
-ENOUGH = 200  # numbers of a level from which on its coverage or mean error is more than luck
+ENOUGH = 200  # numbers from which on a mean error is more than luck
+MANY = 1000  # and a coverage
 
 # What a prototype reached on the same data (specification): MAE of totals and of cells, below the root.
 PROTOTYPE = {
@@ -167,26 +168,28 @@ def errors(report, case, tree, exact, estimates, target):
 SIZES = ((0, 0), (1, 9), (10, 99), (100, 999), (1000, 10**12))
 
 
-def coverage(report, case, tree, exact, estimate):
+def coverage(report, case, tree, exact, estimates):
     """How many true numbers lie in their intervals: by level, and by the size that was published."""
     for level, name in enumerate(tree.names):
-        for kind, counts, true, low, high in (
-            ("cells", estimate.counts[level], exact[level], estimate.lower[level], estimate.upper[level]),
+        true = exact[level]
+        for kind, truth, parts in (
+            ("cells", true, [(e.counts[level], e.lower[level], e.upper[level]) for e in estimates]),
             (
                 "totals",
-                estimate.totals[level],
-                exact[level].sum(axis=1),
-                estimate.total_lower[level],
-                estimate.total_upper[level],
+                true.sum(axis=1),
+                [(e.totals[level], e.total_lower[level], e.total_upper[level]) for e in estimates],
             ),
         ):
-            inside = (low <= true) & (true <= high)
-            goal = {"at_least": 0.93} if inside.size >= ENOUGH else {}
-            report.figure(case, f"coverage {kind} {name}", float(inside.mean()), f"of {inside.size:,}", **goal)
-            if goal and inside.mean() > 0.95:
-                report.figure(case, "  and not too wide", float(inside.mean()), f"of {inside.size:,}", at_most=0.98)
-            report.figure(case, f"  mean width {kind} {name}", float((high - low).mean()), "people")
-            for label, size in (("published", counts), ("true", true)):
+            inside = np.array([(low <= truth) & (truth <= high) for _, low, high in parts])
+            mean = float(inside.mean())
+            goal = {"at_least": 0.93} if inside.size >= MANY else {}
+            report.figure(case, f"coverage {kind} {name}", mean, f"of {inside.size:,}", **goal)
+            if goal and mean > 0.95:
+                report.figure(case, "  and not too wide", mean, f"of {inside.size:,}", at_most=0.98)
+            width = float(np.mean([(high - low).mean() for _, low, high in parts]))
+            report.figure(case, f"  mean width {kind} {name}", width, "people")
+            published = np.array([counts for counts, _, _ in parts])
+            for label, size in (("published", published), ("true", np.broadcast_to(truth, inside.shape))):
                 for least, most in SIZES:
                     part = inside[(size >= least) & (size <= most)]
                     if part.size >= ENOUGH:
@@ -213,9 +216,9 @@ def run(report, data, folder, epsilons, draws, wanted):
                 continue
             case = f"{data}, epsilon {epsilon:g}, {name}"
             blank = questions(tree, cells, epsilon, how)
+            draws_of = [again(blank, leaves, Replay(f"{data} {epsilon} {draw}".encode())) for draw in range(draws)]
             estimates, seconds = [], []
-            for draw in range(draws):
-                measured = again(blank, leaves, Replay(f"{data} {epsilon} {draw}".encode()))
+            for measured in draws_of:
                 start = time.process_time()
                 estimates.append(method(measured, Rules()))
                 seconds.append(time.process_time() - start)
@@ -223,10 +226,11 @@ def run(report, data, folder, epsilons, draws, wanted):
             report.figure(case, "method", min(seconds), "CPU s")
             if intervals:
                 start = time.process_time()
-                found = with_intervals(estimates[-1], measured, Rules(), method)
-                report.figure(case, "intervals", time.process_time() - start, "CPU s")
+                pairs = zip(estimates, draws_of, strict=True)
+                found = [with_intervals(estimate, measured, Rules(), method) for estimate, measured in pairs]
+                report.figure(case, "intervals", (time.process_time() - start) / draws, "CPU s")
                 coverage(report, case, tree, exact, found)
-                biases(report, case, found, measured)
+                biases(report, case, found[-1], draws_of[-1])
             report.figure(case, "peak memory so far", peak_megabytes(), "MB")
 
 
