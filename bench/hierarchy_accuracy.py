@@ -18,12 +18,12 @@ import numpy as np
 
 from discreet.hierarchy.bias import bias
 from discreet.hierarchy.estimate import Estimate
-from discreet.hierarchy.intervals import with_intervals
+from discreet.hierarchy.intervals.bootstrap import with_intervals
+from discreet.hierarchy.intervals.simulate import Replay, again
 from discreet.hierarchy.measured import Level, Measured
-from discreet.hierarchy.rounding import spread
 from discreet.hierarchy.rules import Rules
-from discreet.hierarchy.simulate import Replay, again
 from discreet.hierarchy.split import split
+from discreet.hierarchy.topdown.rounding import spread
 from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Laplace
 from harness import HERE, Report, arguments, peak_megabytes

@@ -26,7 +26,7 @@ from discreet.hierarchy.exact.solve import exact
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.relaxed import relaxed, violations
 from discreet.hierarchy.rules import Rules
-from discreet.hierarchy.topdown import topdown
+from discreet.hierarchy.topdown.solve import topdown
 from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Laplace
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes

@@ -13,10 +13,10 @@ import discreet.hierarchy.bayes.solve as room
 from discreet.errors import InputError
 from discreet.hierarchy.bayes.solve import bayes
 from discreet.hierarchy.gls import Pass
-from discreet.hierarchy.intervals import with_intervals
+from discreet.hierarchy.intervals.bootstrap import with_intervals
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.rules import Rules
-from discreet.hierarchy.topdown import topdown
+from discreet.hierarchy.topdown.solve import topdown
 from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Gaussian, Laplace
 

@@ -6,12 +6,12 @@ import pytest
 from discreet.errors import InputError
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.gls import gls
-from discreet.hierarchy.intervals import with_intervals
+from discreet.hierarchy.intervals.bootstrap import with_intervals
+from discreet.hierarchy.intervals.plausible import plausible
+from discreet.hierarchy.intervals.simulate import Replay, again, key_of
 from discreet.hierarchy.measured import Level, Measured
-from discreet.hierarchy.plausible import plausible
 from discreet.hierarchy.rules import Rules
-from discreet.hierarchy.simulate import Replay, again, key_of
-from discreet.hierarchy.topdown import topdown
+from discreet.hierarchy.topdown.solve import topdown
 from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Gaussian, Laplace
 

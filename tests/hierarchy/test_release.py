@@ -154,7 +154,7 @@ def test_methods_cannot_reach_the_data():
                 assert not str(module).startswith(forbidden), (name, module)
                 if str(module).startswith("discreet.hierarchy."):
                     queue.append(str(module).removeprefix("discreet.hierarchy."))
-    assert {"gls", "rounding", "measured", "bayes.prior", "exact.window"} <= seen
+    assert {"gls", "topdown.rounding", "measured", "bayes.prior", "exact.window"} <= seen
 
 
 def test_groups_by_size(tmp_path):

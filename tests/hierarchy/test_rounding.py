@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
-from discreet.hierarchy.rounding import project, spread
 from discreet.hierarchy.rules import NO_BOUND
-from discreet.hierarchy.transport import Rows, transport
+from discreet.hierarchy.topdown.rounding import project, spread
+from discreet.hierarchy.topdown.transport import Rows, transport
 from discreet.hierarchy.tree import Hierarchy
 
 

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from chance import mean_fits
 from discreet.errors import InputError
 from discreet.hierarchy.bias import bias
-from discreet.hierarchy.crossing import check_together, known_totals
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.gls import gls
+from discreet.hierarchy.intervals.simulate import Replay, again
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.rules import NO_BOUND, Rules
-from discreet.hierarchy.simulate import Replay, again
-from discreet.hierarchy.topdown import topdown
+from discreet.hierarchy.topdown.crossing import check_together, known_totals
+from discreet.hierarchy.topdown.solve import topdown
 from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Gaussian, Laplace
 

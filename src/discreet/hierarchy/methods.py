@@ -17,7 +17,7 @@ from importlib import import_module
 from discreet.core.progress import tell
 from discreet.errors import InputError
 from discreet.hierarchy.estimate import Estimate
-from discreet.hierarchy.intervals import with_intervals
+from discreet.hierarchy.intervals.bootstrap import with_intervals
 from discreet.hierarchy.measured import Measured
 from discreet.hierarchy.rules import Rules
 

@@ -23,6 +23,7 @@ from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.methods import published
 from discreet.hierarchy.record import measured_to, published_to
 from discreet.hierarchy.rules import Rules
+from discreet.hierarchy.topdown.crossing import check_together
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.plan import noise_name
 from discreet.query.price import Price
@@ -142,7 +143,8 @@ def plan_tree(
         raise InputError("allotment", allotment.name, "a pure or zcdp allotment")
     if sum(shares.values()) > 1:
         raise InputError("split", str(float(sum(shares.values()))), "shares that add up to at most 1")
-    rules.bounds(counted.tree, counted.cells)  # an infeasible rule must not be found out after spending
+    # Rules that nothing can meet must not be found out after spending.
+    check_together(counted.tree, rules.bounds(counted.tree, counted.cells))
     asked = []
     for (level, totals), share in sorted(shares.items()):
         moved, merged = counted.moved(level, totals=totals)

@@ -153,7 +153,8 @@ def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
     result: Any = answer.result
     parts = result.get("parts", {"": result})
     if not all("columns" in part and "keys" in part for part in parts.values()):
-        hint = "Read it as what it is: discreet tree show, or tree_release()." if "tree" in result else ""
+        kind = next((kind for kind in ("tree", "synth") if kind in result), None)
+        hint = "" if kind is None else f"Read it as what it is: discreet {kind} show."
         raise InputError("release", answer.release, "a release of tables: this one came of another kind of job", hint)
     allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
     left = price_text(allotment, ledger.remaining(answer.dataset, answer.allotment), "down")

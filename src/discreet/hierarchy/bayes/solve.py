@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 from discreet.errors import InputError
 from discreet.hierarchy.bayes.expected import expected
 from discreet.hierarchy.bayes.means import ENOUGH, regressed, shared
-from discreet.hierarchy.crossing import known_totals, nearest
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.gls import Pass, gls, upward
 from discreet.hierarchy.measured import Measured
-from discreet.hierarchy.rounding import multiplier, spread
 from discreet.hierarchy.rules import Rules
-from discreet.hierarchy.topdown import rows_of, within
-from discreet.hierarchy.transport import Rows, one_row, transport
+from discreet.hierarchy.topdown.crossing import known_totals, nearest
+from discreet.hierarchy.topdown.rounding import multiplier, spread
+from discreet.hierarchy.topdown.solve import rows_of, within
+from discreet.hierarchy.topdown.transport import Rows, one_row, transport
 from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Gaussian, Laplace
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.hierarchy.rounding import multiplier, spread, units, whole
+from discreet.hierarchy.topdown.rounding import multiplier, spread, units, whole
 from discreet.hierarchy.tree import Hierarchy
 
 __all__ = ["Rows", "one_row", "transport"]

@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.hierarchy.alike import Errors
-from discreet.hierarchy.crossing import known_totals
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.gls import gls
+from discreet.hierarchy.intervals.alike import Errors
+from discreet.hierarchy.intervals.plausible import plausible
+from discreet.hierarchy.intervals.simulate import Replay, again, key_of
 from discreet.hierarchy.measured import Measured
-from discreet.hierarchy.plausible import plausible
 from discreet.hierarchy.rules import NO_BOUND, Rules
-from discreet.hierarchy.simulate import Replay, again, key_of
+from discreet.hierarchy.topdown.crossing import known_totals
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.inputs import read_confidence
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.hierarchy.crossing import Known, known_totals, nearest
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.gls import Gls, gls
 from discreet.hierarchy.measured import Measured
 from discreet.hierarchy.rules import NO_BOUND, Bounds, Rules
-from discreet.hierarchy.transport import Rows, one_row, transport
+from discreet.hierarchy.topdown.crossing import Known, known_totals, nearest
+from discreet.hierarchy.topdown.transport import Rows, one_row, transport
 
 __all__ = ["topdown"]
 

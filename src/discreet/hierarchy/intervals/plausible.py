@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
-from discreet.hierarchy.behind import Spread, draw
-from discreet.hierarchy.crossing import known_totals
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.gls import gls
+from discreet.hierarchy.intervals.behind import Spread, draw
 from discreet.hierarchy.measured import Measured
-from discreet.hierarchy.rounding import spread
 from discreet.hierarchy.rules import Rules
-from discreet.hierarchy.topdown import rows_of, within
-from discreet.hierarchy.transport import Rows, one_row, transport
+from discreet.hierarchy.topdown.crossing import known_totals
+from discreet.hierarchy.topdown.rounding import spread
+from discreet.hierarchy.topdown.solve import rows_of, within
+from discreet.hierarchy.topdown.transport import Rows, one_row, transport
 from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Gaussian, Laplace
 
