@@ -1,0 +1,50 @@
+"""From a fitted model to rows: the last step of a method, free because it looks at nothing private."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from discreet.errors import InputError
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.synth.compress import Compressed
+from discreet.synth.meter import Noisy
+from discreet.synth.model import Model
+from discreet.synth.replay import Replay, key_of
+from discreet.synth.synthetic import Synthetic
+
+__all__ = ["drawn", "mean_noise", "read_rows"]
+
+
+def read_rows(rows: int | None) -> int | None:
+    """How many rows are wanted; None: about as many as the private table has."""
+    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 0):
+        raise InputError("rows", rows, "a whole number, 0 or more")
+    return rows
+
+
+def drawn(
+    method: str,
+    model: Model,
+    rows: int | None,
+    measured: Sequence[Noisy],
+    notes: Sequence[str],
+    compressed: Compressed | None = None,
+    fine: int = 0,
+) -> Synthetic:
+    """Rows of a model, in codes again if it is one of bins. They follow from the model: no new randomness.
+
+    `fine` is the place from which on what was measured is of bins.
+    """
+    bits = Replay(key_of(list(model.potentials.values()), method))
+    codes = model.rows(max(round(model.total), 0) if rows is None else rows, bits)
+    if compressed is None:
+        return Synthetic(codes, model.total, tuple(measured), notes=tuple(notes))
+    codes = compressed.expand(codes, bits)
+    return Synthetic(codes, model.total, tuple(measured), compressed.bins, fine, tuple(notes))
+
+
+def mean_noise(noise: Laplace | Gaussian) -> float:
+    """What noise adds to a count on average, its sign left out: so much of an L1 distance is noise, in each cell."""
+    deviation = math.sqrt(noise.variance)
+    return deviation * (math.sqrt(2 / math.pi) if isinstance(noise, Gaussian) else math.sqrt(1 / 2))
