@@ -3,19 +3,19 @@
 Everything here sees noisy numbers, public distances and public sizes only, so it costs nothing. A gravity model (a
 factor for every origin, one for every destination, one for every range of distances) is fitted to noisy sums. Cells
 that it expects to be alike share a prior, learned from their noisy counts by maximum likelihood; each cell is then what
-its own noisy count makes of that prior. At last cells are moved, most where least is known, until they add up.
+its own noisy count makes of that prior. Cells are moved towards noisy totals, most where least is known, and rounded
+so that every destination has its total.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.mechanism import Bits
+from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.synth.commute_classic import dealt
 from discreet.synth.commute_land import Land
 from discreet.synth.meter import Noisy
 
@@ -37,37 +37,34 @@ _AT_ONCE = 1 << 14
 _SOME = 20_000  # cells that what all have in common is learned from
 
 
-def flows_of(
-    cells: Noisy, origins: Noisy, destinations: Noisy | None, sizes: Whole | None, land: Land, bits: Bits
-) -> Whole:
+def flows_of(cells: Noisy, origins: Noisy, destinations: Noisy | None, sizes: Whole | None, land: Land) -> Whole:
     """Whole flows from every origin (a row) to every destination (a column); `sizes` are public totals, if any."""
     possible = land.possible
     seen = np.where(possible, cells.values, 0).astype(np.float64)
-    doubt = cells.variance
-    rows, rows_spread = _best([(origins.values, origins.variance), (seen.sum(axis=1), doubt * possible.sum(axis=1))])
+    from_cells = (seen.sum(axis=0), cells.variance * possible.sum(axis=0))
+    starts = (origins.values.astype(np.float64), np.full(land.origins, origins.variance))
     if sizes is not None:
-        columns, columns_spread = sizes.astype(np.float64), np.zeros(land.destinations)
+        ends = (sizes.astype(np.float64), np.zeros(land.destinations))
+        columns = ends[0]
+    elif destinations is not None:
+        ends = (destinations.values.astype(np.float64), np.full(land.destinations, destinations.variance))
+        columns = np.maximum(_best([ends, from_cells]), 0)
     else:
-        direct = [] if destinations is None else [(destinations.values, destinations.variance)]
-        columns, columns_spread = _best([*direct, (seen.sum(axis=0), doubt * possible.sum(axis=0))])
-    rows, columns = np.maximum(rows, 0), np.maximum(columns, 0)
+        raise InputError("sizes", None, "public, or measured")
+    rows = np.maximum(_best([starts, (seen.sum(axis=1), cells.variance * possible.sum(axis=1))]), 0)
     expected = _gravity(seen, rows, columns, land)
     mean, spread = _posterior(cells.values, expected, possible, cells.noise)
-    real = _agreeing(mean, spread, (rows, rows_spread), (columns, columns_spread))
-    out = np.zeros(real.shape, dtype=np.int64)
-    whole = sizes if sizes is not None else np.rint(columns).astype(np.int64)
-    for place in range(land.destinations):
-        shares = real[:, place] if real[:, place].any() else expected[:, place] + 1e-9 * possible[:, place]
-        out[:, place] = dealt(shares, int(whole[place]), land.distances[:, place], bits)
-    return out
+    real = _agreeing(mean, spread, starts, ends)
+    empty = ~real.any(axis=0)
+    real[:, empty] = expected[:, empty] + 1e-9 * possible[:, empty]
+    return _whole(real, np.rint(columns).astype(np.int64))
 
 
-def _best(sources: list[tuple[NDArray[Any], Any]]) -> tuple[Floats, Floats]:
-    """The mean of unbiased measurements of the same sums, by precision, and its variance."""
-    weights = [1 / np.maximum(spread, 1e-12) + np.zeros(len(values)) for values, spread in sources]
-    total = np.sum(weights, axis=0)
-    mean = np.sum([weight * values for weight, (values, _) in zip(weights, sources, strict=True)], axis=0) / total
-    return mean, 1 / total
+def _best(sources: Sequence[tuple[Floats, Floats]]) -> Floats:
+    """The mean of unbiased measurements of the same sums, by precision."""
+    weights = [1 / np.maximum(spread, 1e-12) for _, spread in sources]
+    mean = np.sum([weight * values for weight, (values, _) in zip(weights, sources, strict=True)], axis=0)
+    return np.asarray(mean / np.sum(weights, axis=0))
 
 
 def _gravity(seen: Floats, rows: Floats, columns: Floats, land: Land) -> Floats:
@@ -161,12 +158,28 @@ def _learned(likely: Floats, start: Floats, held: float) -> Floats:
 
 
 def _agreeing(mean: Floats, spread: Floats, rows: tuple[Floats, Floats], columns: tuple[Floats, Floats]) -> Floats:
-    """Cells moved in proportion to their variance until they add up, none below zero; at last destinations, exactly."""
-    found = mean.copy()
+    """Cells moved in proportion to their variance towards sums that were measured too, none below zero.
+
+    Sums are (value, variance): the larger its variance, the less a sum pulls. Cells are max(0, mean + spread (r + c)),
+    with a multiplier r for each row and c for each column, found by turns.
+    """
+    (right, right_doubt), (down, down_doubt) = rows, columns
+    pull, push = np.zeros(len(right)), np.zeros(len(down))
+    widths = [np.maximum(spread.sum(axis=axis) + doubt, 1e-12) for axis, doubt in ((1, right_doubt), (0, down_doubt))]
+    found = mean
     for _ in range(_AGREE):
-        for axis, (wanted, doubt) in ((1, rows), (0, columns)):
-            free = np.where((found > 0) | (spread > 0), spread, 0.0)
-            move = (wanted - found.sum(axis=axis)) / (free.sum(axis=axis) + doubt + 1e-12)
-            found = np.maximum(found + free * np.expand_dims(move, axis), 0)
-    sums = found.sum(axis=0)
-    return np.asarray(found * np.divide(columns[0], sums, out=np.ones_like(sums), where=sums > 0))
+        pull = pull + (right - right_doubt * pull - found.sum(axis=1)) / widths[0]
+        found = np.maximum(mean + spread * (pull[:, None] + push), 0)
+        push = push + (down - down_doubt * push - found.sum(axis=0)) / widths[1]
+        found = np.maximum(mean + spread * (pull[:, None] + push), 0)
+    return found
+
+
+def _whole(real: Floats, totals: Whole) -> Whole:
+    """Every column, in proportion, as whole numbers that add up to its total: by largest remainders."""
+    due = real * (totals / real.sum(axis=0))
+    found = np.floor(due).astype(np.int64)
+    order = np.argsort(found - due, axis=0, kind="stable")
+    place = np.empty_like(order)
+    np.put_along_axis(place, order, np.arange(len(real))[:, None], axis=0)
+    return np.asarray(found + (place < totals - found.sum(axis=0)))

@@ -41,7 +41,7 @@ __all__ = ["CELLS", "SIZES", "CommutePlan", "Method", "row_price"]
 Method = Literal["modern", "classic"]
 Whole = NDArray[np.int64]
 
-CELLS, SIZES = Fraction(18, 20), Fraction(1, 20)
+CELLS, SIZES = Fraction(38, 40), Fraction(1, 40)
 """The parts of the price that noisy cells, and each kind of noisy totals, get. Tuned on made-up flows."""
 _BOTH, _FROM, _TO = (0, 1), (0,), (1,)
 
@@ -192,7 +192,7 @@ class CommutePlan:
             cells = meter.measure(_BOTH, whole * (CELLS + (0 if self.sizes is None else SIZES)))
             origins = meter.measure(_FROM, whole * SIZES)
             ends = meter.measure(_TO, whole * SIZES) if self.sizes is None else None
-            return flows_of(cells, origins, ends, self.sizes, self.land, bits), []
+            return flows_of(cells, origins, ends, self.sizes, self.land), []
         sizes = self.sizes
         if sizes is None:
             sizes = np.clip(meter.measure(_TO, whole * SIZES).values, 0, self.largest)
