@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.release import harmless
 from discreet.errors import InputError, MissingExtraError
@@ -23,6 +24,9 @@ from discreet.synth.record import domain_from, synthetic_from
 from discreet.synth.rows import Drawn, key_column, to_arrow
 from discreet.synth.sample import Codes
 from discreet.synth.synthetic import Synthetic
+
+if TYPE_CHECKING:
+    from discreet.synth.report import Report
 
 __all__ = ["SyntheticRelease"]
 
@@ -79,6 +83,11 @@ class SyntheticRelease:
     def codes(self) -> Codes:
         """The rows as codes, one column for each of the domain's."""
         return self._rows[0]
+
+    @property
+    def drawn(self) -> dict[str, Drawn]:
+        """The rows as numbers: codes of categories and booleans, days since 1970."""
+        return self._rows[1]
 
     @property
     def counts(self) -> ArrayCounts:
@@ -161,6 +170,37 @@ class SyntheticRelease:
             case ending:
                 raise InputError("path", ending or str(place), "a file that ends in .csv or .parquet")
         return place
+
+    def report(
+        self, asks: Iterable[str | Predicate] | None = None, *, copies: int = 6, confidence: float = 0.95
+    ) -> Report:
+        """How good the rows are, from the release alone: free, and fit to be published.
+
+        `asks` are questions, "age >= 25 and sex = 'F'" for a share or "mean(pay) where age >= 25"; without any, some
+        are chosen. `copies` says how many other tables are drawn to show how much is chance.
+        """
+        from discreet.synth.report import report
+
+        return report(self, asks, copies=copies, confidence=confidence)
+
+    def compare(
+        self,
+        real: Any,
+        asks: Iterable[str | Predicate] | None = None,
+        *,
+        not_private: bool = False,
+        target: str | None = None,
+        copies: int = 6,
+        confidence: float = 0.95,
+    ) -> Report:
+        """How near the rows are to the real ones: for the owner's eyes, not a release.
+
+        `real` is a table that the caller has in hand. Nothing in the report is private, so `not_private=True` must be
+        said. `target` is the column that a model learns to predict from synthetic rows.
+        """
+        from discreet.synth.report import compare
+
+        return compare(self, real, asks, not_private=not_private, target=target, copies=copies, confidence=confidence)
 
     def __repr__(self) -> str:
         head = self._table.slice(0, _SHOWN)

@@ -28,6 +28,7 @@ from discreet.apps.cli.options import (
     curator_at,
 )
 from discreet.apps.cli.output import AsJson, say, show_json
+from discreet.apps.cli.synth_report import report
 from discreet.core.progress import listening
 from discreet.errors import InputError
 from discreet.synth.offer import SynthOffer
@@ -36,7 +37,7 @@ from discreet.synth.stored import synthetic_release_of
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Synthetic tables: plan, run, show.")
+app = typer.Typer(no_args_is_help=True, help="Synthetic tables: plan, run, show, report.")
 
 MethodName = Annotated[str, typer.Option("--method", help="auto, or a method by name: mosaic, aim, mst, independent.")]
 Workload = Annotated[str, typer.Option(help="What to get right: pairs or triples of columns.")]
@@ -145,6 +146,9 @@ def show(
     """Synthetic rows released before, read again for free: the same ones."""
     _fit_for_rows(out)
     _deliver(synthetic_release_of(books(ledger), identity), out, as_json)
+
+
+app.command("report", epilog='Example: discreet synth report 8f1d2c... --ask "age >= 25" --out report.html')(report)
 
 
 def _offer(

@@ -1,0 +1,165 @@
+"""A table that somebody has in hand as codes, by the rules that the engine reads private data by.
+
+For the owner's comparison only. Nothing is opened here: the rows are given, by a person who has them anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError
+from discreet.query.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.query.key import Bin
+from discreet.synth.domain import Attribute, Domain
+from discreet.synth.report.copies import Copy
+from discreet.synth.rows import Drawn
+
+__all__ = ["encoded"]
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_WHOLE = 2.0**53
+_TRUE, _FALSE = ("true", "t", "1", "yes"), ("false", "f", "0", "no")
+
+
+def encoded(table: Any, domain: Domain, declared: Mapping[str, Column]) -> Copy:
+    """The rows of an Arrow, pandas or Polars table that have a code in every column; others count nowhere."""
+    arrow = _arrow(table)
+    names = list(arrow.column_names)
+    for name in domain.names:
+        if name not in names:
+            raise InputError("real", f"no column {name}", "a table with the columns " + ", ".join(domain.names))
+    columns = [_read(one, declared[one.name], arrow.column(one.name)) for one in domain.attributes]
+    codes = np.stack([code for code, _ in columns], axis=1).astype(np.int64)
+    kept = np.flatnonzero((codes >= 0).all(axis=1))
+    if len(kept) == 0:
+        raise InputError("real", f"{len(codes):,} rows", "rows with a declared value in every column; none has one")
+    drawn = {name: one.taken(kept) for name, (_, one) in zip(domain.names, columns, strict=True)}
+    return Copy(codes[kept], drawn)
+
+
+def _arrow(table: Any) -> Any:
+    import pyarrow
+
+    kind = type(table).__module__.split(".")[0]
+    if kind == "pandas":
+        return pyarrow.Table.from_pandas(table, preserve_index=False)
+    if kind == "polars":
+        return (table.collect() if hasattr(table, "collect") else table).to_arrow()
+    if isinstance(table, pyarrow.Table):
+        return table
+    raise InputError("real", type(table).__name__, "an Arrow, pandas or Polars table, in memory")
+
+
+def _read(attribute: Attribute, column: Column, values: Any) -> tuple[NDArray[np.int64], Drawn]:
+    """The code of every value, -1 where there is none, and the values as numbers."""
+    match column:
+        case Category():
+            known = {name: place for place, name in enumerate(column.values)}
+            found = _each(values, lambda text: known.get(text, -1))
+            numbers = found.astype(np.float64)
+        case Boolean():
+            words = dict.fromkeys(_FALSE, 0) | dict.fromkeys(_TRUE, 1)
+            found = _each(values, lambda text: words.get(text.lower(), -1))
+            numbers = found.astype(np.float64)
+        case Integer() | Real() | Date():
+            numbers = _days(values) if isinstance(column, Date) else _numbers(values)
+            numbers = np.clip(numbers, _number(column.lower), _number(column.upper))
+            if isinstance(column, Integer):
+                numbers = np.floor(numbers + 0.5)
+            found = _binned(attribute, numbers)
+        case _:
+            raise InputError(f"real.{attribute.name}", "text", "a column whose values are declared")
+    missing = found < 0
+    drawn = Drawn(np.where(missing, 0.0, numbers), missing)
+    return np.where(missing, attribute.size - 1, found) if attribute.missing else found, drawn
+
+
+def _binned(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    labels = [label for label in attribute.labels if label is not None]
+    if not isinstance(labels[0], Bin):
+        found: NDArray[np.float64] = np.nan_to_num(numbers) - float(labels[0])
+    else:
+        edges = np.array([_number(label.start) for label in labels])
+        found = np.asarray(np.searchsorted(edges, numbers, side="right") - 1, dtype=np.float64)
+    return np.where(np.isnan(numbers), -1, np.clip(found, 0, len(labels) - 1)).astype(np.int64)
+
+
+def _number(value: Any) -> float:
+    return float(value.toordinal() - _EPOCH if isinstance(value, date) else value)
+
+
+def _each(values: Any, read: Callable[[str], int]) -> NDArray[np.int64]:
+    """What every value is read as, as text; different values are few, so each is read once."""
+    import pyarrow
+
+    coded = values.combine_chunks().dictionary_encode() if not _is_dictionary(values) else values.combine_chunks()
+    if isinstance(coded, pyarrow.ChunkedArray):
+        coded = coded.chunk(0) if coded.num_chunks else pyarrow.array([], pyarrow.null()).dictionary_encode()
+    places = coded.indices.to_numpy(zero_copy_only=False)
+    words = np.array(
+        [-1 if (text := _text(one)) is None else read(text) for one in coded.dictionary.to_pylist()] + [-1]
+    )
+    return words[np.where(np.isnan(places), len(words) - 1, places).astype(np.int64)]
+
+
+def _is_dictionary(values: Any) -> bool:
+    import pyarrow
+
+    return bool(pyarrow.types.is_dictionary(values.type))
+
+
+def _text(value: Any) -> str | None:
+    """As text: numbers with a fraction are none, since engines print them differently."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, str)):
+        return str(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return str(int(number)) if number == np.floor(number) and abs(number) < _WHOLE else None
+
+
+def _numbers(values: Any) -> NDArray[np.float64]:
+    import pyarrow
+
+    kind = values.type
+    if pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_decimal(kind):
+        plain = values.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return np.asarray(plain, dtype=np.float64)
+    return np.array([_as_number(one) for one in values.to_pylist()], dtype=np.float64)
+
+
+def _as_number(value: Any) -> float:
+    try:
+        return float("nan") if value is None else float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _days(values: Any) -> NDArray[np.float64]:
+    """Days since 1970; of a moment in time the day in UTC."""
+    import pyarrow
+
+    kind = values.type
+    if pyarrow.types.is_timestamp(kind):
+        ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit] * 86_400
+        whole = values.cast(pyarrow.int64())
+        return np.array([float("nan") if one is None else one // ticks for one in whole.to_pylist()], dtype=np.float64)
+    return np.array([_as_day(one) for one in values.to_pylist()], dtype=np.float64)
+
+
+def _as_day(value: Any) -> float:
+    try:
+        day = value if isinstance(value, date) else date.fromisoformat(str(value).strip()[:10])
+    except ValueError:
+        return float("nan")
+    return float(day.toordinal() - _EPOCH)

@@ -1,0 +1,78 @@
+"""What a quality report says in words: the privacy of a release in a sentence, and how to read the figures."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from discreet.accounting.convert import approx
+from discreet.accounting.words import readable
+from discreet.core.loss import ZCDP
+
+__all__ = ["ASKS", "BANNER", "GAPS", "INTERVALS", "OWNER", "PUBLIC", "REAL", "TOGETHER", "WARNING", "privacy"]
+
+_DELTA = "1e-6"
+
+BANNER = "For the data owner\u2019s eyes. Not a release."
+WARNING = (
+    "Figures on this page were computed from the private rows without noise. No guarantee covers them and nothing was "
+    "charged for them. Do not publish, share or archive this page where the private rows may not be."
+)
+ASKS = (
+    "Shares are of all rows. Where the columns of a question were measured together, or its parts were, the noisy "
+    "counts alone bound the true answer. Trials say how far answers stray through noise and drawing; what the method "
+    "never measured is in neither the trials nor the rows."
+)
+GAPS = (
+    "Each dot is a measured marginal: how far synthetic counts are from the noisy ones, in standard deviations of the "
+    "noise. About 1 is as near as noise lets one see; much more says that the rows miss something that was measured. "
+    "Less than 1 is no merit: the rows were fitted to these counts, noise and all."
+)
+TOGETHER = (
+    "Two columns of numbers or days: Pearson\u2019s correlation, from \u22121 to 1. Others: Cram\u00e9r\u2019s V, "
+    "from 0 to 1, less what chance alone would make of it."
+)
+REAL = (
+    "Each dot is a marginal: the total variation distance between real and synthetic shares, half the sum of the gaps. "
+    "Max error is the largest gap of one cell, as a share of all rows. Of many marginals some are shown, always the "
+    "same ones, none with more cells than there are rows (or 10,000)."
+)
+PUBLIC = (
+    "Made from the release alone: its rows, its noisy counts and the law of their noise. It costs nothing and may be "
+    "published with the rows."
+)
+OWNER = (
+    "Made from the release and from private rows, which were given by their owner. Nothing of it is on the ledger. The "
+    "comparison is with all rows of that table; where a unit may have many rows, fewer were counted for the release."
+)
+INTERVALS = (
+    "Intervals are for the rows that were counted, each by itself, and are about the noise added for privacy, not "
+    "about mistakes made when the data was collected."
+)
+
+
+def privacy(cost: str, owner_only: bool = False) -> str:
+    """What a price, as releases word it, means for one person or row. An owner's page is not covered by it.
+
+    >>> privacy("epsilon = 0.5").split(": ")[1]
+    'its odds would be at most 1.6488 times higher or lower if that one had not been in the data (epsilon = 0.5).'
+    """
+    covered = "these rows, this page and all else that was released at this price"
+    if owner_only:
+        covered = "the synthetic rows and their noisy counts (not from this page)"
+    what = (
+        "What is protected is what the schema says, a row or everything of one person. Whatever anybody concludes "
+        f"about it from {covered}: "
+    )
+    if found := re.fullmatch(r"epsilon = ([0-9.e+-]+)", cost):
+        return f"{what}{_odds(float(found[1]))} ({cost})."
+    if found := re.fullmatch(r"rho = ([0-9.e+-]+)", cost):
+        claim = approx(ZCDP(found[1]), _DELTA)
+        also = f"{cost} of zero-concentrated privacy, which is epsilon = {readable(claim.epsilon)} at delta = {_DELTA}"
+        return f"{what}{_odds(float(claim.epsilon))}, but for a chance of {_DELTA} ({also})."
+    return f"{what}it is bounded by the price of the release, {cost}."
+
+
+def _odds(epsilon: float) -> str:
+    factor = readable(math.exp(min(epsilon, 700.0)) * (1 + 1e-12))
+    return f"its odds would be at most {factor} times higher or lower if that one had not been in the data"
