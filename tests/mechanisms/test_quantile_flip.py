@@ -9,6 +9,7 @@ import pytest
 from chance import at_most, fits
 from discreet.accounting import pure, zcdp
 from discreet.core.loss import Pure, Repeated
+from discreet.errors import InputError
 from discreet.mechanisms import QuantileExponential, QuantileFlip
 from mechanisms.outputs import exponential_law, farthest, lookup, permute_and_flip_law
 
@@ -158,3 +159,23 @@ def test_no_rows_are_an_honest_interval():
     answers = [mechanism.release(np.zeros(50, dtype=int))[0] for _ in range(trials)]
     assert at_most(sum((a.lower, a.upper) != (0, 49) for a in answers), trials, 0.1)
     assert len({a.at for a in answers}) > 10
+
+
+@pytest.mark.parametrize("kind", [QuantileFlip, QuantileExponential])
+def test_an_epsilon_whose_ranks_leave_64_bits_is_refused_and_does_not_count_rows(kind):
+    # The interval's ends aim ln(bins)/epsilon ranks beside the quantile. An epsilon chosen so that this is almost 2**63
+    # would make a run fail, or a miss wrap, from some number of rows on: that number, exactly, for nearly nothing.
+    q = Fraction(123457, 10**6)
+    one = kind(q, 1, bins=64, confidence="19/20")
+    ranks = one.error(confidence=0.975) * q.denominator  # at epsilon 1, of three choices
+    for epsilon in (ranks / 2**63, ranks / 2**62, Fraction(1, 10**15)):
+        with pytest.raises(InputError, match="64 bits") as problem:
+            kind(q, epsilon, bins=64, confidence="19/20")
+        assert problem.value.field == "epsilon"
+    least = kind(q, ranks / 2**60, bins=64, confidence="19/20")
+    most = np.zeros(64, dtype=np.int64)
+    for rows in (0, 1, 2**42):
+        most[-1] = rows
+        (found,) = least.release(most)
+        assert 0 <= found.lower <= found.at <= found.upper <= 63
+    kind(q, Fraction(1, 10**15), bins=64)  # without an interval nothing aims beside

@@ -23,6 +23,8 @@ from discreet.noise.choice import Gaps
 
 __all__ = ["ByChoice"]
 
+_FARTHEST = 2**61  # ranks times a denominator are below 2**62; a target moved by less than this stays inside 64 bits
+
 
 @dataclass(frozen=True, slots=True)
 class ByChoice:
@@ -51,6 +53,9 @@ class ByChoice:
         )
         if self.bins > MOST_BINS:
             raise InputError("bins", bins, "at most 2**24")
+        # What follows from the parameters is refused here: found out among the rows, it would tell how many there are.
+        if self.confidence is not None and max(self._reach(q) for q in self.quantiles) >= _FARTHEST:
+            raise InputError("epsilon", epsilon, "larger: with an interval, ranks so far off leave 64 bits")
 
     @property
     def choices(self) -> int:
@@ -77,7 +82,7 @@ class ByChoice:
         for q in self.quantiles:
             at, lower, upper = self._choose(below, q, 0, source), 0, self.bins - 1
             if self.confidence is not None:
-                reach = self._miss(q, (1 - self.confidence) / 2)
+                reach = self._reach(q)
                 # One more than the choice may miss by, so that the rank found is truly below.
                 lower = min(at, self._choose(below, q, -(reach + 1), source))
                 upper = max(at, self._choose(below, q, reach, source))
@@ -91,6 +96,10 @@ class ByChoice:
         """
         miss = (1 - read_confidence(confidence)) / read_count(k, "k")
         return max(Fraction(self._miss(q, miss), q.denominator) for q in self.quantiles)
+
+    def _reach(self, q: Fraction) -> int:
+        """How far, in ranks times the denominator of q, the ends of an interval aim beside the quantile."""
+        return self._miss(q, (1 - (self.confidence or Fraction())) / 2)
 
     def _miss(self, q: Fraction, chance: Fraction) -> int:
         """What a choice stays within except with that chance, in ranks times the denominator of q, rounded up."""
