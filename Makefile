@@ -26,7 +26,7 @@ lowest: $(VENV)-lowest/installed
 $(VENV)-lowest/installed: pyproject.toml .ci/lowest.py
 	$(PYTHON) -m venv $(VENV)-lowest
 	$(PYTHON) .ci/lowest.py > $(VENV)-lowest/lowest.txt
-	$(VENV)-lowest/bin/python -m pip install -q --disable-pip-version-check -e '.[dev]' -c $(VENV)-lowest/lowest.txt
+	$(VENV)-lowest/bin/python -m pip install -q --disable-pip-version-check -e '.[test]' -c $(VENV)-lowest/lowest.txt
 	@touch $@
 
 # BENCH=--quick for the short form; one line of JSON a figure with BENCH=--json.
