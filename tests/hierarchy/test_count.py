@@ -18,6 +18,7 @@ from discreet.query.column import Category, Integer, Text
 from discreet.query.key import Key, bins
 from discreet.query.schema import Schema
 from discreet.query.source import source_of
+from discreet.query.view import Lookup
 
 LEAVES = ["a1", "a2", "b1", "b2"]
 TREE = Hierarchy.from_prefixes(LEAVES, {"state": 1, "county": 2})
@@ -216,10 +217,22 @@ def test_text_codes_are_matched_with_the_listed_regions():
         ({"sizes": Sizes("nowhere", 3)}, "sizes"),
         ({"sizes": Sizes("sex", 0)}, "largest"),
         ({"tree": Hierarchy.from_prefixes(["a9"], {"county": 2})}, "geography.county"),
+        # Named as a level, or as a column that every table has: one of the two would be lost.
+        ({"by": (Key("state"),)}, "by"),
+        ({"by": (Key("count"),)}, "by"),
+        ({"tree": Hierarchy.from_prefixes(LEAVES, {"count": 1, "county": 2})}, "levels"),
+        ({"tree": Hierarchy.from_prefixes(LEAVES, {"size": 1, "county": 2}), "sizes": Sizes("sex", 3)}, "levels"),
+        # What a run would find out, after spending.
+        ({"column": "text", "tree": Hierarchy.from_prefixes(["a\n"], {"text": 2})}, "geography.text"),
+        ({"column": "found"}, "levels"),
+        ({"column": "person", "schema": Schema("t", {"person": Text()}, Unit("person"))}, "columns.person.type"),
     ],
 )
 def test_wrong_descriptions_are_refused(change, field):
-    good = {"schema": schema(age=Integer(0, 9)), "tree": TREE, "column": "county"}
+    more = {"state": Category(["a", "b"]), "count": Category(SEX), "text": Text()}
+    columns = {**schema(age=Integer(0, 9)).columns, **more}
+    lookups = {"places": Lookup("sex", {"sex": SEX, "found": ["a1", "b1"]}, {"found": Text()})}
+    good = {"schema": Schema("t", columns, lookups=lookups), "tree": TREE, "column": "county"}
     with pytest.raises(InputError) as problem:
         Counted(**(good | change)).checked()
     assert problem.value.field == field

@@ -138,8 +138,9 @@ def test_a_method_that_fails_loses_nothing(curator, monkeypatch):
 
 def test_methods_cannot_reach_the_data():
     folder = Path(methods.__file__).parent
-    seen, queue = set(), ["bayes", "topdown", "exact", "relaxed", "intervals", "released"]
-    forbidden = ("discreet.query.source", "discreet.query.frame", "discreet.ledger.ledger")
+    seen, queue = set(), ["methods", *methods.METHODS, "chain", "intervals", "record", "map"]
+    # `released` and `picture` are read from what these return, and from the books.
+    forbidden = ("discreet.query", "discreet.ledger", "discreet.hierarchy.count", "discreet.hierarchy.plan")
     while queue:
         name = queue.pop()
         if name in seen:
@@ -152,9 +153,10 @@ def test_methods_cannot_reach_the_data():
             modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for module in modules:
                 assert not str(module).startswith(forbidden), (name, module)
+                assert str(module) != "discreet.hierarchy", (name, "by its module, so that it can be followed")
                 if str(module).startswith("discreet.hierarchy."):
                     queue.append(str(module).removeprefix("discreet.hierarchy."))
-    assert {"gls", "topdown.rounding", "measured", "bayes.prior", "exact.window"} <= seen
+    assert {"gls", "topdown.rounding", "measured", "bayes.prior", "exact.window", "chain.search"} <= seen
 
 
 def test_groups_by_size(tmp_path):
@@ -204,6 +206,40 @@ def test_rules_are_kept_and_refused_before_spending(curator):
     with pytest.raises(BudgetError):
         curator.tree(["state", "county"]).plan(epsilon=100).release()
     assert curator.standing()[0].spent == spent
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Rules(weights={"county": 0.5}),
+        Rules(weights={"nowhere": 1}),
+        Rules(weights={"county": -1}),
+        Rules(weights=dict.fromkeys(("all", "state", "county"), 0)),
+        Rules(lower={"nowhere": 1}),
+    ],
+    ids=repr,
+)
+def test_rules_that_no_method_can_use_are_refused_before_spending_and_again(curator, rules):
+    with pytest.raises(InputError, match=r"rules|level"):
+        curator.tree(["state", "county"], rules=rules).plan(epsilon=1, method="exact")
+    assert curator.standing()[0].spent.amount == 0
+    release = curator.tree(["state", "county"]).plan(epsilon=1, method="topdown").release()
+    with pytest.raises(InputError, match=r"rules|level"):
+        release.again("exact", rules=rules)
+    with pytest.raises(InputError, match="confidence"):
+        release.again("exact", confidence=2)
+
+
+def test_bounds_that_sizes_in_order_cannot_meet_are_refused_before_spending(tmp_path):
+    schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
+    rows = pyarrow.table({"county": ["01000"], "house": ["x"]})
+    curator = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(1), who="ann")
+    rules = Rules(lower={"county": [[0, 0, 5]] * 8}, upper={"county": [[2, 9, 9]] * 8})
+    with pytest.raises(InputError, match="never rise"):
+        curator.tree({"state": 2, "county": 5}, sizes="house", largest=3, rules=rules).plan(epsilon=1)
+    plain = curator.tree({"state": 2, "county": 5}, sizes="house", largest=3, cumulative=False, rules=rules)
+    assert plain.plan(epsilon=1).plan.charge.amount == 1
+    assert curator.standing()[0].spent.amount == 0
 
 
 def test_regions_come_from_a_public_table_or_from_codes(curator, tmp_path):

@@ -37,6 +37,7 @@ __all__ = ["Counted", "Sizes"]
 MOST_CELLS = 2**31 - 1
 _SIZE = "discreet size"
 _MEMBERS = "discreet group"
+_TAKEN = ("count", "count_lower", "count_upper")  # columns that every table of a release has
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,15 @@ class Counted:
         names = [key.column for key in by]
         if repeated := [name for name in names if names.count(name) > 1]:
             raise InputError("by", repeated[0], "each column once")
+        for name in names:
+            if name in (*self.tree.names[1:], *_TAKEN):
+                hint = "It would be two columns of one table: give the level or the column another name."
+                raise InputError("by", name, "a column that is not named as a level, nor count", hint)
+        if taken := [name for name in self.tree.names[1:] if name in _TAKEN or (self.sizes and name == "size")]:
+            raise InputError("levels", taken[0], "names that no other column of the tables has")
         condition = None if self.condition is None else checked(self.condition, self.schema)
         read = replace(self, by=by, condition=condition)
+        read._as_category()  # which raises what a run would
         if self.sizes is not None:
             read._check_sizes(self.sizes)
         if read.tree.leaves * read.cells > MOST_CELLS:
@@ -112,6 +120,11 @@ class Counted:
     def cells(self) -> int:
         """How many cells every region has."""
         return math.prod(len(labels) for _, labels in self.labels)
+
+    @property
+    def chain(self) -> bool:
+        """Whether the cells are cumulative counts, which never rise from one to the next."""
+        return self.sizes is not None and self.sizes.cumulative
 
     @property
     def columns(self) -> list[str]:
@@ -175,6 +188,8 @@ class Counted:
             return schema
         if self.column not in schema.stored:
             raise InputError("levels", self.column, "declared as a category where it is looked up, joined or derived")
+        if (odd := next((code for code in self.tree.codes[-1] if not code.isprintable()), None)) is not None:
+            raise InputError(f"geography.{self.column}", odd, "codes of printable text")
         columns = {**schema.stored, self.column: Category(self.tree.codes[-1])}
         return Schema(schema.name, columns, schema.unit, schema.lookups, schema.derived, schema.joins)
 

@@ -20,8 +20,10 @@ from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.intervals.bootstrap import with_intervals
 from discreet.hierarchy.measured import Measured
 from discreet.hierarchy.rules import Rules
+from discreet.hierarchy.topdown.crossing import check_together
+from discreet.hierarchy.tree import Hierarchy
 
-__all__ = ["METHODS", "ORDERED", "Method", "method_named", "published"]
+__all__ = ["METHODS", "ORDERED", "Method", "check_rules", "method_named", "published"]
 
 Method = Callable[[Measured, Rules], Estimate]
 
@@ -39,6 +41,17 @@ def method_named(name: str, *, chain: bool = False) -> Method:
     module, function = ("chain", f"{name}_chain") if chain else (name, name)
     found: Method = getattr(import_module(f"discreet.hierarchy.{module}"), function)
     return found
+
+
+def check_rules(tree: Hierarchy, cells: int, rules: Rules, *, chain: bool = False) -> None:
+    """`InputError` if rules name what is not there, or if no counts can meet them: for before anything is spent."""
+    check_together(tree, rules.bounds(tree, cells))
+    if rules.weights and not any(weights.any() for weights in rules.level_weights(tree, cells, [1] * tree.depth)):
+        raise InputError("rules.weights", "zero everywhere", "a weight above zero somewhere")
+    if chain:
+        from discreet.hierarchy.chain.rules import check_order
+
+        check_order(tree, cells, rules)
 
 
 def _quicker(name: str, method: Method, measured: Measured) -> Method:

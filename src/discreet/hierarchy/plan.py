@@ -20,10 +20,9 @@ from discreet.errors import InputError
 from discreet.hierarchy.asked import Asked
 from discreet.hierarchy.count import Counted
 from discreet.hierarchy.measured import Level, Measured
-from discreet.hierarchy.methods import published
+from discreet.hierarchy.methods import check_rules, published
 from discreet.hierarchy.record import measured_to, published_to
 from discreet.hierarchy.rules import Rules
-from discreet.hierarchy.topdown.crossing import check_together
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.plan import noise_name
 from discreet.query.price import Price
@@ -126,8 +125,7 @@ class TreePlan:
                 if asked.totals
                 else Level(noisy, asked.noise, old.totals, old.totals_noise)
             )
-        chain = self.counted.sizes is not None and self.counted.sizes.cumulative
-        return Measured(tree, tuple(levels), chain)
+        return Measured(tree, tuple(levels), self.counted.chain)
 
 
 def plan_tree(
@@ -144,7 +142,7 @@ def plan_tree(
     if sum(shares.values()) > 1:
         raise InputError("split", str(float(sum(shares.values()))), "shares that add up to at most 1")
     # Rules that nothing can meet must not be found out after spending.
-    check_together(counted.tree, rules.bounds(counted.tree, counted.cells))
+    check_rules(counted.tree, counted.cells, rules, chain=counted.chain)
     asked = []
     for (level, totals), share in sorted(shares.items()):
         moved, merged = counted.moved(level, totals=totals)

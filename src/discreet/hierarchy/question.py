@@ -64,7 +64,7 @@ class TreeQuestion:
         """
         price = Price.read(epsilon=epsilon, rho=rho, share=share, confidence=confidence, noise=noise)
         part = self.curator.allotment(allotment)
-        chain = self.counted.sizes is not None and self.counted.sizes.cumulative
+        chain = self.counted.chain
         chosen = (_ordered(self.counted.cells) if chain else "bayes") if method == "auto" else method
         method_named(chosen, chain=chain)
         kind = price.kind(part)

@@ -13,11 +13,12 @@ from discreet.core.release import Release
 from discreet.errors import InputError
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.measured import Measured
-from discreet.hierarchy.methods import method_named, published
+from discreet.hierarchy.methods import check_rules, method_named, published
 from discreet.hierarchy.record import measured_from, published_from
 from discreet.hierarchy.rules import Rules
 from discreet.hierarchy.tree import Hierarchy
 from discreet.ledger.door import Answer
+from discreet.mechanisms.inputs import read_confidence
 
 if TYPE_CHECKING:
     from discreet.hierarchy.map import Map
@@ -98,8 +99,10 @@ class TreeRelease:
     def again(self, method: str, *, rules: Rules | None = None, confidence: float | None = None) -> TreeRelease:
         """The same noisy counts through another method. Costs nothing: no private value is seen."""
         method_named(method, chain=self.measured.chain)
-        sure = self.confidence if confidence is None else confidence
-        found = published(method, self.measured, Rules() if rules is None else rules, sure)
+        sure = self.confidence if confidence is None else float(read_confidence(confidence))
+        kept = Rules() if rules is None else rules
+        check_rules(self.tree, self.measured.cells, kept, chain=self.measured.chain)
+        found = published(method, self.measured, kept, sure)
         return replace(self, method=method, confidence=sure, _published=found)
 
     def __getitem__(self, level: str) -> Release:

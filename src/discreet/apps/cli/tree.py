@@ -51,7 +51,7 @@ Geography = Annotated[
 ]
 MethodName = Annotated[str, typer.Option("--method", help="auto, bayes, topdown, exact or relaxed.")]
 Split = Annotated[str, typer.Option(help="Price by level: auto, equal, leaves, or weights such as state=1,county=2.")]
-Groups = Annotated[str | None, typer.Option("--sizes", help="Count groups (a column, such as curatorhold) by size.")]
+Groups = Annotated[str | None, typer.Option("--sizes", help="Count groups (a column, such as household) by size.")]
 Largest = Annotated[int | None, typer.Option(help="With --sizes: the last size that is told apart.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for one file a level.")]
 Kind = Annotated[str, typer.Option("--format", help="Format of the files: parquet or csv.")]

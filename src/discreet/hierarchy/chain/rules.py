@@ -114,6 +114,11 @@ def _most(tree: Hierarchy, level: int, upper: Array) -> Array:
     return np.where(beyond, NO_BOUND, tree.add(level, np.where(beyond[tree.parents[level + 1]], 0, upper)))
 
 
+def check_order(tree: Hierarchy, cells: int, rules: Rules) -> None:
+    """`InputError` if no counts that never rise from cell to cell can meet the bounds. For before spending."""
+    _boxes(tree, cells, rules)
+
+
 def _boxes(tree: Hierarchy, cells: int, rules: Rules) -> tuple[Box, ...]:
     """Bounds with the order and the public numbers of groups taken in, leaves first, then what they add up to."""
     given = Rules(rules.lower, rules.upper).bounds(tree, cells)
