@@ -1,7 +1,9 @@
 """Hidden loads: the noise follows the charge, nothing private reaches the repair, and the repair is always feasible."""
 
 import inspect
+import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +13,7 @@ from chance import at_most, fits, laplace_pmf
 from discreet import Allotment, Budget, Ledger
 from discreet.accounting.convert import pure
 from discreet.errors import BudgetError, InputError
+from discreet.hierarchy.power import opf
 from discreet.hierarchy.power import plan as load_plan
 from discreet.hierarchy.power.grid import Grid, Quadratic
 from discreet.hierarchy.power.loads import Loads, to_steps
@@ -226,6 +229,27 @@ def test_planes_are_there_even_if_the_solver_never_is(monkeypatch):
     assert planes.height(repair.anchor) * planes.money == pytest.approx(repair.anchor_flow.cost, rel=1e-3)
     found = repair.near(repair.anchor * 3, 3000.0, 0.01)
     assert (found.way, found.steps.tolist()) == ("anchor", repair.anchor.tolist())
+
+
+def test_a_solver_that_answers_nonsense_makes_no_plane_steeper_than_charged(monkeypatch):
+    grid, exact = ring()
+    repair = Repair(grid, 0.01, np.full(grid.loads, 16_000))
+    good = repair.network.flow(exact)
+    bad = [replace(good, prices=np.where(np.arange(grid.loads) == 3, odd, 20.0)) for odd in (math.nan, math.inf)]
+    answers = itertools.cycle([good, *bad, replace(good, cost=math.nan)])
+    monkeypatch.setattr(Network, "flow", lambda *a, **k: next(answers))
+    planes = planes_near(repair, np.rint(exact * 100).astype(np.int64), Fraction(500), 45.0, SystemBits())
+    assert len(planes.heights) > 1
+    assert np.abs(planes.slopes).max() == planes.steepest <= PARTS
+    # What NaN becomes as a whole number: numpy's absolute value of it is negative.
+    assert Planes(np.array([[np.iinfo(np.int64).min, 5]]), (0,), money=1.0).steepest == 2**63
+
+
+def test_a_flow_that_is_not_a_number_is_not_feasible(monkeypatch):
+    grid, exact = ring()
+    solved = opf.solve
+    monkeypatch.setattr(opf, "solve", lambda *a: tuple(part * math.nan for part in solved(*a)))
+    assert Network(grid).flow(exact) is None
 
 
 # The repair

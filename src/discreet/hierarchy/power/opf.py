@@ -133,7 +133,7 @@ class Network:
         x, given, dual = found[0][: self.width], found[0][self.width :] * _BASE, found[1]
         units, buses, count = len(self.grid.costs), self.grid.buses, self.grid.loads
         fed = drawn - given[:count] + given[count:] if extra else drawn
-        if self.missed(x, fed) > FEASIBLE:
+        if not self.missed(x, fed) <= FEASIBLE:  # NaN is not feasible either
             return None
         prices = -dual[:buses] * scale / _BASE
         cost = self.cost(x) + (lost or 0.0) * float(given.sum())

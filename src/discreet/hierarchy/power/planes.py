@@ -7,6 +7,7 @@ their whole coefficients: how far one load can move the result is known exactly,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -46,7 +47,8 @@ class Planes:
     @property
     def steepest(self) -> int:
         """The largest slope of any plane, 1 at least."""
-        return max(1, int(np.abs(self.slopes).max(initial=0)))
+        # As Python's numbers: the least of 64 bits has no absolute value among them.
+        return max(1, int(self.slopes.max(initial=0)), -int(self.slopes.min(initial=0)))
 
     def height(self, steps: Steps) -> int:
         """The highest plane at these loads."""
@@ -68,7 +70,7 @@ def planes_near(repair: Repair, noisy: Steps, scale: Fraction, price: float, bit
     slopes, heights = [], []
     for loads in _places(repair, noisy, scale, bits):
         flow = repair.network.flow(loads, lost=price)
-        if flow is None:
+        if flow is None or not (math.isfinite(flow.cost) and np.isfinite(flow.prices).all()):
             continue
         slope = np.clip(np.rint(flow.prices / part), -PARTS, PARTS).astype(np.int64)
         slopes.append(slope)
