@@ -175,7 +175,7 @@ class CommuteOffer:
         for name, part in parts.items():
             noise = plan.noise(part)
             lines.append(
-                f"  {name}: +-{noise.error(0.95):,} (95%); {noise_name(noise)}; {float(part):.0%} of the price."
+                f"  {name}: +-{noise.error(0.95):,} (95%); {noise_name(noise)}; {float(part):.1%} of the price."
             )
         lines.append("  Note: These are the errors of what is measured. Cells that are mostly empty end up far nearer.")
         return lines
@@ -199,7 +199,7 @@ class CommuteOffer:
         if plan.sizes is None:
             noise = plan.noise(SIZES)
             lines.append(
-                f"  sizes: +-{noise.error(0.95):,} (95%); {noise_name(noise)}; {float(SIZES):.0%} of the price."
+                f"  sizes: +-{noise.error(0.95):,} (95%); {noise_name(noise)}; {float(SIZES):.1%} of the price."
             )
         return lines
 
