@@ -33,6 +33,10 @@ def test_plan_release_show(folder):
     assert planned["exact_cost"] == "1/2"
     assert planned["cells"] == 6
     assert [level["level"] for level in planned["levels"]] == ["all", "part", "county"]
+    best = json.loads(
+        run("tree", "plan", *ASKED, "--epsilon", "0.5", "--split", "accurate", "--json", cwd=folder).stdout
+    )
+    assert [level["share"] for level in best["levels"]] != [level["share"] for level in planned["levels"]]
     assert json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"] == []
 
     paid = ["--epsilon", "0.5", "--id", "census", "--yes"]

@@ -129,7 +129,7 @@ def test_a_method_that_fails_loses_nothing(curator, monkeypatch):
 
     monkeypatch.setattr(methods, "method_named", lambda name, chain: broken)
     release = curator.tree(["state", "county"]).plan(epsilon=1, method="exact").release(release="x")
-    with pytest.raises(InputError, match="safe on the record"):
+    with pytest.raises(InputError, match=r"safe on the record.*tree show x --method topdown"):
         release["county"]
     monkeypatch.undo()
     add_up(release.again("topdown"))
@@ -193,6 +193,15 @@ def test_the_plan_says_what_to_expect_and_spends_nothing(curator):
     assert curator.standing()[0].spent.amount == 0
     finer = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=2)
     assert all(two.cell < one.cell for one, two in zip(offer.expected, finer.expected, strict=True))
+
+
+def test_the_error_said_beforehand_is_not_too_small_where_one_noise_is_all_there_is(curator):
+    # Nothing but the leaves is asked, so their error is one Laplace noise, whose tails are heavier than a normal law's.
+    for confidence in (0.9, 0.95, 0.999):
+        offer = curator.tree(["state", "county"]).plan(epsilon="1/20", split="leaves", confidence=confidence)
+        (asked,) = offer.plan.asked
+        exact = float(asked.noise.scale) * math.log(1 / (1 - confidence))
+        assert offer.expected[2].cell > 0.998 * exact
 
 
 def test_rules_are_kept_and_refused_before_spending(curator):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.core.release import percent
 from discreet.hierarchy.gls import gls
+from discreet.hierarchy.intervals.bootstrap import deviations
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.plan import TreePlan
 from discreet.hierarchy.released import TreeRelease
@@ -60,8 +60,8 @@ class TreeOffer:
             else:
                 nothing = np.zeros((tree.sizes[asked.level], cells), np.int64)
                 levels[asked.level] = Level(nothing, asked.noise, old.totals, old.totals_noise)
-        found = gls(Measured(tree, tuple(levels)))
-        z = NormalDist().inv_cdf((1 + plan.confidence) / 2)
+        measured = Measured(tree, tuple(levels))
+        found, z = gls(measured), deviations(measured, 1 - plan.confidence)
         rows = []
         for place, name in enumerate(tree.names):
             asked_here = [asked for asked in plan.asked if asked.level == place]

@@ -87,7 +87,8 @@ class TreeRelease:
                 "method",
                 self.method,
                 "another one: this one failed on the noisy counts, which are safe on the record",
-                'Nothing more has to be spent: release.again(method="topdown").',
+                f'Nothing more has to be spent: tree_release("{self.id}").again("topdown"), or '
+                f"discreet tree show {self.id} --method topdown.",
             )
         return self._published
 

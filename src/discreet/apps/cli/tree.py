@@ -50,7 +50,9 @@ Geography = Annotated[
     Path | None, typer.Option(help="Public CSV or Parquet file of regions, one row for each leaf region.")
 ]
 MethodName = Annotated[str, typer.Option("--method", help="auto, bayes, topdown, exact or relaxed.")]
-Split = Annotated[str, typer.Option(help="Price by level: auto, equal, leaves, or weights such as state=1,county=2.")]
+Split = Annotated[
+    str, typer.Option(help="Price by level: auto, equal, leaves, accurate, or weights: state=1,county=2.")
+]
 Groups = Annotated[str | None, typer.Option("--sizes", help="Count groups (a column, such as household) by size.")]
 Largest = Annotated[int | None, typer.Option(help="With --sizes: the last size that is told apart.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for one file a level.")]
@@ -165,7 +167,7 @@ def _offer(
     # Bins may have commas of their own: age/0,18,65.
     named = [name for text in asked["by"] or [] for name in ([text] if "/" in text else text.split(","))]
     asked["by"] = [key_from(name.strip(), curator.schema) for name in named]
-    if how["split"] not in ("auto", "equal", "leaves"):
+    if how["split"] not in ("auto", "equal", "leaves", "accurate"):
         how["split"] = dict(_pairs(how["split"], "--split"))
     return curator.tree(**asked).plan(**how)
 

@@ -35,7 +35,7 @@ from discreet.hierarchy.topdown.crossing import known_totals
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.inputs import read_confidence
 
-__all__ = ["Method", "with_intervals"]
+__all__ = ["Method", "deviations", "with_intervals"]
 
 Array = NDArray[np.int64]
 Method = Callable[[Measured, Rules], Estimate]
@@ -63,7 +63,7 @@ def with_intervals(
             cells[level].add(counts, exact)
             totals[level].add(counts.sum(axis=1)[:, None], exact.sum(axis=1)[:, None])
     known = known_totals(tree, rules.bounds(tree, measured.cells))
-    factor = _factor(measured, alpha)
+    factor = deviations(measured, alpha)
     ends: list[tuple[Array, ...]] = []
     for level, counts in enumerate(estimate.counts):
         low, high = known.lower[level], known.upper[level]
@@ -81,7 +81,7 @@ def with_intervals(
     return replace(estimate, lower=lower, upper=upper, total_lower=total_lower, total_upper=total_upper)
 
 
-def _factor(measured: Measured, alpha: float) -> float:
+def deviations(measured: Measured, alpha: float) -> float:
     """How many deviations wide: normal if many noises add up, Laplace if one prevails; the more of the two."""
     normal = NormalDist().inv_cdf(1 - alpha / 2)
     if any(isinstance(noise, Laplace) for level in measured.levels for noise in (level.noise, level.totals_noise)):
