@@ -219,7 +219,10 @@ def _sum(noisy: Noisy, weights: Floats, miss: float) -> tuple[float, float]:
     used, many = np.unique(weights[weights != 0], return_counts=True)
     if len(used) == 0:
         return 0.0, 0.0
-    return float((weights * noisy.values).sum()), half_width(noisy.noise, used, many.astype(np.float64), miss)
+    value = float((weights * noisy.values).sum())
+    if len(used) == 1 and used[0] == 1:
+        return value, _width(noisy.noise, int(many[0]), miss)
+    return value, half_width(noisy.noise, used, many.astype(np.float64), miss)
 
 
 @lru_cache(maxsize=1024)

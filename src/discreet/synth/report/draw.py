@@ -97,7 +97,7 @@ def bars(title: str, data: Sequence[Bar], wide: int = 320, high: int = 132) -> M
 def _labels(labels: Sequence[str], step: float, high: int) -> list[Markup]:
     """As many labels as there is room for."""
     longest = max((len(label) for label in labels), default=0)
-    if longest * 6.2 <= step:
+    if longest * 6.2 + 6 <= step:
         chosen = list(range(len(labels)))
     elif len(labels) * step / 3 >= longest * 6.2 / 1.4:
         chosen = sorted({0, len(labels) // 2, len(labels) - 1})
@@ -125,8 +125,8 @@ class Row:
     real: float | None = None
 
 
-def spans(row: Row, low: float, high: float, wide: int = 420, tall: int = 46) -> Markup:
-    """One question on a line from `low` to `high`."""
+def spans(row: Row, low: float, high: float, share: bool, wide: int = 420, tall: int = 46) -> Markup:
+    """One question on a line from `low` to `high`; the ends are written as percentages if it is a share."""
     room = wide - 16
 
     def at(value: float) -> float:
@@ -150,7 +150,13 @@ def spans(row: Row, low: float, high: float, wide: int = 420, tall: int = 46) ->
         x = at(row.real)
         parts.append(tag("path", {"class": "truth", "d": f"M{x} {middle - 13}v26"}))
     for value, anchor in ((low, "start"), (high, "end")):
-        parts.append(tag("text", {"x": at(value), "y": tall - 1, "text-anchor": anchor}, brief(value)))
+        parts.append(
+            tag(
+                "text",
+                {"x": at(value), "y": tall - 1, "text-anchor": anchor},
+                f"{100 * value:.3g}%" if share else brief(value),
+            )
+        )
     return _svg("The answer and where the true one lies", wide, tall, parts)
 
 

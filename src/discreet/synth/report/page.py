@@ -136,7 +136,7 @@ def _asks(figures: Figures) -> list[Markup]:
     keys = [_key(tag("path", {"class": kind, "d": path}), text) for path, kind, text in legend]
     if figures.copies:
         band = tag("rect", {"class": "about", "x": 1, "y": 1, "width": 20, "height": 12, "rx": 3})
-        keys.append(_key(band, f"about {sure}, from {figures.copies} trials: noise and draws only"))
+        keys.append(_key(band, f"tried out, about {sure}: noise and draws only, from {figures.copies} trials"))
         keys.append(_key(tag("circle", {"class": "draw", "cx": 11, "cy": 7, "r": 3}), f"{figures.copies} other draws"))
     if real:
         keys.append(_key(tag("path", {"class": "truth", "d": "M11 1v12"}), "real rows"))
@@ -164,14 +164,14 @@ def _ask(asked: Asked, confidence: float) -> Markup:
     else:
         lines.append(("True answer", "no interval is known: its columns were not measured together"))
     if asked.about is not None:
-        lines.append((f"About ({percent(confidence)})", f"{shown(asked.about[0])} to {shown(asked.about[1])}"))
+        lines.append((f"Tried out ({percent(confidence)})", f"{shown(asked.about[0])} to {shown(asked.about[1])}"))
     told = tag(
         "dl", None, *(piece for name, value in lines for piece in (tag("dt", None, name), tag("dd", None, value)))
     )
     known = None if asked.known is None else (asked.known.lower, asked.known.upper)
     row = Row(asked.answer, known, asked.about, tuple(one for one in asked.draws if math.isfinite(one)), asked.real)
     picture = (
-        spans(row, *_reach(row, not asked.mean))
+        spans(row, *_reach(row, not asked.mean), not asked.mean)
         if math.isfinite(asked.answer)
         else tag("p", None, "No row is asked about.")
     )

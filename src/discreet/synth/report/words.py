@@ -21,7 +21,8 @@ WARNING = (
 ASKS = (
     "Shares are of all rows. Where the columns of a question were measured together, or its parts were, the noisy "
     "counts alone bound the true answer. Trials say how far answers stray through noise and drawing; what the method "
-    "never measured is in neither the trials nor the rows."
+    "never measured is in neither the trials nor the rows. An interval is for a question fixed beforehand: one picked "
+    "because of what the rows say is missed more often."
 )
 GAPS = (
     "Each dot is a measured marginal: how far synthetic counts are from the noisy ones, in standard deviations of the "
