@@ -251,6 +251,25 @@ def test_bounds_that_sizes_in_order_cannot_meet_are_refused_before_spending(tmp_
     assert curator.standing()[0].spent.amount == 0
 
 
+@pytest.mark.parametrize("method", ["exact", "topdown"])
+def test_a_public_number_of_groups_is_the_first_cumulative_count_in_bounds_and_intervals(tmp_path, method):
+    # The mutant: it was read as the sum over all sizes, and 20 groups were said to be fewer than 3 x 10.
+    schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
+    rows = {"county": [code for code in COUNTIES for _ in range(60)], "house": [f"{i // 3}" for i in range(480)]}
+    curator = discreet.open(pyarrow.table(rows), schema, ledger=tmp_path / "b.db", budget=Budget(9), who="ann")
+    rules = Rules(lower={"county": 10}, totals={"county": [20] * 8})
+    question = curator.tree({"state": 2, "county": 5}, sizes="house", largest=3, rules=rules)
+    release = question.plan(epsilon="1/2", method=method).release()
+    for level, known in (("all", 160), ("county", 20)):
+        table = release[level]
+        assert {table[column][0] for column in ("count", "count_lower", "count_upper")} == {known}
+        ends = zip(table["count_lower"], table["count"], table["count_upper"], strict=True)
+        assert all(low <= count <= high for low, count, high in ends)
+    fewer = Rules(lower={"county": [[0, 21, 0]] * 8}, totals={"county": [20] * 8})
+    with pytest.raises(InputError, match="never rise"):
+        curator.tree({"state": 2, "county": 5}, sizes="house", largest=3, rules=fewer).plan(epsilon="1/2")
+
+
 def test_regions_come_from_a_public_table_or_from_codes(curator, tmp_path):
     named = curator.tree(["state", "county"])
     by_length = curator.tree({"state": 2, "county": 5})

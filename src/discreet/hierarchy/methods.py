@@ -45,13 +45,14 @@ def method_named(name: str, *, chain: bool = False) -> Method:
 
 def check_rules(tree: Hierarchy, cells: int, rules: Rules, *, chain: bool = False) -> None:
     """`InputError` if rules name what is not there, or if no counts can meet them: for before anything is spent."""
-    check_together(tree, rules.bounds(tree, cells))
+    if chain:
+        from discreet.hierarchy.chain.rules import bounds_in_order
+
+        bounds_in_order(tree, cells, rules)
+    else:
+        check_together(tree, rules.bounds(tree, cells))
     if rules.weights and not any(weights.any() for weights in rules.level_weights(tree, cells, [1] * tree.depth)):
         raise InputError("rules.weights", "zero everywhere", "a weight above zero somewhere")
-    if chain:
-        from discreet.hierarchy.chain.rules import check_order
-
-        check_order(tree, cells, rules)
 
 
 def _quicker(name: str, method: Method, measured: Measured) -> Method:

@@ -16,7 +16,7 @@ from discreet.hierarchy.measured import Measured
 from discreet.hierarchy.rules import NO_BOUND, Rules
 from discreet.hierarchy.tree import Hierarchy
 
-__all__ = ["ChainRules"]
+__all__ = ["ChainRules", "bounds_in_order"]
 
 Array = NDArray[np.int64]
 
@@ -64,7 +64,7 @@ class ChainRules:
             0 * weight if level.counts is None else weight
             for level, weight in zip(measured.levels, weights, strict=True)
         )
-        return cls(tree, targets, tuple(_narrow(weight) for weight in used), _boxes(tree, cells, rules))
+        return cls(tree, targets, tuple(_narrow(weight) for weight in used), bounds_in_order(tree, cells, rules))
 
     def squares(self) -> Squares:
         """The sum of squares to make small."""
@@ -114,13 +114,11 @@ def _most(tree: Hierarchy, level: int, upper: Array) -> Array:
     return np.where(beyond, NO_BOUND, tree.add(level, np.where(beyond[tree.parents[level + 1]], 0, upper)))
 
 
-def check_order(tree: Hierarchy, cells: int, rules: Rules) -> None:
-    """`InputError` if no counts that never rise from cell to cell can meet the bounds. For before spending."""
-    _boxes(tree, cells, rules)
+def bounds_in_order(tree: Hierarchy, cells: int, rules: Rules) -> tuple[Box, ...]:
+    """Bounds with the order and the public numbers of groups taken in, leaves first, then what they add up to.
 
-
-def _boxes(tree: Hierarchy, cells: int, rules: Rules) -> tuple[Box, ...]:
-    """Bounds with the order and the public numbers of groups taken in, leaves first, then what they add up to."""
+    `InputError` if no counts that never rise from cell to cell can meet them.
+    """
     given = Rules(rules.lower, rules.upper).bounds(tree, cells)
     groups = Rules(totals=rules.totals).bounds(tree, 1).totals  # as of one cell: that they fit together is checked
     boxes: list[Box] = []

@@ -31,7 +31,7 @@ from discreet.hierarchy.intervals.plausible import plausible
 from discreet.hierarchy.intervals.simulate import Replay, again, key_of
 from discreet.hierarchy.measured import Measured
 from discreet.hierarchy.rules import NO_BOUND, Rules
-from discreet.hierarchy.topdown.crossing import known_totals
+from discreet.hierarchy.topdown.crossing import Known, known_totals
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.inputs import read_confidence
 
@@ -62,7 +62,7 @@ def with_intervals(
         for level, (counts, exact) in enumerate(zip(tried.counts, truth, strict=True)):
             cells[level].add(counts, exact)
             totals[level].add(counts.sum(axis=1)[:, None], exact.sum(axis=1)[:, None])
-    known = known_totals(tree, rules.bounds(tree, measured.cells))
+    known = _known(measured, rules)
     factor = deviations(measured, alpha)
     ends: list[tuple[Array, ...]] = []
     for level, counts in enumerate(estimate.counts):
@@ -79,6 +79,17 @@ def with_intervals(
         ends.append((*of_cells, of_totals[0][:, 0], of_totals[1][:, 0]))
     lower, upper, total_lower, total_upper = zip(*ends, strict=True)
     return replace(estimate, lower=lower, upper=upper, total_lower=total_lower, total_upper=total_upper)
+
+
+def _known(measured: Measured, rules: Rules) -> Known:
+    """What the rules say of every count. Of cumulative counts a public total is the first, not the sum of all."""
+    tree, cells = measured.tree, measured.cells
+    if not measured.chain:
+        return known_totals(tree, rules.bounds(tree, cells))
+    from discreet.hierarchy.chain.rules import bounds_in_order
+
+    lower, upper = zip(*bounds_in_order(tree, cells, rules), strict=True)
+    return Known(lower, upper)
 
 
 def deviations(measured: Measured, alpha: float) -> float:
