@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from discreet.hierarchy.question import TreeQuestion
     from discreet.hierarchy.released import TreeRelease
     from discreet.hierarchy.rules import Rules
+    from discreet.synth.commute import CommuteQuestion
     from discreet.synth.question import SynthQuestion
     from discreet.synth.released import SyntheticRelease
 
@@ -81,6 +82,35 @@ class Curator(Desk):
         from discreet.hierarchy.stored import tree_release
 
         return tree_release(self, release)
+
+    def commute(
+        self,
+        *,
+        origin: str | Key,
+        destination: str | Key,
+        coordinates: Mapping[Any, tuple[float, float]],
+        degrees: bool = False,
+        sizes: Mapping[Any, int] | None = None,
+        clusters: int | Mapping[Any, Any] | None = None,
+        near: float | None = None,
+        farthest: float | None = None,
+        where: str | Predicate | None = None,
+    ) -> CommuteQuestion:
+        """Made-up rows of origin and destination, of places that are public: docs/guides/commuting.md."""
+        from discreet.synth.commute import commute
+
+        return commute(
+            self,
+            origin=origin,
+            destination=destination,
+            coordinates=coordinates,
+            degrees=degrees,
+            sizes=sizes,
+            clusters=clusters,
+            near=near,
+            farthest=farthest,
+            where=where,
+        )
 
     def synthesize(
         self,
