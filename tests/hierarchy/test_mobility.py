@@ -299,6 +299,18 @@ def test_questions_that_make_no_sense_are_refused(tmp_path, how, field):
     assert [record.kind for record in desk.ledger.records()] == ["open"]
 
 
+def test_a_window_named_as_a_zone_is_refused(tmp_path):
+    # It was one column for two keys: a table of zones with fewer labels than counts.
+    place = Category(["a", "b"])
+    schema = Schema("trips", {"home": place, "work": place, "home_zone": Category(["x", "y"])})
+    rows = pyarrow.table({"home": ["a"], "work": ["b"], "home_zone": ["x"]})
+    desk = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(1), who="ann")
+    asked = {"origin": "home", "destination": "work", "window": "home_zone"}
+    with pytest.raises(InputError, match="another column"):
+        desk.mobility(**asked, zones={"a": "n", "b": "s"})
+    desk.mobility(**asked)
+
+
 def test_a_missing_origin_is_named(tmp_path):
     with pytest.raises(InputError, match=r"'D' .*1 missing"):
         ask(curator(tmp_path), zones={"A": "n", "B": "n", "C": "s"})

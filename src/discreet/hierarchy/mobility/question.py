@@ -57,6 +57,10 @@ def mobility(
         query = query.where(where)
     question = query.checked(curator.schema)
     question.groups(curator.schema)  # discovered keys have no list of places
+    here, there, *when = (key.column for key in question.keys)
+    if zones is not None and when and when[0] in (f"{here}_zone", f"{there}_zone"):
+        allowed = f"another column: with zones, {when[0]} is a column of the tables"
+        raise InputError("window", when[0], allowed, "Give the column another name.")
     layout, names = _layout(question, curator.schema, zones)
     return MobilityQuestion(curator, question, layout, names)
 
