@@ -162,10 +162,10 @@ def spans(row: Row, low: float, high: float, share: bool, wide: int = 420, tall:
 
 def dots(title: str, groups: Mapping[str, Sequence[tuple[float, str]]], *, mark: float | None = None) -> Markup:
     """Dots on a line for each group, higher values to the right; those that would cover each other are stacked."""
-    wide, tall, left = 720, 64, 84
+    wide, tall, left = 720, 64, 94
     values = [value for group in groups.values() for value, _ in group if math.isfinite(value)]
     top = _round_up(max([*values, mark or 0, 1e-9]))
-    high, room = tall * len(groups) + 22, 720 - 84 - 16
+    high, room = tall * len(groups) + 22, 720 - 94 - 16
     parts: list[Markup] = []
     for tick in np.linspace(0, top, 5):
         x = _place(left + room * float(tick) / top)
