@@ -12,11 +12,11 @@ from discreet.core.progress import listening
 from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError
 from discreet.mechanisms import TopK
-from discreet.synth.aim import _Aim, _Guess, aim, outline
+from discreet.synth.aim import _Guess, _Rounds, aim, outline
+from discreet.synth.compress import compress
 from discreet.synth.counts import ArrayCounts
 from discreet.synth.meter import Meter
-from discreet.synth.model import fit
-from discreet.synth.workload import read_workload
+from discreet.synth.model import fit, target_of
 
 WORKLOAD = [(0, 1, 3), (1, 2), (2, 3)]
 
@@ -74,16 +74,19 @@ def _first_choices(many):
     codes = np.column_stack([left, np.where(rng.random(200) < 0.6, left, 1 - left)])
     domain = domain_of((2, 2))
     counts = ArrayCounts(domain, codes)
-    workload = read_workload([(0, 1)], domain)
     amount, price = Fraction(1, 4000), Fraction(1)
-    model = fit((2, 2), [meter_of(domain, codes, price=Fraction(20)).measure((c,), Fraction(20)) for c in (0, 1)])
+    exact = meter_of(domain, codes, price=Fraction(40))
+    ones = [target_of(exact.measure((column,), Fraction(20))) for column in (0, 1)]
+    bins = compress(domain, ones, 0.0)
+    assert bins.sizes == (2, 2)
+    model = fit((2, 2), ones)
     guess = _Guess(model, domain)
     chosen = []
     for _ in range(many):
         meter = Meter(counts, Sensitivity(1), "rho", price)
-        method = _Aim(meter, workload, 2, 1000)
-        method.measured = [meter.measure((column,), price / 4) for column in (0, 1)]
-        chosen.append([(0,), (1,), (0, 1)].index(method._round(guess, model.tree, amount).columns))
+        meter.measure((0,), price / 2)
+        job = _Rounds(meter, bins, {(0,): 1.0, (1,): 1.0, (0, 1): 2.0}, 1000)
+        chosen.append([(0,), (1,), (0, 1)].index(job.round(guess, model.tree, amount).columns))
     sigma = math.sqrt(1 / (2 * float(amount) * 0.9))
     epsilon = math.sqrt(8 * float(amount) / 10)
     scores = []

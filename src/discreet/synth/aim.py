@@ -1,13 +1,15 @@
 """AIM, the adaptive and iterative mechanism (McKenna, Mullins, Sheldon and Miklau 2022), on the house's own core.
 
-Single columns are measured. Then, round by round, the marginal that the model gets most wrong, seen against the noise
-it would be measured with and for what the workload needs, is chosen, measured and fitted. When a measurement moved the
-model by no more than its noise, later rounds pay more; the last one pays all that is left.
+Single columns are measured, and codes that noise hides are merged (as in MST; AIM as published keeps them all). Then,
+round by round, the marginal that the model gets most wrong, seen against the noise it would be measured with and for
+what the workload needs, is chosen, measured and fitted. When a measurement moved the model by no more than its noise,
+later rounds pay more; the last one pays all that is left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -15,12 +17,13 @@ import numpy as np
 from discreet.core.progress import tell
 from discreet.errors import InputError
 from discreet.synth.calibrate import Floats
+from discreet.synth.compress import Compressed, compress
 from discreet.synth.counts import ArrayCounts, Columns
 from discreet.synth.domain import Domain
 from discreet.synth.drawn import drawn, mean_noise, read_rows
 from discreet.synth.junction import Junction, tree_cells
 from discreet.synth.meter import Meter, Noisy
-from discreet.synth.model import Model, fit
+from discreet.synth.model import Model, fit, target_of
 from discreet.synth.synthetic import Synthetic
 from discreet.synth.workload import Workload, closure, read_workload
 
@@ -28,7 +31,7 @@ __all__ = ["aim", "outline"]
 
 CELLS = 200_000
 """How many cells the cliques of the model may have together, unless said otherwise."""
-_MOST_CELLS = 2**24
+_MOST_CELLS = 2**24  # a marginal with more is not counted
 _MEASURE = Fraction(9, 10)  # of what a round costs; the rest goes into choosing
 _ROUNDS = {"rho": 4, "epsilon": 2}  # a column; published: 16, which left larger errors on the tables tried
 _LOUDER = {"rho": 4, "epsilon": 2}  # how much more half the noise costs
@@ -59,59 +62,82 @@ def aim(
         raise InputError("rounds", rounds, f"a whole number from {width} to {10_000 + width}", hint)
     if isinstance(cells, bool) or not isinstance(cells, int) or not 1 <= cells <= _MOST_CELLS:
         raise InputError("cells", cells, f"a whole number from 1 to {_MOST_CELLS:,}")
-    return _Aim(meter, wanted, rounds, cells).run(count)
+    offered = _telling(wanted, meter.domain.sizes)
+    countable = {columns for columns in closure(offered) if meter.domain.cells(columns) <= _MOST_CELLS}
+    ones = [(column,) for column in range(width)]
+    meter.prepare([*ones, *countable])
+    tell("measuring single columns")
+    each = meter.left / rounds
+    measured = [meter.measure(columns, _alone(meter, each, offered)) for columns in ones]
+    bins = compress(meter.domain, [target_of(one) for one in measured], 0.0)
+    # How many rounds there are comes out of the data, so nobody is told before all of it is recorded.
+    tell("choosing and measuring marginals")
+    inside = closure(_telling(offered, bins.sizes))
+    fitting = {
+        columns: weight
+        for columns, weight in inside.items()
+        if columns in countable and (len(columns) == 1 or _cells(columns, bins.sizes) <= cells)
+    }
+    if fitting:
+        job = _Rounds(meter.merged(bins.bins), bins, fitting, cells)
+        model = job.made(each)
+        if len(fitting) < len(inside):
+            job.notes.append(f"{len(inside) - len(fitting)} marginals were too large to be measured")
+        return drawn("aim", model, count, [*measured, *job.measured], job.notes, bins, width)
+    if meter.left > 0:  # noise hides all there is to choose from: single columns get the rest
+        again = meter.left / width
+        measured += [meter.measure(columns, again) for columns in ones]
+    return drawn("aim", fit(meter.domain.sizes, measured, steps=_END), count, measured, ["columns are independent"])
 
 
 def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
     """What would be measured, and how far it would be off: public, and known before."""
     width = len(meter.domain)
-    method = _Aim(meter, read_workload(workload, meter.domain), _ROUNDS[meter.currency] * width, CELLS)
-    off = meter.noise(method.alone).error(confidence)
+    offered = _telling(read_workload(workload, meter.domain), meter.domain.sizes)
+    each = meter.left / (_ROUNDS[meter.currency] * width)
+    off = meter.noise(_alone(meter, each, offered)).error(confidence)
     told = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{off:,}."]
-    if method.bearing:
-        many = len(method.bearing)
+    if offered:
+        many = len(closure(offered))
         told.append(
-            f"Then chooses among {many:,} marginals, again and again: a count is off by that at first, then by less."
+            f"Then chooses among {many:,} marginals, again and again: a count is off by that at first, or less."
         )
     return told
 
 
-class _Aim:
-    def __init__(self, meter: Meter, workload: Mapping[Columns, float], rounds: int, cells: int) -> None:
-        self.meter, self.cells = meter, cells
-        self.sizes = meter.domain.sizes
-        every = closure(_telling(workload, self.sizes))
-        self.bearing = {
-            one: weight for one, weight in every.items() if meter.domain.cells(one) <= cells or len(one) == 1
-        }
-        self.too_large = len(every) - len(self.bearing)
-        self.each = meter.left / rounds
-        self.alone = _MEASURE * self.each if self.bearing else meter.left / len(self.sizes)
-        self.measured: list[Noisy] = []
+class _Rounds:
+    """Rounds of choosing, measuring and fitting, in bins, until nothing is left to spend."""
 
-    def run(self, rows: int | None) -> Synthetic:
+    def __init__(self, meter: Meter, bins: Compressed, bearing: Mapping[Columns, float], cells: int) -> None:
+        self.meter, self.bearing, self.cells = meter, bearing, cells
+        self.sizes = bins.sizes
+        self.held = list(bins.targets)
+        self.measured: list[Noisy] = []
+        self.notes: list[str] = []
+
+    def made(self, each: Fraction) -> Model:
+        """The model after the last round; the first costs `each`."""
         meter = self.meter
-        ones = [(column,) for column in range(len(self.sizes))]
-        meter.prepare([*ones, *self.bearing])
-        tell("measuring single columns")
-        self.measured = [meter.measure(columns, self.alone) for columns in ones]
-        model = fit(self.sizes, self.measured, steps=_END)
-        turn, off, each = 0, 0.0, self.each
-        # How many rounds there are depends on what comes out of them, so nobody is told before all of it is recorded.
-        tell("choosing and measuring marginals")
-        while self.bearing and meter.left > 0:
+        model = fit(self.sizes, self.held, steps=_END)
+        turn, off = 0, 0.0
+        while meter.left > 0:
             turn += 1
             last = meter.left < 2 * each or len(self.bearing) == 1
             guess = _Guess(model, meter.domain)
-            noisy = self._round(guess, model.tree, meter.left if last else each)
+            noisy = self.round(guess, model.tree, meter.left if last else each)
             before, noise = guess(noisy.columns), mean_noise(noisy.noise) * noisy.values.size
             off = float(np.abs(noisy.values - before).sum()) - noise
-            model = fit(self.sizes, self.measured, start=model, steps=_END if last else _ROUND)
+            model = fit(self.sizes, self.held, start=model, steps=_END if last else _ROUND)
             if float(np.abs(model.marginal(noisy.columns) - before).sum()) <= noise:
                 each *= _LOUDER[meter.currency]
-        return drawn("aim", model, rows, self.measured, self._notes(turn, off, model))
+        share = min(max(off, 0.0) / (2 * model.total), 1.0)
+        self.notes = [
+            f"{turn} rounds, a tree of {model.cells:,} cells",
+            f"the last marginal chosen was about {share:.1%} off before it was measured",
+        ]
+        return model
 
-    def _round(self, guess: _Guess, tree: Junction, amount: Fraction) -> Noisy:
+    def round(self, guess: _Guess, tree: Junction, amount: Fraction) -> Noisy:
         """Choose a marginal and measure it, for an amount together."""
         meter = self.meter
         candidates = self._bearable(tree)
@@ -127,27 +153,20 @@ class _Aim:
                 weights=[_FULL * self.bearing[columns] / heaviest for columns in candidates],
                 penalties=[noise * meter.domain.cells(columns) for columns in candidates],
             )[0]
-        self.measured.append(meter.measure(candidates[chosen], pay))
-        return self.measured[-1]
+        noisy = meter.measure(candidates[chosen], pay)
+        self.measured.append(noisy)
+        self.held.append(target_of(noisy))
+        return noisy
 
     def _bearable(self, tree: Junction) -> list[Columns]:
         """What the model could hold at its present size, or at the part of its full size that was paid for so far."""
         most = int(self.cells * self.meter.spent / self.meter.price)
-        held = [one.columns for one in self.measured]
+        held = [one.columns for one in self.held]
         return [
             columns
             for columns in self.bearing
             if tree.home(columns) is not None or tree_cells(self.sizes, [*held, columns]) <= most
         ]
-
-    def _notes(self, turn: int, off: float, model: Model) -> list[str]:
-        notes = [f"{turn} rounds, a tree of {model.cells:,} cells"]
-        if turn:
-            share = min(max(off, 0.0) / (2 * model.total), 1.0)
-            notes.append(f"the last marginal chosen was about {share:.1%} off before it was measured")
-        if self.too_large:
-            notes.append(f"{self.too_large} marginals were too large to be measured")
-        return notes
 
 
 class _Guess:
@@ -171,12 +190,20 @@ class _Guess:
         return np.asarray(self._rows.marginal(columns) * (total / count), dtype=np.float64)
 
 
-def _telling(workload: Mapping[Columns, float], sizes: Iterable[int]) -> dict[Columns, float]:
+def _alone(meter: Meter, each: Fraction, offered: Mapping[Columns, float]) -> Fraction:
+    """What a single column is measured for: as in a round, or all there is if there will be none."""
+    return _MEASURE * each if offered else meter.left / len(meter.domain)
+
+
+def _cells(columns: Columns, sizes: Sequence[int]) -> int:
+    return math.prod(sizes[column] for column in columns)
+
+
+def _telling(workload: Mapping[Columns, float], sizes: Sequence[int]) -> dict[Columns, float]:
     """The workload without columns of one code: they add nothing to a marginal."""
-    known = tuple(sizes)
     found: dict[Columns, float] = {}
     for columns, weight in workload.items():
-        left = tuple(column for column in columns if known[column] > 1)
+        left = tuple(column for column in columns if sizes[column] > 1)
         if left:
             found[left] = found.get(left, 0.0) + weight
     return found
