@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -113,6 +114,7 @@ class Meter:
 
     def measure(self, columns: Columns, amount: Fraction) -> Noisy:
         """The counts of a marginal with fresh noise."""
+        self._known([columns])
         noise = self.noise(amount)
         self._spend(amount)
         exact = self._counts.marginal(columns)
@@ -137,6 +139,7 @@ class Meter:
         """
         if not candidates:
             raise InputError("candidates", [], "at least one marginal")
+        self._known(candidates)
         given = np.ones(len(candidates)) if weights is None else np.asarray(weights, dtype=float)
         scaled = np.maximum(np.ceil(given * _FINE), 1).astype(np.int64)
         if not np.isfinite(given).all() or (given <= 0).any() or scaled.max() > _HEAVIEST:
@@ -171,6 +174,13 @@ class Meter:
             raise InputError("guess", near.shape, f"counts in the shape {shape}")
         whole = np.rint(np.clip(near, -_LARGEST, _LARGEST)).astype(np.int64)
         return min(int(np.abs(self._counts.marginal(columns) - whole).sum()), _FARTHEST)
+
+    def _known(self, marginals: Iterable[Columns]) -> None:
+        """Places of columns, rising: what else is asked for must fail here, and not in an engine after spending."""
+        for columns in marginals:
+            rising = all(a < b for a, b in pairwise(columns))
+            if not rising or not all(0 <= column < len(self.domain) for column in columns):
+                raise InputError("columns", columns, f"places of columns, rising, from 0 to {len(self.domain) - 1}")
 
     def _spend(self, amount: Fraction) -> None:
         if amount <= 0:

@@ -51,7 +51,7 @@ def mosaic(meter: Meter, workload: Workload, rows: int | None = None, way: str |
         raise InputError("rows", rows, "a whole number, 0 or more")
     if way not in (None, "flat", "adaptive"):
         raise InputError("way", way, '"flat", "adaptive" or None')
-    return _Mosaic(meter, wanted, rows, way).run()
+    return _Mosaic(meter, wanted, rows, way).made()
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class _Mosaic:
         self.notes: list[str] = []
         self.model: Model | None = None
 
-    def run(self) -> Synthetic:
+    def made(self) -> Synthetic:
         meter = self.meter
         width = len(meter.domain)
         bearing = closure(self.workload, least=2)

@@ -72,7 +72,7 @@ def rap(
     if projection not in PROJECTIONS:
         raise InputError("projection", projection, " or ".join(f'"{one}"' for one in PROJECTIONS))
     load()  # what is missing is missed before anything is spent
-    return _Rap(meter, wanted, rows, relaxed_rows, rounds, per_round, projection).run()
+    return _Rap(meter, wanted, rows, relaxed_rows, rounds, per_round, projection).made()
 
 
 def _check(field: str, value: object, least: int) -> None:
@@ -98,7 +98,7 @@ class _Rap:
         self.measured: list[Noisy] = []
         self.targets: dict[int, Target] = {}  # by place: single columns, then candidates
 
-    def run(self) -> Synthetic:
+    def made(self) -> Synthetic:
         meter = self.meter
         ones: list[Columns] = [(column,) for column in range(self.width)]
         meter.prepare(ones)
