@@ -20,7 +20,7 @@ from discreet.synth.counts import ArrayCounts
 from discreet.synth.descent import Target
 from discreet.synth.domain import Domain
 from discreet.synth.meter import Meter
-from discreet.synth.rap import rap
+from discreet.synth.rap import _Rap, outline, rap
 from discreet.synth.relaxed import PROJECTIONS, Relaxed, load
 from discreet.synth.replay import Replay, uniforms
 from discreet.synth.tiles import cut
@@ -140,7 +140,7 @@ def test_a_fit_finds_exact_marginals_that_can_be_met(projection):
     table = Relaxed(cut(SIZES, [*marginals, (0, 2)]), shares(), projection)
     before = table.answers()
     targets = {number: Target(columns, exact[number], np.array(1.0)) for number, columns in enumerate(marginals)}
-    left = table.fit(targets, 2000.0, 400, 0.05, "fitting")
+    left = table.fit(targets, 2000.0, 400, 0.05)
     after = table.answers()
     off = [[np.abs(answers[n] - exact[n] / 2000).sum() for n in (0, 1)] for answers in (before, after)]
     assert max(off[1]) < 0.03 < min(off[0])
@@ -177,15 +177,36 @@ def test_the_price_is_spent_to_the_last_bit_on_fresh_noise(currency):
     assert all(done is None or 0 <= done <= 1 for _, done in heard)
 
 
-def test_one_column_and_hardly_any_rows():
-    for table in (rows(1), rows(0)):
-        made = rap(meter(1, table=table), [(0,), (2,)], relaxed_rows=ROWS)
-        assert domain().check(made.codes).shape[1] == 4
+def test_one_column_and_no_rows():
+    made = rap(meter(1, table=rows(0)), [(0,), (2,)], rows=0, relaxed_rows=ROWS)
+    assert domain().check(made.codes).shape[1] == 4
     single = Domain.of(Schema("t", {"c": Category(["a", "b", "c"])}))
     asked = Meter(ArrayCounts(single, rows()[:, :1]), Sensitivity(1), "rho", PLENTY)
     made = rap(asked, [(0,)], relaxed_rows=ROWS)
     assert asked.spent == asked.price
-    assert np.abs(np.bincount(made.codes[:, 0]) - np.bincount(rows()[:, 0])).max() <= 2
+    assert np.abs(np.bincount(made.codes[:, 0]) - np.bincount(rows()[:, 0])).max() <= 40  # of 2,000, dealt
+
+
+def test_weights_buy_less_noise():
+    made = rap(meter(1), {(0, 1): 4.0, (2, 3): 1.0}, relaxed_rows=ROWS, rounds=1)
+    heavy, light = (one.variance for one in made.measured[made.fine :])
+    assert light == pytest.approx(4 * heavy, rel=0.01)
+
+
+def test_an_outline_says_what_will_be_measured():
+    asked = meter(1)
+    ones, others = outline(asked, [(0, 1), (2, 3), (1,)], 0.95)
+    assert "4 columns" in ones
+    assert "2 marginals" in others
+    assert len(outline(asked, [(1,)], 0.95)) == 1
+    assert asked.spent == 0
+
+
+def test_rounds_follow_from_the_noise():
+    for price, rounds in ((10, 1), (Fraction(1, 10**5), 5)):
+        job = _Rap(meter(price), {(0, 1, 2): 1.0, (0, 1, 2, 3): 1.0}, None, ROWS, None, 1, "sparsemax")
+        job.coarse, job.total = job.meter, 2000.0
+        assert job._enough() == rounds
 
 
 class Still:

@@ -2,8 +2,9 @@
 
 1. Every column is measured alone. That says about how many rows there are, which codes noise hides (they are merged,
    see `compress`), and where to start.
-2. Round by round, the marginals that the table gets most wrong are chosen and measured with fresh noise, and the table
-   is fitted to all that was measured so far. With one round nothing is chosen: the whole workload is measured.
+2. Round by round, the marginals that the table gets most wrong, of the workload and the pairs in it, are chosen and
+   measured with fresh noise, and the table is fitted to all that was measured so far. With one round nothing is chosen:
+   the whole workload is measured.
 3. Every undecided row becomes many decided ones: each column is dealt by the distribution that the row gives it.
 
 After "Differentially Private Query Release Through Adaptive Projection" (Aydore et al., 2021). Whole marginals are
@@ -12,8 +13,8 @@ chosen here, not single cells of them; how many rows there are is private, and m
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -24,6 +25,7 @@ from discreet.synth.calibrate import Floats
 from discreet.synth.compress import compress
 from discreet.synth.counts import Columns
 from discreet.synth.descent import Target, merged
+from discreet.synth.drawn import mean_noise, read_rows
 from discreet.synth.meter import Meter, Noisy
 from discreet.synth.model import noisy_total, target_of
 from discreet.synth.relaxed import PROJECTIONS, Projection, Relaxed, load
@@ -34,15 +36,16 @@ from discreet.synth.synthetic import Synthetic
 from discreet.synth.tiles import cut
 from discreet.synth.workload import Workload, read_workload
 
-__all__ = ["rap"]
+__all__ = ["outline", "rap"]
 
 _ALONE = Fraction(15, 100)  # of the price, the part for single columns
 _SELECT = Fraction(1, 10)  # of what a pick costs, the part that goes into choosing
-_MIXED = 0.5  # how undecided rows are to start with
+_MIXED = 0.9  # how undecided rows are to start with
 _ROUND, _END = 150, 500  # steps of descent
-_PACE = 0.05
+_PACE: dict[Projection, float] = {"sparsemax": 0.05, "softmax": 0.2}
+_ROUNDS = 5  # unless one is enough
+_MOST = 2**20
 _LEAST = 1e-3  # a variance that counts as none
-_NOISE = math.sqrt(2 / math.pi)  # the mean of |x| for x normal
 
 
 def rap(
@@ -51,33 +54,55 @@ def rap(
     rows: int | None = None,
     *,
     relaxed_rows: int = 1000,
-    rounds: int = 10,
-    per_round: int = 5,
-    projection: Projection = "softmax",
+    rounds: int | None = None,
+    per_round: int = 10,
+    projection: Projection = "sparsemax",
 ) -> Synthetic:
     """Rows made by relaxed adaptive projection, on a GPU if JAX finds one.
 
-    `relaxed_rows` are the undecided rows. In each of the `rounds`, `per_round` marginals are chosen. The `projection`
-    makes distributions of what is fitted: "sparsemax" may rule codes out, "softmax" only makes them unlikely.
+    `relaxed_rows` are the undecided rows. In each of the `rounds`, `per_round` marginals are chosen; by default there
+    is one round, in which the whole workload is measured, unless noise would then be as much as all rows. The
+    `projection` makes distributions of what is fitted: "sparsemax" may rule codes out, "softmax" only makes them
+    unlikely.
 
     Guarantee
-        Everything private is asked of the meter: the whole costs its price, and no more.
+        Everything private is asked of the meter: the whole costs its price, and no more. All chance after that follows
+        from what was measured. Proof: docs/proofs/synth.md.
     """
     wanted = read_workload(workload, meter.domain)
-    if rows is not None:
-        _check("rows", rows, 0)
-    _check("relaxed_rows", relaxed_rows, 1)
-    _check("rounds", rounds, 1)
-    _check("per_round", per_round, 1)
+    count = read_rows(rows)
+    _check("relaxed_rows", relaxed_rows)
+    _check("per_round", per_round)
+    if rounds is not None:
+        _check("rounds", rounds)
     if projection not in PROJECTIONS:
         raise InputError("projection", projection, " or ".join(f'"{one}"' for one in PROJECTIONS))
     load()  # what is missing is missed before anything is spent
-    return _Rap(meter, wanted, rows, relaxed_rows, rounds, per_round, projection).made()
+    return _Rap(meter, wanted, count, relaxed_rows, rounds, per_round, projection).made()
 
 
-def _check(field: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**31:
-        raise InputError(field, value, f"a whole number, {least} or more")
+def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
+    """What would be measured, and how far it would be off: public, and known before."""
+    wanted = _telling(read_workload(workload, meter.domain))
+    width = len(meter.domain)
+    share = _ALONE if wanted else Fraction(1)
+    off = meter.noise(share * meter.price / width).error(confidence)
+    told = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{off:,}."]
+    if wanted:
+        off = meter.noise((1 - share) * meter.price / len(wanted)).error(confidence)
+        told.append(f"Measures all {len(wanted):,} marginals of the workload, a count off by +-{off:,}; or, if that")
+        told[-1] += " would be too much noise, those that matter."
+    return told
+
+
+def _check(field: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
+        raise InputError(field, value, f"a whole number from 1 to {_MOST:,}")
+
+
+def _telling(workload: Mapping[Columns, float]) -> dict[Columns, float]:
+    """The marginals that single columns do not settle."""
+    return {columns: weight for columns, weight in workload.items() if len(columns) > 1}
 
 
 class _Rap:
@@ -87,14 +112,14 @@ class _Rap:
         workload: dict[Columns, float],
         rows: int | None,
         relaxed_rows: int,
-        rounds: int,
+        rounds: int | None,
         per_round: int,
         projection: Projection,
     ) -> None:
         self.meter, self.wanted_rows = meter, rows
         self.relaxed_rows, self.rounds, self.per_round, self.projection = relaxed_rows, rounds, per_round, projection
         self.width = len(meter.domain)
-        self.workload = {columns: weight for columns, weight in workload.items() if len(columns) > 1}
+        self.workload = _telling(workload)
         self.measured: list[Noisy] = []
         self.targets: dict[int, Target] = {}  # by place: single columns, then candidates
 
@@ -109,24 +134,29 @@ class _Rap:
         self.sizes = compressed.sizes
         self.coarse = meter.merged(compressed.bins)
         self.targets.update(enumerate(compressed.targets))
-        self.candidates = list(self.workload)
+        rounds = self._enough() if self.rounds is None else self.rounds
+        weights = self.workload if rounds == 1 else _with_pairs(self.workload)
+        self.candidates, self.weights = list(weights), list(weights.values())
         meter.prepare(self.candidates)
         start = self._start(compressed.targets)
         self.table = Relaxed(cut(self.sizes, [*ones, *self.candidates]), start, self.projection)
-        if self.candidates and self.rounds == 1:
-            pay = meter.left / len(self.candidates)
-            self._measure(range(len(self.candidates)), pay)
+        if self.candidates and rounds == 1:
+            whole, left = sum(map(Fraction, self.weights)), meter.left
+            for place, weight in enumerate(self.weights):
+                self._measure(place, left * Fraction(weight) / whole)
         elif self.candidates:
-            for number in range(self.rounds):
-                self._round(number)
-        off = self.table.fit(self.targets, self.total, _END, _PACE, "fitting at the end")
+            for number in range(rounds):
+                self._round(rounds - number)
+        off = self._fit(_END)
         notes = (
             f"{len(self.measured) - self.width} marginals measured",
             f"{self.relaxed_rows:,} undecided rows of {sum(self.sizes):,} features, {off:.2g} variances from them",
         )
         tell("making rows")
         bits = self._bits("rows")
-        codes = compressed.expand(self._rows(bits), bits)
+        codes = self._rows(bits)
+        if len(codes):
+            codes = compressed.expand(codes, bits)
         return Synthetic(codes, self.total, tuple(self.measured), compressed.bins, self.width, notes)
 
     def _keep(self, noisy: Noisy) -> Target:
@@ -139,7 +169,7 @@ class _Rap:
         return Replay(key_of([target_of(one).values for one in self.measured], f"rap {purpose}"))
 
     def _start(self, alone: Sequence[Target]) -> Floats:
-        """Rows that agree with single columns and are independent: half decided, half as undecided as the column."""
+        """Rows that agree with single columns, and are independent: a little decided each, by chance."""
         bits, blocks = self._bits("start"), []
         for target in alone:
             shares = simplex(target.values, self.total) / self.total
@@ -148,29 +178,42 @@ class _Rap:
             blocks.append((1 - _MIXED) * np.eye(len(shares))[:, codes] + _MIXED * shares[:, None])
         return np.concatenate(blocks)
 
-    def _round(self, number: int) -> None:
+    def _enough(self) -> int:
+        """How many rounds: one if the whole workload can be measured with noise that is less than all rows."""
+        if not self.workload:
+            return 1
+        noise = mean_noise(self.meter.noise(self.meter.left / len(self.workload)))
+        cells = sum(self.coarse.domain.cells(columns) for columns in self.workload) / len(self.workload)
+        return 1 if noise * cells / 2 <= self.total else _ROUNDS
+
+    def _fit(self, steps: int) -> float:
+        # How many rounds there are may follow from what was measured: nobody is told.
+        return self.table.fit(self.targets, self.total, steps, _PACE[self.projection])
+
+    def _round(self, left: int) -> None:
         """Choose marginals that the table gets wrong and measure them; in the last round, for all that is left."""
-        stage = f"fitting, round {number + 1} of {self.rounds}"
-        self.table.fit(self.targets, self.total, _ROUND, _PACE, stage)
+        self._fit(_ROUND)
         many = min(self.per_round, len(self.candidates))
-        amount = self.meter.left / (self.rounds - number)
+        amount = self.meter.left / left
         pay = (1 - _SELECT) * amount / many
-        deviation = math.sqrt(self.meter.noise(pay).variance)
+        noise = mean_noise(self.meter.noise(pay))
         answers = dict(zip(self.candidates, self.table.answers()[self.width :], strict=True))
         chosen = self.coarse.choose(
             self.candidates,
             lambda columns: self.total * answers[columns],
             _SELECT * amount,
             k=many,
-            penalties=[_NOISE * deviation * self.coarse.domain.cells(columns) for columns in self.candidates],
+            weights=[weight / max(self.weights) for weight in self.weights],
+            penalties=[noise * self.coarse.domain.cells(columns) for columns in self.candidates],
         )
-        self._measure(chosen, pay)
-
-    def _measure(self, chosen: Sequence[int], pay: Fraction) -> None:
         for place in chosen:
-            target = self._keep(self.coarse.measure(self.candidates[place], pay))
-            before = self.targets.get(self.width + place)
-            self.targets[self.width + place] = target if before is None else merged([before, target])[0]
+            self._measure(place, pay)
+
+    def _measure(self, place: int, pay: Fraction) -> None:
+        """A candidate, with fresh noise; if it was measured before, both count."""
+        target = self._keep(self.coarse.measure(self.candidates[place], pay))
+        before = self.targets.get(self.width + place)
+        self.targets[self.width + place] = target if before is None else merged([before, target])[0]
 
     def _rows(self, bits: Replay) -> Codes:
         """Decided rows, about as many from each undecided one; those are in no order, so any may be left out."""
@@ -180,3 +223,19 @@ class _Rap:
         origin = np.arange(count) * self.relaxed_rows // count
         blocks = np.split(self.table.shares, np.cumsum(self.sizes)[:-1])
         return np.stack([deal(block.T, origin, bits) for block in blocks], axis=1)
+
+
+def _with_pairs(workload: Mapping[Columns, float]) -> dict[Columns, float]:
+    """The workload, and all pairs of columns in it: they are cheaper to tell from noise, and settle much.
+
+    A pair matters as much as the marginal that matters most among those it is in.
+
+    >>> _with_pairs({(0, 1, 2): 2.0, (0, 1): 3.0})
+    {(0, 1): 3.0, (0, 2): 2.0, (1, 2): 2.0, (0, 1, 2): 2.0}
+    """
+    found: dict[Columns, float] = {}
+    for columns, weight in workload.items():
+        for pair in itertools.combinations(columns, 2):
+            found[pair] = max(found.get(pair, 0.0), weight)
+    larger = {columns: weight for columns, weight in workload.items() if len(columns) > 2}
+    return {**dict(sorted(found.items())), **larger}

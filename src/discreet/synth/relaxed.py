@@ -57,7 +57,7 @@ class Relaxed:
         found = np.asarray(self._programs.answer(self._shares(), self._left, self._right), dtype=np.float64)
         return [self._tiles.read(marginal, found) for marginal in range(self._tiles.marginals)]
 
-    def fit(self, targets: Mapping[int, Target], total: float, steps: int, pace: float, stage: str) -> float:
+    def fit(self, targets: Mapping[int, Target], total: float, steps: int, pace: float) -> float:
         """Come nearer to noisy counts, given by the numbers of their marginals, in so many steps.
 
         Steps start at `pace` and shrink to nothing. What is left is returned: the mean squared deviation, in variances.
@@ -77,7 +77,7 @@ class Relaxed:
         state: Arrays = (self._point, np.zeros_like(self._point), np.zeros_like(self._point))
         left: Array = 0.0
         for first in range(0, steps, _CHUNK):
-            tell(stage, first / steps)
+            tell("fitting")
             span = (first, min(first + _CHUNK, steps), steps, pace)
             how = (len(self._tiles.sizes), self._projection)
             state, left = self._programs.fit(state, span, tiles, used, batches, self._owner, *how)
