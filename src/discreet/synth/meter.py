@@ -141,7 +141,7 @@ class Meter:
             raise InputError("candidates", [], "at least one marginal")
         self._known(candidates)
         given = np.ones(len(candidates)) if weights is None else np.asarray(weights, dtype=float)
-        scaled = np.maximum(np.ceil(given * _FINE), 1).astype(np.int64)
+        scaled = np.clip(np.nan_to_num(np.ceil(given * _FINE)), 1, 2 * _HEAVIEST).astype(np.int64)
         if not np.isfinite(given).all() or (given <= 0).any() or scaled.max() > _HEAVIEST:
             raise InputError("weights", "one of them", "above zero, and no more than 2**14")
         less = np.zeros(len(candidates)) if penalties is None else np.asarray(penalties, dtype=float)
