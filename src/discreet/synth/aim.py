@@ -33,7 +33,7 @@ CELLS = 200_000
 """How many cells the cliques of the model may have together, unless said otherwise."""
 _MOST_CELLS = 2**24  # a marginal with more is not counted
 _MEASURE = Fraction(9, 10)  # of what a round costs; the rest goes into choosing
-_ROUNDS = {"rho": 4, "epsilon": 2}  # a column; published: 16, which left larger errors on the tables tried
+_ROUNDS = {"rho": 4, "epsilon": 2}  # a column; published: 16, slower and on most tables tried farther off (TV)
 _LOUDER = {"rho": 4, "epsilon": 2}  # how much more half the noise costs
 _FULL = 1024.0  # the heaviest weight as the meter gets it, which rounds them up to multiples of 1/64
 _ROUND, _END = 40, 300  # steps of descent
