@@ -84,8 +84,8 @@ class Passing:
             parent, away, above, _, _ = self._up[child]
             message = beliefs[child].sum(axis=away)
             whole = float(message.sum())
-            height += math.log(whole)
-            message /= whole
+            height += math.log(whole) if whole > 0 else math.nan
+            message /= whole if whole > 0 else math.nan
             sent[child] = message
             beliefs[parent] *= message.reshape(above)
         whole = float(beliefs[0].sum())

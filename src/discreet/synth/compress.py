@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
 from discreet.synth.calibrate import Floats
-from discreet.synth.descent import Target
 from discreet.synth.domain import Attribute, Domain
 from discreet.synth.sample import Codes, deal
 from discreet.synth.simplex import simplex
+from discreet.synth.target import Target
 
 __all__ = ["Compressed", "compress"]
 
@@ -60,8 +60,9 @@ def compress(domain: Domain, measured: Sequence[Target], total: float) -> Compre
         deviation = float(np.sqrt(np.max(target.variance)))
         one = _bins(attribute, target.values, deviation, total)
         size = int(one.max()) + 1
-        variance = np.bincount(one, weights=np.broadcast_to(target.variance, one.shape), minlength=size)
-        values = np.bincount(one, weights=target.values, minlength=size)
+        spread = np.broadcast_to(target.variance, one.shape)
+        variance: Floats = np.bincount(one, weights=spread, minlength=size).astype(np.float64)
+        values: Floats = np.bincount(one, weights=target.values, minlength=size).astype(np.float64)
         bins.append(one)
         targets.append(Target(target.columns, values, variance))
         shares.append(_shares(attribute, target.values, deviation, one))
@@ -84,10 +85,10 @@ def _runs(counts: Floats, deviation: float, floor: float) -> NDArray[np.int64]:
     starts, mass, many = [0], 0.0, 0
     for code, count in enumerate(counts):
         mass, many = mass + float(count), many + 1
-        if mass >= max(floor, _CLEAR * deviation * np.sqrt(many)):
+        if mass >= max(floor, _CLEAR * deviation):
             starts.append(code + 1)
             mass, many = 0.0, 0
-    if starts[-1] > 0:  # what is left over joins the last bin
+    if starts[-1] > 0 and mass < _CLEAR * deviation:  # too little is left over: it joins the last bin
         starts.pop()
     cuts = np.zeros(len(counts), dtype=np.int64)
     cuts[starts[1:]] = 1

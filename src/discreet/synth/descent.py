@@ -17,103 +17,81 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.synth.calibrate import Floats
-from discreet.synth.counts import Columns
+from discreet.synth.target import Target, merged
 
 __all__ = ["CALM", "Target", "descend", "merged"]
 
-CALM = 0.05
+CALM = 0.75
 """How much entropy counts against squared deviations, unless said otherwise."""
 _MEMORY = 12
+_STIFF = 4000
+ROUNDS = 1
 _CLOSE = 1e-4  # standard deviations: nearer to the minimum is not worth a step
 Evaluate = Callable[[Sequence[Floats]], tuple[float, list[Floats]]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Target:
-    """Counts that a model should come near: one axis a column, with the variance of each."""
-
-    columns: Columns
-    values: Floats
-    variance: Floats
-
-    def total(self) -> tuple[float, float]:
-        """What the counts add up to, and its variance."""
-        return float(self.values.sum()), float(np.broadcast_to(self.variance, self.values.shape).sum())
-
-
-def merged(targets: Sequence[Target]) -> list[Target]:
-    """One target for each set of columns: repeated measurements are averaged, the precise ones counting more.
-
-    Least squares sees no difference: the sum of squares is the same up to a constant.
-    """
-    found: dict[Columns, list[Target]] = {}
-    for target in targets:
-        found.setdefault(target.columns, []).append(target)
-    return [_average(group) for group in found.values()]
-
-
-def _average(group: list[Target]) -> Target:
-    if len(group) == 1:
-        return group[0]
-    precision = np.sum([np.broadcast_to(1 / one.variance, one.values.shape) for one in group], axis=0)
-    values = np.sum([one.values / one.variance for one in group], axis=0) / precision
-    return Target(group[0].columns, values, 1 / precision)
-
-
 def descend(
-    evaluate: Evaluate, targets: Sequence[Target], start: Sequence[Floats], total: float, steps: int, calm: float
+    evaluate: Evaluate,
+    targets: Sequence[Target],
+    start: Sequence[Floats],
+    total: float,
+    steps: int,
+    calm: float,
 ) -> list[Floats]:
     """Potentials near the minimum of F, after at most so many calls of `evaluate`: log Z and the marginals."""
     shapes = [target.values.shape for target in targets]
     ends = np.cumsum([target.values.size for target in targets])
     values = np.concatenate([target.values.ravel() for target in targets])
     noise = np.concatenate([np.broadcast_to(one.variance, one.values.shape).ravel() for one in targets])
-    spread, small = calm * noise, _CLOSE * np.sqrt(noise)
+    small = _CLOSE * np.sqrt(noise)
+    spread = np.maximum(calm * ROUNDS * np.sqrt(noise), total / _STIFF)
 
     def split(flat: Floats) -> list[Floats]:
         return [part.reshape(shape) for part, shape in zip(np.split(flat, ends[:-1]), shapes, strict=True)]
+
+    center = np.zeros_like(values)
+    first = 1 / max(Counter(column for target in targets for column in target.columns).values())
 
     def look(theta: Floats) -> tuple[float, Floats, Floats]:
         """F, its gradient, and the inverse of its curvature along each potential."""
         height, marginals = evaluate(split(theta))
         mass = np.concatenate([one.ravel() for one in marginals])
-        pull = total * mass - values + spread * theta
-        value = total * height - float(theta @ values) + float(theta @ (spread * theta)) / 2
+        pull = total * mass - values + spread * (theta - center)
+        value = total * height - float(theta @ values) + float((theta - center) @ (spread * (theta - center))) / 2
         return value, pull, 1 / (total * mass * (1 - mass) + spread)
 
     theta = np.concatenate([one.ravel() for one in start])
-    value, pull, soft = look(theta)
-    past: list[tuple[Floats, Floats]] = []
-    # Potentials that share a column push the same cells: the first step, which knows nothing of that, is a short one.
-    first = 1 / max(Counter(column for target in targets for column in target.columns).values())
-    left = steps - 1
-    while left > 0 and bool((np.abs(pull) > small).any()):
-        way = -_newton(pull, soft, past)
-        slope = float(way @ pull)
-        if slope >= 0:
-            past, way = [], -soft * pull
+    for _ in range(ROUNDS):
+        left = steps // ROUNDS
+        value, pull, soft = look(theta)
+        past: list[tuple[Floats, Floats]] = []
+        while left > 0 and bool((np.abs(pull) > small).any()):
+            way = -_newton(pull, soft, past)
             slope = float(way @ pull)
-        length = 1.0 if past else first
-        while left > 0:
-            left -= 1
-            ahead = theta + length * way
-            found, then, softer = look(ahead)
-            if found <= value + 1e-4 * length * slope + 1e-12 * abs(value):
+            if slope >= 0:
+                past, way = [], -soft * pull
+                slope = float(way @ pull)
+            length = 1.0 if past else first
+            while left > 0:
+                left -= 1
+                ahead = theta + length * way
+                found, then, softer = look(ahead)
+                if found <= value + 1e-4 * length * slope + 1e-12 * abs(value):
+                    break
+                length /= 2 if length > 0.1 else 8
+            else:
                 break
-            length /= 2 if length > 0.1 else 8
-        else:
-            break
-        step, turn = ahead - theta, then - pull
-        if float(step @ turn) > 0:
-            past = [*past[-_MEMORY + 1 :], (step, turn)]
-        if found >= value and length < 1e-6:
-            break
-        theta, value, pull, soft = ahead, found, then, softer
+            step, turn = ahead - theta, then - pull
+            if float(step @ turn) > 0:
+                past = [*past[-_MEMORY + 1 :], (step, turn)]
+            if found >= value and length < 1e-6:
+                break
+            theta, value, pull, soft = ahead, found, then, softer
+        center = theta
     return split(theta)
 
 

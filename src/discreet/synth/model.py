@@ -17,11 +17,12 @@ from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.synth.calibrate import Floats, Passing, drop, spread
 from discreet.synth.counts import Columns
-from discreet.synth.descent import CALM, Target, descend, merged
+from discreet.synth.descent import CALM, descend
 from discreet.synth.junction import Junction, junction
 from discreet.synth.replay import Replay, key_of
 from discreet.synth.sample import Codes, sample
 from discreet.synth.simplex import simplex
+from discreet.synth.target import Target, merged
 
 __all__ = ["Measured", "Model", "fit", "noisy_total", "target_of"]
 
@@ -151,7 +152,7 @@ def fit(
     `total` is how many rows there are; it is estimated from what was measured if not given. `start` is a model fitted
     to some of it before, from which to go on. `also` names marginals to be held in one clique although not measured.
     """
-    targets = merged([target_of(one) for one in measured])
+    targets = [target_of(one) for one in measured]
     if not targets:
         raise InputError("measured", [], "at least one marginal")
     for target in targets:
@@ -160,12 +161,13 @@ def fit(
         if target.values.shape != expected:
             raise InputError("measured", target.values.shape, f"counts in the shape {expected}")
     whole = max(noisy_total(targets) if total is None else float(total), 1.0)
-    marginals = [target.columns for target in targets]
-    base = _base(sizes, targets, whole)
+    wanted = merged(targets)
+    marginals = [target.columns for target in wanted]
+    base = _base(sizes, wanted, whole)
     passing = Passing(sizes, junction(sizes, [*marginals, *also]), marginals, base)
     known = {} if start is None else start.potentials
-    before = [known.get(target.columns, np.zeros(target.values.shape)) for target in targets]
-    return Model(passing, descend(passing.evaluate, targets, before, whole, steps, calm), whole)
+    before = [known.get(target.columns, np.zeros(target.values.shape)) for target in wanted]
+    return Model(passing, descend(passing.evaluate, wanted, before, whole, steps, calm), whole)
 
 
 def _base(sizes: Sequence[int], targets: Sequence[Target], total: float) -> list[Floats]:

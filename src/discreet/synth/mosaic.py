@@ -19,13 +19,13 @@ import numpy as np
 from discreet.errors import InputError
 from discreet.synth.compress import compress
 from discreet.synth.counts import Columns
-from discreet.synth.descent import Target
 from discreet.synth.junction import tree_cells
 from discreet.synth.meter import Meter, Noisy
 from discreet.synth.model import Model, fit, noisy_total, target_of
 from discreet.synth.replay import Replay, key_of
 from discreet.synth.reweight import Weighted, reweight
 from discreet.synth.synthetic import Synthetic
+from discreet.synth.target import Target
 from discreet.synth.workload import Workload, closure, read_workload
 
 __all__ = ["mosaic"]
@@ -191,7 +191,7 @@ class _Mosaic:
         if not self.loose:
             return model
         rows = model.rows(max(round(self.total), 1))
-        return reweight(model, rows, [*self.held, *self.loose], steps=steps)
+        return reweight(model, rows, [*self.held, *self.loose], steps=_WEIGH)
 
     def _finish(self) -> Synthetic:
         model = self._fitted(_END, self.model)

@@ -37,8 +37,9 @@ class Relaxed:
         self._programs, self._tiles, self._projection = load(), tiles, projection
         batch = self._programs.batch
         spare = batch - len(tiles) % batch  # at least one tile that counts for nothing, to fill up batches with
-        nothing = {"pad_width": ((0, spare), (0, 0), (0, 0)), "constant_values": sum(tiles.sizes)}
-        self._left, self._right = np.pad(tiles.left, **nothing), np.pad(tiles.right, **nothing)
+        more, nothing = ((0, spare), (0, 0), (0, 0)), sum(tiles.sizes)
+        self._left = np.pad(tiles.left, more, constant_values=nothing)
+        self._right = np.pad(tiles.right, more, constant_values=nothing)
         self._values = np.zeros((len(self._left), *tiles.shape), dtype=np.float32)
         self._weights = np.zeros_like(self._values)
         self._owner = np.repeat(np.arange(len(tiles.sizes), dtype=np.int32), tiles.sizes)
@@ -199,7 +200,8 @@ def load() -> _Programs:
             ahead = point - pace * (0.5 + 0.5 * jnp.cos(jnp.pi * number / steps)) * moved
             return (ahead if projection == "softmax" else sparsemax(ahead, owner, columns), mean, square), value
 
-        return jax.lax.fori_loop(first, last, step, (state, jnp.zeros(())))
+        found: tuple[tuple[Any, ...], Any] = jax.lax.fori_loop(first, last, step, (state, jnp.zeros(())))
+        return found
 
     return _Programs(
         jax.jit(project, static_argnums=(2, 3)), jax.jit(answer), jax.jit(fit, static_argnums=(6, 7)), batch

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Bits
 from discreet.synth.calibrate import Floats
 from discreet.synth.counts import Columns
-from discreet.synth.descent import CALM, Target, descend, merged
+from discreet.synth.descent import CALM, descend
 from discreet.synth.model import Model
 from discreet.synth.replay import uniforms
 from discreet.synth.sample import Codes
+from discreet.synth.target import Target, merged
 
 __all__ = ["Weighted", "reweight"]
 
@@ -44,8 +45,9 @@ class Weighted:
         """The weight in each cell."""
         shape = tuple(self.sizes[column] for column in columns)
         cells = flat(self.codes, columns, shape)
-        found = np.bincount(cells, weights=self.weights, minlength=int(np.prod(shape)))
-        return found.reshape(shape) * (self.total / self.weights.sum())
+        found: Floats = np.bincount(cells, weights=self.weights, minlength=int(np.prod(shape))).astype(np.float64)
+        scaled: Floats = found.reshape(shape) * (self.total / self.weights.sum())
+        return scaled
 
     def rows(self, count: int, bits: Bits) -> Codes:
         """So many rows, drawn systematically: each as often as its weight says, up or down to a whole."""
@@ -54,7 +56,8 @@ class Weighted:
         edges = np.cumsum(self.weights)
         edges /= edges[-1]
         places = (np.arange(count) + uniforms(bits, 1)[0]) / count
-        return self.codes[np.minimum(np.searchsorted(edges, places, side="right"), len(edges) - 1)]
+        drawn: Codes = self.codes[np.minimum(np.searchsorted(edges, places, side="right"), len(edges) - 1)]
+        return drawn
 
 
 def flat(rows: Codes, columns: Columns, shape: tuple[int, ...]) -> NDArray[np.int64]:
@@ -78,8 +81,8 @@ def reweight(
     The rows stand in for all cells: with its own potentials the model gives all of them the same weight. `start` are
     potentials to begin with, of an earlier round.
     """
-    wanted = merged(targets)
     sizes, total = model.sizes, model.total
+    wanted = merged(targets)
     base = [model.potentials.get(target.columns, np.zeros(target.values.shape)) for target in wanted]
     cells = [flat(rows, target.columns, target.values.shape) for target in wanted]
 
@@ -95,7 +98,9 @@ def reweight(
     def evaluate(potentials: Sequence[Floats]) -> tuple[float, list[Floats]]:
         height, weights = weigh(potentials)
         return height, [
-            np.bincount(place, weights=weights, minlength=target.values.size).reshape(target.values.shape)
+            np.bincount(place, weights=weights, minlength=target.values.size)
+            .astype(np.float64)
+            .reshape(target.values.shape)
             for place, target in zip(cells, wanted, strict=True)
         ]
 
