@@ -162,7 +162,9 @@ def picture(values: list[dict], path: Path) -> None:
                 scale=altair.Scale(type="log", base=2, nice=False),
                 axis=altair.Axis(values=list(ticks), format="~g", grid=False),
             ),
-            y=altair.Y("max:Q", title="largest error of a cell, of all rows", scale=altair.Scale(type="log")),
+            y=altair.Y(
+                "max:Q", title="largest error of a cell, of all rows", scale=altair.Scale(type="log", nice=False)
+            ),
             color=colour,
         )
         panels.append(base.mark_line(point=True).properties(width=300, height=260))
