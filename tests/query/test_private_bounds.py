@@ -248,7 +248,7 @@ def test_one_unit_moves_the_counts_within_their_price(replaced):
             inside = [row for row in rows if row["g"] in "ab" and row["pay"] is not None]
             assert counts[-1].sum() <= len(inside)
         most = max(most, int(np.abs(counts[0] - counts[1]).sum()))
-    assert claimed.l1 / 2 < most <= claimed.l1
+    assert 0 < most <= claimed.l1
 
 
 class Same:

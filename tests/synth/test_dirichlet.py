@@ -98,7 +98,7 @@ def test_many_draws_at_once_have_the_beta_binomial_law():
         return lambda x: np.where(x < 41, masses[np.minimum(x, 40)], 0)
 
     assert fits(seen, fifties(1.5))
-    assert not fits(seen, fifties(1.8))
+    assert not fits(seen, fifties(2.5))
 
 
 def test_bounds_of_their_own_are_even():

@@ -113,9 +113,20 @@ def _shares(attribute: Attribute, counts: Floats, deviation: float, bins: NDArra
         if len(places) == 1 or mass <= 0:
             shares[places] = 1 / len(places)
             continue
-        if attribute.ordered:  # neighbours are alike: what noise may have made is taken back
-            spread = float(((inside - inside.mean()) ** 2).sum())
-            signal = spread - (len(places) - 1) * deviation**2
-            inside = inside.mean() + max(signal / spread, 0.0) * (inside - inside.mean()) if spread else inside
+        if attribute.ordered:
+            inside = _calmed(inside, deviation)
         shares[places] = simplex(inside, mass) / mass
     return shares
+
+
+def _calmed(counts: Floats, deviation: float) -> Floats:
+    """Neighbours are alike: what noise may have made is taken back, but what stands out clearly is left."""
+    calm = counts.copy()
+    rest = np.ones(len(counts), dtype=bool)
+    for _ in range(3):
+        rest = counts - counts[rest].mean() <= _CLEAR * deviation
+    inside = counts[rest]
+    spread = float(((inside - inside.mean()) ** 2).sum())
+    signal = spread - (len(inside) - 1) * deviation**2
+    calm[rest] = inside.mean() + (max(signal / spread, 0.0) if spread else 0.0) * (inside - inside.mean())
+    return calm

@@ -26,11 +26,13 @@ from discreet.synth.target import Target, merged
 
 __all__ = ["Measured", "Model", "fit", "noisy_total", "target_of"]
 
-LARGEST = 20_000_000
+LARGEST = 2_000_000
 """How many cells a marginal may have on its way when it is worked out from several cliques."""
 
 
 _FLOOR = 0.01  # of the noise: what a code that was seen empty still weighs
+
+_LEAST = 1e-6  # a variance that could not be told from none
 
 
 class Measured(Protocol):
@@ -196,7 +198,7 @@ def target_of(measured: Measured) -> Target:
     return Target(
         measured.columns,
         np.asarray(measured.values, dtype=np.float64),
-        np.asarray(measured.variance, dtype=np.float64),
+        np.maximum(np.asarray(measured.variance, dtype=np.float64), _LEAST),
     )
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.progress import tell
 from discreet.errors import InputError
+from discreet.synth.calibrate import Floats
 from discreet.synth.compress import compress
 from discreet.synth.counts import Columns
 from discreet.synth.junction import tree_cells
@@ -25,18 +26,24 @@ from discreet.synth.model import Model, fit, noisy_total, target_of
 from discreet.synth.replay import Replay, key_of
 from discreet.synth.reweight import Weighted, reweight
 from discreet.synth.synthetic import Synthetic
-from discreet.synth.target import Target
+from discreet.synth.target import Target, merged
 from discreet.synth.workload import Workload, closure, read_workload
 
 __all__ = ["mosaic"]
 
-CELLS = 20_000
+CELLS = 60_000
 """How many cells the tree's cliques may have together."""
 _PAIRS = Fraction(14, 17)  # of what single columns leave, the part that all pairs get at once
+_PICKS = {"rho": 80, "epsilon": 24}  # a first pick costs one part in so many
 _SELECT = Fraction(1, 10)  # of what a pick costs, the part that goes into choosing
 _BATCH = 6
 _LATE = 8  # picks after all pairs were measured
-_ROUND, _END, _WEIGH = 40, 300, 60  # steps of descent
+_ROUND, _END, _WEIGH = 40, 200, 120  # steps of descent
+_LOUDER = {"rho": 4, "epsilon": 2}  # how much more half the noise costs
+_CANDIDATES = 1000
+_MOST_ROWS = 200_000  # for weights
+_MOST_LOOKS = 12_000_000  # rows times marginals for weights
+_FULL = 1024.0  # the heaviest weight as the meter gets it, which rounds them up to multiples of 1/64
 _NOISE = math.sqrt(2 / math.pi)  # the mean of |x| for x normal
 
 
@@ -54,46 +61,60 @@ def mosaic(meter: Meter, workload: Workload, rows: int | None = None, way: str |
     return _Mosaic(meter, wanted, rows, way).made()
 
 
-@dataclass(slots=True)
-class _Pick:
-    """A marginal measured in bins."""
-
-    noisy: Noisy
-    target: Target
-
-
 class _Mosaic:
     def __init__(self, meter: Meter, workload: dict[Columns, float], rows: int | None, way: str | None) -> None:
         self.meter, self.workload, self.wanted_rows, self.way = meter, workload, rows, way
         self.held: list[Target] = []  # in the tree
         self.loose: list[Target] = []  # not
+        self.fine = 0
         self.measured: list[Noisy] = []
         self.notes: list[str] = []
         self.model: Model | None = None
 
     def made(self) -> Synthetic:
-        meter = self.meter
-        width = len(meter.domain)
-        bearing = closure(self.workload, least=2)
-        meter.prepare([(column,) for column in range(width)])
-        share = _alone(width) if bearing else Fraction(1)
-        ones = [self._keep(meter.measure((column,), share * meter.price / width)) for column in range(width)]
-        self.total = max(noisy_total(ones), 1.0)
-        self.compressed = compress(meter.domain, ones, self.total)
-        self.sizes = self.compressed.sizes
-        self.coarse = meter.merged(self.compressed.bins)
-        self.held = list(self.compressed.targets)
+        meter, width = self.meter, len(self.meter.domain)
+        alone = [(column,) for column in range(width)]
+        meter.prepare(alone)
+        tell("measuring single columns")
+        share = _alone(width) if closure(self.workload, least=2) else Fraction(1)
+        ones = [self._keep(meter.measure(columns, share * meter.price / width)) for columns in alone]
+        self._merge(ones)
+        bearing = self._bearing()
         if bearing:
-            meter.prepare(bearing)
             pairs = [columns for columns in bearing if len(columns) == 2]
             amount = _PAIRS * (1 - share) * meter.price / len(pairs)
             flat = self.way == "flat" if self.way else self._suits(pairs, amount)
-            self.notes.append("all pairs measured" if flat else "marginals chosen")
+            meter.prepare(bearing)
+            tell("measuring marginals")
             if flat:
                 self._flat(pairs, amount, bearing)
             else:
                 self._adaptive(bearing)
+        elif meter.left:  # nothing to tell apart in any two columns: better single ones then
+            left = meter.left / width
+            self._merge([*ones, *(self._keep(meter.measure(columns, left)) for columns in alone)])
+        self.fine = width if bearing else len(self.measured)
         return self._finish()
+
+    def _merge(self, ones: Sequence[Target]) -> None:
+        """Put codes together that single columns, as measured, do not tell apart."""
+        self.total = max(noisy_total(ones), 1.0)
+        self.compressed = compress(self.meter.domain, merged(ones), self.total)
+        self.sizes = self.compressed.sizes
+        self.coarse = self.meter.merged(self.compressed.bins)
+        self.held = list(self.compressed.targets)
+
+    def _bearing(self) -> dict[Columns, float]:
+        """The marginals that may be measured: small ones first, and no more than can be looked at every time."""
+        telling: dict[Columns, float] = {}
+        for columns, weight in self.workload.items():
+            left = tuple(column for column in columns if self.sizes[column] > 1)
+            if len(left) > 1:
+                telling[left] = telling.get(left, 0.0) + weight
+        found = closure(telling, least=2)
+        order = sorted(found, key=lambda columns: (len(columns) > 2, self.coarse.domain.cells(columns)))
+        pairs = sum(len(columns) == 2 for columns in order)
+        return {columns: found[columns] for columns in order[: max(pairs, _CANDIDATES)]}
 
     def _keep(self, noisy: Noisy) -> Target:
         self.measured.append(noisy)
@@ -103,6 +124,8 @@ class _Mosaic:
         """Whether noise on all pairs leaves them good enough."""
         deviation = math.sqrt(self.meter.noise(amount).variance)
         cells = sum(self.coarse.domain.cells(columns) for columns in pairs) / len(pairs)
+        import os
+        if os.environ.get("SHOW"): print("CRIT",0.4 * deviation * cells / self.total)
         return 0.4 * deviation * cells / self.total <= 0.08
 
     # All pairs at once.
@@ -116,13 +139,13 @@ class _Mosaic:
             variance = float(target.variance)
             noise = math.sqrt(variance)
             if (off**2).sum() >= 1.5 * variance * off.size or np.abs(off).max() > 4 * noise:
-                telling.append((float(np.abs(off).sum()) - _NOISE * noise * off.size, target))
+                telling.append((float(np.abs(off).sum()) - _noise(target), target))
         telling.sort(key=lambda one: -one[0])
         for _, target in telling:
             self._place(target)
         model = self._fitted(_ROUND * 2)
-        known = self._weighted(model)
-        self._batch(bearing, known, self.meter.left / _LATE, _LATE)
+        self._batch(bearing, self._weighted(model), self.meter.left / _LATE, _LATE)
+        self.notes.append(f"all {len(pairs)} pairs measured, {len(telling)} of them tell something")
 
     def _place(self, target: Target) -> None:
         """Into the tree if it stays small enough, else to the marginals met by weights."""
@@ -133,49 +156,44 @@ class _Mosaic:
     # Some at a time.
 
     def _adaptive(self, bearing: dict[Columns, float]) -> None:
-        width = len(self.sizes)
-        each = self.meter.price / (8 * width if self.meter.currency == "rho" else 2 * width)
+        each = self.meter.price / _PICKS[self.meter.currency]
         model = self._fitted(_ROUND)
         while self.meter.left > 0:
             last = self.meter.left < 2 * _BATCH * each
-            amount = self.meter.left / _BATCH if last else each
-            marginals = [one.columns for one in self.held]
+            held = [one.columns for one in self.held]
             bearable = {
                 columns: weight
                 for columns, weight in bearing.items()
-                if tree_cells(self.sizes, [*marginals, columns]) <= CELLS
+                if model.tree.home(columns) is not None or tree_cells(self.sizes, [*held, columns]) <= CELLS
             }
             before = model
-            picks = self._batch(bearable or bearing, model, amount, _BATCH)
+            picks = self._batch(bearable or bearing, model, self.meter.left / _BATCH if last else each, _BATCH)
             model = self._fitted(_ROUND, model)
-            little = 0
-            for target in picks:
-                moved = np.abs(model.marginal(target.columns) - before.marginal(target.columns)).sum()
-                little += moved <= _NOISE * math.sqrt(float(target.variance)) * target.values.size
-            if 2 * little > len(picks):
-                each *= 4 if self.meter.currency == "rho" else 2
-        self.notes.append(f"{len(self.measured) - width} marginals measured")
+            guess, then = _Guess(model), _Guess(before)
+            still = sum(float(np.abs(guess(one.columns) - then(one.columns)).sum()) <= _noise(one) for one in picks)
+            if 2 * still > len(picks):  # little is left to see with this much noise
+                each *= _LOUDER[self.meter.currency]
+        self.notes.append(f"{len(self.measured) - len(self.sizes)} marginals chosen and measured")
 
     def _batch(
         self, bearing: dict[Columns, float], known: Model | Weighted, amount: Fraction, many: int
     ) -> list[Target]:
         """Choose and measure some marginals, at `amount` each; if there are fewer to choose from, at more."""
-        candidates = list(bearing)
-        k = min(many, len(candidates))
-        spent = amount * many
-        pay = (1 - _SELECT) * spent / k
-        deviation = math.sqrt(self.meter.noise(pay).variance)
-        penalties = [_NOISE * deviation * self.coarse.domain.cells(columns) for columns in candidates]
-        weights = list(bearing.values())
-        heaviest = max(weights)
-        chosen = self.coarse.choose(
-            candidates,
-            known.marginal,
-            _SELECT * spent,
-            k=k,
-            weights=[weight / heaviest for weight in weights],
-            penalties=penalties,
-        )
+        candidates, spent = list(bearing), amount * many
+        chosen = list(range(len(candidates)))
+        pay = spent / len(candidates)
+        if len(candidates) > many:
+            pay = (1 - _SELECT) * amount
+            deviation = math.sqrt(self.meter.noise(pay).variance)
+            heaviest = max(bearing.values())
+            chosen = self.coarse.choose(
+                candidates,
+                _Guess(known),
+                _SELECT * spent,
+                k=many,
+                weights=[_FULL * weight / heaviest for weight in bearing.values()],
+                penalties=[_NOISE * deviation * self.coarse.domain.cells(columns) for columns in candidates],
+            )
         picks = [self._keep(self.coarse.measure(candidates[place], pay)) for place in chosen]
         for target in picks:
             self._place(target)
@@ -187,11 +205,12 @@ class _Mosaic:
         self.model = fit(self.sizes, self.held, total=self.total, start=start, steps=steps)
         return self.model
 
-    def _weighted(self, model: Model, steps: int = _WEIGH) -> Weighted | Model:
+    def _weighted(self, model: Model) -> Weighted | Model:
         if not self.loose:
             return model
-        rows = model.rows(max(round(self.total), 1))
-        return reweight(model, rows, [*self.held, *self.loose], steps=_WEIGH)
+        rows = model.rows(min(max(round(self.total), 1), _MOST_ROWS))
+        room = max(_MOST_LOOKS // len(rows) - len(self.held), 1)  # the first ones tell most
+        return reweight(model, rows, [*self.held, *self.loose[:room]], steps=_WEIGH)
 
     def _finish(self) -> Synthetic:
         model = self._fitted(_END, self.model)
@@ -202,11 +221,32 @@ class _Mosaic:
         if isinstance(known, Weighted):
             self.notes.append(f"{known.effective:.0%} of the weighted rows count")
         codes = self.compressed.expand(known.rows(count, bits), bits)
-        return Synthetic(
-            codes, self.total, tuple(self.measured), self.compressed.bins, len(self.sizes), tuple(self.notes)
-        )
+        return Synthetic(codes, self.total, tuple(self.measured), self.compressed.bins, self.fine, tuple(self.notes))
+
+
+class _Guess:
+    """What is known of a marginal: worked out, or counted in sampled rows where that would take too large a table."""
+
+    def __init__(self, known: Model | Weighted) -> None:
+        self._known = known
+        self._rows: Weighted | None = None
+
+    def __call__(self, columns: Columns) -> Floats:
+        try:
+            return self._known.marginal(columns)
+        except InputError:
+            if self._rows is None:
+                rows = self._known.rows(min(max(round(self._known.total), 1), _MOST_ROWS), Replay(b"guess"))
+                self._rows = Weighted(self._known.sizes, rows, np.ones(len(rows)), self._known.total, {})
+            return self._rows.marginal(columns)
+
+
+def _noise(target: Target) -> float:
+    """The L1 norm that noise alone gives a measured marginal."""
+    return _NOISE * math.sqrt(float(target.variance)) * target.values.size
 
 
 def _alone(width: int) -> Fraction:
     """The part of the price for single columns: more where there are many of them."""
-    return min(max(Fraction(15, 100) + Fraction(25, 100) * Fraction(width - 14, 34), Fraction(15, 100)), Fraction(2, 5))
+    share = Fraction(9, 40) + Fraction(7, 40) * Fraction(width - 14, 16)
+    return min(max(share, Fraction(9, 40)), Fraction(9, 20))
