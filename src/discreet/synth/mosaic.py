@@ -42,7 +42,7 @@ _ROUND, _END, _WEIGH = 40, 200, 120  # steps of descent
 _LOUDER = {"rho": 4, "epsilon": 2}  # how much more half the noise costs
 _CANDIDATES = 1000
 _MOST_ROWS = 200_000  # for weights
-_MOST_LOOKS = 12_000_000  # rows times marginals for weights
+_MOST_LOOKS = 6_000_000  # rows times marginals for weights
 _FULL = 1024.0  # the heaviest weight as the meter gets it, which rounds them up to multiples of 1/64
 _NOISE = math.sqrt(2 / math.pi)  # the mean of |x| for x normal
 
@@ -124,8 +124,6 @@ class _Mosaic:
         """Whether noise on all pairs leaves them good enough."""
         deviation = math.sqrt(self.meter.noise(amount).variance)
         cells = sum(self.coarse.domain.cells(columns) for columns in pairs) / len(pairs)
-        import os
-        if os.environ.get("SHOW"): print("CRIT",0.4 * deviation * cells / self.total)
         return 0.4 * deviation * cells / self.total <= 0.08
 
     # All pairs at once.
