@@ -65,7 +65,7 @@ def compress(domain: Domain, measured: Sequence[Target], total: float) -> Compre
         values: Floats = np.bincount(one, weights=target.values, minlength=size).astype(np.float64)
         bins.append(one)
         targets.append(Target(target.columns, values, variance))
-        shares.append(_shares(attribute, target.values, deviation, one))
+        shares.append(_shares(target.values, deviation, one))
     return Compressed(tuple(bins), tuple(targets), tuple(shares))
 
 
@@ -82,13 +82,15 @@ def _bins(attribute: Attribute, counts: Floats, deviation: float, total: float) 
 
 def _runs(counts: Floats, deviation: float, floor: float) -> NDArray[np.int64]:
     """Neighbours together until their sum is clear of its noise and reaches the floor."""
-    starts, mass, many = [0], 0.0, 0
+    clear = _CLEAR * deviation
+    starts, mass, many, most = [0], 0.0, 0, 0.0
     for code, count in enumerate(counts):
-        mass, many = mass + float(count), many + 1
-        if mass >= max(floor, _CLEAR * deviation):
+        mass, many, most = mass + float(count), many + 1, max(most, float(count))
+        # Sums of many counts have more noise: one clear count will do, or a sum that is clear of some of that too.
+        if mass >= max(floor, clear) and (most >= clear or mass >= clear * many**0.25):
             starts.append(code + 1)
-            mass, many = 0.0, 0
-    if starts[-1] > 0 and mass < _CLEAR * deviation:  # too little is left over: it joins the last bin
+            mass, many, most = 0.0, 0, 0.0
+    if starts[-1] == len(counts) or (starts[-1] > 0 and mass < clear):  # too little is left over: the last bin gets it
         starts.pop()
     cuts = np.zeros(len(counts), dtype=np.int64)
     cuts[starts[1:]] = 1
@@ -103,30 +105,27 @@ def _others(counts: Floats, deviation: float) -> NDArray[np.int64]:
     return found
 
 
-def _shares(attribute: Attribute, counts: Floats, deviation: float, bins: NDArray[np.int64]) -> Floats:
+def _shares(counts: Floats, deviation: float, bins: NDArray[np.int64]) -> Floats:
     """What part of its bin each code is taken to be."""
     shares = np.zeros(len(bins))
     for one in range(int(bins.max()) + 1):
         places = np.flatnonzero(bins == one)
-        inside = counts[places]
-        mass = float(inside.sum())
+        mass = float(counts[places].sum())
         if len(places) == 1 or mass <= 0:
             shares[places] = 1 / len(places)
-            continue
-        if attribute.ordered:
-            inside = _calmed(inside, deviation)
-        shares[places] = simplex(inside, mass) / mass
+        else:
+            shares[places] = simplex(_calmed(counts[places], deviation), mass) / mass
     return shares
 
 
 def _calmed(counts: Floats, deviation: float) -> Floats:
-    """Neighbours are alike: what noise may have made is taken back, but what stands out clearly is left."""
-    calm = counts.copy()
+    """Counts drawn towards their mean as far as noise may have spread them, but for those that stand out clearly."""
     rest = np.ones(len(counts), dtype=bool)
     for _ in range(3):
         rest = counts - counts[rest].mean() <= _CLEAR * deviation
-    inside = counts[rest]
-    spread = float(((inside - inside.mean()) ** 2).sum())
+    calm, inside = counts.copy(), counts[rest]
+    middle = inside.mean()
+    spread = float(((inside - middle) ** 2).sum())
     signal = spread - (len(inside) - 1) * deviation**2
-    calm[rest] = inside.mean() + (max(signal / spread, 0.0) if spread else 0.0) * (inside - inside.mean())
+    calm[rest] = middle + (max(signal / spread, 0.0) if spread > 0 else 0.0) * (inside - middle)
     return calm

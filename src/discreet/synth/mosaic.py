@@ -124,7 +124,7 @@ class _Mosaic:
         """Whether noise on all pairs leaves them good enough."""
         deviation = math.sqrt(self.meter.noise(amount).variance)
         cells = sum(self.coarse.domain.cells(columns) for columns in pairs) / len(pairs)
-        return 0.4 * deviation * cells / self.total <= 0.08
+        return 0.4 * deviation * cells / self.total <= 0.14
 
     # All pairs at once.
 
