@@ -20,6 +20,7 @@ from discreet.errors import InputError
 from discreet.synth.calibrate import Floats
 from discreet.synth.compress import compress
 from discreet.synth.counts import Columns
+from discreet.synth.drawn import mean_noise, read_rows
 from discreet.synth.junction import tree_cells
 from discreet.synth.meter import Meter, Noisy
 from discreet.synth.model import Model, fit, noisy_total, target_of
@@ -54,11 +55,10 @@ def mosaic(meter: Meter, workload: Workload, rows: int | None = None, way: str |
         Everything private is asked of the meter: the whole costs its price, and no more.
     """
     wanted = read_workload(workload, meter.domain)
-    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 0):
-        raise InputError("rows", rows, "a whole number, 0 or more")
+    count = read_rows(rows)
     if way not in (None, "flat", "adaptive"):
         raise InputError("way", way, '"flat", "adaptive" or None')
-    return _Mosaic(meter, wanted, rows, way).made()
+    return _Mosaic(meter, wanted, count, way).made()
 
 
 class _Mosaic:
@@ -80,12 +80,12 @@ class _Mosaic:
         ones = [self._keep(meter.measure(columns, share * meter.price / width)) for columns in alone]
         self._merge(ones)
         bearing = self._bearing()
+        tell("measuring marginals")  # also where there turn out to be none: a stage says nothing of the table
         if bearing:
             pairs = [columns for columns in bearing if len(columns) == 2]
             amount = _PAIRS * (1 - share) * meter.price / len(pairs)
             flat = self.way == "flat" if self.way else self._suits(pairs, amount)
             meter.prepare(bearing)
-            tell("measuring marginals")
             if flat:
                 self._flat(pairs, amount, bearing)
             else:
@@ -182,7 +182,7 @@ class _Mosaic:
         pay = spent / len(candidates)
         if len(candidates) > many:
             pay = (1 - _SELECT) * amount
-            deviation = math.sqrt(self.meter.noise(pay).variance)
+            noise = mean_noise(self.meter.noise(pay))
             heaviest = max(bearing.values())
             chosen = self.coarse.choose(
                 candidates,
@@ -190,7 +190,7 @@ class _Mosaic:
                 _SELECT * spent,
                 k=many,
                 weights=[_FULL * weight / heaviest for weight in bearing.values()],
-                penalties=[_NOISE * deviation * self.coarse.domain.cells(columns) for columns in candidates],
+                penalties=[noise * self.coarse.domain.cells(columns) for columns in candidates],
             )
         picks = [self._keep(self.coarse.measure(candidates[place], pay)) for place in chosen]
         for target in picks:

@@ -1,0 +1,93 @@
+"""Codes are merged where noise hides them, and rows get them back in the right proportions."""
+
+import numpy as np
+import pytest
+
+from discreet.query.column import Category, Integer
+from discreet.query.schema import Schema
+from discreet.synth.compress import compress
+from discreet.synth.domain import Domain
+from discreet.synth.replay import Replay
+from discreet.synth.target import Target
+
+LONG = Domain.of(Schema("t", {"n": Integer(0, 99)}))
+GAPS = Domain.of(Schema("t", {"n": Integer(0, 9, nullable=True)}))
+NAMES = Domain.of(Schema("t", {"n": Category(list("abcdefgh"))}))
+
+
+def squeezed(domain, counts, sigma=10.0):
+    counts = np.asarray(counts, dtype=float)
+    return compress(domain, [Target((0,), counts, np.array(sigma**2))], max(float(counts.sum()), 1.0))
+
+
+def test_neighbours_share_a_bin_until_it_holds_enough():
+    made = squeezed(LONG, np.full(100, 32.0))
+    bins = made.bins[0]
+    assert (np.diff(bins) >= 0).all()
+    assert set(np.diff(bins)) == {0, 1}
+    np.testing.assert_array_equal(np.bincount(bins), [4] * 25)  # 128 is the first sum above 3,200 / 32
+    np.testing.assert_allclose(made.targets[0].variance, 400.0)
+    np.testing.assert_allclose(made.targets[0].values, 128.0)
+
+
+def test_short_columns_are_merged_only_where_noise_hides_them():
+    counts = np.array([500.0, 31, 20, 18, 1000, 2, -3, 1, 0, 4, 40])
+    bins = squeezed(GAPS, counts).bins[0]
+    np.testing.assert_array_equal(bins, [0, 1, 2, 2, 3, 3, 3, 3, 3, 3, 4])  # a tail of noise joins; missing is alone
+
+
+def test_a_missing_value_is_nobodys_neighbour():
+    bins = squeezed(GAPS, [100.0] * 10 + [0.0]).bins[0]
+    assert bins[-1] == 10
+    bins = squeezed(GAPS, [0.0] * 10 + [1000.0]).bins[0]
+    np.testing.assert_array_equal(bins, [0] * 10 + [1])
+
+
+def test_rare_values_without_order_go_into_one_bin():
+    made = squeezed(NAMES, [400.0, 5, 300, 29, 31, -8, 0, 12])
+    np.testing.assert_array_equal(made.bins[0], [0, 3, 1, 3, 2, 3, 3, 3])
+    np.testing.assert_allclose(made.targets[0].values, [400, 300, 31, 38])
+    np.testing.assert_allclose(made.targets[0].variance, [100, 100, 100, 500])
+
+
+@pytest.mark.parametrize(
+    "counts", [np.zeros(100), np.full(100, -5.0), np.r_[1e6, np.zeros(99)], np.r_[np.zeros(99), 1e6]]
+)
+def test_empty_and_lopsided_columns(counts):
+    made = squeezed(LONG, counts)
+    size = made.sizes[0]
+    assert 1 <= size <= 2
+    sums = np.bincount(made.bins[0], weights=made.shares[0])
+    np.testing.assert_allclose(sums, 1.0)
+    assert (made.shares[0] >= 0).all()
+
+
+def test_noise_inside_a_bin_is_taken_back_and_what_stands_out_is_not():
+    rng = np.random.default_rng(2)
+    flat = squeezed(LONG, 2 + rng.normal(size=100) * 10, sigma=10.0)
+    assert flat.sizes[0] <= 2
+    assert np.ptp(flat.shares[0]) < 0.04  # of pure noise hardly anything is left; as measured it would be 0.2 or more
+    counts = 2 + rng.normal(size=100) * 10
+    counts[40] = 500
+    spiked = squeezed(LONG, counts)
+    assert spiked.shares[0][40] * spiked.targets[0].values[spiked.bins[0][40]] > 400
+
+
+def test_rows_get_their_codes_back():
+    counts = np.r_[np.arange(50.0) * 40, np.full(50, 3.0)]
+    made = squeezed(LONG, counts, sigma=5.0)
+    rows = np.repeat(np.arange(made.sizes[0]), np.maximum(made.targets[0].values, 0).astype(int))[:, None]
+    codes = made.expand(rows, Replay(b"codes"))
+    np.testing.assert_array_equal(made.bins[0][codes[:, 0]], rows[:, 0])
+    found = np.bincount(codes[:, 0], minlength=100)
+    expected = made.shares[0] * np.bincount(rows[:, 0])[made.bins[0]]
+    assert np.abs(found - expected).max() < 1 + 1e-6
+
+
+def test_bins_in_another_order_than_codes_are_undone_too():
+    made = squeezed(NAMES, [400.0, 5, 300, 200, 100, 150, 120, 90])  # one rare value: as many bins as codes
+    assert made.sizes[0] == 8
+    rows = np.arange(8)[:, None].repeat(3, axis=0)
+    codes = made.expand(rows, Replay(b"codes"))
+    np.testing.assert_array_equal(made.bins[0][codes[:, 0]], rows[:, 0])
+    assert (codes != rows).any()
