@@ -145,12 +145,14 @@ def measured(report: Report, method: str, folder, name: str, columns: int, epsil
         return
     ours = TARGETS.get((name, columns, epsilon)) if method == "mosaic" and folder is not None else None
     goal = {"at_most": ours[0]} if ours else {}
-    report.figure(case, "max, mean", found[:, 0].mean(), f"of {runs} runs", **goal)
-    report.figure(case, "max, worst", found[:, 0].max(), f"of {runs} runs")
+    report.figure(case, "max, mean", float(found[:, 0].mean()), f"of {runs} runs", **goal)
+    report.figure(case, "max, worst", float(found[:, 0].max()), f"of {runs} runs")
     goal = {"at_most": ours[1]} if ours else {}
-    report.figure(case, "TV", found[:, 1].mean(), "of rows", **goal)
-    report.figure(case, "time", found[:, 2].mean(), "CPU s", **({"at_most": SECONDS} if method == "mosaic" else {}))
-    report.figure(case, "memory", found[:, 3].max(), "MB")
+    report.figure(case, "TV", float(found[:, 1].mean()), "of rows", **goal)
+    report.figure(
+        case, "time", float(found[:, 2].mean()), "CPU s", **({"at_most": SECONDS} if method == "mosaic" else {})
+    )
+    report.figure(case, "memory", float(found[:, 3].max()), "MB")
 
 
 def beside(report: Report, folder, name: str, columns: int, epsilon: float) -> None:
