@@ -30,7 +30,21 @@ if TYPE_CHECKING:
     from discreet.query.question import Query
     from discreet.query.schema import Schema
 
-_ROOMS = ("accounting", "core", "errors", "hierarchy", "ledger", "mechanisms", "noise", "query", "synth")
+_ROOMS = (
+    "accounting",
+    "audit",
+    "core",
+    "errors",
+    "hierarchy",
+    "learn",
+    "ledger",
+    "local",
+    "mechanisms",
+    "noise",
+    "query",
+    "risk",
+    "synth",
+)
 _HOMES = {
     "discreet.core.lattice": ("Lattice",),
     "discreet.core.loss": ("Approx", "Pure", "ZCDP"),

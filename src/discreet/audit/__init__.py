@@ -1,0 +1,1 @@
+"""Trying to break it: what a guarantee claims, against what many runs refute."""

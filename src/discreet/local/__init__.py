@@ -1,0 +1,1 @@
+"""Surveys nobody has to trust: every person randomises their own answer."""

@@ -1,0 +1,1 @@
+"""Why removing names is not enough: anonymity measured, and attacked."""
