@@ -6,27 +6,13 @@ import hashlib
 from collections.abc import Iterable
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
 from discreet.noise.bits import words
+from discreet.noise.replay import Replay
 
 __all__ = ["Replay", "key_of", "uniforms"]
-
-
-class Replay:
-    """Bits that follow from a key: for sampling from a model that is public, never for noise on private data."""
-
-    __slots__ = ("_cipher",)
-
-    def __init__(self, key: bytes) -> None:
-        secret = hashlib.sha512(key).digest()
-        self._cipher = Cipher(algorithms.AES(secret[:32]), modes.CTR(secret[32:48])).encryptor()
-
-    def read(self, count: int) -> NDArray[np.uint8]:
-        """The next `count` bytes."""
-        return np.frombuffer(bytearray(self._cipher.update(bytes(count))), dtype=np.uint8)
 
 
 def key_of(arrays: Iterable[NDArray[np.float64]], purpose: str) -> bytes:

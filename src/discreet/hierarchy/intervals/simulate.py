@@ -10,29 +10,15 @@ import hashlib
 from dataclasses import replace
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
 from discreet.hierarchy.measured import Measured
+from discreet.noise.replay import Replay
 
 __all__ = ["Replay", "again", "key_of"]
 
 Array = NDArray[np.int64]
-
-
-class Replay:
-    """Bits that follow from a key: for simulations of what is public, never for noise on private data."""
-
-    __slots__ = ("_cipher",)
-
-    def __init__(self, key: bytes) -> None:
-        secret = hashlib.sha512(key).digest()
-        self._cipher = Cipher(algorithms.AES(secret[:32]), modes.CTR(secret[32:48])).encryptor()
-
-    def read(self, count: int) -> NDArray[np.uint8]:
-        """The next `count` bytes."""
-        return np.frombuffer(bytearray(self._cipher.update(bytes(count))), dtype=np.uint8)
 
 
 def key_of(measured: Measured, purpose: str) -> bytes:
