@@ -11,13 +11,14 @@ import discreet
 from chance import LEVEL, at_most, fit, fits, laplace_pmf
 from discreet import Allotment, Budget, Category, Integer, Schema, Unit, bins, discover
 from discreet.accounting import pure, zcdp
+from discreet.core.apportion import apportioned
 from discreet.core.unit import Neighbours
 from discreet.errors import BudgetError, InputError
 from discreet.hierarchy.asked import moved_sums
 from discreet.hierarchy.mobility.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
 from discreet.hierarchy.mobility.gravity import posterior
 from discreet.hierarchy.mobility.question import SHARES, mobility
-from discreet.hierarchy.mobility.table import apportioned, whole_table
+from discreet.hierarchy.mobility.table import whole_table
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.measure import Rows

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.apportion import apportioned
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.synth.commute_land import Land
@@ -57,7 +58,7 @@ def flows_of(cells: Noisy, origins: Noisy, destinations: Noisy | None, sizes: Wh
     real = _agreeing(mean, spread, starts, ends)
     empty = ~real.any(axis=0)
     real[:, empty] = expected[:, empty] + 1e-9 * possible[:, empty]
-    return _whole(real, np.rint(columns).astype(np.int64))
+    return apportioned(real.T, np.rint(columns).astype(np.int64)).T
 
 
 def _best(sources: Sequence[tuple[Floats, Floats]]) -> Floats:
@@ -173,13 +174,3 @@ def _agreeing(mean: Floats, spread: Floats, rows: tuple[Floats, Floats], columns
         push = push + (down - down_doubt * push - found.sum(axis=0)) / widths[1]
         found = np.maximum(mean + spread * (pull[:, None] + push), 0)
     return found
-
-
-def _whole(real: Floats, totals: Whole) -> Whole:
-    """Every column, in proportion, as whole numbers that add up to its total: by largest remainders."""
-    due = real * (totals / real.sum(axis=0))
-    found = np.floor(due).astype(np.int64)
-    order = np.argsort(found - due, axis=0, kind="stable")
-    place = np.empty_like(order)
-    np.put_along_axis(place, order, np.arange(len(real))[:, None], axis=0)
-    return np.asarray(found + (place < totals - found.sum(axis=0)))

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.apportion import apportioned
 from discreet.hierarchy.mobility.gravity import posterior
 from discreet.hierarchy.mobility.nearest import nearest
-from discreet.hierarchy.mobility.table import apportioned, whole_table
+from discreet.hierarchy.mobility.table import whole_table
 from discreet.mechanisms import Gaussian, Laplace
 
 __all__ = ["CELLS", "DESTINATIONS", "ORIGINS", "WINDOWS", "ZONES", "Layout", "agreeing"]
