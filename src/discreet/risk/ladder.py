@@ -1,0 +1,117 @@
+"""Coarser and coarser: a column's values step by step in wider groups, up to one group of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError
+from discreet.risk.records import Coded
+
+__all__ = ["ANY", "Ladder", "ladder_of"]
+
+ANY = "*"
+_STEPS = 6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ladder:
+    """For every step: which group each value falls in, and what the groups are called. Step 0 is the values."""
+
+    groups: tuple[NDArray[np.int64], ...]
+    labels: tuple[tuple[Any, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def climbed(self, column: Coded, step: int) -> Coded:
+        """The column at a step."""
+        return Coded(self.groups[step][column.codes], self.labels[step], column.ordered)
+
+    def loss(self, column: Coded, step: int) -> float:
+        """The part of what the column told that is lost at a step: 0 for the values, 1 for one group of all.
+
+        For a row, (values in its group - 1) / (values - 1), on average over rows (the normalised certainty penalty).
+        """
+        if column.size <= 1:
+            return 0.0
+        group = self.groups[step]
+        width = np.bincount(group)[group]
+        return float(((width - 1) / (column.size - 1))[column.codes].mean())
+
+
+def ladder_of(name: str, column: Coded, how: Any = None) -> Ladder:
+    """A ladder: from widths for numbers, (5, 10, 20); from a mapping of values to groups (each a name or a list of
+    names, finest first); otherwise doubled widths for numbers, shortened codes for text of one length, and one step
+    to `ANY` for other names.
+    """
+    if isinstance(how, Mapping):
+        return _mapped(name, column, how)
+    numbers = all(isinstance(value, int | float) for value in column.values if value is not None)
+    if how is not None:
+        if not numbers or not column.ordered:
+            raise InputError(f"ladders.{name}", how, "a mapping of values to groups: the column holds no numbers")
+        return _widths(name, column, how)
+    if numbers and column.ordered:
+        there = [value for value in column.values if value is not None]
+        span = float(max(there) - min(there)) if there else 0.0
+        unit = 1.0 if all(isinstance(value, int) for value in there) else 10.0 ** np.floor(np.log10(span / 100 or 1))
+        nice = [unit * factor * 10**power for power in range(9) for factor in (2, 5, 10)]
+        return _widths(name, column, [width for width in nice if width < span][:_STEPS])
+    lengths = {len(value) if isinstance(value, str) else 0 for value in column.values if value is not None}
+    if len(lengths) == 1 and (length := lengths.pop()) > 1:
+        kept = range(length - 1, 0, -1)
+        return _built(column, [[_cut(value, left, length) for value in column.values] for left in kept])
+    return _built(column, [])
+
+
+def _cut(value: Any, left: int, length: int) -> Any:
+    return None if value is None else value[:left] + ANY * (length - left)
+
+
+def _widths(name: str, column: Coded, widths: Sequence[Any]) -> Ladder:
+    steps = []
+    for width in widths:
+        if isinstance(width, bool) or not isinstance(width, int | float) or not 0 < width < float("inf"):
+            raise InputError(f"ladders.{name}", width, "widths above zero")
+        whole = all(isinstance(value, int) for value in column.values if value is not None) and width == int(width)
+        steps.append([_band(value, int(width) if whole else width, whole) for value in column.values])
+    return _built(column, steps)
+
+
+def _band(value: Any, width: float, whole: bool) -> Any:
+    if value is None:
+        return None
+    low = value // width * width
+    return f"{low}-{low + width - 1}" if whole else f"[{low:g}, {low + width:g})"
+
+
+def _mapped(name: str, column: Coded, groups: Mapping[Any, Any]) -> Ladder:
+    chains = []
+    for value in column.values:
+        if value is not None and value not in groups:
+            raise InputError(f"ladders.{name}", value, "a group for every value of the column")
+        chain = groups.get(value, [])
+        chains.append(list(chain) if isinstance(chain, list | tuple) else [chain])
+    depth = max(len(chain) for chain in chains)
+    padded = [[*chain, *[chain[-1] if chain else None] * (depth - len(chain))] for chain in chains]
+    return _built(column, [[chain[step] for chain in padded] for step in range(depth)])
+
+
+def _built(column: Coded, steps: list[list[Any]]) -> Ladder:
+    """Values, the steps given (those that change nothing left out), and one group of all."""
+    groups, labels = [np.arange(column.size)], [column.values]
+    for step in [*steps, [ANY] * column.size]:
+        named = tuple(dict.fromkeys(step))
+        place = {label: index for index, label in enumerate(named)}
+        group = np.array([place[label] for label in step], dtype=np.int64)
+        merged = len(named) < len(labels[-1])
+        nested = len({(int(a), int(b)) for a, b in zip(groups[-1], group, strict=True)}) == len(labels[-1])
+        if merged and nested:
+            groups.append(group)
+            labels.append(named)
+    return Ladder(tuple(groups), tuple(labels))

@@ -1,0 +1,155 @@
+"""A table as its owner has it: columns of values, each told apart by a code. Nothing here is private from the owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError
+
+__all__ = ["Coded", "Records"]
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """One column: `values` in order, each row's place among them. A missing value is a value, `None`, the last."""
+
+    codes: Codes
+    values: tuple[Any, ...]
+    ordered: bool
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        return len(self.values)
+
+    def taken(self, rows: NDArray[Any]) -> Coded:
+        """Some of the rows, under the same codes."""
+        return Coded(self.codes[rows], self.values, self.ordered)
+
+    @classmethod
+    def of(cls, values: Any, name: str) -> Coded:
+        """Tell the values of an Arrow array, or of anything that can be made one, apart."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        try:
+            array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            raise InputError(name, "a column of mixed types", "values of one type") from None
+        if isinstance(array, pa.ChunkedArray):
+            array = array.combine_chunks()
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if pa.types.is_floating(array.type):
+            array = pc.if_else(pc.is_nan(array), None, array)
+        coded = pc.dictionary_encode(array, null_encoding="mask")
+        found = coded.dictionary.to_pylist()
+        codes = np.asarray(coded.indices.fill_null(len(found)), dtype=np.int64)
+        numbers = _as_numbers(found)
+        order = sorted(range(len(found)), key=lambda place: (numbers or found)[place])
+        rank = np.empty(len(found) + 1, dtype=np.int64)
+        rank[[*order, len(found)]] = np.arange(len(found) + 1)
+        named = tuple((numbers or found)[place] for place in order)
+        missing = (None,) if coded.indices.null_count else ()
+        text = bool(named) and isinstance(named[0], str | bool)
+        return cls(rank[codes], named + missing, not text)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Records:
+    """Columns of one length, by name."""
+
+    columns: Mapping[str, Coded]
+    rows: int
+
+    @classmethod
+    def read(cls, source: Any, names: Iterable[str] | None = None) -> Records:
+        """From a CSV or Parquet file, an Arrow table, a data frame, or a mapping of names to columns.
+
+        Text of digits is read as numbers unless one begins with a needless 0, as codes of places do.
+        """
+        import pyarrow as pa
+
+        if isinstance(source, Records):
+            return source if names is None else source.only(names)
+        if isinstance(source, str | Path):
+            found = _from_file(Path(source), names)
+        elif isinstance(source, Mapping):
+            found = {str(name): source[name] for name in _known(names, list(source))}
+        else:
+            to_arrow = getattr(source, "to_arrow", None)  # Polars and DuckDB
+            if not isinstance(source, pa.Table):
+                source = to_arrow() if callable(to_arrow) else pa.table(source)
+            found = {name: source[name] for name in _known(names, source.column_names)}
+        columns = {name: Coded.of(values, name) for name, values in found.items()}
+        lengths = {len(column.codes) for column in columns.values()}
+        if len(lengths) != 1:
+            raise InputError("columns", sorted(columns), "at least one column, all of one length")
+        (rows,) = lengths
+        if rows == 0:
+            raise InputError("data", "a table without rows", "at least one row")
+        return cls(columns, rows)
+
+    def only(self, names: Iterable[str]) -> Records:
+        """Some of the columns."""
+        return Records({name: self.columns[name] for name in _known(names, list(self.columns))}, self.rows)
+
+    def taken(self, rows: NDArray[Any]) -> Records:
+        """Some of the rows."""
+        columns = {name: column.taken(rows) for name, column in self.columns.items()}
+        return Records(columns, len(next(iter(columns.values())).codes))
+
+    def __getitem__(self, name: str) -> Coded:
+        return self.columns[next(iter(_known([name], list(self.columns))))]
+
+
+def _known(names: Iterable[str] | None, there: list[str]) -> list[str]:
+    if names is None:
+        return there
+    asked = list(dict.fromkeys(names))
+    if strange := [name for name in asked if name not in there]:
+        raise InputError("columns", strange[0], "one of " + ", ".join(map(str, there)))
+    return asked
+
+
+def _from_file(path: Path, names: Iterable[str] | None) -> dict[str, Any]:
+    import duckdb
+
+    if not path.exists():
+        raise InputError("data", path.name, "a file that exists")
+    place = str(path).replace("'", "''")
+    text = "" if path.suffix.lower() == ".parquet" else ", all_varchar=true, header=true"
+    reader = "read_parquet" if path.suffix.lower() == ".parquet" else "read_csv"
+    with duckdb.connect() as connection:
+        try:
+            view = connection.sql(f"FROM {reader}('{place}'{text})")
+            wanted = _known(names, view.columns)
+            quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in wanted)
+            table = view.project(quoted).to_arrow_table()
+        except duckdb.Error as problem:
+            raise InputError("data", path.name, "a CSV file with a header, or a Parquet file") from problem
+    return {name: table[name] for name in wanted}
+
+
+def _as_numbers(found: list[Any]) -> list[Any] | None:
+    """The numbers that texts stand for; None if one stands for none, or is a code such as 02139."""
+    if not found or not all(isinstance(value, str) for value in found):
+        return None
+    numbers: list[Any] = []
+    for text in found:
+        digits = text.lstrip("-")
+        if len(digits) > 1 and digits[0] == "0" and digits[1] != ".":
+            return None
+        try:
+            numbers.append(int(text) if digits.isdecimal() else float(text))
+        except ValueError:
+            return None
+    return numbers if all(number == number for number in numbers) and len(set(numbers)) == len(numbers) else None

@@ -1,0 +1,135 @@
+"""Measures of anonymity against their definitions, by brute force on small tables."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import InputError
+from discreet.risk.anonymity import anonymity
+from discreet.risk.classes import classes_of
+from discreet.risk.diversity import diversity
+from discreet.risk.population import population
+from discreet.risk.records import Coded, Records
+
+PEOPLE = {
+    "age": [30, 30, 30, 41, 41, 52],
+    "zip": ["02139", "02139", "02139", "02140", "02140", "02141"],
+    "dx": ["flu", "flu", "flu", "flu", "cold", "flu"],
+}
+
+
+def brute(rows, secret):
+    """Every measure straight from its definition."""
+    groups = {}
+    for row, value in zip(rows, secret, strict=True):
+        groups.setdefault(row, []).append(value)
+    everybody = {value: secret.count(value) / len(secret) for value in set(secret)}
+    values = sorted(everybody)
+    closeness, entropy = [], []
+    for members in groups.values():
+        share = {value: members.count(value) / len(members) for value in values}
+        entropy.append(math.exp(-sum(p * math.log(p) for p in share.values() if p)))
+        if isinstance(values[0], str):
+            closeness.append(sum(abs(share[v] - everybody[v]) for v in values) / 2)
+        else:
+            gaps = itertools.accumulate(share[v] - everybody[v] for v in values)
+            closeness.append(sum(map(abs, gaps)) / max(len(values) - 1, 1))
+    told = sum(len(members) for members in groups.values() if len(set(members)) == 1)
+    sizes = sorted(len(members) for members in groups.values())
+    return sizes, min(len(set(members)) for members in groups.values()), min(entropy), max(closeness), told
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab"), st.integers(0, 6)), min_size=1, max_size=30),
+    st.booleans(),
+)
+def test_every_measure_is_what_its_definition_says(rows, named):
+    secret = [f"s{value}" if named else value for *_, value in rows]
+    columns = [Coded.of([row[0] for row in rows], "x"), Coded.of([row[1] for row in rows], "y")]
+    classes = classes_of(columns)
+    found = diversity("s", Coded.of(secret, "s"), classes)
+    sizes, distinct, entropy, closeness, told = brute([row[:2] for row in rows], secret)
+    assert sorted(classes.sizes.tolist()) == sizes
+    assert (found.distinct, found.told) == (distinct, told)
+    assert found.entropy == pytest.approx(entropy)
+    assert found.closeness == pytest.approx(closeness, abs=1e-9)
+
+
+def test_many_columns_do_not_overflow():
+    draws = np.random.default_rng(3).integers(0, 50_000, (200, 6))
+    draws[100:] = draws[:100]
+    columns = [Coded(draws[:, place], tuple(range(50_000)), True) for place in range(6)]
+    assert classes_of(columns).sizes.tolist() == [2] * 100
+
+
+def test_the_words_name_who_is_alone_and_what_k_does_not_promise():
+    found = anonymity(PEOPLE, quasi=["age", "zip"], sensitive=["dx"])
+    assert (found.k, found.alone, found.classes, found.sensitive[0].told) == (1, 1, 3, 4)
+    assert found.telling[0].alone == 1
+    assert "look like nobody else" in found.explain()
+    assert "does not promise" in found.explain()
+
+
+def test_codes_with_a_needless_zero_stay_text_and_digits_become_numbers(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("age,zip,height\n30,02139,1.5\n4,10000,\n,02140,2\n")
+    found = Records.read(path)
+    assert found["age"].values == (4, 30, None)
+    assert found["age"].codes.tolist() == [1, 0, 2]
+    assert found["zip"].values == ("02139", "02140", "10000")
+    assert found["height"].values == (1.5, 2, None)
+    assert (found["age"].ordered, found["zip"].ordered) == (True, False)
+
+
+def test_frames_and_arrow_tables_are_read_alike():
+    import pandas
+    import polars
+    import pyarrow
+
+    wanted = anonymity(PEOPLE, quasi="age,zip", sensitive="dx")
+    for table in (pandas.DataFrame(PEOPLE), polars.DataFrame(PEOPLE), pyarrow.table(PEOPLE)):
+        assert anonymity(table, quasi="age,zip", sensitive="dx") == wanted
+
+
+def test_estimates_for_a_population_find_the_truth_of_a_made_up_one():
+    """A population with Zipf-like cells: both estimates are of the right size; nothing finer is claimed."""
+    draw = np.random.default_rng(5)
+    cells = (draw.pareto(0.6, 400_000) * 3000).astype(np.int64)
+    everybody = np.unique(cells, return_counts=True)[1]
+    alone = int((everybody == 1).sum())
+    sample = cells[draw.random(len(cells)) < 0.05]
+    found = population(classes_of([Coded.of(sample, "cell")]), len(cells))
+    assert 0.5 * alone < found.pitman < 2 * alone
+    assert 0 < found.zayatz < 1
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"quasi": []}, "quasi"),
+        ({"quasi": ["age", "age"]}, "quasi"),
+        ({"quasi": ["shoe"]}, "columns"),
+        ({"sensitive": ["age"]}, "sensitive"),
+        ({"few": 0}, "few"),
+        ({"population_size": 3}, "population"),
+    ],
+)
+def test_bad_questions_are_refused(change, field):
+    with pytest.raises(InputError, match=field):
+        anonymity(PEOPLE, **{"quasi": ["age", "zip"], "sensitive": ["dx"], **change})
+
+
+def test_bad_tables_are_refused(tmp_path):
+    with pytest.raises(InputError, match="exists"):
+        anonymity(tmp_path / "none.csv", quasi="a")
+    with pytest.raises(InputError, match="at least one row"):
+        anonymity({"a": []}, quasi="a")
+    with pytest.raises(InputError, match="one length"):
+        Records.read({"a": [1], "b": [1, 2]})
+    with pytest.raises(InputError, match="one type"):
+        Records.read({"a": [1, "x"]})
