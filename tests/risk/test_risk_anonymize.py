@@ -70,8 +70,8 @@ def test_boxes_can_be_made_diverse():
 def test_ladders_of_numbers_codes_and_names():
     ages = Coded.of([3, 7, 17, None], "age")
     assert ladder_of("age", ages, [10]).labels == ((3, 7, 17, None), ("0-9", "10-19", None), (ANY,))
-    codes = Coded.of(["021", "022", "101"], "zip")
-    assert ladder_of("zip", codes).labels[1:] == (("02*", "10*"), ("0**", "1**"), (ANY,))
+    codes = Coded.of(["021", "022", "031", "101"], "zip")
+    assert ladder_of("zip", codes).labels[1:] == (("02*", "03*", "10*"), ("0**", "1**"), (ANY,))
     jobs = {"nurse": ["health", "work"], "doctor": ["health", "work"], "cook": ["food", "work"]}
     names = Coded.of(["cook", "doctor", "nurse"], "job")
     assert ladder_of("job", names, jobs).labels[1:] == (("food", "health"), ("work",))
