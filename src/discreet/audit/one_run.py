@@ -1,0 +1,201 @@
+"""Audit a whole training or synthesis from one run: plant canaries by fair coins, guess which coins came up.
+
+Each of `canaries` records is put in the data or left out by a coin of its own. After the run the auditor sees the model
+(or the synthetic rows), guesses "in" or "out" for at most `guesses` of them and keeps quiet about the rest. A private
+run makes many right guesses unlikely. (Steinke, Nasr, Jagielski 2023 began this; the bounds here are our own and need
+no cited result: docs/proofs/audit.md, "One run".)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.accounting.exact import real_gaussian_delta
+from discreet.audit.binomial import tail, tail_ratio
+from discreet.audit.claim import Claim, Claimed, read_claim
+from discreet.core.exact import exactly
+from discreet.core.mechanism import Bits
+from discreet.errors import InputError
+from discreet.noise.bits import SystemBits
+
+__all__ = ["OneRun", "chance", "coins", "guess"]
+
+_LARGEST = 50.0
+_EPSILONS = np.concatenate([[0.0], np.geomspace(0.01, 20.0, 60)])
+_DOWN = 1 - 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class OneRun:
+    """What one run showed: of `canaries` coins, `guesses` were guessed and `correct` of these were right.
+
+    Guarantee
+        If the run is (epsilon, delta)-differentially private for adding or removing one record, `chance` is at least
+        the probability of this many right guesses or more; hence each bound below is wrong with probability at most
+        1 - confidence. `guesses` must be settled before looking at the coins.
+
+    >>> run = OneRun(canaries=1000, guesses=200, correct=180)
+    >>> round(run.epsilon(), 2), round(run.epsilon(delta=1e-5), 2), run.refutes((1, 1e-5))
+    (1.8, 1.8, True)
+    """
+
+    canaries: int
+    guesses: int
+    correct: int
+
+    def __post_init__(self) -> None:
+        for field in ("canaries", "guesses", "correct"):
+            value = getattr(self, field)
+            if isinstance(value, bool) or int(value) != value or value < 0:
+                raise InputError(field, value, "a whole number, zero or more")
+            object.__setattr__(self, field, int(value))
+        if self.canaries < 1:
+            raise InputError("canaries", self.canaries, "1 or more")
+        if self.guesses > self.canaries:
+            raise InputError("guesses", self.guesses, f"at most the number of canaries, {self.canaries}")
+        if self.correct > self.guesses:
+            raise InputError("correct", self.correct, f"at most the number of guesses, {self.guesses}")
+
+    def chance(self, claim: Claimed) -> float:
+        """The most likely that this many right guesses can be if the claim is true: the best of its lines."""
+        held = read_claim(claim)
+        lines = zip(held.epsilons.tolist(), held.deltas.tolist(), strict=True)
+        return min((chance(self, epsilon, delta) for epsilon, delta in lines), default=1.0)
+
+    def refutes(self, claim: Claimed, confidence: float = 0.95) -> bool:
+        """Whether the run contradicts the claim; a true claim is contradicted with chance 1 - confidence at most."""
+        held, miss = read_claim(claim), 1 - _read_confidence(confidence)
+        if self.correct == 0:
+            return False
+        return self.chance(held) <= miss or _overfull(self, lambda correct: _fewest_wrong(held, correct), miss)
+
+    def epsilon(self, delta: float = 0.0, confidence: float = 0.95) -> float:
+        """A lower bound on epsilon at this delta; zero where nothing is shown."""
+        if not 0 <= delta < 1:
+            raise InputError("delta", delta, "at least 0 and less than 1")
+        miss = 1 - _read_confidence(confidence)
+        return _largest(lambda epsilon: chance(self, epsilon, delta) <= miss)
+
+    def mu(self, confidence: float = 0.95) -> float:
+        """A lower bound on mu, if the run is claimed to be as private as Gaussian noise of sensitivity/mu."""
+        miss = 1 - _read_confidence(confidence)
+
+        def refuted(mu: float) -> bool:
+            precision = exactly(mu, "mu") ** 2
+            lines = ((e, float(real_gaussian_delta(precision, exactly(e, "epsilon")))) for e in _EPSILONS.tolist())
+            if any(chance(self, e, d * (1 + 1e-12)) <= miss for e, d in lines):
+                return True
+            return _overfull(self, lambda correct: _gaussian_wrong(mu, correct), miss)
+
+        return _largest(refuted)
+
+
+def chance(run: OneRun, epsilon: float, delta: float = 0.0) -> float:
+    """The most likely that an (epsilon, delta)-private run lets this many guesses be right, rounded up.
+
+    With B binomial(guesses, e^epsilon/(1 + e^epsilon)): P[B >= v] + canaries delta P[B >= v] P[B < v] / (v P[B = v]).
+    """
+    if run.correct == 0:
+        return 1.0
+    right, wrong = 1 / (1 + math.exp(-min(epsilon, 700.0))), 1 / (1 + math.exp(min(epsilon, 700.0)))
+    above = tail(run.guesses, right, wrong, run.correct)
+    if above >= 1 or delta == 0:
+        return above
+    below = min(1.0, 1 - above + 1e-6)
+    excess = below * tail_ratio(run.guesses, right, wrong, run.correct) / run.correct
+    return min(1.0, above + run.canaries * delta * excess)
+
+
+def coins(canaries: int, bits: Bits | None = None) -> NDArray[np.bool_]:
+    """One fair coin for each canary: whether it goes into the data."""
+    if canaries < 1:
+        raise InputError("canaries", canaries, "1 or more")
+    return np.asarray((bits or SystemBits()).read(int(canaries)) & 1, dtype=np.bool_)
+
+
+def guess(scores: ArrayLike, included: ArrayLike, guesses: int | None = None) -> OneRun:
+    """Guess "in" for the highest scores and "out" for the lowest, half of `guesses` each (all of them if None).
+
+    A score says how much the result looks as if it had seen the canary (minus the loss on it, say); it may be any
+    function of the result. `included` are the coins, looked at only to count the right guesses.
+
+    >>> guess([3.0, 0.1, 2.5, -1.0], [True, False, True, False])
+    OneRun(canaries=4, guesses=4, correct=4)
+    """
+    marks, truth = np.asarray(scores, dtype=np.float64), np.asarray(included)
+    if marks.ndim != 1 or np.isnan(marks).any():
+        raise InputError("scores", f"an array of shape {marks.shape}", "one number for each canary, none of them NaN")
+    if truth.shape != marks.shape or truth.dtype != np.bool_:
+        raise InputError("included", f"an array of {truth.dtype} of shape {truth.shape}", "one True or False a canary")
+    total = len(marks) if guesses is None else guesses
+    if isinstance(total, bool) or int(total) != total or not 0 <= total <= len(marks):
+        raise InputError("guesses", guesses, f"a whole number, at most the number of canaries, {len(marks)}")
+    order = np.argsort(marks, kind="stable")
+    out = int(total) // 2
+    lowest, highest = order[:out], order[len(order) - (int(total) - out) :]
+    right = int((~truth[lowest]).sum()) + int(truth[highest].sum())
+    return OneRun(len(marks), int(total), right)
+
+
+def _overfull(run: OneRun, fewest_wrong: Callable[[float], float], miss: float) -> bool:
+    """Whether P[correct >= v] > `miss` needs more probability than there is (see the proof, "Trade-off curves").
+
+    `right` and `wrong` are the shares of canaries guessed rightly and wrongly in the outcomes with j right or more.
+    Going down from v, the curve says how many must be guessed wrongly, and so how likely j - 1 right ones are.
+    """
+    right = miss * run.correct / run.canaries
+    wrong = miss * (run.guesses - run.correct) / run.canaries
+    full = run.guesses / run.canaries
+    for j in range(run.correct, 0, -1):
+        needed = fewest_wrong(right) * _DOWN
+        if needed > wrong:
+            right += (needed - wrong) * (j - 1) / (run.guesses - j + 1) * _DOWN
+            wrong = needed
+        if (right + wrong) * _DOWN > full:
+            return True
+    return False
+
+
+def _fewest_wrong(claim: Claim, right: float) -> float:
+    """The least share of wrong guesses beside this share of right ones, under the claim."""
+    if claim.floor is not None:
+        false_alarm, missed = claim.floor.false_alarm, claim.floor.missed
+        enough = 1 - missed >= right  # `most` at a point; between points it is that of the right one
+        place = int(np.argmax(enough)) if enough.any() else len(missed) - 1
+        return float(false_alarm[max(place - 1, 0)]) if place else 0.0
+    steep = np.exp(-claim.epsilons) * (right - claim.deltas)
+    flat = 1 - claim.deltas - np.exp(np.minimum(claim.epsilons, 700.0)) * (1 - right)
+    return max(0.0, float(np.maximum(steep, flat).max()))
+
+
+def _gaussian_wrong(mu: float, right: float) -> float:
+    from statistics import NormalDist
+
+    if not 0 < right < 1:
+        return 0.0 if right <= 0 else 1.0
+    at = NormalDist().inv_cdf(right) - mu
+    return math.erfc(-at / math.sqrt(2)) / 2
+
+
+def _largest(refuted: Callable[[float], bool]) -> float:
+    """Nearly the largest number that is refuted; what is returned was itself tested."""
+    low, high = 0.0, 1 / 64
+    while refuted(high):
+        low, high = high, 2 * high
+        if high > _LARGEST:
+            return low
+    while high - low > 1e-4 * high and high > 1e-6:
+        middle = (low + high) / 2
+        low, high = (middle, high) if refuted(middle) else (low, middle)
+    return low
+
+
+def _read_confidence(value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
+        raise InputError("confidence", value, "strictly between 0 and 1, such as 0.95")
+    return float(value)

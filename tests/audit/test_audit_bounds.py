@@ -1,0 +1,135 @@
+"""Intervals that never promise too much, and the losses they refute."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from chance import at_most as seldom
+from discreet.accounting import tradeoff
+from discreet.audit.binomial import at_least, at_most
+from discreet.audit.bounds import Rates, rates
+from discreet.audit.claim import read_claim
+from discreet.core.loss import ZCDP, Approx, GaussianNoise, LaplaceNoise, Pure, RealGaussianNoise, Repeated
+from discreet.errors import InputError
+
+CASES = [(0, 10, 0.05), (10, 10, 0.05), (1, 2, 0.3), (75, 100, 0.025), (5, 100_000, 1e-10), (60_000, 100_000, 1e-12)]
+
+
+@pytest.mark.parametrize(("successes", "trials", "miss"), CASES)
+def test_intervals_are_clopper_and_pearsons_rounded_outward(successes, trials, miss):
+    low, high = at_least(successes, trials, miss), at_most(successes, trials, miss)
+    exact_low = stats.beta.ppf(miss, successes, trials - successes + 1) if successes else 0.0
+    exact_high = stats.beta.isf(miss, successes + 1, trials - successes) if successes < trials else 1.0
+    assert exact_low * (1 - 1e-8) <= low <= exact_low
+    assert exact_high <= high <= exact_high * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("probability", [0.001, 0.3, 0.999])
+def test_intervals_cover_at_every_probability(probability):
+    trials, miss = 50, 0.1
+    mass = stats.binom.pmf(np.arange(trials + 1), trials, probability)
+    above = sum(mass[k] for k in range(trials + 1) if at_least(k, trials, miss) > probability)
+    below = sum(mass[k] for k in range(trials + 1) if at_most(k, trials, miss) < probability)
+    assert above <= miss
+    assert below <= miss
+
+
+def test_an_interval_of_the_plain_kind_would_not_cover():
+    # The twin: successes/trials minus 1.28 standard errors, at a probability of 0.999.
+    trials, probability, miss = 50, 0.999, 0.1
+    mass = stats.binom.pmf(np.arange(trials + 1), trials, probability)
+    shares = np.arange(trials + 1) / trials
+    plain = shares - stats.norm.isf(miss) * np.sqrt(shares * (1 - shares) / trials)
+    assert mass[plain > probability].sum() > 9 * miss
+
+
+def test_epsilon_of_rates():
+    attack = Rates(0.75, 0.25)
+    assert math.log(3) - 1e-9 < attack.epsilon() <= math.log(3)
+    assert attack.epsilon(0.5) == pytest.approx(0.0, abs=1e-9)
+    assert Rates(0.2, 0.3).epsilon() == 0
+    # An alarm that is almost always right to be silent: the opposite attack is the strong one.
+    assert Rates(0.999, 0.5).epsilon() == pytest.approx(math.log(500), abs=1e-9)
+
+
+def test_mu_of_rates_is_the_shift():
+    for mu in (0.3, 1.0, 4.0):
+        for at in (-2.0, 0.0, 1.5):
+            attack = Rates(stats.norm.sf(at - mu), stats.norm.sf(at))
+            assert mu - 1e-6 < attack.mu() <= mu
+    assert Rates(0.1, 0.2).mu() == 0
+
+
+@pytest.mark.parametrize("mu", [0.5, 2.0])
+def test_rho_of_rates_stays_below_the_true_one(mu):
+    best = max(Rates(stats.norm.sf(at - mu), stats.norm.sf(at)).rho() for at in np.linspace(-6, 8, 60))
+    assert 0.5 * mu**2 / 2 < best <= mu**2 / 2
+    assert Rates(0.5, 0.5).rho() == 0
+    assert Rates(0.4, 0.1).rho(0.35) < Rates(0.4, 0.1).rho()
+
+
+def test_rates_hold_together():
+    repeats, wrong = 600, 0
+    drawn = stats.binom.rvs(200, [0.6, 0.2], size=(repeats, 2), random_state=7)
+    for inside, outside in drawn.tolist():
+        found = rates(inside, 200, outside, 200, miss=0.2)
+        wrong += found.detected > 0.6 or found.alarmed < 0.2
+    assert seldom(wrong, repeats, 0.2)
+    assert wrong > 0
+
+
+LOSSES = [
+    Pure(1),
+    Approx(1, "1e-3"),
+    ZCDP("0.1"),
+    ZCDP("0.1", "1e-3"),
+    LaplaceNoise(2, 1),
+    GaussianNoise(3, 1),
+    RealGaussianNoise(1),
+    Repeated(LaplaceNoise(4, 1), 2),
+]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_a_claim_allows_about_what_its_floor_allows(loss):
+    claim, floor = read_claim(loss), tradeoff(loss, points=21)
+    for alarmed, missed in zip(floor.false_alarm[1:-1], floor.missed[1:-1], strict=True):
+        most = claim.most(float(alarmed))
+        assert 1 - missed - 0.01 < most < 1 - missed + 0.03
+        assert claim.refuted(Rates(min(1.0, most + 1e-9), float(alarmed))) or most > 1 - 1e-9
+
+
+def test_the_worst_attacks_a_claim_allows_do_not_refute_it():
+    for at in np.linspace(-3, 4, 15):  # real Gaussian noise of sigma 1, every threshold
+        attack = Rates(stats.norm.sf(at - 1), stats.norm.sf(at))
+        for loss in (RealGaussianNoise(1), ZCDP("0.5")):
+            assert not read_claim(loss).refuted(attack)
+        assert read_claim(RealGaussianNoise("1.05")).refuted(attack) or abs(at - 0.5) > 2
+    assert any(
+        read_claim(ZCDP("0.35")).refuted(Rates(stats.norm.sf(at - 1), stats.norm.sf(at)))
+        for at in np.linspace(-3, 4, 30)
+    )
+
+
+def test_a_curve_is_a_claim():
+    claim = read_claim(tradeoff(RealGaussianNoise(1), points=201))
+    at = 0.5
+    assert not claim.refuted(Rates(stats.norm.sf(at - 1), stats.norm.sf(at)))
+    assert claim.refuted(Rates(stats.norm.sf(at - 1.1), stats.norm.sf(at)))
+
+
+def test_a_claim_in_words():
+    assert read_claim((1, 1e-6)).words == "epsilon = 1, delta = 1e-6"
+    assert read_claim(GaussianNoise(1, 1)).words == "rho = 0.5"
+    assert read_claim(Pure(2)).epsilon(0.0) == 2
+    assert read_claim(ZCDP(1)).epsilon(1e-5) < 8
+
+
+@pytest.mark.parametrize("wrong", [("successes", 11, 10, 0.1), ("trials", 0, 0, 0.1), ("miss", 1, 10, 0.0)])
+def test_bad_counts_are_named(wrong):
+    field, *values = wrong
+    for bound in (at_least, at_most):
+        with pytest.raises(InputError, match=field):
+            bound(*values)
