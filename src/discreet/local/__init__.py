@@ -1,1 +1,31 @@
-"""Surveys nobody has to trust: every person randomises their own answer."""
+"""Surveys nobody has to trust: every person randomises their own answer.
+
+| to learn | use |
+|---|---|
+| which of a few categories people are in | `GRR`; two coins are `GRR.coin()` |
+| which of many | `OUE`, `SUE` |
+
+A `Survey` gives a mechanism a name, so that replies cannot be mixed up.
+"""
+
+from discreet.local.estimate import Estimate
+from discreet.local.grr import GRR
+from discreet.local.protocol import Oracle, Responder
+from discreet.local.survey import Batch, Reply, Survey
+from discreet.local.tally import Tally
+from discreet.local.unary import OUE, SUE
+from discreet.local.wire import responder_from_dict
+
+__all__ = [
+    "GRR",
+    "OUE",
+    "SUE",
+    "Batch",
+    "Estimate",
+    "Oracle",
+    "Reply",
+    "Responder",
+    "Survey",
+    "Tally",
+    "responder_from_dict",
+]

@@ -1,0 +1,127 @@
+"""Frequencies estimated from scrambled answers: unbiased, with variances and intervals.
+
+Nothing is clipped or rescaled here: an estimate may be below zero, and then says so. `Estimate.consistent` does it on
+request, by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError
+from discreet.local.postprocess import Consistency, consistent
+from discreet.local.tally import Tally
+from discreet.mechanisms.inputs import read_confidence
+
+__all__ = ["Estimate", "Of"]
+
+Of = Literal["respondents", "population"]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """How many of `n` people are in each category, as shares of one.
+
+    `spread` holds, for each category, the variance of one person's score as v0 + v1 f + v2 f^2 in the true frequency f
+    (three columns): of the whole, sampling included. Without sampling it is f(1 - f) less.
+    """
+
+    n: float
+    frequencies: Floats
+    spread: Floats
+    jump: float = 0.0  # of an estimate when one report more supports a category: half of it corrects for steps
+    method: str = "unbiased"
+
+    @classmethod
+    def of(cls, tally: Tally, hit: Fraction, miss: Fraction) -> Estimate:
+        """From a tally whose scores have mean `hit` and `miss`."""
+        low, contrast = float(miss), float(hit - miss)
+        shares = (tally.first / tally.n - low) / contrast
+        count = len(shares)
+        if tally.first is tally.second:  # scores are 0 and 1
+            row = [low * (1 - low) / contrast**2, (1 - 2 * low) / contrast, -1.0]
+            spread = np.tile(np.array(row), (count, 1))
+        else:
+            squares = tally.second / tally.n
+            spread = np.column_stack([squares / contrast**2, np.zeros(count), np.full(count, -1.0)])
+        return cls(tally.n, shares, spread, 1 / (tally.n * contrast))
+
+    def __len__(self) -> int:
+        return len(self.frequencies)
+
+    @property
+    def counts(self) -> Floats:
+        """The same as numbers of respondents."""
+        return self.frequencies * self.n
+
+    def variance(self, of: Of = "respondents") -> Floats:
+        """Estimated, of each frequency."""
+        shares = np.clip(self.frequencies, 0, 1)
+        v0, v1, v2 = self._spread(of)
+        return np.asarray(np.maximum(v0 + v1 * shares + v2 * shares**2, 0) / self.n)
+
+    def standard_error(self, of: Of = "respondents") -> Floats:
+        """The square root of the variance."""
+        return np.sqrt(self.variance(of))
+
+    def interval(self, confidence: float = 0.95, of: Of = "respondents", *, together: bool = False) -> Floats:
+        """Rows (lower, upper), one for each category; `together`: all of them hold at once with this confidence.
+
+        A score interval: every frequency that the estimate would not contradict, its own variance taken into account,
+        half a step wider on both sides. Bounds are not cut off at 0 and 1.
+        """
+        if self.method != "unbiased":
+            raise InputError("interval", self.method, "asked of the unbiased estimate", "Consistent shares are biased.")
+        miss = float(1 - read_confidence(confidence)) / (len(self) if together else 1)
+        z2 = NormalDist().inv_cdf(1 - miss / 2) ** 2 / self.n
+        v0, v1, v2 = self._spread(of)
+        ends = []
+        for centre, sign in ((self.frequencies - self.jump / 2, -1), (self.frequencies + self.jump / 2, 1)):
+            # (f - centre)^2 = z2 (v0 + v1 f + v2 f^2): the outer root on this side.
+            a, b, c = 1 - z2 * v2, -2 * centre - z2 * v1, centre**2 - z2 * v0
+            ends.append((-b + sign * np.sqrt(np.maximum(b * b - 4 * a * c, 0))) / (2 * a))
+        return np.column_stack(ends)
+
+    def consistent(self, how: Consistency = "simplex") -> Estimate:
+        """Non-negative shares that add up to one, by a named method. They are biased; intervals are not theirs.
+
+        `simplex` is the nearest such vector (least squares); `normalize` cuts at zero and rescales; `threshold` keeps
+        what stands out and shares the rest evenly.
+        """
+        if self.method != "unbiased":
+            raise InputError("consistent", self.method, "asked once")
+        shares = consistent(self.frequencies, how, errors=self.standard_error())
+        return replace(self, frequencies=shares, method=how)
+
+    def rows(self, labels: Sequence[Any] | None = None, confidence: float = 0.95) -> list[dict[str, Any]]:
+        """One plain row for each category, with its interval."""
+        names = list(range(len(self))) if labels is None else list(labels)
+        if len(names) != len(self):
+            raise InputError("labels", f"{len(names)} of them", f"one for each of {len(self)} categories")
+        errors = self.standard_error()
+        ends = self.interval(confidence) if self.method == "unbiased" else np.full((len(self), 2), math.nan)
+        return [
+            {
+                "category": name,
+                "frequency": float(share),
+                "error": float(error),
+                "lower": float(low),
+                "upper": float(high),
+            }
+            for name, share, error, (low, high) in zip(names, self.frequencies, errors, ends, strict=True)
+        ]
+
+    def _spread(self, of: Of) -> tuple[Floats, Floats, Floats]:
+        if of not in ("respondents", "population"):
+            raise InputError("of", of, "'respondents' or 'population'")
+        v0, v1, v2 = self.spread.T
+        return (v0, v1 - 1, v2 + 1) if of == "respondents" else (v0, v1, v2)

@@ -1,0 +1,179 @@
+"""A survey: a name, a mechanism, and replies that say which survey they belong to.
+
+A reply carries the survey's id, which stands for its name, its labels and every parameter of its mechanism, and a token
+drawn at random that tells it from all others. Replies to another survey, or to the same one with another epsilon, and
+replies that come twice are refused.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.mechanism import Bits
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.local.protocol import Oracle, Report, Responder, identity
+from discreet.local.tally import Tally
+from discreet.local.wire import responder_from_dict
+from discreet.noise.bits import SystemBits
+
+__all__ = ["TOKEN", "Batch", "Reply", "Survey"]
+
+TOKEN = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One scrambled answer on its way to the collector."""
+
+    survey: str
+    token: str
+    report: Report
+
+    def to_dict(self) -> dict[str, Json]:
+        """As plain values, ready for JSON."""
+        plain = self.report if isinstance(self.report, int) else base64.b64encode(self.report).decode()
+        return {"survey": self.survey, "token": self.token, "report": plain}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Many scrambled answers to one survey: `reports` and a token for each (rows of 16 bytes)."""
+
+    survey: str
+    reports: NDArray[Any]
+    tokens: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.reports)
+
+    def hex_tokens(self) -> list[str]:
+        """The tokens as text."""
+        text = self.tokens.tobytes().hex()
+        return [text[start : start + 32] for start in range(0, len(text), 32)]
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """One question asked of many people who trust nobody with the answer.
+
+    >>> from discreet.local import GRR
+    >>> survey = Survey("flu", GRR(2, epsilon=1), labels=("no", "yes"))
+    >>> reply = survey.respond("yes")              # on the respondent's own device
+    >>> survey.read(reply.to_dict()) == reply      # at the collector's
+    True
+    """
+
+    name: str
+    mechanism: Responder
+    labels: tuple[str, ...] | None = None
+
+    def __init__(self, name: str, mechanism: Responder, labels: Sequence[str] | None = None) -> None:
+        if not isinstance(name, str) or not name:
+            raise InputError("name", name, "the survey's name, a text")
+        if not isinstance(mechanism, Responder):
+            raise InputError("mechanism", type(mechanism).__name__, "a mechanism of discreet.local")
+        if labels is not None:
+            if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+                raise InputError("labels", labels, "a list of texts, one for each category")
+            count = mechanism.categories if isinstance(mechanism, Oracle) else 0
+            if len(set(labels)) != len(labels) or len(labels) != count:
+                raise InputError("labels", f"{len(labels)} of them", f"{count} different texts, one for each category")
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "labels", None if labels is None else tuple(labels))
+
+    @property
+    def id(self) -> str:
+        """What every reply carries."""
+        return identity(self.to_dict())
+
+    def to_dict(self) -> dict[str, Json]:
+        """Everything both sides must agree on."""
+        labels: Json = None if self.labels is None else list(self.labels)
+        return {"name": self.name, "labels": labels, "mechanism": self.mechanism.to_dict()}
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Survey:
+        """Read back what `to_dict` wrote."""
+        if not isinstance(entry, Mapping) or set(entry) != {"name", "labels", "mechanism"}:
+            raise InputError("survey", entry, "name, labels and mechanism")
+        return cls(entry["name"], responder_from_dict(entry["mechanism"]), entry["labels"])
+
+    # the respondent's side
+
+    def respond(self, answer: Any, *, bits: Bits | None = None) -> Reply:
+        """One reply, scrambled here. Keep it: asked again, send the same one, or the second costs as much again."""
+        source = bits if bits is not None else SystemBits()
+        report = self.mechanism.privatize(self._coded([answer])[0], bits=source)
+        return Reply(self.id, source.read(16).tobytes().hex(), report)
+
+    def collect(self, answers: Any, *, bits: Bits | None = None) -> Batch:
+        """Many replies at once: for simulations, and for a collector trusted to scramble before storing."""
+        source = bits if bits is not None else SystemBits()
+        reports = self.mechanism.privatize(self._coded(answers), bits=source)
+        return Batch(self.id, reports, source.read(16 * len(reports)).reshape(-1, 16))
+
+    def _coded(self, answers: Any) -> Any:
+        if self.labels is None:
+            return answers
+        codes = {label: code for code, label in enumerate(self.labels)}
+        try:
+            return np.array([codes[answer] for answer in answers], dtype=np.int64)
+        except (KeyError, TypeError):
+            pass
+        raise InputError("answers", "an unknown category", "one of " + ", ".join(self.labels))
+
+    # the collector's side
+
+    def read(self, entry: Mapping[str, Any]) -> Reply:
+        """A reply as it came over the wire, checked: anything else is refused."""
+        if not isinstance(entry, Mapping) or set(entry) != {"survey", "token", "report"}:
+            raise InputError("reply", "something else", "survey, token and report")
+        if entry["survey"] != self.id:
+            hint = "It answers another survey, or this one with other parameters."
+            raise InputError("survey", entry["survey"], f"{self.id}, the id of {self.name!r}", hint)
+        if not isinstance(entry["token"], str) or not TOKEN.fullmatch(entry["token"]):
+            raise InputError("token", entry["token"], "32 hexadecimal digits")
+        report = entry["report"]
+        if self.mechanism.layout == "packed":
+            try:
+                report = base64.b64decode(report, validate=True)
+            except (binascii.Error, TypeError, ValueError):
+                raise InputError("report", "something else", "base64 of packed bits") from None
+        elif isinstance(report, bool) or not isinstance(report, int):
+            raise InputError("report", type(report).__name__, "a whole number")
+        self.mechanism.tally([report])  # refuses what the mechanism cannot have made
+        return Reply(self.id, entry["token"], report)
+
+    def tally(self, replies: Batch | Sequence[Reply]) -> Tally:
+        """Replies added up; foreign ones and ones that came twice are refused."""
+        if isinstance(replies, Batch):
+            surveys, tokens = {replies.survey}, replies.tokens.view("V16").ravel() if len(replies) else replies.tokens
+            reports: Any = replies.reports
+        else:
+            surveys = {reply.survey for reply in replies}
+            tokens = np.array([reply.token for reply in replies])
+            reports = [reply.report for reply in replies]
+        if foreign := surveys - {self.id}:
+            hint = "Replies to another survey, or to this one with other parameters, are among them."
+            raise InputError("replies", min(foreign), f"all of the survey {self.id}", hint)
+        if len(np.unique(tokens)) != len(tokens):
+            again = len(tokens) - len(np.unique(tokens))
+            raise InputError(
+                "replies", f"{again} that came twice", "each reply once", "Drop replies with known tokens."
+            )
+        return self.mechanism.tally(reports)
+
+    def estimate(self, replies: Batch | Sequence[Reply] | Tally) -> Any:
+        """What the mechanism estimates from these replies."""
+        found = replies if isinstance(replies, Tally) else self.tally(replies)
+        return self.mechanism.estimate(found)

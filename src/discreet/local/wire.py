@@ -1,0 +1,42 @@
+"""Mechanisms read back from plain values: a survey's file says which one it uses, and nothing is guessed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.core.wire import fraction
+from discreet.errors import InputError
+from discreet.local.grr import GRR
+from discreet.local.protocol import Responder
+from discreet.local.unary import OUE, SUE
+
+__all__ = ["KINDS", "responder_from_dict"]
+
+KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in (GRR, OUE, SUE)}
+
+
+def responder_from_dict(entry: Mapping[str, Any]) -> Responder:
+    """Read back what `to_dict` wrote.
+
+    >>> responder_from_dict(GRR(5, epsilon=1).to_dict()) == GRR(5, epsilon=1)
+    True
+    """
+    fields = dict(entry) if isinstance(entry, Mapping) else {}
+    kind = KINDS.get(str(fields.pop("kind", None)))
+    if kind is None:
+        raise InputError("kind", entry, "one of " + ", ".join(KINDS))
+    for name in ("epsilon", "ratio"):
+        if name not in fields:
+            raise InputError(name, "missing", "a fraction written as a string")
+        fields[name] = fraction(fields[name], name)
+    known = {field.name for field in dataclasses.fields(kind)}
+    if unknown := set(fields) - known:
+        raise InputError(min(unknown), "present", "only " + ", ".join(sorted(known)))
+    if missing := known - set(fields):
+        raise InputError(min(missing), "missing", "given")
+    made: Responder = kind(**fields)
+    if made.to_dict() != dict(entry):
+        raise InputError("mechanism", dict(entry), "parameters that belong together")
+    return made
