@@ -1,0 +1,175 @@
+"""Rebuilding people from published tables of a small block: counts, mean and median ages, solved like a puzzle.
+
+Each table is harmless by itself. Together they are equations that few sets of people satisfy, often only one. A solver
+finds people that fit, and then says how many of them could be otherwise.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.mechanism import Bits
+from discreet.errors import InputError
+from discreet.mechanisms import Laplace
+
+__all__ = ["Block", "Person", "Rebuilt", "Statistic", "noisy_tables", "published", "rebuild"]
+
+AGES = 100
+_SECONDS = 20.0
+
+Floats = NDArray[np.float64]
+Person = tuple[int, str, str]
+"""Age, sex and race, as a census asks them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """One row of the tables: how many there are with this sex, race (None: any) and age; their mean and median age.
+
+    Mean and median are given with one decimal, for groups of at least three: smaller ones are suppressed, as agencies
+    did.
+    """
+
+    sex: str | None
+    race: str | None
+    count: float
+    mean: float | None = None
+    median: float | None = None
+    ages: tuple[int, int] = (0, AGES - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What is published about a block."""
+
+    sexes: tuple[str, ...]
+    races: tuple[str, ...]
+    statistics: tuple[Statistic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """People that fit the tables, and how many of them could be otherwise."""
+
+    people: tuple[Person, ...]
+    uncertain: int
+    """The most people in which another solution can differ; 0: these people are the only solution."""
+
+    def right(self, truth: Sequence[Person]) -> int:
+        """How many of the rebuilt people are real."""
+        left = list(truth)
+        found = 0
+        for person in self.people:
+            if person in left:
+                left.remove(person)
+                found += 1
+        return found
+
+
+def published(people: Sequence[Person], *, least: int = 3) -> Block:
+    """The tables an office would print for these people: by sex, by race, by both, in all, and by sex and five years."""
+    for place, (age, _, _) in enumerate(people):
+        if not 0 <= age < AGES:
+            raise InputError(f"people[{place}].age", age, f"a whole number from 0 to {AGES - 1}")
+    sexes = tuple(sorted({sex for _, sex, _ in people}))
+    races = tuple(sorted({race for _, _, race in people}))
+    rows = []
+    for sex, race in itertools.product((None, *sexes), (None, *races)):
+        ages = sorted(a for a, s, r in people if sex in (None, s) and race in (None, r))
+        if len(ages) >= least:
+            mean = round(float(np.mean(ages)), 1)
+            rows.append(Statistic(sex, race, len(ages), mean, float(np.median(ages))))
+        else:
+            rows.append(Statistic(sex, race, len(ages)))
+    for sex, start in itertools.product(sexes, range(0, AGES, 5)):
+        many = sum(s == sex and start <= a < start + 5 for a, s, _ in people)
+        rows.append(Statistic(sex, None, many, ages=(start, start + 4)))
+    return Block(sexes, races, tuple(rows))
+
+
+def noisy_tables(
+    people: Sequence[Person],
+    epsilon: float,
+    *,
+    sexes: tuple[str, ...],
+    races: tuple[str, ...],
+    width: int = 10,
+    bits: Bits | None = None,
+) -> Block:
+    """The same block under a budget: counts by sex, race and ten years of age with exact noise, nothing else.
+
+    Guarantee: epsilon-private for one person added or removed: a person is in one cell at most, and every statistic
+    here is made of the noisy cells. Sexes and races are public, listed by the caller.
+    """
+    cells = list(itertools.product(sexes, races, range(AGES // width)))
+    exact = np.array([sum((s, r, a // width) == cell for a, s, r in people) for cell in cells], dtype=np.int64)
+    noisy = np.maximum(Laplace(1 / Fraction(epsilon)).release(exact, bits=bits), 0)
+    rows = []
+    for sex, race in itertools.product((None, *sexes), (None, *races)):
+        taken = [place for place, (s, r, _) in enumerate(cells) if sex in (None, s) and race in (None, r)]
+        total = int(noisy[taken].sum())
+        middle = np.array([cells[place][2] * width + width / 2 for place in taken])
+        mean = float(noisy[taken] @ middle / total) if total else None
+        rows.append(Statistic(sex, race, total, None if mean is None else round(mean, 1)))
+    return Block(sexes, races, tuple(rows))
+
+
+def rebuild(block: Block, *, exact: bool = True) -> Rebuilt | None:
+    """People that satisfy the tables, found by integer programming; None if nobody can or time is up.
+
+    With `exact` every statistic must hold as printed; without, the sum of misses is made least, which is how an
+    attacker treats tables with noise in them.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    cells = list(itertools.product(range(AGES), block.sexes, block.races))
+    rows, low, high = _equations(block, cells)
+    slack = np.zeros((len(rows), 0)) if exact else np.hstack([np.eye(len(rows)), -np.eye(len(rows))])
+    matrix = np.hstack([rows, slack])
+    cost = np.concatenate([np.zeros(len(cells)), np.ones(slack.shape[1])])
+    whole = np.concatenate([np.ones(len(cells)), np.zeros(slack.shape[1])])
+    most = max(round(one.count) for one in block.statistics)
+    upper = np.concatenate([np.full(len(cells), float(most)), np.full(slack.shape[1], np.inf)])
+    limits = Bounds(np.zeros(len(upper)), upper)
+    rule = LinearConstraint(matrix, low, high)
+    patience = {"time_limit": _SECONDS}
+    first = milp(cost, constraints=rule, integrality=whole, bounds=limits, options=patience)
+    if first.x is None:
+        return None
+    found = np.rint(first.x[: len(cells)]).astype(np.int64)
+    people = tuple(cell for cell, many in zip(cells, found, strict=True) for _ in range(many))
+    if not exact:
+        return Rebuilt(people, len(people))
+    # Another solution differs most where it puts people into cells that are empty in this one.
+    apart = milp(-(found == 0).astype(float), constraints=rule, integrality=whole, bounds=limits, options=patience)
+    moved = len(people) if apart.x is None else round(float(apart.x[found == 0].sum()))
+    return Rebuilt(people, min(moved, len(people)))
+
+
+def _equations(block: Block, cells: list[Person]) -> tuple[Floats, Floats, Floats]:
+    """Every statistic as low <= row @ people <= high."""
+    ages = np.array([age for age, _, _ in cells], dtype=float)
+    rows, low, high = [], [], []
+    for one in block.statistics:
+        fits = [one.sex in (None, sex) and one.race in (None, race) for _, sex, race in cells]
+        inside = np.array(fits) & (ages >= one.ages[0]) & (ages <= one.ages[1])
+        rows.append(inside)
+        low.append(one.count)
+        high.append(one.count)
+        if one.mean is not None:  # printed with one decimal: off by up to 0.05
+            rows.append(inside * ages)
+            low.append((one.mean - 0.05 - 1e-9) * one.count)
+            high.append((one.mean + 0.05 + 1e-9) * one.count)
+        if one.median is not None:
+            half = one.count / 2
+            for side in (ages <= one.median, ages >= one.median):
+                rows.append(inside & side)
+                low.append(float(np.ceil(half)))
+                high.append(np.inf)
+    return np.array(rows, dtype=float), np.array(low), np.array(high)
