@@ -1,0 +1,235 @@
+"""How a model is trained in private: lot, steps, clipping, noise and optimiser, all fixed before the first step.
+
+Everything in a recipe is public. Its cost follows from it alone, by the privacy loss distribution of the whole run.
+Proof: docs/proofs/training.md.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from discreet.accounting.convert import approx
+from discreet.accounting.training import noise_multiplier, sampling_probability, training_loss, training_steps
+from discreet.core.exact import Number, as_written
+from discreet.core.loss import Approx, Composed, Loss
+from discreet.errors import InputError
+
+__all__ = ["LOSS_WEIGHT", "Recipe", "weak_delta"]
+
+NoiseMode = Literal["device", "exact"]
+_WAYS = ("auto", "ghost", "vmap", "microbatch")
+_OPTIMIZERS = ("sgd", "adam")
+_SCHEDULES = ("constant", "cosine", "linear")
+_MOST = 2**53
+
+LOSS_WEIGHT = Fraction(1, 8)
+"""How long the loss of an example is beside its gradient, where the loss is reported: see `Recipe.report_loss`."""
+
+_UNEVEN = Approx(0, Fraction(1, 10**40))
+"""What noise on the integers costs beyond real noise: docs/proofs/training.md, "Exact noise"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """A run of DP-SGD: in each of `steps` steps every example joins the lot with probability `lot / examples`.
+
+    The gradient of each example is clipped to length `bound`; their sum gets Gaussian noise of standard deviation
+    `multiplier * bound` in every entry, is divided by `lot` (the expected one) and handed to the optimiser.
+
+    `examples` is the number of examples as the public knows it. `copies` of an example (augmentations) are averaged
+    before clipping. `microbatch` examples are held in memory at once; a lot may need several. `ema` is the decay of the
+    average of the parameters, 0 for none. `noise` is "device" (floating point) or "exact" (integers, exact bits).
+    `report_loss` is the largest loss of an example that counts in a noisy mean loss shown at each step; the noise is
+    then about 0.8% larger and the loss costs nothing more.
+
+    Guarantee
+        With noise "exact", a run costs `cost`, whatever the examples are: one example is added or removed. With noise
+        "device" the same holds for ideal arithmetic; what floating point may add to it is not counted.
+        Proof: docs/proofs/training.md.
+
+    >>> recipe = Recipe(examples=60_000, lot=600, steps=100, bound=1, multiplier=1.1)
+    >>> recipe.probability
+    Fraction(1, 100)
+    """
+
+    examples: int
+    lot: Fraction
+    steps: int
+    bound: float
+    multiplier: Fraction
+    optimizer: str = "sgd"
+    rate: float = 0.1
+    momentum: float = 0.0
+    schedule: str = "constant"
+    warmup: int = 0
+    how: str = "auto"
+    copies: int = 1
+    microbatch: int | None = None
+    ema: float = 0.0
+    noise: NoiseMode = "device"
+    report_loss: float | None = None
+
+    def __init__(
+        self,
+        *,
+        examples: int,
+        lot: Number,
+        steps: int,
+        bound: float,
+        multiplier: Number,
+        optimizer: str = "sgd",
+        rate: float = 0.1,
+        momentum: float = 0.0,
+        schedule: str = "constant",
+        warmup: int = 0,
+        how: str = "auto",
+        copies: int = 1,
+        microbatch: int | None = None,
+        ema: float = 0.0,
+        noise: str = "device",
+        report_loss: float | None = None,
+    ) -> None:
+        many = _whole(examples, "examples", 1)
+        wanted = as_written(lot, "lot")
+        if wanted <= 0:
+            raise InputError("lot", lot, "more than zero")
+        if wanted > many:
+            hint = "A lot is a part of the examples: name a smaller one, or all of them."
+            raise InputError("lot", lot, f"at most the {many:,} examples there are", hint)
+        noisy = as_written(multiplier, "multiplier")
+        if noisy <= 0:
+            raise InputError("multiplier", multiplier, "more than zero", "Without noise there is no privacy.")
+        values: dict[str, Any] = {
+            "examples": many,
+            "lot": wanted,
+            "steps": _whole(steps, "steps", 1),
+            "bound": _real(bound, "bound", above=0.0),
+            "multiplier": noisy,
+            "optimizer": _one_of(optimizer, "optimizer", _OPTIMIZERS),
+            "rate": _real(rate, "rate", above=0.0),
+            "momentum": _real(momentum, "momentum", least=0.0, below=1.0),
+            "schedule": _one_of(schedule, "schedule", _SCHEDULES),
+            "warmup": _whole(warmup, "warmup", 0),
+            "how": _one_of(how, "how", _WAYS),
+            "copies": _whole(copies, "copies", 1),
+            "microbatch": None if microbatch is None else _whole(microbatch, "microbatch", 1),
+            "ema": _real(ema, "ema", least=0.0, below=1.0),
+            "noise": _one_of(noise, "noise", ("device", "exact")),
+            "report_loss": None if report_loss is None else _real(report_loss, "report_loss", above=0.0),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def within(
+        cls,
+        epsilon: Number,
+        delta: Number,
+        *,
+        examples: int,
+        lot: Number | None = None,
+        steps: int | None = None,
+        multiplier: Number | None = None,
+        **others: Any,
+    ) -> Recipe:
+        """The recipe of a run within (epsilon, delta): of lot, steps and multiplier two are given, one is found.
+
+        The least noise, the most steps or the largest lot; counted by privacy loss distribution, rounded to be safe.
+        A delta of 1/examples or more is warned about.
+        """
+        given = {"lot": lot, "steps": steps, "multiplier": multiplier}
+        missing = [name for name, value in given.items() if value is None]
+        if len(missing) != 1:
+            allowed = "exactly two of lot, steps and multiplier: the third is found"
+            raise InputError("recipe", [name for name in given if name not in missing], allowed)
+        many = _whole(examples, "examples", 1)
+        # Whatever is wrong elsewhere is said before a search that takes seconds.
+        stand_in = {"lot": 1, "steps": 1, "multiplier": 1, missing[0]: 1}
+        known = {name: stand_in[name] if value is None else value for name, value in given.items()}
+        draft = cls(examples=many, **known, **others)
+        if note := weak_delta(delta, many):
+            warnings.warn(note, UserWarning, stacklevel=2)
+        match missing[0]:
+            case "multiplier":
+                noise = noise_multiplier(epsilon, delta, draft.probability, draft.steps)
+                return replace(draft, multiplier=noise)
+            case "steps":
+                most = training_steps(epsilon, delta, draft.multiplier, draft.probability)
+                return replace(draft, steps=most)
+            case _:
+                share = sampling_probability(epsilon, delta, draft.multiplier, draft.steps)
+                return replace(draft, lot=share * many)
+
+    @property
+    def probability(self) -> Fraction:
+        """The chance of an example to be in a lot."""
+        return self.lot / self.examples
+
+    @property
+    def cost(self) -> Loss:
+        """What the whole run costs."""
+        return self.cost_of(self.steps)
+
+    def cost_of(self, steps: int) -> Loss:
+        """What the first `steps` steps cost."""
+        ideal = training_loss(self.multiplier, self.probability, steps)
+        return ideal if self.noise == "device" else Composed([ideal, _UNEVEN])
+
+    def epsilon(self, delta: Number, steps: int | None = None) -> Fraction:
+        """The epsilon of the run, or of its first `steps`, at `delta`; rounded up."""
+        many = self.steps if steps is None else steps
+        return approx(self.cost_of(many), delta).epsilon if many else Fraction(0)
+
+    @property
+    def widened(self) -> float:
+        """How much longer an example's part is than `bound`, by the loss reported beside the gradient."""
+        return 1.0 if self.report_loss is None else math.sqrt(1 + float(LOSS_WEIGHT) ** 2) * (1 + 2.0**-50)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, exact."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: str(value) if isinstance(value, Fraction) else value for name, value in found.items()}
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> Recipe:
+        """What `to_dict` wrote."""
+        return cls(**entry)
+
+
+def weak_delta(delta: Number, examples: int) -> str:
+    """Why a delta promises too little for so many examples; empty if it does not."""
+    missed = as_written(delta, "delta")
+    if missed * examples < 1:
+        return ""
+    return (
+        f"delta = {float(missed):.3g} is not below 1/examples = {1 / examples:.3g}: a mechanism that publishes one "
+        f"example in {math.ceil(1 / missed):,} outright would be within it. Choose a delta well below 1/examples."
+    )
+
+
+def _whole(value: Any, field: str, least: int) -> int:
+    try:
+        number = as_written(value, field)
+    except InputError:
+        number = Fraction(1, 2)
+    if number.denominator != 1 or not least <= number <= _MOST:
+        raise InputError(field, value, f"a whole number, {least} or more")
+    return int(number)
+
+
+def _real(value: Any, field: str, *, above: float = -math.inf, least: float = -math.inf, below: float = 1e30) -> float:
+    number = float(as_written(value, field))
+    if not (above < number < below and least <= number):
+        low = f"more than {above:g}" if above > -math.inf else f"at least {least:g}"
+        raise InputError(field, value, low + (f" and less than {below:g}" if below < 1e30 else ""))
+    return number
+
+
+def _one_of(value: Any, field: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise InputError(field, value, "one of " + ", ".join(allowed))
+    return str(value)

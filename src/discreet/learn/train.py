@@ -1,0 +1,200 @@
+"""Training any model in private: `train(apply, loss, params, data, recipe)`. No ledger here: see `curator.train`.
+
+The loop is sample, sum, add noise, step: `lot.sampled`, then `summed`, `noised` and `stepped` of `step.Step`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from discreet.core.progress import tell
+from discreet.errors import InputError, MissingExtraError
+from discreet.learn.keys import new_secret
+from discreet.learn.lot import capacity, microbatches, sampled
+from discreet.learn.recipe import Recipe
+
+try:
+    import jax
+except ImportError:
+    raise MissingExtraError("learn", "jax") from None
+
+from discreet.learn.objective import check_labels, cross_entropy
+from discreet.learn.optimizer import Optimizer, optimizer_of
+from discreet.learn.per_example import Losses
+from discreet.learn.step import Augment, State, Step
+
+__all__ = ["Trained", "losses_of", "train", "train_losses"]
+
+Tree = Any
+Array = Any
+After = Callable[[State], None]
+_TELL = 200  # times that progress is told, about
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """A trained model. `losses` are the noisy mean losses of the steps, if they were reported."""
+
+    state: State
+    recipe: Recipe
+    losses: list[float] = field(default_factory=list)
+
+    @property
+    def params(self) -> Tree:
+        """What to use: the average of the parameters if one was kept, else the last ones."""
+        return self.state.params if self.state.average is None else self.state.average
+
+
+@lru_cache(maxsize=32)
+def losses_of(apply: Callable[[Tree, Array], Array], loss: Callable[[Array, Array], Array]) -> Losses:
+    """The loss of each example of a batch (x, y)."""
+
+    def losses(params: Tree, batch: Tree) -> Array:
+        x, y = batch
+        return loss(apply(params, x), y)
+
+    return losses
+
+
+def train(
+    apply: Callable[[Tree, Array], Array],
+    loss: Callable[[Array, Array], Array],
+    params: Tree,
+    data: tuple[Tree, Array],
+    recipe: Recipe,
+    *,
+    secret: bytes | None = None,
+    optimizer: Optimizer | None = None,
+    augment: Augment | None = None,
+    state: State | None = None,
+    devices: Sequence[Any] | None = None,
+    after: After | None = None,
+) -> Trained:
+    """Train `apply(params, x)` on `data = (x, y)` under `loss(outputs, y) -> [B]`, by the recipe.
+
+    `optimizer` is one of optax, or as the recipe says. `augment(key, batch)` makes `recipe.copies` of each example.
+    `state` goes on from where a run stood, under the same `secret`. `devices` share each microbatch. `after(state)` is
+    called after every step; what it is shown is private already, and it must not look at the data to decide anything.
+
+    Guarantee
+        All states together cost `recipe.cost`: one example (a row of x and y) is added or removed. The number of rows
+        in `data` is not used, but the one who calls knows it; `recipe.examples` is public. Before the first step the
+        arrays are checked for values that are no numbers: an error tells the caller, who has them, and nobody else.
+        Proof: docs/proofs/training.md.
+    """
+    if not isinstance(data, tuple) or len(data) != 2:
+        raise InputError("data", type(data).__name__, "a pair (x, y) of arrays")
+    x, y = data
+    _parameters(params)
+    _finite(x, "x")
+    _finite(y, "y")
+    many = _length(data)
+    if loss is cross_entropy and many:
+        outputs = jax.eval_shape(apply, params, jax.tree.map(lambda leaf: leaf[:1], x))
+        check_labels(y, outputs.shape[-1])
+    return train_losses(
+        losses_of(apply, loss),
+        params,
+        data,
+        recipe,
+        secret=secret,
+        optimizer=optimizer,
+        augment=augment,
+        state=state,
+        devices=devices,
+        after=after,
+    )
+
+
+def train_losses(
+    losses: Losses,
+    params: Tree,
+    data: Tree,
+    recipe: Recipe,
+    *,
+    secret: bytes | None = None,
+    optimizer: Optimizer | None = None,
+    augment: Augment | None = None,
+    state: State | None = None,
+    devices: Sequence[Any] | None = None,
+    after: After | None = None,
+) -> Trained:
+    """`train` for any `losses(params, batch) -> [B]` and any tree of arrays with examples along their first axis."""
+    many = _length(data)
+    _parameters(params)
+    if recipe.copies > 1 and augment is None:
+        raise InputError("augment", None, f"a function that makes {recipe.copies} copies of each example")
+    shared = tuple(devices) if devices is not None else ()
+    step = _step(losses, recipe, optimizer, augment, shared)
+    room = capacity(recipe, max(len(shared), 1))
+    if many:
+        _one_loss_each(step, params, data)
+    secret = new_secret() if secret is None else secret
+    now = step.begun(params) if state is None else state
+    placed = step.placed(data)
+    heard: list[float] = []
+    every = max(1, recipe.steps // _TELL)
+    while now.step < recipe.steps:
+        lot = microbatches(sampled(secret, now.step, many, recipe.probability), room)
+        total = step.summed(now.params, placed, lot, secret, now.step)
+        noisy, mean = step.noised(total, now.params, secret, now.step)
+        now = step.stepped(now, noisy)
+        if mean is not None:
+            heard.append(mean)
+        if now.step % every == 0:
+            # Only what is public may be told: the number of the step, and the loss if it was paid for.
+            shown = "" if mean is None else f", loss about {np.mean(heard[-_TELL:]):.3f}"
+            tell(f"training: step {now.step:,} of {recipe.steps:,}{shown}", now.step / recipe.steps)
+        if after is not None:
+            after(now)
+    return Trained(now, recipe, heard)
+
+
+@lru_cache(maxsize=8)
+def _step(losses: Losses, recipe: Recipe, optimizer: Any, augment: Augment | None, devices: tuple[Any, ...]) -> Step:
+    """Compiled once for runs that are alike."""
+    return Step(losses, recipe, optimizer or optimizer_of(recipe), augment, devices)
+
+
+def _length(data: Tree) -> int:
+    leaves = jax.tree.leaves(data)
+    sizes = {np.shape(leaf)[:1] for leaf in leaves}
+    if not leaves or len(sizes) != 1 or sizes == {()}:
+        raise InputError("data", sorted(map(str, sizes)), "arrays with as many rows each, one for each example")
+    return int(next(iter(sizes))[0])
+
+
+def _parameters(params: Tree) -> None:
+    for leaf in jax.tree.leaves(params):
+        if not hasattr(leaf, "dtype") or not np.issubdtype(np.dtype(leaf.dtype), np.floating):
+            raise InputError("params", str(getattr(leaf, "dtype", type(leaf).__name__)), "arrays of real numbers")
+    if not jax.tree.leaves(params):
+        raise InputError("params", "nothing", "at least one array: there is nothing to train")
+
+
+def _finite(tree: Tree, name: str) -> None:
+    for leaf in jax.tree.leaves(tree):
+        array = np.asarray(leaf)
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            hint = "Fill in or leave out what is missing, by a rule that does not look at other examples."
+            raise InputError(name, "values that are no numbers", "finite numbers only", hint)
+
+
+def _one_loss_each(step: Step, params: Tree, data: Tree) -> None:
+    """Refuse losses that are not one number for each example."""
+    shaped: Any = jax.ShapeDtypeStruct
+    two = jax.tree.map(lambda leaf: shaped((2, *np.shape(leaf)[1:]), _kind(leaf)), data)
+    key = shaped((2,), np.uint32)
+    found = jax.eval_shape(lambda p, b, k: step.losses(p, step._more(b, k)), params, two, key)
+    wanted = (2 * step.recipe.copies,)
+    if getattr(found, "shape", None) != wanted:
+        raise InputError("loss", getattr(found, "shape", type(found).__name__), f"one loss for each example: {wanted}")
+
+
+def _kind(leaf: Any) -> Any:
+    return jax.dtypes.canonicalize_dtype(np.asarray(leaf[:0]).dtype if hasattr(leaf, "__getitem__") else leaf.dtype)
