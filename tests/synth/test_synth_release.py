@@ -116,9 +116,20 @@ def test_a_method_cannot_spend_more_than_the_price(curator, monkeypatch):
         return independent(meter, workload, rows)  # nothing is left for this
 
     monkeypatch.setattr(planning, "method_named", lambda name: greedy)
+    release = curator.synthesize("independent", rows=900).plan(epsilon=1).release()
+    assert curator.standing()[0].spent.amount == 1
+    assert [(one.columns, one.noise.scale) for one in release.measured] == [((0,), 1)]  # nothing but what was paid for
+    assert any("stopped on its way" in note for note in release.notes)
+    sexes = np.bincount(release.codes[:, 1])
+    assert max(sexes) - min(sexes) <= 1  # and of other columns nothing is known
+
+    def empty(meter, workload, rows=None):
+        raise ValueError
+
+    monkeypatch.setattr(planning, "method_named", lambda name: empty)
     with pytest.raises(RunError, match="stays spent"):
         curator.synthesize("independent").plan(epsilon=1).release()
-    assert curator.standing()[0].spent.amount == 1
+    assert curator.standing()[0].spent.amount == 2
 
 
 def test_the_same_id_again_is_the_same_rows_and_costs_nothing(curator, tmp_path):

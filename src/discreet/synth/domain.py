@@ -62,7 +62,8 @@ class Domain:
         """The domain that a schema declares, for all its columns or the ones named.
 
         Text is refused: a list of values that is not public cannot be made up. The column that names persons is left
-        out if no columns are named; it can be made anew.
+        out if no columns are named; it can be made anew. `bins` are for numbers and days: for all such columns, or for
+        the ones named. Columns of few whole numbers are cut only if fewer bins than they have values are asked for.
         """
         named = [name for name in schema.columns if name != schema.unit.column] if columns is None else list(columns)
         if isinstance(columns, str) or not named:
@@ -128,6 +129,7 @@ def _attribute(name: str, schema: Schema, wanted: int | dict[str, int]) -> Attri
     many = wanted.get(name, BINS) if isinstance(wanted, dict) else wanted
     if isinstance(many, bool) or not isinstance(many, int) or not 2 <= many <= 1000:
         raise InputError(f"bins.{name}", many, "from 2 to 1,000 bins")
+    asked = name in wanted if isinstance(wanted, dict) else wanted != BINS
     match column:
         case Text():
             hint = "Declare its values as a category, leave it out, or have it made anew as a key."
@@ -135,7 +137,7 @@ def _attribute(name: str, schema: Schema, wanted: int | dict[str, int]) -> Attri
         case Category() | Boolean():
             key = Key(name).checked(schema)
             return Attribute(name, key, tuple(key.labels(schema)), False, column.nullable)
-        case Integer() if column.upper - column.lower < _PLAIN:
+        case Integer() if column.upper - column.lower < (many if asked else _PLAIN):
             key = Key(name).checked(schema)
             return Attribute(name, key, tuple(key.labels(schema)), True, column.nullable)
         case Integer() | Real() | Date():

@@ -13,7 +13,10 @@ from discreet.synth.model import Model
 from discreet.synth.replay import Replay, key_of
 from discreet.synth.synthetic import Synthetic
 
-__all__ = ["drawn", "mean_noise", "read_rows"]
+__all__ = ["MOST_ROWS", "drawn", "mean_noise", "read_rows", "row_count"]
+
+MOST_ROWS = 5_000_000
+"""How many rows a synthetic table may have: more would say no more, since every count can be scaled up."""
 
 
 def read_rows(rows: int | None) -> int | None:
@@ -21,6 +24,17 @@ def read_rows(rows: int | None) -> int | None:
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 0):
         raise InputError("rows", rows, "a whole number, 0 or more")
     return rows
+
+
+def row_count(rows: int | None, total: float) -> int:
+    """How many rows to make: as asked, else as many as there seem to be. Noise may make that anything: within bounds.
+
+    >>> row_count(None, 1e12), row_count(None, -3.0), row_count(7, 1e12)
+    (5000000, 0, 7)
+    """
+    if rows is not None:
+        return rows
+    return min(max(round(total), 0), MOST_ROWS) if math.isfinite(total) else 0
 
 
 def drawn(
@@ -37,7 +51,7 @@ def drawn(
     `fine` is the place from which on what was measured is of bins.
     """
     bits = Replay(key_of(list(model.potentials.values()), method))
-    codes = model.rows(max(round(model.total), 0) if rows is None else rows, bits)
+    codes = model.rows(row_count(rows, model.total), bits)
     if compressed is None:
         return Synthetic(codes, model.total, tuple(measured), notes=tuple(notes))
     codes = compressed.expand(codes, bits)

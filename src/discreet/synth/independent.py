@@ -5,6 +5,7 @@ A baseline, and the right choice where there is one column or where a price buys
 
 from __future__ import annotations
 
+from discreet.synth.drawn import read_rows, row_count
 from discreet.synth.meter import Meter
 from discreet.synth.model import fit
 from discreet.synth.synthetic import Synthetic
@@ -20,12 +21,13 @@ def independent(meter: Meter, workload: Workload, rows: int | None = None) -> Sy
         Everything private is asked of the meter: the whole costs its price, and no more.
     """
     read_workload(workload, meter.domain)  # which marginals matter changes nothing here, but a wrong one is an error
+    count = read_rows(rows)
     alone = [(column,) for column in range(len(meter.domain))]
     meter.prepare(alone)
     each = meter.left / len(alone)
     measured = tuple(meter.measure(columns, each) for columns in alone)
     model = fit(meter.domain.sizes, measured)
-    codes = model.rows(max(round(model.total), 0) if rows is None else rows)
+    codes = model.rows(row_count(count, model.total))
     return Synthetic(codes, model.total, measured, notes=("every column by itself: columns are independent",))
 
 

@@ -6,8 +6,9 @@ adds up what is spent and refuses what would exceed the price of the job, charge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal
@@ -48,10 +49,12 @@ class Noisy:
 
 @dataclass(slots=True)
 class _Purse:
-    """What may be spent and what was."""
+    """What may be spent, what was, and what came of it."""
 
     price: Fraction
     spent: Fraction = Fraction(0)
+    answers: list[tuple[Bins | None, Noisy]] = field(default_factory=list)
+    broken: bool = False
 
 
 class Meter:
@@ -73,6 +76,7 @@ class Meter:
         self._counts = counts
         self._moved = moved
         self._bits = bits
+        self._bins: Bins | None = None
         self.currency: Currency = currency
         self._purse = _Purse(Fraction(price))
 
@@ -90,7 +94,21 @@ class Meter:
         """The same meter, on the same price, of a table whose codes are put together in bins."""
         other = Meter(MergedCounts(self._counts, bins), self._moved, self.currency, self.price, self._bits)
         other._purse = self._purse
+        other._bins = bins
         return other
+
+    @property
+    def answers(self) -> tuple[tuple[Bins | None, Noisy], ...]:
+        """Everything that was measured and paid for, in order, with the bins that codes were put together in, if any.
+
+        So that it is not lost if a method stops on its way.
+        """
+        return tuple(self._purse.answers)
+
+    @property
+    def broken(self) -> bool:
+        """Whether something went wrong where exact counts were looked at. Whoever knows of it may tell nobody."""
+        return self._purse.broken
 
     @property
     def domain(self) -> Domain:
@@ -104,7 +122,17 @@ class Meter:
 
     def prepare(self, marginals: Iterable[Columns]) -> None:
         """Have these counted at once, because they will be asked for: public, and free."""
-        self._counts.prepare(marginals)
+        with self._looking():
+            self._counts.prepare(marginals)
+
+    @contextmanager
+    def _looking(self) -> Iterator[None]:
+        """Where exact counts are at hand: what goes wrong here may depend on a single row."""
+        try:
+            yield
+        except Exception:
+            self._purse.broken = True
+            raise
 
     def noise(self, amount: Fraction) -> Laplace | Gaussian:
         """The noise that an amount buys for one marginal."""
@@ -117,9 +145,11 @@ class Meter:
         self._known([columns])
         noise = self.noise(amount)
         self._spend(amount)
-        exact = self._counts.marginal(columns)
-        noisy = noise.release(exact.ravel(), bits=self._bits).reshape(exact.shape)
-        return Noisy(columns, noisy, noise)
+        with self._looking():
+            exact = self._counts.marginal(columns)
+            found = Noisy(columns, noise.release(exact.ravel(), bits=self._bits).reshape(exact.shape), noise)
+        self._purse.answers.append((self._bins, found))
+        return found
 
     def choose(
         self,
@@ -154,7 +184,8 @@ class Meter:
             int(weight) * (self._distance(columns, guess(columns)) - int(penalty))
             for columns, weight, penalty in zip(candidates, scaled, np.rint(less), strict=True)
         ]
-        return mechanism.release(np.array(scores, dtype=np.int64), bits=self._bits)
+        with self._looking():
+            return mechanism.release(np.array(scores, dtype=np.int64), bits=self._bits)
 
     def _choice(self, amount: Fraction, k: int, sensitivity: int) -> TopK:
         """k selections for an amount: of epsilon all of it; of rho, as each of e-bounded range costs e^2 / 8."""
@@ -173,7 +204,8 @@ class Meter:
         if near.shape != shape:
             raise InputError("guess", near.shape, f"counts in the shape {shape}")
         whole = np.rint(np.clip(near, -_LARGEST, _LARGEST)).astype(np.int64)
-        return min(int(np.abs(self._counts.marginal(columns) - whole).sum()), _FARTHEST)
+        with self._looking():
+            return min(int(np.abs(self._counts.marginal(columns) - whole).sum()), _FARTHEST)
 
     def _known(self, marginals: Iterable[Columns]) -> None:
         """Places of columns, rising: what else is asked for must fail here, and not in an engine after spending."""

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 
-from discreet.errors import InputError
+from discreet.errors import InputError, MissingExtraError
 from discreet.synth.domain import Domain
 from discreet.synth.meter import Meter
 from discreet.synth.synthetic import Synthetic
@@ -32,13 +32,16 @@ Method = Callable[[Meter, Workload, int | None], Synthetic]
 Outline = Callable[[Meter, Workload, float], list[str]]
 
 _KNOWN = ("mosaic", "aim", "mst", "rap", "independent")
+_NEEDS = {"rap": ("synth", "jax")}  # an extra, and a module of it
 METHODS = tuple(name for name in _KNOWN if find_spec(f"discreet.synth.{name}") is not None)
 
 
 def method_named(name: str) -> Method:
-    """The method of that name."""
+    """The method of that name. What it needs and is not installed is missed here: before anything is charged."""
     if name not in METHODS:
         raise InputError("method", name, "auto, or one of " + ", ".join(METHODS))
+    if name in _NEEDS and find_spec(_NEEDS[name][1]) is None:
+        raise MissingExtraError(*_NEEDS[name])
     found: Method = getattr(import_module(f"discreet.synth.{name}"), name)
     return found
 

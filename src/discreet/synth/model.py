@@ -54,6 +54,9 @@ class Model:
         self._potentials = list(potentials)
         self.total = total
         self._beliefs = passing.beliefs(self._potentials)[1]
+        if not all(np.isfinite(belief).all() for belief in self._beliefs):  # potentials that contradict each other
+            self._potentials = [np.zeros_like(one) for one in self._potentials]
+            self._beliefs = passing.beliefs(self._potentials)[1]
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -193,7 +196,7 @@ def noisy_total(measured: Iterable[Measured]) -> float:
 
 def target_of(measured: Measured) -> Target:
     """Noisy counts as floats."""
-    if isinstance(measured, Target):
+    if isinstance(measured, Target) and bool(np.all(measured.variance >= _LEAST)):
         return measured
     return Target(
         measured.columns,

@@ -20,12 +20,13 @@ from discreet.errors import InputError
 from discreet.synth.calibrate import Floats
 from discreet.synth.compress import compress
 from discreet.synth.counts import Columns
-from discreet.synth.drawn import mean_noise, read_rows
+from discreet.synth.drawn import mean_noise, read_rows, row_count
 from discreet.synth.junction import tree_cells
 from discreet.synth.meter import Meter, Noisy
 from discreet.synth.model import Model, fit, noisy_total, target_of
 from discreet.synth.replay import Replay, key_of
 from discreet.synth.reweight import Weighted, reweight
+from discreet.synth.sample import Codes
 from discreet.synth.synthetic import Synthetic
 from discreet.synth.target import Target, merged
 from discreet.synth.workload import Workload, closure, read_workload
@@ -129,11 +130,11 @@ class _Mosaic:
     # All pairs at once.
 
     def _flat(self, pairs: Sequence[Columns], amount: Fraction, bearing: dict[Columns, float]) -> None:
-        model = self._fitted(_ROUND)
+        guess = _Guess(self._fitted(_ROUND))
         telling: list[tuple[float, Target]] = []
         for columns in pairs:
             target = self._keep(self.coarse.measure(columns, amount))
-            off = target.values - model.marginal(columns)
+            off = target.values - guess(columns)
             variance = float(target.variance)
             noise = math.sqrt(variance)
             if (off**2).sum() >= 1.5 * variance * off.size or np.abs(off).max() > 4 * noise:
@@ -206,19 +207,28 @@ class _Mosaic:
     def _weighted(self, model: Model) -> Weighted | Model:
         if not self.loose:
             return model
-        rows = model.rows(min(max(round(self.total), 1), _MOST_ROWS))
+        return self._reweighted(model, model.rows(min(max(round(self.total), 1), _MOST_ROWS)))
+
+    def _reweighted(self, model: Model, rows: Codes) -> Weighted:
         room = max(_MOST_LOOKS // len(rows) - len(self.held), 1)  # the first ones tell most
         return reweight(model, rows, [*self.held, *self.loose[:room]], steps=_WEIGH)
 
+    def _rows(self, model: Model, known: Weighted | Model, count: int, bits: Replay) -> Codes:
+        """So many rows. More than were weighed would be the same ones many times: they are drawn and weighed anew."""
+        if isinstance(known, Model) or count <= len(known.codes):
+            return known.rows(count, bits)
+        sizes = [len(one) for one in np.array_split(np.empty(count), -(-count // _MOST_ROWS))]
+        return np.concatenate([self._reweighted(model, model.rows(size, bits)).rows(size, bits) for size in sizes])
+
     def _finish(self) -> Synthetic:
         model = self._fitted(_END, self.model)
-        count = max(round(self.total), 0) if self.wanted_rows is None else self.wanted_rows
+        count = row_count(self.wanted_rows, self.total)
         known = self._weighted(model)
         bits = Replay(key_of(list(model.potentials.values()), "mosaic"))
         self.notes.append(f"a tree of {model.cells:,} cells, {len(self.loose)} marginals beside it")
         if isinstance(known, Weighted):
             self.notes.append(f"{known.effective:.0%} of the weighted rows count")
-        codes = self.compressed.expand(known.rows(count, bits), bits)
+        codes = self.compressed.expand(self._rows(model, known, count, bits), bits)
         return Synthetic(codes, self.total, tuple(self.measured), self.compressed.bins, self.fine, tuple(self.notes))
 
 

@@ -24,6 +24,7 @@ from discreet.synth.engine import EngineCounts, moved_by
 from discreet.synth.meter import Meter
 from discreet.synth.methods import method_named
 from discreet.synth.record import domain_to, synthetic_to
+from discreet.synth.rescue import rescued
 
 __all__ = ["SynthPlan"]
 
@@ -114,7 +115,7 @@ class SynthPlan:
         tell("reading codes in the engine")
         counts = EngineCounts(self.domain, self.schema, data, bits, self.condition)
         meter = Meter(counts, moved_by(self.schema.unit), self.currency, self.price, bits)
-        made = method_named(self.method)(meter, self.workload, self.rows)
+        made = rescued(method_named(self.method), meter, self.workload, self.rows)
         tell("recording")
         return {
             "synth": {

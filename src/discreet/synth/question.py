@@ -14,6 +14,7 @@ from discreet.query.predicate import Predicate, checked
 from discreet.query.price import Price
 from discreet.query.schema import Schema
 from discreet.synth.domain import BINS, Domain
+from discreet.synth.drawn import MOST_ROWS
 from discreet.synth.impossible import read_conditions
 from discreet.synth.methods import chosen_method, method_named
 from discreet.synth.offer import SynthOffer
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SynthQuestion", "synth_question"]
 
-MOST_ROWS = 5_000_000
 _FAR = 10**8  # a count that is off by more is no count
 _DEAR = 1_000_000
 

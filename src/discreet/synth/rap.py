@@ -25,7 +25,7 @@ from discreet.synth.calibrate import Floats
 from discreet.synth.compress import compress
 from discreet.synth.counts import Columns
 from discreet.synth.descent import Target, merged
-from discreet.synth.drawn import mean_noise, read_rows
+from discreet.synth.drawn import mean_noise, read_rows, row_count
 from discreet.synth.meter import Meter, Noisy
 from discreet.synth.model import noisy_total, target_of
 from discreet.synth.relaxed import PROJECTIONS, Projection, Relaxed, load
@@ -154,9 +154,7 @@ class _Rap:
         )
         tell("making rows")
         bits = self._bits("rows")
-        codes = self._rows(bits)
-        if len(codes):
-            codes = compressed.expand(codes, bits)
+        codes = compressed.expand(self._rows(bits), bits)
         return Synthetic(codes, self.total, tuple(self.measured), compressed.bins, self.width, notes)
 
     def _keep(self, noisy: Noisy) -> Target:
@@ -217,7 +215,7 @@ class _Rap:
 
     def _rows(self, bits: Replay) -> Codes:
         """Decided rows, about as many from each undecided one; those are in no order, so any may be left out."""
-        count = max(round(self.total), 0) if self.wanted_rows is None else self.wanted_rows
+        count = row_count(self.wanted_rows, self.total)
         if count == 0:
             return np.zeros((0, self.width), dtype=np.int64)
         origin = np.arange(count) * self.relaxed_rows // count

@@ -49,6 +49,8 @@ def deal(table: Floats, given: Codes, bits: Bits) -> Codes:
     Rows with the same `given` are dealt systematically: how many get a cell is what is expected, up or down to a whole.
     """
     count, wide = len(given), table.shape[1]
+    if count == 0:
+        return np.zeros(0, dtype=np.int64)
     masses = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, masses, out=np.full_like(table, 1 / wide), where=masses > 0)
     order = np.lexsort((uniforms(bits, count), given))

@@ -1,0 +1,51 @@
+"""What was paid for is not lost: if a method stops on its way, rows are made from what it had measured by then."""
+
+from __future__ import annotations
+
+from discreet.synth.drawn import read_rows, row_count
+from discreet.synth.meter import Meter, Noisy
+from discreet.synth.methods import Method
+from discreet.synth.model import fit
+from discreet.synth.synthetic import Synthetic
+from discreet.synth.workload import Workload
+
+__all__ = ["rescued"]
+
+
+def rescued(method: Method, meter: Meter, workload: Workload, rows: int | None) -> Synthetic:
+    """What a method makes; or, if it stops with an error, independent columns, and a note that says so.
+
+    Single columns as they were measured are kept, and what is left of the price goes to them. A method that stopped
+    before any column was measured has lost little, and its error is passed on.
+
+    Guarantee
+        Costs the meter's price and no more. Errors from where exact counts were looked at are passed on too: whether
+        they happen may depend on a single row. All others follow from answers that were paid for.
+        Proof: docs/proofs/synth.md, "What fails".
+    """
+    try:
+        return method(meter, workload, rows)
+    except Exception:
+        if meter.broken or not _alone(meter):
+            raise
+    return _independent(meter, read_rows(rows))
+
+
+def _alone(meter: Meter) -> list[Noisy]:
+    return [noisy for bins, noisy in meter.answers if bins is None and len(noisy.columns) == 1]
+
+
+def _independent(meter: Meter, rows: int | None) -> Synthetic:
+    width = len(meter.domain)
+    if meter.left > 0:
+        each = meter.left / width
+        for column in range(width):
+            meter.measure((column,), each)
+    fine = [noisy for bins, noisy in meter.answers if bins is None]
+    model = fit(meter.domain.sizes, _alone(meter))
+    notes = ("the method stopped on its way: every column by itself, from what was measured by then",)
+    merged = [(bins, noisy) for bins, noisy in meter.answers if bins is not None]
+    bins = merged[-1][0] if merged else None
+    coarse = [noisy for other, noisy in merged if other is bins]
+    codes = model.rows(row_count(rows, model.total))
+    return Synthetic(codes, model.total, (*fine, *coarse), bins, len(fine), notes)
