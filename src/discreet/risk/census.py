@@ -55,11 +55,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """People that fit the tables, and how many of them could be otherwise."""
+    """People that fit the tables, and how many of another kind could be among them."""
 
     people: tuple[Person, ...]
     uncertain: int
-    """The most people in which another solution can differ; 0: these people are the only solution."""
+    """The most people that another solution has of a kind not found here; 0: no others fit the tables."""
 
     def right(self, truth: Sequence[Person]) -> int:
         """How many of the rebuilt people are real."""
@@ -73,7 +73,7 @@ class Rebuilt:
 
 
 def published(people: Sequence[Person], *, least: int = 3) -> Block:
-    """The tables an office would print for these people: by sex, by race, by both, in all, and by sex and five years."""
+    """What an office would print of these people: by sex, by race, by both, in all, and by sex and five years."""
     for place, (age, _, _) in enumerate(people):
         if not 0 <= age < AGES:
             raise InputError(f"people[{place}].age", age, f"a whole number from 0 to {AGES - 1}")

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.apps.cli import ask, calibrate, demo, ledger, synth, tree
+from discreet.apps.cli import ask, attack, calibrate, demo, ledger, risk, synth, tree
 from discreet.errors import BudgetError, DiscreetError, InputError
 
 __all__ = ["app", "main"]
@@ -36,6 +36,8 @@ app.add_typer(synth.app, name="synth")
 app.add_typer(ledger.releases_app, name="releases")
 app.add_typer(ledger.ledger_app, name="ledger")
 app.add_typer(calibrate.app, name="calibrate")
+app.command("risk", epilog="Example: discreet risk data.csv --quasi age,zip,sex --sensitive diagnosis")(risk.risk)
+app.add_typer(attack.app, name="attack")
 app.command("demo", epilog="Example: discreet demo --folder demo")(demo.demo)
 
 

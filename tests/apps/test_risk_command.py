@@ -1,0 +1,68 @@
+"""`discreet risk` and `discreet attack`, as people run them."""
+
+import json
+
+import pytest
+
+from discreet.apps.cli import main
+
+
+@pytest.fixture
+def files(tmp_path):
+    patients = tmp_path / "patients.csv"
+    voters = tmp_path / "voters.csv"
+    rows = [(20 + n % 60, f"02{n % 7}{n % 9}{n % 4}", "FM"[n % 2], ["flu", "gout", "cold"][n % 3]) for n in range(200)]
+    patients.write_text("age,zip,sex,diagnosis\n" + "".join(f"{a},{z},{s},{d}\n" for a, z, s, d in rows))
+    voters.write_text("name,age,zip,sex\n" + "".join(f"N{n},{a},{z},{s}\n" for n, (a, z, s, _) in enumerate(rows)))
+    return patients, voters
+
+
+def run(capsys, *words):
+    with pytest.raises(SystemExit) as stopped:
+        main([str(word) for word in words])
+    shown = capsys.readouterr()
+    return stopped.value.code, shown.out, shown.err
+
+
+def test_risk_measures_coarsens_links_and_writes(files, tmp_path, capsys):
+    patients, voters = files
+    ask = ("risk", patients, "--quasi", "age,zip,sex", "--sensitive", "diagnosis")
+    code, out, _ = run(capsys, *ask)
+    assert code == 0
+    assert "look like nobody else" in out
+    assert "does not promise" in out
+    safe = tmp_path / "safe.csv"
+    code, out, err = run(capsys, *ask, "--k", 4, "--out", safe, "--register", voters, "--redact", 0.05)
+    assert code == 0
+    assert "Written" in err
+    assert "0 of 200 people" in out
+    code, out, _ = run(capsys, "risk", safe, "--quasi", "age,zip,sex", "--json")
+    assert json.loads(out)["before"]["k"] >= 4
+
+
+def test_wrong_words_are_named(files, capsys):
+    patients, _ = files
+    assert run(capsys, "risk", patients, "--quasi", "shoe")[0] == 2
+    code, _, err = run(capsys, "risk", patients, "--quasi", "age", "--out", "x.csv")
+    assert (code, "--k" in err) == (2, True)
+    assert run(capsys, "attack", "difference", "--people", 1)[0] == 2
+    assert run(capsys, "attack", "reconstruct", "--people", 50, "--picture", "x.gif")[0] == 2
+
+
+def test_attacks_end_with_the_budget_holding(files, tmp_path, capsys):
+    patients, voters = files
+    code, out, _ = run(capsys, "attack", "link", patients, voters, "--on", "age,zip,sex", "--sensitive", "diagnosis")
+    assert code == 0
+    assert "one-to-one" in out
+    drawn = tmp_path / "bits.svg"
+    code, out, _ = run(capsys, "attack", "reconstruct", "--people", 200, "--picture", drawn, "--json")
+    found = json.loads(out)
+    assert found[0]["right"] > 0.95
+    assert found[-1]["right"] < 0.7
+    assert drawn.read_text().startswith("<svg")
+    code, out, _ = run(capsys, "attack", "difference", "--people", 2000, "--epsilon", 0.1, "--json")
+    assert json.loads(out)["right_exact"] == 1
+    assert json.loads(out)["right_noisy"] < 0.6
+    code, out, _ = run(capsys, "attack", "census", "--blocks", 3, "--people", 6, "--json")
+    found = json.loads(out)
+    assert found["right"] > found["right_noisy"]
