@@ -9,12 +9,15 @@ from typing import Any
 from discreet.core.wire import fraction
 from discreet.errors import InputError
 from discreet.local.grr import GRR
+from discreet.local.hadamard import Hadamard
+from discreet.local.olh import OLH
 from discreet.local.protocol import Responder
+from discreet.local.subset import Subset
 from discreet.local.unary import OUE, SUE
 
 __all__ = ["KINDS", "responder_from_dict"]
 
-KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in (GRR, OUE, SUE)}
+KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in (GRR, OUE, SUE, OLH, Hadamard, Subset)}
 
 
 def responder_from_dict(entry: Mapping[str, Any]) -> Responder:

@@ -1,0 +1,134 @@
+"""Hadamard response: short reports whose counts are unmixed by a fast Walsh transform."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number
+from discreet.core.mechanism import Bits, Integers
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.local.draws import evenly, flips
+from discreet.local.protocol import Oracle, Report
+from discreet.local.tally import Tally
+from discreet.local.transform import walsh
+from discreet.noise.bits import SystemBits
+
+__all__ = ["Hadamard"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hadamard(Oracle):
+    """Report a place in one's block where one's row of a Hadamard matrix is +1, with odds ratio : 1 against any other.
+
+    Categories share blocks of `length` places, length - 1 categories to a block; a block's first row is left out. One
+    block is best for small epsilon, where a report is a row of signs and one bit; more blocks for large epsilon.
+
+    Guarantee
+        ln(ratio)-differential privacy of every report. Proof: docs/proofs/local.md.
+
+    >>> Hadamard(100, epsilon=1).report_bits
+    7
+    """
+
+    kind: ClassVar[str] = "hadamard"
+    categories: int
+    epsilon: Fraction
+    ratio: Fraction
+    length: int
+
+    def __init__(
+        self,
+        categories: int,
+        epsilon: Number | None = None,
+        *,
+        ratio: Number | None = None,
+        length: int | None = None,
+    ) -> None:
+        self._read(categories, epsilon, ratio)
+        longest = 1 << self.categories.bit_length()
+        allowed = [1 << place for place in range(1, longest.bit_length())]
+        if length is None:
+            length = min(allowed, key=self._variance_with)
+        elif isinstance(length, bool) or length not in allowed:
+            raise InputError("length", length, f"a power of two from 2 to {longest}")
+        object.__setattr__(self, "length", int(length))
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are."""
+        return -(-self.categories // (self.length - 1))
+
+    @property
+    def reports(self) -> int:
+        return self.blocks * self.length
+
+    @property
+    def _weight(self) -> Fraction:
+        """The probability of a place where one's own row is not +1."""
+        half = self.length // 2
+        return 1 / (half * self.ratio + self.reports - half)
+
+    @property
+    def hit(self) -> Fraction:
+        return self.length // 2 * (self.ratio - 1) * self._weight
+
+    @property
+    def miss(self) -> Fraction:
+        return Fraction(0)
+
+    def _second(self, share: Fraction) -> Fraction:
+        """The chance that a report falls into the category's block; the other people are spread evenly."""
+        half, mates = self.length // 2, min(self.length - 1, self.categories) - 1
+        near = share + (1 - share) * Fraction(mates, self.categories - 1)
+        return self._weight * half * (near * (self.ratio + 1) + (1 - near) * 2)
+
+    def _variance_with(self, length: int) -> Fraction:
+        object.__setattr__(self, "length", length)
+        share = Fraction(1, self.categories)
+        return self._second(share) / self.hit**2
+
+    def to_dict(self) -> dict[str, Json]:
+        return {
+            "kind": self.kind,
+            "categories": self.categories,
+            "epsilon": str(self.epsilon),
+            "ratio": str(self.ratio),
+            "length": self.length,
+        }
+
+    def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.int64]:
+        source = bits if bits is not None else SystemBits()
+        n, half = len(values), self.length // 2
+        block, row = np.divmod(values, self.length - 1)
+        row += 1
+        plus = flips(half * self.ratio * self._weight, n, source)
+        # Where it is not +1: so many places in one's own block, and all those of the others.
+        place = evenly(self.length, n, source).astype(np.int64)
+        if self.blocks > 1:
+            elsewhere = ~plus & (evenly(self.reports - half, n, source) >= half)
+            other = evenly(self.blocks - 1, n, source).astype(np.int64)
+            other += other >= block
+        wrong = (np.bitwise_count(row & place) & 1).astype(np.bool_) == plus
+        right = np.where(wrong, place ^ (row & -row), place)  # the other half, one to one
+        if self.blocks == 1:
+            return right
+        return np.where(elsewhere, other * self.length + place, block * self.length + right)
+
+    def law(self, value: int) -> dict[Report, Fraction]:
+        block, row = divmod(value, self.length - 1)
+        out: dict[Report, Fraction] = {}
+        for report in range(self.reports):
+            own = report // self.length == block and (report % self.length & (row + 1)).bit_count() % 2 == 0
+            out[report] = self.ratio * self._weight if own else self._weight
+        return out
+
+    def tally(self, reports: Any, times: Integers | None = None) -> Tally:
+        counts = self.counted(reports, times).reshape(self.blocks, self.length)
+        block, row = np.divmod(np.arange(self.categories), self.length - 1)
+        return Tally(self.id, int(counts.sum()), walsh(counts)[block, row + 1], counts.sum(axis=1)[block])

@@ -1,0 +1,151 @@
+"""Subset selection: report a set of categories that holds one's own more often than chance would have it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number
+from discreet.core.mechanism import Bits, Integers
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.local.draws import evenly, flips, packed_flips
+from discreet.local.packed import bit_sums, place_of, read_packed, width_of
+from discreet.local.protocol import Layout, Oracle, Report
+from discreet.local.tally import Tally
+from discreet.noise.bits import SystemBits
+
+__all__ = ["Subset"]
+
+_LISTED = 14
+_ROWS = 1 << 14  # respondents handled at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Subset(Oracle):
+    """Report `size` categories: sets with one's own among them are `ratio` times as likely as others.
+
+    Errs least of all: with the best size, near categories/(e^epsilon + 1), no mechanism has a smaller error when there
+    are many respondents. The report is long: one bit for each category.
+
+    Guarantee
+        ln(ratio)-differential privacy of every report. Proof: docs/proofs/local.md.
+
+    >>> Subset(100, epsilon=1).size
+    27
+    """
+
+    kind: ClassVar[str] = "subset"
+    layout: ClassVar[Layout] = "packed"
+    categories: int
+    epsilon: Fraction
+    ratio: Fraction
+    size: int
+
+    def __init__(
+        self,
+        categories: int,
+        epsilon: Number | None = None,
+        *,
+        ratio: Number | None = None,
+        size: int | None = None,
+    ) -> None:
+        self._read(categories, epsilon, ratio)
+        if size is None:
+            near = math.floor(self.categories / (self.ratio + 1))
+            size = min({max(1, near), near + 1}, key=self._variance_with)
+        elif isinstance(size, bool) or not isinstance(size, int) or not 1 <= size < self.categories:
+            raise InputError("size", size, f"a whole number from 1 to {self.categories - 1}")
+        object.__setattr__(self, "size", size)
+
+    @property
+    def hit(self) -> Fraction:
+        return self.size * self.ratio / (self.size * self.ratio + self.categories - self.size)
+
+    @property
+    def miss(self) -> Fraction:
+        return (self.size - self.hit) / (self.categories - 1)
+
+    @property
+    def reports(self) -> int:
+        return math.comb(self.categories, self.size)
+
+    @property
+    def report_bits(self) -> int:
+        return self.categories
+
+    def _variance_with(self, size: int) -> Fraction:
+        object.__setattr__(self, "size", size)
+        share, hit, miss = Fraction(1, self.categories), self.hit, self.miss
+        return (share * hit * (1 - hit) + (1 - share) * miss * (1 - miss)) / (hit - miss) ** 2
+
+    def to_dict(self) -> dict[str, Json]:
+        return {
+            "kind": self.kind,
+            "categories": self.categories,
+            "epsilon": str(self.epsilon),
+            "ratio": str(self.ratio),
+            "size": self.size,
+        }
+
+    def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.uint8]:
+        source = bits if bits is not None else SystemBits()
+        out = np.empty((len(values), width_of(self.categories)), dtype=np.uint8)
+        for start in range(0, len(values), _ROWS):
+            part = values[start : start + _ROWS]
+            out[start : start + _ROWS] = self._sets(part, flips(self.hit, len(part), source), source)
+        return out
+
+    def _sets(self, values: NDArray[np.int64], own: NDArray[np.bool_], bits: Bits) -> NDArray[np.uint8]:
+        """Sets of the right size, evenly drawn among those that hold `values`, or not, as `own` says.
+
+        Coins make a set of some size, each of that size equally likely; members are then added or taken away, each
+        candidate equally likely, until the size is right. So every set of the right size is equally likely.
+        """
+        k, width, n = self.categories, width_of(self.categories), len(values)
+        wanted = self.size - own
+        # A little too few: adding is quicker than taking away, as most candidates are not in the set.
+        low = self.size - 1 - math.sqrt(self.size * (k - self.size) / k)
+        rows = packed_flips(Fraction(max(0, math.floor(256 * low / k)), 256), n * width, bits).reshape(n, width)
+        rows[:, -1] &= np.uint8(256 - (1 << (8 * width - k)))
+        place, mask = place_of(values)
+        rows[np.arange(n), place] &= ~mask
+        have = np.bitwise_count(rows).sum(axis=1, dtype=np.int64)
+        flat = rows.reshape(-1)
+        active = np.flatnonzero(have != wanted)
+        missing, mine = (wanted - have)[active], values[active]
+        while len(active):
+            drawn = evenly(k, len(active), bits).astype(np.int64)
+            byte, bit = place_of(drawn)
+            where = active * width + byte
+            held = (flat[where] & bit) != 0
+            good = (drawn != mine) & (held == (missing < 0))
+            flat[where[good]] ^= bit[good]
+            missing -= np.where(good, np.sign(missing), 0)
+            left = missing != 0
+            active, missing, mine = active[left], missing[left], mine[left]
+        rows[np.arange(n), place] |= mask * own
+        return rows
+
+    def law(self, value: int) -> dict[Report, Fraction]:
+        if self.categories > _LISTED:
+            raise InputError("categories", self.categories, f"at most {_LISTED} to list every report")
+        width, out = width_of(self.categories), {}
+        total = math.comb(self.categories - 1, self.size - 1) * self.ratio + math.comb(self.categories - 1, self.size)
+        for chosen in itertools.combinations(range(self.categories), self.size):
+            packed = sum(1 << (8 * width - 1 - place) for place in chosen)
+            out[packed.to_bytes(width, "big")] = (self.ratio if value in chosen else 1) / total
+        return dict(out)
+
+    def tally(self, reports: Any, times: Integers | None = None) -> Tally:
+        rows = read_packed(reports, self.categories)
+        if len(rows) and (np.bitwise_count(rows).sum(axis=1, dtype=np.int64) != self.size).any():
+            raise InputError("reports", "a set of another size", f"sets of {self.size} categories")
+        sums = bit_sums(rows, self.categories, times)
+        return Tally(self.id, len(rows) if times is None else int(np.sum(times)), sums, sums)
