@@ -1,0 +1,58 @@
+// What this device remembers of a survey: a token, the randomised answers and whether they were sent.
+// Never the true answers. Written once: whoever asks again gets the very same report.
+
+const HEX = "0123456789abcdef";
+
+// 128 random bits in hexadecimal. Nobody can tell from it whose it is, and no two are alike.
+function token() {
+  let text = "";
+  for (const byte of crypto.getRandomValues(new Uint8Array(16))) text += HEX[byte >> 4] + HEX[byte & 15];
+  return text;
+}
+
+export class Memory {
+  constructor(digest) {
+    this.key = "discreet.survey." + digest;
+    this.kept = null; // where the browser keeps nothing, this page still does
+    this.lasting = true;
+    try {
+      localStorage.setItem(this.key + ".probe", "1");
+      localStorage.removeItem(this.key + ".probe");
+    } catch {
+      this.lasting = false;
+    }
+  }
+
+  // The report and its state, or null if nothing has been randomised yet.
+  read() {
+    if (!this.lasting) return this.kept;
+    try {
+      const found = JSON.parse(localStorage.getItem(this.key));
+      return found && typeof found.token === "string" && Array.isArray(found.answers) ? found : null;
+    } catch {
+      return null;
+    }
+  }
+
+  write(state) {
+    this.kept = state;
+    if (this.lasting) localStorage.setItem(this.key, JSON.stringify(state));
+  }
+
+  // Randomise at most once, even if two tabs ask at the same moment: the later one gets what the first one made.
+  async once(answers) {
+    const make = () => {
+      const before = this.read();
+      if (before) return before;
+      const made = { token: token(), answers: answers(), state: "made" };
+      this.write(made);
+      return made;
+    };
+    return navigator.locks ? navigator.locks.request(this.key, make) : make();
+  }
+
+  // "made": shown, not sent. "waiting": to be sent as soon as the server is reached. "sent". "refused".
+  mark(state) {
+    this.write({ ...this.read(), state });
+  }
+}

@@ -1,0 +1,185 @@
+// The form: true answers in, randomised once, shown, sent. A true answer is never stored and never sent.
+import { Memory } from "./memory.js";
+import { randomise } from "./randomise.js";
+
+const survey = JSON.parse(document.getElementById("survey").textContent);
+const memory = new Memory(survey.digest);
+const at = (id) => document.getElementById(id);
+const LONGEST = 5 * 60; // seconds between two tries to reach the server
+let pause = 5;
+let timer = null;
+
+function element(name, fields = {}, ...children) {
+  const made = Object.assign(document.createElement(name), fields);
+  made.append(...children);
+  return made;
+}
+
+// --- the questions
+
+function options(question, place) {
+  return question.options.map((label, i) => {
+    const input = element("input", { type: "radio", name: "q" + place, value: String(i), autocomplete: "off" });
+    return element("label", { className: "option" }, input, element("span", { textContent: label }));
+  });
+}
+
+function field(question, place) {
+  const { least, most, step, unit } = question.number;
+  const input = element("input", { type: "text", inputMode: "decimal", id: "q" + place, autocomplete: "off" });
+  const every = `A number from ${least} to ${most} in steps of ${step}`;
+  input.setAttribute("aria-label", question.text);
+  input.setAttribute("aria-describedby", "every" + place);
+  const hint = element("p", { className: "quiet", id: "every" + place, textContent: unit ? `${every} (${unit}).` : every + "." });
+  return [element("div", { className: "number" }, input, element("span", { textContent: unit })), hint];
+}
+
+function ask() {
+  survey.questions.forEach((question, place) => {
+    const set = element("fieldset", { id: "set" + place }, element("legend", { textContent: question.text }));
+    set.append(...(question.options ? options(question, place) : field(question, place)));
+    set.append(element("p", { className: "quiet", textContent: question.chance }));
+    at("questions").append(set);
+  });
+}
+
+// The number of a lattice point, from decimal text, in whole numbers; null if there is no such point.
+export function point(text, number) {
+  const found = /^\s*([+-]?)(\d{1,30})(?:[.,](\d{0,30}))?\s*$/.exec(text.replace("\u2212", "-"));
+  if (!found) return null;
+  const [, sign, whole, after = ""] = found;
+  const scale = 10n ** BigInt(after.length);
+  const value = BigInt(whole + after) * (sign === "-" ? -1n : 1n); // over scale
+  const [low, lowBy] = number.low.map(BigInt);
+  const [step, stepBy] = number.by.map(BigInt);
+  // (value/scale - low/lowBy) / (step/stepBy)
+  const top = (value * lowBy - low * scale) * stepBy;
+  const bottom = scale * lowBy * step;
+  if (top < 0n || top % bottom !== 0n || top / bottom >= BigInt(number.points)) return null;
+  return Number(top / bottom);
+}
+
+function answered(question, place) {
+  if (!question.options) return point(at("q" + place).value, question.number);
+  const chosen = document.querySelector(`input[name="q${place}"]:checked`);
+  return chosen ? Number(chosen.value) : null;
+}
+
+async function make() {
+  const answers = survey.questions.map(answered);
+  const first = answers.indexOf(null);
+  survey.questions.forEach((_, place) => at("set" + place).classList.toggle("wrong", answers[place] === null));
+  if (first >= 0) {
+    const question = survey.questions[first];
+    at("problem").textContent = question.options
+      ? `Please choose an answer to: ${question.text}`
+      : `Please give a number from ${question.number.least} to ${question.number.most} in steps of ${question.number.step} for: ${question.text}`;
+    document.querySelector(`#set${first} input`).focus();
+    return;
+  }
+  try {
+    await memory.once(() => survey.questions.map((question, place) => randomise(question.law, answers[place])));
+  } catch {
+    at("problem").textContent = "This browser cannot randomise or remember answers. Nothing was sent.";
+    return;
+  }
+  show();
+  at("preview-title").focus();
+}
+
+// --- what is sent
+
+function words(question, report) {
+  switch (question.law.law) {
+    case "choice":
+      return question.options[report];
+    case "table":
+      return question.reports[report];
+    default: {
+      const marked = question.options.filter((_, i) => report[i] === "1");
+      return marked.length ? marked.join(", ") : "none of the answers";
+    }
+  }
+}
+
+function body({ token, answers }) {
+  return JSON.stringify({ survey: survey.digest, token, answers });
+}
+
+function show() {
+  const state = memory.read();
+  at("ask").hidden = Boolean(state);
+  at("preview").hidden = !state;
+  if (!state) return;
+  at("questions").replaceChildren(); // the true answers are gone
+  at("reports").replaceChildren(...survey.questions.map((question, place) => element("li", {},
+    element("p", { className: "quiet", textContent: question.text }),
+    element("p", { className: "sent", textContent: words(question, state.answers[place]) }),
+    element("p", { textContent: question.reveal }))));
+  at("raw").textContent = body(state);
+  told(state.state);
+}
+
+function told(state) {
+  const sent = state === "sent";
+  at("preview-title").textContent = sent ? "What was sent" : "What will be sent";
+  at("lead").textContent = sent
+    ? "Chance decided this once. It is all that has been sent; your true answers were never kept."
+    : "Chance has decided. Your true answers have been forgotten; only this is left, and only this will be sent.";
+  at("send").textContent = sent ? "Send the same report again" : "Send this";
+  at("send").disabled = state === "refused";
+  at("status").textContent = {
+    made: "",
+    waiting: "Not sent yet: the server cannot be reached. This device keeps the report and sends it when it can. You may close the page and come back.",
+    sent: "Sent. Thank you. Sending it again would change nothing.",
+    refused: "The server does not take this report. The survey may have changed or ended.",
+  }[state];
+}
+
+async function send() {
+  const state = memory.read();
+  if (!state) return;
+  clearTimeout(timer);
+  at("send").disabled = true;
+  let status = 0;
+  try {
+    const answer = await fetch("report", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: body(state),
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+      cache: "no-store",
+    });
+    status = answer.status;
+  } catch {
+    // No network: wait below.
+  }
+  const before = state.state === "sent" ? "sent" : "waiting"; // what has arrived once has arrived
+  const later = status === 0 || status === 429 || status >= 500;
+  memory.mark(status === 200 ? "sent" : later ? before : state.state === "sent" ? "sent" : "refused");
+  told(memory.read().state);
+  if (memory.read().state === "waiting") {
+    timer = setTimeout(send, pause * 1000);
+    pause = Math.min(2 * pause, LONGEST);
+  }
+}
+
+// --- start
+
+document.title = at("title").textContent = survey.title;
+at("intro").textContent = survey.intro;
+at("together").textContent = survey.together;
+at("about").textContent = survey.about;
+at("forgetful").hidden = memory.lasting;
+at("make").addEventListener("click", make);
+at("send").addEventListener("click", send);
+if (!memory.read()) ask();
+show();
+const resume = () => memory.read()?.state === "waiting" && send();
+addEventListener("online", resume);
+addEventListener("storage", (event) => event.key === memory.key && show()); // another tab was faster
+resume();
+if ("serviceWorker" in navigator) {
+  navigator.serviceWorker.register("sw.js?survey=" + survey.digest).catch(() => {}); // works without, only not offline
+}

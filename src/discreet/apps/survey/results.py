@@ -1,0 +1,143 @@
+"""What a survey says so far: estimates with error bars as text, JSON, a page or a picture.
+
+One function makes them for the command line and for the server, so that both say the same. Everything here follows
+from randomised reports, so it can be looked at as often as one likes.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from discreet.apps.survey.drawing import figure, figures
+from discreet.apps.survey.store import Reports
+from discreet.core.release import percent
+from discreet.errors import InputError, MissingExtraError
+from discreet.local.questionnaire.estimate import Estimated, estimates
+from discreet.local.questionnaire.questionnaire import Questionnaire
+
+__all__ = ["Results", "results_from", "results_of", "results_page", "save"]
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Estimates for every question of a survey from so many reports."""
+
+    survey: Questionnaire
+    reports: int
+    confidence: float
+    estimates: tuple[Estimated, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, the same on the command line and from the server."""
+        return {
+            "survey": self.survey.id,
+            "digest": self.survey.digest,
+            "title": self.survey.title,
+            "reports": self.reports,
+            "confidence": self.confidence,
+            "epsilon": float(self.survey.epsilon),
+            "questions": [one.to_dict() for one in self.estimates],
+        }
+
+    def note(self) -> str:
+        """How the numbers are to be read."""
+        return (
+            f"{self.reports:,} reports, every one randomised by the person who sent it. {percent(self.confidence)} "
+            "intervals, each by itself. Estimates are unbiased, so a small one may come out below zero."
+        )
+
+
+def results_from(
+    survey: Questionnaire, tally: Iterable[tuple[str, str, int]], *, confidence: float = CONFIDENCE
+) -> Results:
+    """The estimates from (digest, answers, how often). Reports of another survey and broken ones are refused."""
+    counts: Counter[str] = Counter()
+    for digest, answers, count in tally:
+        if digest != survey.digest:
+            raise InputError(
+                "reports",
+                f"survey {digest[:12]}",
+                f"reports of this survey only, {survey.digest[:12]}",
+                "Reports of another survey, or of another epsilon, are mixed in.",
+            )
+        counts[answers] += count
+    columns: list[Counter[Any]] = [Counter() for _ in survey.questions]
+    for answers, count in counts.items():
+        for column, report in zip(columns, _read(survey, answers), strict=True):
+            column[report] += count
+    return Results(survey, counts.total(), confidence, estimates(survey, columns, confidence=confidence))
+
+
+def results_of(survey: Questionnaire, reports: Reports, *, confidence: float = CONFIDENCE) -> Results:
+    """The estimates from a store."""
+    return results_from(survey, reports.tally(), confidence=confidence)
+
+
+def _read(survey: Questionnaire, answers: str) -> tuple[Any, ...]:
+    try:
+        return survey.read(json.loads(answers))
+    except (ValueError, RecursionError):  # InputError is a ValueError; what is broken is not repeated
+        pass
+    raise InputError("reports", "a broken report", "answers as the page of this survey writes them")
+
+
+def results_page(found: Results, *, alone: bool = False) -> str:
+    """A page with a plot and a table for each question; `alone` carries its style and needs no server."""
+    sheet = (files("discreet.apps.survey") / "page.css").read_text("utf-8")
+    style = f"<style>{sheet}</style>" if alone else '<link rel="stylesheet" href="page.css">'
+    icon = "" if alone else '<link rel="icon" href="icon.svg" type="image/svg+xml">'
+    again = "" if alone else '<p><a href="results">Look again</a></p>'
+    title = html.escape(found.survey.title)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
+        f"<title>{title}: results</title>{icon}{style}</head><body><main><h1>{title}</h1>"
+        f"<p>{html.escape(found.note())}</p>{again}{''.join(map(_section, found.estimates))}"
+        f'<footer><p class="quiet">{html.escape(found.survey.about())}</p></footer></main></body></html>\n'
+    )
+
+
+def _section(one: Estimated) -> str:
+    if one.reports == 0:
+        return f"<section><h2>{html.escape(one.question.text)}</h2><p>No report yet.</p></section>"
+    rows = "".join(
+        f'<tr><th scope="row">{html.escape(label)}</th><td>{value}</td><td>{low}</td><td>{high}</td></tr>'
+        for label, value, low, high in one.rows()
+    )
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("", "estimate", "from", "to"))
+    return (
+        f"<section><h2>{html.escape(one.question.text)}</h2>{figure(one)}"
+        f"<table><caption>{html.escape(one.caption())}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></section>"
+    )
+
+
+def save(found: Results, path: Path) -> Path:
+    """Write a plot: .svg, .png (the `charts` extra) or .html."""
+    kind = path.suffix.lower()
+    if kind not in (".svg", ".png", ".html") or not path.absolute().parent.is_dir():
+        raise InputError("--plot", str(path), "a file that ends in .svg, .png or .html, in a folder that exists")
+    if found.reports == 0:
+        raise InputError("--plot", str(path), "a plot of at least one report")
+    if kind == ".html":
+        path.write_text(results_page(found, alone=True), encoding="utf-8")
+        return path
+    drawn = figures(found.survey.title, found.estimates)
+    if kind == ".svg":
+        path.write_text(drawn, encoding="utf-8")
+        return path
+    try:
+        import vl_convert
+    except ImportError:
+        raise MissingExtraError("charts", "vl_convert") from None
+    path.write_bytes(vl_convert.svg_to_png(drawn))
+    return path

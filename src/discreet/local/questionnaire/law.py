@@ -1,0 +1,197 @@
+"""The laws of chance that a survey's page carries: what is sent, with which probability, for each true answer.
+
+A law is exact: its probabilities are rationals, and the page draws from them with whole numbers alone. It says the same
+as the mechanism it was made from; the tests hold both against each other. Proof: docs/proofs/survey.md.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Any, assert_never
+
+from discreet.core.exact import log_up, round_up
+from discreet.errors import InputError
+
+__all__ = [
+    "Choice",
+    "Law",
+    "Marks",
+    "Subset",
+    "Table",
+    "law_epsilon",
+    "law_to_page",
+    "longest",
+    "parsed_report",
+    "read_report",
+]
+
+_WHOLE = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the answers: the true one with probability `own`, every other equally likely. Sent as its number."""
+
+    values: int
+    own: Fraction
+
+    def probability(self, report: int, value: int) -> Fraction:
+        return self.own if report == value else (1 - self.own) / (self.values - 1)
+
+    def reports(self) -> Iterator[int]:
+        """Everything that can be sent."""
+        yield from range(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """A mark at each answer: with probability `own` at the true one, `other` elsewhere. Sent as zeros and ones."""
+
+    values: int
+    own: Fraction
+    other: Fraction
+
+    def probability(self, report: str, value: int) -> Fraction:
+        chances = (self.own if place == value else self.other for place in range(self.values))
+        return math.prod(
+            (p if mark == "1" else 1 - p for mark, p in zip(report, chances, strict=True)), start=Fraction(1)
+        )
+
+    def reports(self) -> Iterator[str]:
+        """Everything that can be sent."""
+        yield from map("".join, product("01", repeat=self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """`size` marked answers, the true one among them with probability `own`, others by chance. Sent as 0s and 1s."""
+
+    values: int
+    size: int
+    own: Fraction
+
+    def probability(self, report: str, value: int) -> Fraction:
+        if report[value] == "1":
+            return self.own / math.comb(self.values - 1, self.size - 1)
+        return (1 - self.own) / math.comb(self.values - 1, self.size)
+
+    def reports(self) -> Iterator[str]:
+        """Everything that can be sent."""
+        for chosen in combinations(range(self.values), self.size):
+            yield "".join("1" if place in chosen else "0" for place in range(self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Report r with probability `rows[value][r]`. Sent as its number."""
+
+    rows: tuple[tuple[Fraction, ...], ...]
+
+    @property
+    def values(self) -> int:
+        return len(self.rows)
+
+    def probability(self, report: int, value: int) -> Fraction:
+        return self.rows[value][report]
+
+    def reports(self) -> Iterator[int]:
+        """Everything that can be sent."""
+        yield from range(len(self.rows[0]))
+
+
+Law = Choice | Marks | Subset | Table
+
+
+def law_epsilon(law: Law) -> Fraction:
+    """The epsilon of one report, rounded up: the logarithm of the largest ratio between two answers' probabilities."""
+    match law:
+        case Choice(values, own):
+            odds = own * (values - 1) / (1 - own)
+        case Marks(_, own, other):
+            odds = own * (1 - other) / (other * (1 - own))
+        case Subset(values, size, own):
+            odds = own * (values - size) / ((1 - own) * size)
+        case Table(rows):
+            odds = max(max(column) / min(column) for column in zip(*rows, strict=True))
+        case _:
+            assert_never(law)
+    return round_up(log_up(max(odds, 1 / odds)))
+
+
+def law_to_page(law: Law) -> dict[str, Any]:
+    """The law in whole numbers, as randomise.js reads it. Long ones travel as text."""
+    match law:
+        case Choice(values, own):
+            (first,), total = _whole(own)
+            return {"law": "choice", "values": values, "own": first, "total": total}
+        case Marks(values, own, other):
+            (first, second), total = _whole(own, other)
+            return {"law": "bits", "values": values, "own": first, "other": second, "total": total}
+        case Subset(values, size, own):
+            (first,), total = _whole(own)
+            return {"law": "subset", "values": values, "size": size, "own": first, "total": total}
+        case Table(rows):
+            flat, total = _whole(*(p for row in rows for p in row))
+            width = len(rows[0])
+            cut = [flat[start : start + width] for start in range(0, len(flat), width)]
+            return {"law": "table", "values": len(rows), "rows": cut, "total": total}
+        case _:
+            assert_never(law)
+
+
+def _whole(*probabilities: Fraction) -> tuple[list[str], str]:
+    total = math.lcm(*(p.denominator for p in probabilities))
+    return [str(p.numerator * (total // p.denominator)) for p in probabilities], str(total)
+
+
+def read_report(law: Law, sent: object, field: str) -> int | str:
+    """A report as plain values, or an `InputError` that does not repeat it."""
+    match law:
+        case Choice() | Table():
+            if isinstance(sent, int) and not isinstance(sent, bool) and 0 <= sent < _count(law):
+                return sent
+        case Marks(values, _, _):
+            if _marks(sent, values):
+                return str(sent)
+        case Subset(values, size, _):
+            if _marks(sent, values) and str(sent).count("1") == size:
+                return str(sent)
+        case _:
+            assert_never(law)
+    raise InputError(field, "a report of another form", _form(law))
+
+
+def parsed_report(law: Law, text: str, field: str) -> int | str:
+    """A report from a cell of a table."""
+    number = isinstance(law, (Choice, Table)) and _WHOLE.fullmatch(text)
+    return read_report(law, int(text) if number else text, field)
+
+
+def _count(law: Choice | Table) -> int:
+    return law.values if isinstance(law, Choice) else len(law.rows[0])
+
+
+def _marks(sent: object, values: int) -> bool:
+    return isinstance(sent, str) and len(sent) == values and set(sent) <= {"0", "1"}
+
+
+def _form(law: Law) -> str:
+    match law:
+        case Choice() | Table():
+            return f"a whole number from 0 to {_count(law) - 1}"
+        case Marks(values, _, _):
+            return f"{values} zeros and ones in a string"
+        case Subset(values, size, _):
+            return f"{values} zeros and ones in a string, {size} of them ones"
+        case _:
+            assert_never(law)
+
+
+def longest(law: Law) -> int:
+    """No report's JSON text is longer than this."""
+    return 20 if isinstance(law, (Choice, Table)) else law.values + 2

@@ -1,0 +1,162 @@
+"""A survey as its author writes it: questions, and how much each may reveal. Everything else follows from that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from discreet.accounting.posterior import posterior
+from discreet.accounting.words import percent, readable
+from discreet.core.exact import Number
+from discreet.core.loss import Composed, Pure
+from discreet.core.mechanism import Bits
+from discreet.core.wire import canonical
+from discreet.errors import InputError
+from discreet.local.questionnaire.law import longest, read_report
+from discreet.local.questionnaire.question import Question, question_from
+
+__all__ = ["PRIOR", "Questionnaire"]
+
+PRIOR = Fraction(1, 50)  # what the sentences for people start from
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_FIELDS = ("id", "title", "intro", "questions")
+_MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Questionnaire:
+    """Questions that one person answers together, each randomised where it is answered.
+
+    Guarantee
+        A person's report (the randomised answers to all questions) is epsilon-differentially private in all the true
+        answers of that person together, with `epsilon` the sum over the questions; in the answer to one question alone
+        it is private with that question's epsilon. Neighbours: other answers. Proof: docs/proofs/survey.md.
+
+    >>> survey = Questionnaire.from_dict({
+    ...     "id": "sleep", "title": "Sleep", "questions": [
+    ...         {"name": "pills", "text": "Do you take pills to sleep?", "kind": "binary", "epsilon": "1.0986"}]})
+    >>> survey.questions[0].mechanism.kind, round(float(survey.epsilon), 4)
+    ('grr', 1.0986)
+    >>> survey.reveals()
+    'Someone who thought 2% before will think at most 5.8% after, whatever is sent.'
+    """
+
+    id: str
+    title: str
+    questions: tuple[Question, ...]
+    intro: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not _NAME.fullmatch(self.id):
+            raise InputError("id", self.id, "up to 64 letters, digits, - and _, such as 'sleep-2026'")
+        for field in ("title", "intro"):
+            if not isinstance(getattr(self, field), str):
+                raise InputError(field, getattr(self, field), "text")
+        if not self.title.strip():
+            raise InputError("title", self.title, "some words")
+        names = self.names
+        if not 1 <= len(names) <= _MOST:
+            raise InputError("questions", f"{len(names)} of them", f"1 to {_MOST}")
+        if len(set(names)) < len(names):
+            twice = next(name for place, name in enumerate(names) if name in names[:place])
+            raise InputError("questions", twice, "names that are all different")
+        if reserved := {"survey", "token"} & set(names):
+            raise InputError("questions", min(reserved), "another name: reports have a column of this name")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Questionnaire:
+        """Read a survey from its TOML file."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as problem:
+            hint = "Write one with: discreet survey new"
+            raise InputError("survey", str(path), f"a readable file ({type(problem).__name__})", hint) from None
+        try:
+            return cls.from_dict(tomllib.loads(text, parse_float=Decimal))
+        except tomllib.TOMLDecodeError as problem:
+            raise InputError("survey", str(path), f"valid TOML ({problem})") from None
+
+    @classmethod
+    def from_dict(cls, declared: Mapping[str, Any]) -> Questionnaire:
+        """A survey from the entries of its file."""
+        if unknown := set(declared) - set(_FIELDS):
+            raise InputError(min(map(str, unknown)), "present", "only " + ", ".join(_FIELDS))
+        entries = declared.get("questions", [])
+        if not isinstance(entries, Sequence) or isinstance(entries, str):
+            raise InputError("questions", entries, "a list: [[questions]] once for each")
+        questions = tuple(question_from(entry, f"questions[{place}]") for place, entry in enumerate(entries))
+        return cls(declared.get("id", ""), declared.get("title", ""), questions, declared.get("intro", ""))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that decides what a report means: plain values. Title and introduction are not among them."""
+        return {"id": self.id, "questions": [question.to_dict() for question in self.questions]}
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of the id, the questions and their parameters. Every report carries it."""
+        return hashlib.sha256(canonical(self.to_dict()).encode()).hexdigest()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The short names of the questions."""
+        return tuple(question.name for question in self.questions)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What all answers of one person cost together: the sum."""
+        return sum((question.epsilon for question in self.questions), Fraction(0))
+
+    def loss(self) -> Composed:
+        """What one person's report costs."""
+        return Composed(Pure(question.epsilon) for question in self.questions)
+
+    # reports
+
+    def privatize(self, answers: Mapping[str, Any], *, bits: Bits | None = None) -> list[Any]:
+        """One person's report, as the page would send it, from true answers by name of question."""
+        if set(answers) != set(self.names):
+            raise InputError("answers", sorted(map(str, answers)), "one for each of " + ", ".join(self.names))
+        return [question.privatize(answers[question.name], bits=bits) for question in self.questions]
+
+    def read(self, report: object) -> tuple[Any, ...]:
+        """A report's answers, checked one by one. What is wrong is said, what was sent is not repeated."""
+        if not isinstance(report, (list, tuple)) or len(report) != len(self.questions):
+            raise InputError("report", "another form", f"a list of {len(self.questions)} randomised answers")
+        both = zip(self.questions, report, strict=True)
+        return tuple(read_report(question.law, sent, question.name) for question, sent in both)
+
+    def written(self, report: object) -> str:
+        """The one text of a report's answers, for a store."""
+        return json.dumps(self.read(report), separators=(",", ":"))
+
+    @property
+    def longest(self) -> int:
+        """No report's text is longer than this."""
+        return 2 + sum(longest(question.law) + 1 for question in self.questions)
+
+    # words
+
+    def reveals(self, prior: Number = PRIOR) -> str:
+        """What the whole report can reveal, in one line."""
+        bound = posterior(prior, self.epsilon)
+        about = "" if len(self.questions) == 1 else "About all your answers together: "
+        return (
+            f"{about}{'someone' if about else 'Someone'} who thought {percent(bound.prior)} before will think at most "
+            f"{percent(bound.high, direction='up')} after, whatever is sent."
+        )
+
+    def about(self) -> str:
+        """The small print."""
+        return (
+            f"Survey {self.id}, {self.digest[:12]}. Every answer is randomised on the device of the person who gives "
+            f"it; all answers of one person together cost epsilon = {readable(self.epsilon, 4)}."
+        )
