@@ -40,7 +40,8 @@ class Attacked:
         return (
             f"{self.blocks:,} blocks, {self.people:,} people in all. From printed tables (counts by sex, race and five "
             f"years of age, mean and median ages) {self.right:,} people ({self.right / self.people:.0%}) come back "
-            f"with exact age, sex and race; of {self.unique:,} blocks no other people fit. From the same blocks under epsilon = {self.epsilon:g} a block: {self.right_noisy:,} "
+            f"with exact age, sex and race; of {self.unique:,} blocks no other people fit. From the same blocks under "
+            f"epsilon = {self.epsilon:g} a block: {self.right_noisy:,} "
             f"({self.right_noisy / self.people:.0%}), some of them by chance."
         )
 

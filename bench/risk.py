@@ -1,0 +1,115 @@
+"""Anonymity of a million rows, coarsening, linkage and reconstruction: time, memory, what attacks find; pycanon beside.
+
+python bench/risk.py [--quick] [--json] [--no-peers]
+
+People are made up: an age, a five-digit code of place, a sex, a marital status and a diagnosis. pycanon works on data
+frames in pure Python and is given fewer rows, because its time grows quickly.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from discreet.risk.anonymity import anonymity
+from discreet.risk.anonymize import anonymize
+from discreet.risk.blocks import blocks_attacked
+from discreet.risk.link import link
+from discreet.risk.reconstruct import reconstruction
+from discreet.risk.records import Records
+from harness import Report, arguments, cpu_seconds, peak_megabytes, peer
+
+QUASI = ["age", "zip", "sex"]
+
+
+def people(rows: int) -> dict[str, list]:
+    draw = np.random.default_rng(7)
+    age = np.clip(draw.normal(40, 22, rows), 0, 99).astype(int)
+    place = (draw.pareto(1.2, rows) * 400).astype(int) % 9000 + 1000
+    illness = np.minimum(draw.geometric(0.12, rows) + age // 30, 40)
+    return {
+        "person": np.arange(rows).tolist(),
+        "age": age.tolist(),
+        "zip": [f"{code:05d}" for code in place],
+        "sex": draw.choice(["F", "M"], rows).tolist(),
+        "diagnosis": illness.tolist(),
+    }
+
+
+def written(rows: int, folder: Path) -> Path:
+    table = people(rows)
+    path = folder / f"people-{rows}.csv"
+    lines = zip(*table.values(), strict=True)
+    path.write_text(",".join(table) + "\n" + "\n".join(",".join(map(str, line)) for line in lines) + "\n")
+    return path
+
+
+def measures(report: Report, folder: Path, sizes: list[int], small: int, peers: bool) -> None:
+    took = {}
+    for rows in sizes:
+        path = written(rows, folder)
+        took[rows] = cpu_seconds(lambda: anonymity(path, quasi=QUASI, sensitive=["diagnosis"]), repeats=2)
+        goal = {"at_most": 3} if rows == 1_000_000 else {}
+        report.figure(f"{rows:,} rows", "risk, file to report", took[rows], "CPU s", **goal)
+    report.figure(f"{sizes[-1]:,} rows", "memory", peak_megabytes(), "MB")
+    growth = np.log(took[sizes[-1]] / took[sizes[0]]) / np.log(sizes[-1] / sizes[0])
+    report.figure(f"{sizes[0]:,} to {sizes[-1]:,}", "growth exponent", float(growth), "")
+    table = Records.read(written(sizes[-1], folder))
+    for method in ("lattice", "mondrian"):
+        start = time.process_time()
+        made = anonymize(table, quasi=QUASI, k=10, method=method)
+        report.figure(f"{sizes[-1]:,} rows, k = 10, {method}", "time", time.process_time() - start, "CPU s")
+        report.figure(f"{sizes[-1]:,} rows, k = 10, {method}", "detail lost", made.loss, "of 1")
+    if not peers:
+        return
+    path = written(small, folder)
+    ours = cpu_seconds(lambda: anonymity(path, quasi=QUASI, sensitive=["diagnosis"]), repeats=3)
+    found = peer("pycanon", ["pycanon==1.0.1.post2", "pandas<3"], "risk_pycanon.py", str(path), report=report)
+    if found is not None:
+        report.figure(f"{small:,} rows, pycanon over ours", "k, l and t together", found["cpu"] / ours, "times")
+        mine = anonymity(path, quasi=QUASI, sensitive=["diagnosis"])
+        agree = (found["k"], found["l"]) == (mine.k, mine.sensitive[0].distinct)
+        report.figure(f"{small:,} rows", "k and l agree with pycanon", float(agree), "", at_least=1)
+        off = abs(found["t"] - mine.sensitive[0].closeness)
+        report.figure(f"{small:,} rows", "t differs from pycanon's by", off, "", at_most=1e-6)
+
+
+def attacks(report: Report, quick: bool) -> None:
+    table = Records.read(people(20_000))
+    cases = {
+        "as it is": table,
+        "k = 2": anonymize(table, quasi=QUASI, k=2),
+        "k = 5": anonymize(table, quasi=QUASI, k=5),
+        "k = 5, boxes": anonymize(table, quasi=QUASI, k=5, method="mondrian"),
+    }
+    for name, released in cases.items():
+        found = link(released, table, on=QUASI, sensitive="diagnosis", person="person")
+        report.figure(f"linkage, 20,000 rows, {name}", "linked one-to-one", found.one_to_one / 20_000, "of people")
+        report.figure(f"linkage, 20,000 rows, {name}", "secrets told", found.told / 20_000, "of people")
+    for guess in reconstruction(1000):
+        case = f"1,000 bits, error {guess.error / 1000**0.5:.2g} sqrt(n)"
+        report.figure(case, "found", guess.right, "of bits")
+    if not quick:
+        start = time.process_time()
+        guess = reconstruction(10_000, errors=(0.25,), epsilon=None)[0]
+        report.figure("10,000 bits, error 0.25 sqrt(n)", "time", time.process_time() - start, "CPU s", at_most=60)
+        report.figure("10,000 bits, error 0.25 sqrt(n)", "found", guess.right, "of bits")
+        blocks = blocks_attacked(40, 7, 1.0)
+        report.figure("40 blocks of 7 people, printed tables", "rebuilt", blocks.right / blocks.people, "of people")
+        report.figure("40 blocks of 7 people, epsilon 1", "rebuilt", blocks.right_noisy / blocks.people, "of people")
+
+
+def main() -> None:
+    options = arguments(__doc__.splitlines()[0])
+    report = Report("risk", as_json=options.json)
+    with tempfile.TemporaryDirectory() as scratch:
+        sizes = [100_000, 1_000_000]
+        measures(report, Path(scratch), sizes, 1000, not options.no_peers)
+    attacks(report, options.quick)
+
+
+if __name__ == "__main__":
+    main()
