@@ -5,14 +5,20 @@
 | which of a few categories people are in | `GRR`; two coins are `GRR.coin()` |
 | which of many | `OLH` (short reports), `Subset` and `OUE` (long ones), `Hadamard`, `SUE` |
 
-A `Survey` gives a mechanism a name, so that replies cannot be mixed up.
+`best` chooses and says why; `half_width` and `sample_size` plan. `difference` compares groups, `stratified` and
+`weighted` put unequal ones together. A `Survey` gives a mechanism a name, so that replies cannot be mixed up.
 """
 
+from discreet.local.best import Choice, best
+from discreet.local.compare import Difference, difference
 from discreet.local.estimate import Estimate
 from discreet.local.grr import GRR
 from discreet.local.hadamard import Hadamard
+from discreet.local.limit import limit
 from discreet.local.olh import OLH
+from discreet.local.planner import half_width, sample_size
 from discreet.local.protocol import Oracle, Responder
+from discreet.local.strata import Pooled, stratified, weighted
 from discreet.local.subset import Subset
 from discreet.local.survey import Batch, Reply, Survey
 from discreet.local.tally import Tally
@@ -25,13 +31,23 @@ __all__ = [
     "OUE",
     "SUE",
     "Batch",
+    "Choice",
+    "Difference",
     "Estimate",
     "Hadamard",
     "Oracle",
+    "Pooled",
     "Reply",
     "Responder",
     "Subset",
     "Survey",
     "Tally",
+    "best",
+    "difference",
+    "half_width",
+    "limit",
     "responder_from_dict",
+    "sample_size",
+    "stratified",
+    "weighted",
 ]

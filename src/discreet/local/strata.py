@@ -1,0 +1,99 @@
+"""Estimates for a population from groups that were asked unevenly: known shares, or a weight for each respondent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number, as_written
+from discreet.errors import InputError
+from discreet.local.compare import Measured
+from discreet.local.estimate import Of
+from discreet.local.protocol import Oracle
+from discreet.mechanisms.inputs import read_confidence
+
+__all__ = ["Pooled", "stratified", "weighted"]
+
+Floats = NDArray[np.float64]
+_GROUPS = 10_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooled:
+    """A weighted sum of estimates from groups that share no respondent."""
+
+    frequencies: Floats
+    respondents: Floats
+    population: Floats
+
+    def variance(self, of: Of = "respondents") -> Floats:
+        """Of each frequency."""
+        if of not in ("respondents", "population"):
+            raise InputError("of", of, "'respondents' or 'population'")
+        return self.respondents if of == "respondents" else self.population
+
+    def interval(self, confidence: float = 0.95, of: Of = "population") -> Floats:
+        """Rows (lower, upper), by the normal approximation."""
+        half = NormalDist().inv_cdf(1 - float(1 - read_confidence(confidence)) / 2) * np.sqrt(self.variance(of))
+        return np.column_stack([self.frequencies - half, self.frequencies + half])
+
+
+def stratified(estimates: Sequence[Measured], shares: Sequence[Number]) -> Pooled:
+    """Estimates of groups, put together by the groups' known shares of the population.
+
+    >>> from discreet.local import GRR
+    >>> young, old = GRR(2, epsilon=4).estimate([0, 1, 1, 1] * 500), GRR(2, epsilon=2).estimate([0, 0, 0, 1] * 900)
+    >>> both = stratified([young, old], shares=["1/4", "3/4"])
+    >>> both.frequencies.round(2).tolist()
+    [0.68, 0.32]
+    """
+    parts = np.array([float(_share(share)) for share in shares])
+    if not len(estimates) or len(parts) != len(estimates):
+        raise InputError("shares", f"{len(parts)} of them", f"one for each of {len(estimates)} groups, at least one")
+    if abs(parts.sum() - 1) > 1e-9:
+        raise InputError("shares", f"a sum of {parts.sum():g}", "shares that add up to one")
+    return _pooled(estimates, parts)
+
+
+def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats) -> Pooled:
+    """An estimate in which each respondent stands for `weight` people. Weights are public: they tell of a person.
+
+    Respondents of one weight are a group, so there may be up to 10,000 different ones.
+    """
+    heavy = np.asarray(weights, dtype=np.float64)
+    if heavy.ndim != 1 or len(heavy) != len(reports) or not len(heavy):
+        raise InputError("weights", f"an array of shape {heavy.shape}", f"one for each of {len(reports)} reports")
+    if not np.isfinite(heavy).all() or heavy.min() <= 0:
+        raise InputError("weights", "zero, negative or not finite ones", "more than zero each")
+    sizes, group, counts = np.unique(heavy, return_inverse=True, return_counts=True)
+    if len(sizes) > _GROUPS:
+        raise InputError("weights", f"{len(sizes)} different ones", f"at most {_GROUPS:,}", "Round them.")
+    order = np.argsort(group, kind="stable")
+    ordered = reports[order] if isinstance(reports, np.ndarray) else [reports[place] for place in order]
+    ends = np.cumsum(counts)
+    found = [mechanism.estimate(ordered[end - count : end]) for end, count in zip(ends, counts, strict=True)]
+    return _pooled(found, sizes * counts / (sizes @ counts))
+
+
+def _pooled(estimates: Sequence[Measured], parts: Floats) -> Pooled:
+    if len({len(one.frequencies) for one in estimates}) > 1:
+        raise InputError("estimates", "of different categories", "the same categories in every group")
+    pairs = list(zip(parts, estimates, strict=True))
+    return Pooled(
+        np.sum([part * one.frequencies for part, one in pairs], axis=0),
+        np.sum([part**2 * one.variance("respondents") for part, one in pairs], axis=0),
+        np.sum([part**2 * one.variance("population") for part, one in pairs], axis=0),
+    )
+
+
+def _share(value: Number) -> Fraction:
+    share = as_written(value, "shares")
+    if not 0 <= share <= 1:
+        raise InputError("shares", value, "between 0 and 1")
+    return share
