@@ -22,7 +22,7 @@ from discreet.accounting.tradeoff import Tradeoff
 from discreet.accounting.words import readable
 from discreet.audit.bounds import Rates
 from discreet.core.exact import Number
-from discreet.core.loss import ZCDP, Approx, Loss
+from discreet.core.loss import ZCDP, Approx, Loss, Pure
 from discreet.errors import InputError, LossError
 
 __all__ = ["Claim", "Claimed", "read_claim"]
@@ -52,14 +52,20 @@ class Claim:
         >>> round(read_claim((1, 0)).most(0.1), 4)
         0.2718
         """
+        return float(self.most_of(np.array([alarmed]))[0])
+
+    def most_of(self, alarmed: Reals) -> Reals:
+        """`most`, for many rates of false alarms."""
         if self.floor is not None:
             # The floor is promised at its points only; it falls, so the next point to the right is below it.
-            place = int(np.searchsorted(self.floor.false_alarm, alarmed, side="left"))
-            return 1.0 if place == len(self.floor.missed) else 1 - float(self.floor.missed[place])
-        with np.errstate(over="ignore"):
-            steep = np.exp(self.epsilons) * alarmed + self.deltas
-        flat = 1 - np.exp(-self.epsilons) * np.maximum(1 - self.deltas - alarmed, 0.0)
-        return min(1.0, float(min(steep.min(), flat.min())) * (1 + _UP) + _UP)
+            place = np.searchsorted(self.floor.false_alarm, alarmed, side="left")
+            return np.append(1 - self.floor.missed, 1.0)[place]
+        most = np.ones(len(alarmed))
+        for epsilon, delta in zip(self.epsilons.tolist(), self.deltas.tolist(), strict=True):
+            steep = math.exp(min(epsilon, 700.0)) * alarmed + delta
+            flat = 1 - math.exp(-epsilon) * np.maximum(1 - delta - alarmed, 0.0)
+            np.minimum(most, np.minimum(steep, flat), out=most)
+        return np.asarray(np.minimum(1.0, most * (1 + _UP) + _UP), dtype=np.float64)
 
     def refuted(self, attack: Rates) -> bool:
         """Whether an attack with these rates cannot exist if the claim is true."""
@@ -71,7 +77,7 @@ class Claim:
         """The epsilon claimed at this delta; infinite where none is."""
         if self.loss is not None:
             with suppress(LossError):
-                return float(approx(self.loss, delta).epsilon)
+                return float(approx(self.loss, delta, tight=not isinstance(self.loss, Pure | Approx)).epsilon)
         held = self.deltas <= delta
         return float(self.epsilons[held].min()) if held.any() else math.inf
 
@@ -109,19 +115,23 @@ def read_claim(claimed: Claimed) -> Claim:
 
 @lru_cache(maxsize=256)
 def _of_loss(loss: Loss) -> Claim:
-    lines = {0.0, *np.geomspace(0.01, _LARGEST, _EPSILONS).tolist()}
+    asked = {0.0, *np.geomspace(0.01, _LARGEST, _EPSILONS).tolist()}
     with suppress(LossError):  # a claim has its corner at its own epsilon
-        lines.add(math.nextafter(float(basic(loss).epsilon), math.inf))
-    epsilons = sorted(lines)
-    deltas = [float(delta_at(loss, epsilon)) * (1 + _UP) for epsilon in epsilons]
+        asked.add(math.nextafter(float(basic(loss).epsilon), math.inf))
+    epsilons = sorted(asked)
+    plain = isinstance(loss, Pure | Approx)  # their curve is exact without the slower distributions
+    deltas = [float(delta_at(loss, epsilon, tight=not plain)) * (1 + _UP) for epsilon in epsilons]
+    # A larger epsilon at the same delta promises less.
+    kept = [i for i, delta in enumerate(deltas) if i == 0 or delta < min(deltas[:i])]
+    lines = np.array([epsilons[i] for i in kept]), np.array([deltas[i] for i in kept])
     rho, missed = None, 0.0
     with suppress(LossError):
         basic(loss)
-        return Claim(_words(loss), np.array(epsilons), np.array(deltas), loss=loss)
+        return Claim(_words(loss), *lines, loss=loss)
     with suppress(LossError):
         moments = zcdp(loss)
         rho, missed = float(moments.rho), float(moments.delta)
-    return Claim(_words(loss), np.array(epsilons), np.array(deltas), rho, missed, loss=loss)
+    return Claim(_words(loss), *lines, rho, missed, loss=loss)
 
 
 def _words(loss: Loss) -> str:

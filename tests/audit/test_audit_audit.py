@@ -1,0 +1,223 @@
+"""Audits find what is wrong, seldom cry wolf, and say so in plain words."""
+
+import math
+
+import numpy as np
+import pytest
+
+from chance import at_most as seldom
+from discreet.accounting import gaussian_sigma, tradeoff
+from discreet.audit import Pair, audit, audit_any, audit_until_sure, repeated, worst
+from discreet.audit.audit import sides_alike
+from discreet.audit.claim import read_claim
+from discreet.audit.neighbours import added, histograms, moved_scores, pairs_of, replaced
+from discreet.audit.outputs import as_outputs
+from discreet.audit.sequential import _State
+from discreet.core.loss import ZCDP, Pure, RealGaussianNoise
+from discreet.errors import InputError
+from discreet.mechanisms import Gaussian, Laplace, NoisyMax, RandomizedResponse
+from discreet.noise.bernoulli import bernoulli
+
+pytestmark = pytest.mark.statistical
+SURE = 1 - 1e-10
+STEPS = 20
+
+
+def additive(noise, moved, width=1):
+    """Noise on `width` numbers that the person moves by `moved` each."""
+    return Pair(
+        lambda runs: noise.release(np.full(runs * width, moved)).reshape(runs, width),
+        lambda runs: noise.release(np.zeros(runs * width, dtype=np.int64)).reshape(runs, width),
+    )
+
+
+LAPLACE = additive(Laplace(STEPS), STEPS)
+CLAIMS = {
+    "laplace": (LAPLACE, Pure(1), 0.95, 1.0),
+    "laplace of unit scale": (additive(Laplace(1), 1), Pure(1), 0.95, 1.0),
+    "gaussian": (additive(Gaussian(STEPS * gaussian_sigma(1, 1e-5)), STEPS), (1, 1e-5), 0.378, 1.0),
+    "five numbers": (additive(Laplace(5), 1, 5), Pure(1), 0.75, 1.0),
+}
+
+
+def response():
+    coin = RandomizedResponse(2, math.log(3))
+    return Pair(lambda runs: coin.release([1] * runs), lambda runs: coin.release([0] * runs))
+
+
+CLAIMS["randomized response"] = (response(), Pure("1.09862"), 1.069, math.log(3))
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_true_claims_stand_and_the_bound_comes_close(name):
+    pair, claim, least, truth = CLAIMS[name]
+    found = audit(pair, claim, runs=200_000, confidence=0.95)
+    assert found.found > least * 0.97  # the figures of the specification, less what luck may cost
+    sure = audit(pair, claim, runs=50_000, confidence=SURE)
+    assert not sure.violated
+    assert sure.found <= truth
+    assert "found no violation" in sure.sentence()
+    assert "50,000 times" in sure.sentence()
+
+
+def skipping(value, share=0.01, scale=1000):
+    def run(runs):
+        noisy = Laplace(scale).release(np.full(runs, value))
+        return np.where(bernoulli(share, runs), value, noisy)
+
+    return run
+
+
+BROKEN = {
+    "sensitivity wrong by 2": (additive(Laplace(STEPS), 2 * STEPS), Pure(1), 1.9),
+    "inverted scale": (additive(Laplace("0.5"), 1), Pure("0.5"), 1.9),
+    "no noise at zero": (
+        Pair(lambda runs: Laplace(1).release([1] * runs), lambda runs: np.zeros(runs, dtype=np.int64)),
+        Pure(1),
+        9.0,
+    ),
+    "noise skipped in one run of a hundred": (Pair(skipping(1000), skipping(0)), Pure(1), 3.0),
+    "a tenth less noise": (LAPLACE, Laplace("200/9").loss(STEPS), 0.93),
+    "a tenth less Gaussian noise": (additive(Gaussian(18), STEPS), Gaussian(20).loss(STEPS), 1.0),
+    "noise in floats": (
+        Pair(lambda runs: 1 + _float_laplace(runs), lambda runs: 0 + _float_laplace(runs)),
+        Pure(1),
+        5.0,
+    ),
+}
+
+
+def _float_laplace(runs):
+    return np.random.default_rng().laplace(size=runs)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_mechanisms_are_caught(name):
+    pair, claim, least = BROKEN[name]
+    found = audit(pair, claim, runs=200_000, confidence=SURE)
+    assert found.violated
+    assert audit(pair, claim, runs=200_000, confidence=0.95).found > least * 0.97
+    assert "too well" in found.sentence()
+    assert "proved" not in found.sentence()
+    early = audit_until_sure(pair, claim, most_runs=400_000, confidence=SURE)
+    assert early.violated
+    assert early.runs < 400_000
+    assert "too well" in early.sentence()
+
+
+def test_thresholds_alone_would_miss_the_skipped_noise():
+    found = audit(Pair(skipping(1000), skipping(0)), Pure(1), confidence=SURE)
+    assert "exactly" in found.event or "one of" in found.event
+
+
+def test_true_claims_are_refuted_no_more_often_than_stated():
+    repeats, wrong, above = 100, 0, 0
+    for _ in range(repeats):
+        found = audit(additive(Laplace(1), 1), Pure(1), runs=2_000, confidence=0.7)
+        wrong += found.violated
+        above += found.found > 1
+    assert seldom(wrong, repeats, 0.3)
+    assert seldom(above, repeats, 0.3)
+
+
+def test_stopping_early_cries_wolf_no_more_often_than_stated():
+    repeats, wrong = 60, 0
+    for _ in range(repeats):
+        wrong += audit_until_sure(additive(Laplace(1), 1), Pure(1), most_runs=4_000, confidence=0.7).violated
+    assert seldom(wrong, repeats, 0.3)
+
+
+def test_a_gambler_who_sees_the_runs_first_would_cry_wolf():
+    # The twin: bets chosen on the very runs that settle them.
+    wrong = 0
+    for _ in range(20):
+        inside, outside = sides_alike(additive(Laplace(1), 1), 400)
+        state = _State(read_claim(Pure(1)), 0.05)
+        for _ in range(15):
+            state.step(inside, outside, inside, outside)
+        wrong += state.sure
+    assert not seldom(wrong, 20, 0.05)
+
+
+def test_moments_and_curves_are_claims_too():
+    pair = additive(Gaussian(STEPS), STEPS)
+    assert not audit(pair, ZCDP("0.5"), runs=50_000, confidence=SURE).violated
+    assert audit(pair, ZCDP("0.2"), runs=100_000, confidence=SURE).violated
+    assert not audit(pair, tradeoff(RealGaussianNoise("0.99"), 401), runs=50_000, confidence=SURE).violated
+    assert audit(pair, tradeoff(RealGaussianNoise("1.25"), 401), runs=100_000, confidence=SURE).violated
+    with pytest.raises(InputError, match="stops early"):
+        audit_until_sure(pair, tradeoff(Pure(1)))
+
+
+def test_functions_of_no_arguments_and_outputs_of_any_kind():
+    mechanism = NoisyMax(epsilon=1)
+    names = ["ash", "elm", "oak"]
+    inside, outside = (lambda: {"tree": names[mechanism.release([1, 0, 0])]}), (lambda: {"tree": names[2]})
+    assert audit((inside, outside), Pure(1), runs=1_000).violated
+    ragged = iter([[1], [1, 2], [], [3]])
+    coded = as_outputs([next(ragged) for _ in range(4)], 4)
+    assert coded.shape == (4, 1)
+    assert len(set(coded.ravel().tolist())) == 4
+    assert as_outputs(np.array([2**64 - 1], dtype=np.uint64), 1).dtype == np.int64
+
+
+def test_the_worst_neighbour_is_found_among_many():
+    # A mechanism that is private everywhere but next to a count of 7.
+    def release(data, runs):
+        scale = 1 if data in (7, 8) else 2
+        return Laplace(scale).release([data] * runs)
+
+    pairs = pairs_of(release, [(n + 1, n) for n in (0, 3, 7, 20)])
+    found = worst(pairs, Pure("0.5"), runs=60_000, confidence=SURE)
+    assert found.violated
+    assert found.neighbours == "8 and 7"
+    assert audit_any(pairs, Pure("0.5"), runs=30_000, confidence=SURE).neighbours == "8 and 7"
+    assert not worst(pairs[:2], Pure("0.5"), runs=30_000, confidence=SURE).violated
+
+
+def test_neighbours_differ_by_one_person():
+    for inside, outside in added([1, 2, 3], 9):
+        assert len(inside) == len(outside) + 1
+    for inside, outside in histograms(5, rows=3):
+        assert sum(inside) - sum(outside) == 3
+    for inside, outside in moved_scores(4, by=2):
+        assert max(abs(a - b) for a, b in zip(inside, outside, strict=True)) == 2
+    for inside, outside in moved_scores(4, monotone=True):
+        assert all(a >= b for a, b in zip(inside, outside, strict=True))
+    for inside, outside in replaced([5], [0, 1, 2]):
+        assert sum(a != b for a, b in zip(inside, outside, strict=True)) == 1
+
+
+def test_a_finding_as_plain_values():
+    found = audit(LAPLACE, Pure(1), runs=5_000, name="noise").to_dict()
+    assert found["claimed_epsilon"] == 1
+    assert found["violated"] is False
+    assert found["name"] == "noise"
+    assert 0 <= found["alarmed_at_most"] <= 1
+
+
+ONE = Pair(lambda runs: [1] * runs, lambda runs: [0] * runs)
+
+
+@pytest.mark.parametrize(
+    ("field", "make"),
+    [
+        ("runs", lambda: audit(ONE, Pure(1), runs=3)),
+        ("runs", lambda: audit(ONE, Pure(1), runs=True)),
+        ("confidence", lambda: audit(ONE, Pure(1), confidence=1)),
+        ("delta", lambda: audit(ONE, Pure(1), delta=1)),
+        ("claim", lambda: audit(ONE, 1)),
+        ("pair", lambda: audit(3, Pure(1))),
+        ("pair", lambda: audit((lambda runs: [1], lambda runs: [1]), Pure(1), runs=100)),
+        ("pair", lambda: audit((lambda runs: [1] * runs, lambda runs: [[1, 2]] * runs), Pure(1), runs=100)),
+        ("pair", lambda: audit((lambda runs: 1, lambda runs: 2), Pure(1), runs=100)),
+        ("pair", lambda: audit((repeated(lambda: 1j), repeated(lambda: 1j)), Pure(1), runs=100)),
+        ("pairs", lambda: worst([], Pure(1))),
+        ("pairs", lambda: audit_any([], Pure(1))),
+        ("share", lambda: worst([ONE], Pure(1), share=1)),
+    ],
+)
+def test_bad_input_is_named(field, make):
+    with pytest.raises(InputError) as caught:
+        make()
+    assert caught.value.field == field
