@@ -128,15 +128,17 @@ def test_stopping_early_cries_wolf_no_more_often_than_stated():
 
 
 def test_a_gambler_who_sees_the_runs_first_would_cry_wolf():
-    # The twin: bets chosen on the very runs that settle them.
-    wrong = 0
-    for _ in range(20):
-        inside, outside = sides_alike(additive(Laplace(1), 1), 400)
-        state = _State(read_claim(Pure(1)), 0.05)
-        for _ in range(15):
+    # The twin: bets chosen on the very runs that settle them, again and again.
+    wrong, repeats = 0, 30
+    for _ in range(repeats):
+        inside, outside = sides_alike(additive(Laplace(1), 1), 100)
+        state = _State(read_claim(Pure(1)), 0.1)
+        for _ in range(60):
             state.step(inside, outside, inside, outside)
-        wrong += state.sure
-    assert not seldom(wrong, 20, 0.05)
+            if state.sure:
+                wrong += 1
+                break
+    assert not seldom(wrong, repeats, 0.1), wrong
 
 
 def test_moments_and_curves_are_claims_too():
