@@ -6,12 +6,15 @@
 | which of many | `OLH` (short reports), `Subset` and `OUE` (long ones), `Hadamard`, `SUE` |
 
 `best` chooses and says why; `half_width` and `sample_size` plan. `difference` compares groups, `stratified` and
-`weighted` put unequal ones together. A `Survey` gives a mechanism a name, so that replies cannot be mixed up.
+`weighted` put unequal ones together. A `Survey` gives a mechanism a name, so that replies cannot be mixed up;
+`write` saves them and `aggregate` adds them up in the engine.
 """
 
+from discreet.local.aggregate import aggregate
 from discreet.local.best import Choice, best
 from discreet.local.compare import Difference, difference
 from discreet.local.estimate import Estimate
+from discreet.local.files import write
 from discreet.local.grr import GRR
 from discreet.local.hadamard import Hadamard
 from discreet.local.limit import limit
@@ -42,6 +45,7 @@ __all__ = [
     "Subset",
     "Survey",
     "Tally",
+    "aggregate",
     "best",
     "difference",
     "half_width",
@@ -50,4 +54,5 @@ __all__ = [
     "sample_size",
     "stratified",
     "weighted",
+    "write",
 ]

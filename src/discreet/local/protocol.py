@@ -213,7 +213,8 @@ class Oracle(Responder):
 
 def count_reports(reports: Any, bound: int, times: Integers | None = None) -> NDArray[np.int64]:
     """How often each of 0..bound-1 is among `reports`, each counted `times` as often; others are refused."""
-    listed = [reports] if isinstance(reports, (int, np.integer)) and not isinstance(reports, bool) else reports
+    one = isinstance(reports, (int, np.integer)) and not isinstance(reports, bool)
+    listed: Any = [reports] if one else reports
     array = read_values(listed, "reports")
     if array.size and (int(array.min()) < 0 or int(array.max()) >= bound):
         raise InputError("reports", "one out of range", f"from 0 to {bound - 1}")

@@ -1,0 +1,185 @@
+"""Replies added up where they lie: a group-by in DuckDB, PostgreSQL or Spark, however many there are.
+
+Replies are not private: they were scrambled before they left their owners. What is refused is refused because it would
+make the estimate wrong: replies to another survey or with another epsilon, replies there twice, files cut off.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from discreet.errors import DiscreetError, InputError
+from discreet.local.files import check_files, count_lines, report_columns
+from discreet.local.protocol import Oracle
+from discreet.local.subset import Subset
+from discreet.local.survey import Survey
+from discreet.local.tally import Tally
+from discreet.mechanisms.inputs import read_count
+from discreet.query.source import Connection, Source, source_of
+
+__all__ = ["aggregate"]
+
+_WIDEST = 512  # sums in one question to the engine
+
+
+def aggregate(
+    place: Any,
+    survey: Survey,
+    *,
+    table: str | None = None,
+    by: str | None = None,
+    expect: int | None = None,
+    duplicates: Literal["refuse", "first", "ignore"] = "refuse",
+) -> Any:
+    """A `Tally` of all replies in a file, folder, glob, database table, data frame or Spark table.
+
+    `by` names a column of groups: then a dictionary of tallies. `expect` is how many replies there should be, if that
+    is known. Replies whose token comes twice are refused; `first` counts each token once (all its replies must agree),
+    `ignore` does not look at tokens.
+    """
+    if duplicates not in ("refuse", "first", "ignore"):
+        raise InputError("duplicates", duplicates, "'refuse', 'first' or 'ignore'")
+    source = source_of(place, table)
+    if source.kind in ("csv", "parquet"):
+        check_files(source.place)
+    lines = count_lines(source.place) if source.kind == "csv" else None
+    problem: InputError | None = None
+    try:
+        with source.open() as connection:
+            return _Reader(connection, survey, source).read(by, expect, duplicates, lines)
+    except DiscreetError:
+        raise
+    except Exception as error:
+        hint = "It may be cut off, or its columns may be of another type: write it again."
+        problem = InputError("source", type(error).__name__, "replies that can be read", hint)
+    raise problem
+
+
+class _Reader:
+    """One look through replies in an open engine."""
+
+    def __init__(self, connection: Connection, survey: Survey, source: Source) -> None:
+        self._connection = connection
+        self._survey = survey
+        self._names = report_columns(survey)
+        columns = connection.table.columns
+        if missing := [name for name in ("survey", *self._names) if name not in columns]:
+            raise InputError("source", f"no column {missing[0]!r}", "columns survey, token, " + ", ".join(self._names))
+        self._table = connection.table
+        for name in self._names:  # text from a CSV file; what is no whole number becomes null and is refused below
+            column = self._table[name]
+            made = column.try_cast("int64") if source.kind == "csv" else column.cast("int64")
+            self._table = self._table.mutate(**{name: made})
+
+    def read(self, by: str | None, expect: int | None, duplicates: str, lines: int | None) -> Any:
+        table = self._table
+        if by is not None and (by not in table.columns or by in ("survey", "token", *self._names)):
+            raise InputError("by", by, "a column of groups")
+        n = self._checked(expect, lines)
+        if duplicates != "ignore":
+            table = self._once(table, n, duplicates)
+        if self._survey.mechanism.layout == "integer":
+            return self._integers(table, by)
+        return self._packed(table, by)
+
+    def _checked(self, expect: int | None, lines: int | None) -> int:
+        """How many replies there are, all of them of this survey and with a report."""
+        table, name = self._table, self._survey.id
+        broken = table[self._names[0]].isnull()
+        for column in self._names[1:]:
+            broken = broken | table[column].isnull()
+        own = (table.survey == name).fill_null(False)
+        found = self._connection.integers(
+            table.aggregate(
+                n=table.count(),
+                foreign=(~own).sum().fill_null(0).cast("int64"),
+                broken=broken.sum().fill_null(0).cast("int64"),
+            )
+        )
+        n, foreign, missing = (int(found[each][0]) for each in ("n", "foreign", "broken"))
+        if foreign:
+            hint = "They answer another survey, or this one with another epsilon."
+            raise InputError("source", f"{foreign} replies of {n} are foreign", f"replies to {name} only", hint)
+        if missing or (lines is not None and lines != n):
+            bad = missing + (abs(lines - n) if lines is not None else 0)
+            raise InputError("source", f"{bad} broken replies", "a whole number in every report", "Is it cut off?")
+        if expect is not None and n != read_count(expect, "expect", least=0):
+            raise InputError("source", f"{n} replies", f"{expect} replies, as expected", "Is a part missing?")
+        if n == 0:
+            raise InputError("source", "no replies", "at least one")
+        return n
+
+    def _once(self, table: Any, n: int, duplicates: str) -> Any:
+        if "token" not in table.columns:
+            hint = "With duplicates='ignore' nobody looks."
+            raise InputError("source", "no column 'token'", "a token for each reply", hint)
+        found = self._connection.integers(table.aggregate(known=table.token.nunique(), given=table.token.count()))
+        if int(found["given"][0]) != n:
+            raise InputError("source", f"{n - int(found['given'][0])} replies without a token", "a token for each")
+        if int(found["known"][0]) == n:
+            return table
+        if duplicates == "refuse":
+            hint = "duplicates='first' counts each token once."
+            raise InputError("source", f"{n - int(found['known'][0])} replies are there twice", "each reply once", hint)
+        once = table.distinct()
+        left = self._connection.integers(once.aggregate(n=once.count()))
+        if int(left["n"][0]) != int(found["known"][0]):
+            raise InputError("source", "one token with different replies", "one reply for each token")
+        return once
+
+    def _integers(self, table: Any, by: str | None) -> Any:
+        mechanism = self._survey.mechanism
+        keys = {"report": table.report} | ({} if by is None else {"_group": table[by]})
+        counted = table.group_by(**keys).aggregate(times=table.count())
+        if by is None:
+            found = self._connection.integers(counted)
+            return mechanism.tally(found["report"], found["times"])
+        rows = self._connection.values(counted)
+        parts: dict[Any, tuple[list[int], list[int]]] = {}
+        for group, report, times in zip(rows["_group"], rows["report"], rows["times"], strict=True):
+            reports, often = parts.setdefault(group, ([], []))
+            reports.append(report)
+            often.append(times)
+        return {group: mechanism.tally(*part) for group, part in sorted(parts.items(), key=lambda item: str(item[0]))}
+
+    def _packed(self, table: Any, by: str | None) -> Any:
+        mechanism = self._survey.mechanism
+        if not isinstance(mechanism, Oracle):
+            raise InputError("survey", mechanism.kind, "a mechanism that estimates frequencies")
+        k = mechanism.categories
+        sums: dict[Any, np.ndarray[Any, np.dtype[np.int64]]] = {}
+        totals: dict[Any, int] = {}
+        for start in range(0, 32 * len(self._names), _WIDEST):
+            bits = range(start, min(start + _WIDEST, 32 * len(self._names)))
+            asked = {f"b{bit}": _bit(table[self._names[bit // 32]], 31 - bit % 32) for bit in bits}
+            asked |= {"n": table.count()} | _beyond(table, self._names, bits)
+            answer = table.aggregate(**asked) if by is None else table.group_by(_group=table[by]).aggregate(**asked)
+            rows = self._connection.values(answer)
+            for place, group in enumerate(rows.get("_group", [None])):
+                if any(rows[name][place] for name in rows if name.startswith("beyond")):
+                    raise InputError("source", "words that are no packed bits", "from 0 to 2**32 - 1")
+                whole = sums.setdefault(group, np.zeros(32 * len(self._names), dtype=np.int64))
+                whole[bits.start : bits.stop] = [int(rows[f"b{bit}"][place]) for bit in bits]
+                totals[group] = int(rows["n"][place])
+        for group, whole in sums.items():
+            if whole[k:].any():
+                raise InputError("source", "bits beyond the last category", f"{k} categories")
+            if isinstance(mechanism, Subset) and whole.sum() != totals[group] * mechanism.size:
+                raise InputError("source", "sets of another size", f"sets of {mechanism.size} categories")
+        made = {group: Tally(mechanism.id, totals[group], s := whole[:k], s) for group, whole in sums.items()}
+        return made[None] if by is None else dict(sorted(made.items(), key=lambda item: str(item[0])))
+
+
+def _bit(column: Any, place: int) -> Any:
+    return ((column >> place) & 1).sum().cast("int64")
+
+
+def _beyond(table: Any, names: list[str], bits: range) -> dict[str, Any]:
+    """Whether a word is none of 32 bits."""
+    words = {bit // 32 for bit in bits}
+    return {
+        f"beyond{word}": ((table[names[word]] < 0) | (table[names[word]] >= 1 << 32)).sum().cast("int64")
+        for word in words
+    }
