@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from discreet.core.exact import Number
+from discreet.errors import MissingExtraError
 from discreet.query.curator import Curator as Desk
 from discreet.query.key import Key
 from discreet.query.predicate import Predicate
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from discreet.hierarchy.question import TreeQuestion
     from discreet.hierarchy.released import TreeRelease
     from discreet.hierarchy.rules import Rules
+    from discreet.learn.model import Model
+    from discreet.learn.question import TrainQuestion
+    from discreet.learn.released import ModelRelease
     from discreet.synth.commute import CommuteQuestion
     from discreet.synth.question import SynthQuestion
     from discreet.synth.released import SyntheticRelease
@@ -150,6 +155,62 @@ class Curator(Desk):
         from discreet.synth.stored import synthetic_release
 
         return synthetic_release(self, release)
+
+    def train(
+        self,
+        model: str | Model = "logistic",
+        *,
+        target: str,
+        features: Sequence[str] | None = None,
+        where: str | Predicate | None = None,
+        examples: int | None = None,
+        lot: Number | None = None,
+        probability: Number | None = None,
+        steps: int | None = None,
+        epochs: Number | None = None,
+        hidden: Sequence[int] = (),
+        bound: float = 1.0,
+        **settings: Any,
+    ) -> TrainQuestion:
+        """A model of `target`, trained so that its weights may be published: docs/guides/training.md.
+
+        `model` is "logistic", "mlp" (with `hidden` layers) or a `discreet.learn.model.Model`. `examples` says how many
+        rows there are as far as the public knows, with a `lot` (the expected number of examples in a step) or a
+        `probability`; without it, a noisy count is bought. The run lasts so many `steps` or `epochs`; gradients are
+        clipped to `bound`. `settings` are those of a `discreet.learn.recipe.Recipe`: rate, momentum, ema, noise...
+        """
+        _needs_jax()
+        from discreet.learn.question import train_question
+
+        return train_question(
+            self,
+            model,
+            target=target,
+            features=features,
+            where=where,
+            examples=examples,
+            lot=lot,
+            probability=probability,
+            steps=steps,
+            epochs=epochs,
+            hidden=hidden,
+            bound=bound,
+            **settings,
+        )
+
+    def model_release(self, release: str, model: Model | None = None) -> ModelRelease:
+        """A model released before, read again for free; one of your own making needs its `model` to be used."""
+        _needs_jax()
+        from discreet.learn.stored import model_release
+
+        return model_release(self, release, model)
+
+
+def _needs_jax() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("jax") is None:
+        raise MissingExtraError("learn", "jax")
 
 
 open_curator = Curator.open

@@ -123,8 +123,14 @@ def train_losses(
     state: State | None = None,
     devices: Sequence[Any] | None = None,
     after: After | None = None,
+    heard: list[float] | None = None,
+    tell_loss: bool = True,
 ) -> Trained:
-    """`train` for any `losses(params, batch) -> [B]` and any tree of arrays with examples along their first axis."""
+    """`train` for any `losses(params, batch) -> [B]` and any tree of arrays with examples along their first axis.
+
+    `heard` is the list that reported losses are added to. They are told as progress if `tell_loss`: not where a run
+    could be made again under another secret after someone saw them.
+    """
     many = _length(data)
     _parameters(params)
     if recipe.copies > 1 and augment is None:
@@ -137,7 +143,7 @@ def train_losses(
     secret = new_secret() if secret is None else secret
     now = step.begun(params) if state is None else state
     placed = step.placed(data)
-    heard: list[float] = []
+    heard = [] if heard is None else heard
     every = max(1, recipe.steps // _TELL)
     while now.step < recipe.steps:
         lot = microbatches(sampled(secret, now.step, many, recipe.probability), room)
@@ -148,7 +154,7 @@ def train_losses(
             heard.append(mean)
         if now.step % every == 0:
             # Only what is public may be told: the number of the step, and the loss if it was paid for.
-            shown = "" if mean is None else f", loss about {np.mean(heard[-_TELL:]):.3f}"
+            shown = "" if mean is None or not tell_loss else f", loss about {np.mean(heard[-_TELL:]):.3f}"
             tell(f"training: step {now.step:,} of {recipe.steps:,}{shown}", now.step / recipe.steps)
         if after is not None:
             after(now)
@@ -171,7 +177,7 @@ def _length(data: Tree) -> int:
 
 def _parameters(params: Tree) -> None:
     for leaf in jax.tree.leaves(params):
-        if not hasattr(leaf, "dtype") or not np.issubdtype(np.dtype(leaf.dtype), np.floating):
+        if not hasattr(leaf, "dtype") or not jax.dtypes.issubdtype(leaf.dtype, np.floating):
             raise InputError("params", str(getattr(leaf, "dtype", type(leaf).__name__)), "arrays of real numbers")
     if not jax.tree.leaves(params):
         raise InputError("params", "nothing", "at least one array: there is nothing to train")

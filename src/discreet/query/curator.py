@@ -141,11 +141,18 @@ class Curator:
         answer = self.through_the_door(plan, columns, release=release, why=why)
         return released(self.ledger, answer)
 
-    def through_the_door(self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str) -> Answer:
-        """Release a priced job on this curator's data, once the columns it reads are known to fit."""
+    def through_the_door(
+        self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str, delta: Number | None = None
+    ) -> Answer:
+        """Release a priced job on this curator's data, once the columns it reads are known to fit.
+
+        `delta` is what a job paid from a `plan` allotment is counted at.
+        """
         fitting(self._source, self.schema, columns)
-        name = plan.allotment.name
-        return through_the_door(plan, self._source, self.ledger, who=self.who, why=why, release=release, allotment=name)
+        books, name = self.ledger, plan.allotment.name
+        return through_the_door(
+            plan, self._source, books, who=self.who, why=why, release=release, allotment=name, delta=delta
+        )
 
 
 def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
@@ -153,7 +160,7 @@ def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
     result: Any = answer.result
     parts = result.get("parts", {"": result})
     if not all("columns" in part and "keys" in part for part in parts.values()):
-        kind = next((kind for kind in ("tree", "synth") if kind in result), None)
+        kind = next((kind for kind in ("tree", "synth", "train") if kind in result), None)
         hint = "" if kind is None else f"Read it as what it is: discreet {kind} show."
         raise InputError("release", answer.release, "a release of tables: this one came of another kind of job", hint)
     allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)

@@ -1,0 +1,170 @@
+"""The model card: what a model may give away, how that is known, and what is not known. Markdown and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet import __version__
+from discreet.accounting.words import readable
+from discreet.errors import InputError
+from discreet.learn.recipe import Recipe, weak_delta
+
+if TYPE_CHECKING:
+    from discreet.learn.released import ModelRelease
+
+__all__ = ["Card"]
+
+_ALWAYS = (
+    "The guarantee is about the training data of this release alone, and holds whatever else an attacker knows.",
+    "The charge is for the whole plan. Stopping early refunds nothing.",
+    "What was chosen by looking at the private data outside the ledger is not covered.",
+)
+_FLOATS = (
+    "Noise is floating point on the device: single-precision Gaussian numbers of a generator keyed with 64 bits a "
+    "step, cut off at about 5.4 standard deviations, added to rounded sums. What that may give away is not counted."
+)
+_EXACT = "Noise is exact: discrete Gaussian on the integers, added to sums of integers; nothing rests on rounding."
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What is to be known of a trained model. `audit` is the result of an attack on it, where one was made."""
+
+    name: str
+    dataset: str
+    target: str
+    epsilon: str
+    delta: str
+    unit: str
+    recipe: Recipe
+    accountant: str
+    release: str = ""
+    tuning: str = "No search over settings was charged."
+    audit: Mapping[str, Any] | None = None
+    counted: bool = False
+
+    @classmethod
+    def of(cls, release: ModelRelease) -> Card:
+        """The card of a release."""
+        return cls(
+            name=str(release.described["name"]),
+            dataset=release.dataset,
+            target=release.encoding.target.name,
+            epsilon=readable(release.epsilon),
+            delta=readable(release.delta),
+            unit=release.unit,
+            recipe=release.recipe,
+            accountant=_accountant(),
+            release=release.id,
+            counted=release.counted,
+        )
+
+    @classmethod
+    def of_recipe(cls, recipe: Recipe, delta: Any, *, name: str, dataset: str, target: str = "") -> Card:
+        """The card of a model trained without a ledger: the unit is one example, added or removed."""
+        return cls(
+            name=name,
+            dataset=dataset,
+            target=target,
+            epsilon=readable(recipe.epsilon(delta)),
+            delta=readable(float(delta)),
+            unit="one example, added or removed",
+            recipe=recipe,
+            accountant=_accountant(),
+        )
+
+    def with_audit(self, audit: Mapping[str, Any]) -> Card:
+        """The card with the result of an audit: plain values, such as {"epsilon at least": 0.8, "canaries": 1000}."""
+        try:
+            plain = json.loads(json.dumps(dict(audit), allow_nan=False))
+        except (TypeError, ValueError):
+            raise InputError("audit", type(audit).__name__, "plain values by name") from None
+        return replace(self, audit=plain)
+
+    def with_tuning(self, text: str) -> Card:
+        """The card with what the search for settings cost."""
+        return replace(self, tuning=text)
+
+    @property
+    def limits(self) -> list[str]:
+        """What is known not to be covered."""
+        found = list(_ALWAYS)
+        found.append(_FLOATS if self.recipe.noise == "device" else _EXACT)
+        if not self.counted and (note := weak_delta(self.delta, self.recipe.examples)):
+            found.append(note)
+        if self.audit is None:
+            found.append("No audit was made: the guarantee rests on its proof and on the code alone.")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        recipe = self.recipe
+        return {
+            "model": self.name,
+            "dataset": self.dataset,
+            "target": self.target,
+            "release": self.release,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "neighbours": "add or remove one unit",
+            "unit": self.unit,
+            "sampling": "Poisson",
+            "sampling_probability": str(recipe.probability),
+            "examples": recipe.examples,
+            "examples_are": "a noisy count" if self.counted else "declared",
+            "lot": str(recipe.lot),
+            "steps": recipe.steps,
+            "noise_multiplier": str(recipe.multiplier),
+            "clipping_bound": recipe.bound,
+            "noise": recipe.noise,
+            "accountant": self.accountant,
+            "tuning": self.tuning,
+            "audit": None if self.audit is None else dict(self.audit),
+            "limits": self.limits,
+            "recipe": recipe.to_dict(),
+            "discreet": __version__,
+        }
+
+    def to_json(self) -> str:
+        """The card for programs."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def to_markdown(self) -> str:
+        """The card for people."""
+        recipe = self.recipe
+        many = f"{recipe.examples:,} ({'a noisy count' if self.counted else 'declared'})"
+        rows = [
+            ("epsilon", self.epsilon),
+            ("delta", self.delta),
+            ("protects", self.unit),
+            ("sampling", f"Poisson, probability {readable(recipe.probability, 5, 'near')} of {many} examples"),
+            ("steps (T)", f"{recipe.steps:,}"),
+            ("noise multiplier (sigma)", f"{readable(recipe.multiplier, 6, 'near')}, {recipe.noise}"),
+            ("clipping bound (C)", f"{recipe.bound:g}"),
+            ("accountant", self.accountant),
+            ("search over settings", self.tuning),
+            ("audit", "none" if self.audit is None else "; ".join(f"{k}: {v}" for k, v in self.audit.items())),
+        ]
+        title = f"# Model card: {self.name} of {self.target}" if self.target else f"# Model card: {self.name}"
+        lines = [title, "", f"Trained on {self.dataset!r} with discreet {__version__}.", ""]
+        lines += ["| | |", "|---|---|", *(f"| {name} | {_inline(text)} |" for name, text in rows), "", "## Limits", ""]
+        return "\n".join([*lines, *(f"- {limit}" for limit in self.limits)]) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write it beside a file as .md and .json."""
+        place = Path(path)
+        place.with_suffix(".md").write_text(self.to_markdown(), encoding="utf-8")
+        place.with_suffix(".json").write_text(self.to_json() + "\n", encoding="utf-8")
+
+
+def _accountant() -> str:
+    return f"privacy loss distribution (dp-accounting {version('dp-accounting')}), rounded up"
+
+
+def _inline(text: str) -> str:
+    return " ".join(str(text).split()).replace("|", "\\|")

@@ -1,0 +1,224 @@
+"""A table as numbers for a model: from the schema alone, so that nothing is learned about the data by laying it out.
+
+Numbers and days go from -1 to 1 between their declared bounds, categories have a column for each declared value,
+booleans one; what may be missing has a column that says so. The target is a class or a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError
+from discreet.query.column import Boolean, Category, Column, Date, Integer, Real, Text, column_from, column_to
+from discreet.query.schema import Schema
+
+__all__ = ["MISSING", "STEPS", "Encoding", "Part"]
+
+STEPS = 2**20
+"""Into how many steps a number is told apart between its bounds."""
+MISSING = -1
+_TRUE, _FALSE = ("true", "t", "1", "yes"), ("false", "f", "0", "no")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A column of the table: whole numbers in (`codes`), columns of numbers out.
+
+    Codes are the place among the declared values, 0 or 1, or steps from the lower to the upper bound; -1 is missing.
+    """
+
+    name: str
+    column: Column
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is laid out on a line."""
+        return isinstance(self.column, (Integer, Real, Date))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the columns stand for."""
+        match self.column:
+            case Category(values=values):
+                named = tuple(f"{self.name}={value}" for value in values)
+            case _:
+                named = (self.name,)
+        return (*named, f"{self.name} missing") if self.column.nullable else named
+
+    def laid_out(self, codes: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Codes as columns. Missing is zero everywhere but in the column that says so."""
+        there = codes >= 0
+        match self.column:
+            case Category(values=values):
+                out = (codes[:, None] == np.arange(len(values))).astype(np.float32)
+            case Boolean():
+                out = np.where(there, 2.0 * codes - 1, 0.0)[:, None].astype(np.float32)
+            case _:
+                out = np.where(there, codes * (2.0 / STEPS) - 1, 0.0)[:, None].astype(np.float32)
+        return np.column_stack([out, ~there]).astype(np.float32) if self.column.nullable else out
+
+    def codes(self, values: Iterable[Any]) -> NDArray[np.int64]:
+        """Values in hand as codes, by the rules that the engine goes by."""
+        return np.array([self._code(value) for value in values], dtype=np.int64)
+
+    def _code(self, value: Any) -> int:
+        column = self.column
+        if value is None or (isinstance(value, float) and np.isnan(value)):
+            return MISSING
+        match column:
+            case Category(values=values):
+                if isinstance(value, float):
+                    value = int(value) if value.is_integer() else ""
+                word = str(value)
+                return values.index(word) if word in values else MISSING
+            case Boolean():
+                word = str(value).lower()
+                return 1 if word in _TRUE else 0 if word in _FALSE else MISSING
+            case Date():
+                return self._place(_ordinal(value), column.lower.toordinal(), column.upper.toordinal())
+            case Integer() | Real():
+                return self._place(_number(value), float(column.lower), float(column.upper))
+            case Text():
+                return MISSING
+
+    def _place(self, value: float | None, low: float, high: float) -> int:
+        if value is None:
+            return MISSING
+        inside = min(max(value, low), high)
+        if isinstance(self.column, Integer):
+            inside = float(np.floor(inside + 0.5))
+        return int(np.floor((inside - low) * (STEPS / (high - low)) + 0.5))
+
+
+def _number(value: Any) -> float | None:
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        return None
+    return None if np.isnan(found) else found
+
+
+def _ordinal(value: Any) -> int | None:
+    if isinstance(value, datetime):
+        return value.date().toordinal()
+    try:
+        return (value if isinstance(value, date) else date.fromisoformat(str(value)[:10])).toordinal()
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """The columns a model sees and the one it is to tell, all of them public.
+
+    >>> schema = Schema("t", {"age": Integer(0, 100), "sex": Category(["f", "m"]), "rich": Boolean()})
+    >>> encoding = Encoding.of(schema, "rich")
+    >>> encoding.labels, encoding.classes
+    (('age', 'sex=f', 'sex=m'), ('False', 'True'))
+    """
+
+    features: tuple[Part, ...]
+    target: Part
+
+    @classmethod
+    def of(cls, schema: Schema, target: str, features: Sequence[str] | None = None) -> Encoding:
+        """What a schema declares: the features named, or all columns that can be, besides the target."""
+        person = schema.unit.column
+        if isinstance(features, str):
+            raise InputError("features", features, "a list of columns")
+        aim = schema.column(target, "target")
+        named = features
+        if named is None:
+            named = [
+                name
+                for name, column in schema.columns.items()
+                if name not in (target, person) and not isinstance(column, Text)
+            ]
+        if not named:
+            raise InputError("features", [], "at least one column")
+        if len(set(named)) != len(named):
+            raise InputError("features", list(named), "each column once")
+        if target in named:
+            raise InputError("features", target, "columns other than the target: it would be told to the model")
+        for name in (*named, target):
+            if isinstance(schema.column(name, "features"), Text) or name == person:
+                hint = "Declare its values as a category, or leave it out."
+                raise InputError("features" if name != target else "target", name, "a column of declared values", hint)
+        if isinstance(aim, Date):
+            raise InputError("target", target, "a category, a boolean or a number")
+        return cls(tuple(Part(name, schema.columns[name]) for name in named), Part(target, aim))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each number that the model sees stands for."""
+        return tuple(label for part in self.features for label in part.labels)
+
+    @property
+    def width(self) -> int:
+        """How many numbers a model sees of a row."""
+        return len(self.labels)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes to tell apart; none where the target is a number."""
+        match self.target.column:
+            case Category(values=values):
+                return values
+            case Boolean():
+                return ("False", "True")
+            case _:
+                return ()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Every column that is read, the target last."""
+        return (*self.features, self.target)
+
+    def inputs(self, codes: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
+        """What the model sees, one row an example."""
+        columns = [part.laid_out(codes[part.name]) for part in self.features]
+        return np.ascontiguousarray(np.column_stack(columns), dtype=np.float32)
+
+    def outputs(self, codes: Mapping[str, NDArray[np.int64]]) -> NDArray[Any]:
+        """What the model is to tell: a class from zero on, or a number from -1 to 1."""
+        found = codes[self.target.name]
+        return found.astype(np.int32) if self.classes else (found * (2.0 / STEPS) - 1).astype(np.float32)
+
+    def rows(self, table: Any) -> NDArray[np.float32]:
+        """What the model sees of a table in hand: columns by name, or an Arrow, pandas or Polars table."""
+        columns: dict[str, list[Any]] = {}
+        for part in self.features:
+            try:
+                column = table[part.name]
+            except (KeyError, IndexError, TypeError):
+                raise InputError("table", "no such column", f"a table with the column {part.name!r}") from None
+            columns[part.name] = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+        if len({len(column) for column in columns.values()}) > 1:
+            raise InputError("table", "columns of several lengths", "as many values in each column")
+        return self.inputs({part.name: part.codes(columns[part.name]) for part in self.features})
+
+    def number(self, output: NDArray[Any]) -> NDArray[np.float64]:
+        """A number told by a model in the units of the target."""
+        column: Any = self.target.column
+        low, high = float(column.lower), float(column.upper)
+        return low + (np.clip(np.asarray(output, dtype=np.float64), -1, 1) + 1) / 2 * (high - low)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "features": [[part.name, column_to(part.column)] for part in self.features],
+            "target": [self.target.name, column_to(self.target.column)],
+        }
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Encoding:
+        """What `to_dict` wrote."""
+        features = tuple(Part(name, column_from(name, one)) for name, one in entry["features"])
+        name, one = entry["target"]
+        return cls(features, Part(name, column_from(name, one)))

@@ -1,0 +1,112 @@
+"""The examples of a private table, laid out in its engine: whole numbers come back, in an order of their own.
+
+Rows are sorted by what they hold, so that the same table gives the same examples wherever it is read from and in
+whatever order: a run that is taken up again finds them as they were. Of each person one row counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.mechanism import Bits
+from discreet.learn.encoding import MISSING, STEPS, Encoding, Part
+from discreet.noise.bits import words
+from discreet.query.code import group_codes
+from discreet.query.column import Boolean, Category, Date, Integer
+from discreet.query.compile import chosen
+from discreet.query.key import Key
+from discreet.query.pick import order_of
+from discreet.query.predicate import Predicate
+from discreet.query.question import Query
+from discreet.query.read import as_declared, bounded, identity, whole
+from discreet.query.schema import Schema
+from discreet.query.source import Connection
+
+__all__ = ["examples_of"]
+
+Expression = Any  # ibis expressions carry no useful static types here
+_PERSON, _ORDER, _PLACE = "person", "order", "place"
+_BITS = 31
+_MASK = 2**_BITS - 1
+
+
+def examples_of(
+    encoding: Encoding, schema: Schema, data: Connection, bits: Bits, condition: Predicate | None = None
+) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    """What the model sees and what it is to tell, one row an example.
+
+    Guarantee: one row of the table, or one person where the unit is a person, is at most one example, and what it is
+    depends on their rows and `bits` alone. A row whose target is missing is no example.
+    """
+    salt = [int(word) & _MASK for word in words(bits, 8)]
+    found = data.integers(_coded(encoding, schema, data.table, salt, condition))
+    codes = {part.name: found[f"c{place}"] for place, part in enumerate(encoding.parts)}
+    order = np.lexsort([codes[part.name] for part in encoding.parts])
+    codes = {name: column[order] for name, column in codes.items()}
+    return encoding.inputs(codes), encoding.outputs(codes)
+
+
+def _coded(
+    encoding: Encoding, schema: Schema, table: Expression, salt: Sequence[int], condition: Predicate | None
+) -> Expression:
+    table = chosen(Query(condition), schema, table)
+    listed = [part for part in encoding.parts if isinstance(part.column, (Category, Boolean))]
+    keys = [Key(part.name).checked(schema) for part in listed]
+    table, codes = group_codes(keys, schema, table)
+    columns: dict[str, Expression] = {}
+    for place, part in enumerate(encoding.parts):
+        if part in listed:
+            code = codes[listed.index(part)].fill_null(MISSING)
+            # Missing is the last label of a column that may be; here it is no label at all.
+            size = len(part.column.values) if isinstance(part.column, Category) else 2
+            code = (code < size).ifelse(code, MISSING)
+        else:
+            code = _steps(part, table)
+        columns[f"c{place}"] = code.cast("int64")
+    if schema.unit.column is not None:
+        columns[_PERSON] = identity(table[schema.unit.column])
+    rows = table.select(**columns)
+    rows = rows.filter(rows[f"c{len(encoding.parts) - 1}"] >= 0)
+    if schema.unit.column is None:
+        return rows
+    return _one_each(rows.filter(rows[_PERSON].notnull()), [f"c{i}" for i in range(len(encoding.parts))], salt)
+
+
+def _steps(part: Part, table: Expression) -> Expression:
+    """Steps from the lower bound of a number or a day; -1 where it is missing."""
+    import ibis
+
+    column: Any = part.column
+    raw, missing = table[part.name], ibis.literal(MISSING, "int64")
+    if isinstance(column, Date):
+        first = (column.lower - date(1970, 1, 1)).days
+        scale = STEPS / (column.upper - column.lower).days
+        day = as_declared(raw, column).cast("timestamp").epoch_seconds().cast("int64") / 86400.0 + 0.25
+        return ((day.floor() - first) * scale + 0.5).floor().cast("int64").fill_null(MISSING)
+    low, high = float(column.lower), float(column.upper)
+
+    def inside(number: Expression) -> Expression:
+        value = whole(number) if isinstance(column, Integer) else number.cast("float64")
+        return ((value - low) * (STEPS / (high - low)) + 0.5).floor().cast("int64")
+
+    below, above = ibis.literal(0, "int64"), ibis.literal(STEPS, "int64")
+    return bounded(raw, low, high, inside=inside, below=below, above=above, missing=missing)
+
+
+def _one_each(rows: Expression, names: Sequence[str], salt: Sequence[int]) -> Expression:
+    """One row of each person: the first in the order of a keyed hash of what the rows hold, ties by what they hold."""
+    import ibis
+
+    folded = ibis.literal(0, "int64")
+    factor = (salt[5] & _MASK) | 2**30 | 1
+    for name in names:
+        folded = (folded * factor + rows[name] + salt[6]) & _MASK
+    rows = rows.mutate(**{_ORDER: order_of(rows[_PERSON], folded, _BITS, salt)})
+    place = ibis.row_number().over(ibis.window(group_by=_PERSON, order_by=[_ORDER, *names]))
+    rows = rows.mutate(**{_PLACE: place})
+    return rows.filter(rows[_PLACE] == 0).select(*names)

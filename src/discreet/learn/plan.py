@@ -1,0 +1,146 @@
+"""A priced training run: all of its steps are fixed before the first, and it is charged whole before anything is read.
+
+Stopping early refunds nothing: the charge is for the plan, and what was computed may have been seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.core.loss import Composed, LaplaceNoise, Loss
+from discreet.core.mechanism import Bits
+from discreet.core.progress import tell
+from discreet.learn.checkpoint import Checkpoint
+from discreet.learn.encoding import Encoding
+from discreet.learn.kept import Run, fingerprint, identity_of, taken_up
+from discreet.learn.keys import bits_of
+from discreet.learn.matrix import examples_of
+from discreet.learn.model import Model, packed_weights
+from discreet.learn.recipe import Recipe
+from discreet.ledger.budget import Allotment, Charge
+from discreet.noise.laplace import laplace
+from discreet.query.predicate import Predicate, columns_of, predicate_to
+from discreet.query.schema import Schema
+from discreet.query.source import Connection
+
+__all__ = ["TrainPlan"]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainPlan:
+    """A model to be trained under one fixed price. Nothing is read and nothing is spent by making one.
+
+    `count` is the epsilon that the number of examples is bought with; None where it was declared. `checkpoint` is where
+    the run is kept; it is no part of what is computed.
+
+    Guarantee
+        The weights (every state of the run, the average, the reported losses and the count) cost `cost`: one row, or
+        one person where the unit is a person, is added or removed. With noise "device" up to what floating point adds.
+        Proof: docs/proofs/training.md.
+    """
+
+    schema: Schema
+    encoding: Encoding
+    model: Model
+    recipe: Recipe
+    allotment: Allotment
+    delta: Fraction
+    condition: Predicate | None = None
+    count: Fraction | None = None
+    checkpoint: Path | None = None
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name, as the ledger knows it."""
+        return self.schema.name
+
+    @property
+    def cost(self) -> Loss:
+        """The price of the whole run."""
+        if self.count is None:
+            return self.recipe.cost
+        return Composed([self.recipe.cost, LaplaceNoise(1 / self.count, 1)])
+
+    @cached_property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost, self.delta)
+
+    @property
+    def mechanism(self) -> str:
+        """What adds the noise, in words."""
+        kind = "exact discrete Gaussian" if self.recipe.noise == "exact" else "floating-point Gaussian"
+        return (
+            f"{kind} noise, multiplier {float(self.recipe.multiplier):.6g}, on clipped gradients of Poisson lots "
+            f"(probability {float(self.recipe.probability):.6g}), {self.recipe.steps:,} steps"
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of what the model computes and of where it starts."""
+        x = np.zeros((2, self.encoding.width), dtype=np.float32)
+        y = np.zeros(2, dtype=np.int32 if self.encoding.classes else np.float32)
+        return fingerprint(self.model.losses, self.model.params, (x, y))
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        return {
+            "train": {
+                "model": {**self.model.described, "fingerprint": self.fingerprint},
+                "encoding": self.encoding.to_dict(),
+                "recipe": self.recipe.to_dict(),
+                "where": None if self.condition is None else predicate_to(self.condition),
+                "count": None if self.count is None else str(self.count),
+                "delta": str(self.delta),
+            }
+        }
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        content = {"schema": self.schema.to_dict(), "query": self.query}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        named = [part.name for part in self.encoding.parts]
+        named += [] if self.condition is None else columns_of(self.condition)
+        return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
+
+    def taken_up(self, bits: Bits | None = None) -> Run:
+        """The run as its checkpoint holds it, or a new one; refused if the file is of something else."""
+        kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
+        identity = identity_of(self.recipe, self.fingerprint, plan=self.digest)
+        return taken_up(self.model.losses, self.model.params, self.recipe, identity, checkpoint=kept, bits=bits)
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Lay out the examples in the engine, train. Called by the one door only."""
+        tell("laying out the examples in the engine")
+        run = self.taken_up(bits)
+        examples = examples_of(self.encoding, self.schema, data, bits_of(run.secret, "rows"), self.condition)
+        recipe = self.recipe
+        if self.count is not None:
+            counted = len(examples[1]) + laplace(1 / self.count, bits=bits_of(run.secret, "count"))
+            many = max(1, counted)
+            recipe = replace(recipe, examples=many, lot=recipe.probability * many)
+        trained = replace(run, recipe=recipe).go(examples)
+        tell("recording")
+        return {
+            "train": {
+                **self.query["train"],
+                "recipe": recipe.to_dict(),
+                "weights": packed_weights(trained.params),
+                "losses": trained.losses,
+                "unit": str(self.schema.unit),
+            }
+        }

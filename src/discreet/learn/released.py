@@ -1,0 +1,135 @@
+"""A released model: weights, what it was trained with, what it cost, and predictions for rows in hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.wire import fraction
+from discreet.errors import InputError
+from discreet.learn.encoding import Encoding
+from discreet.learn.model import Model, fitted, model_named, unpacked_weights
+from discreet.learn.recipe import Recipe
+from discreet.ledger.door import Answer
+
+if TYPE_CHECKING:
+    from discreet.learn.card import Card
+
+__all__ = ["ModelRelease"]
+
+Tree = Any
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRelease:
+    """A model from the books. All of it is public; reading it again is free."""
+
+    id: str
+    dataset: str
+    cost: str
+    remaining: str
+    mechanism: str
+    digest: str
+    time: str
+    epsilon: Fraction
+    delta: Fraction
+    unit: str
+    encoding: Encoding
+    recipe: Recipe
+    described: dict[str, Any]
+    counted: bool
+    losses: list[float]
+    weights: list[NDArray[Any]]
+    model: Model | None = None
+
+    @classmethod
+    def read(cls, answer: Answer, cost: str, remaining: str, model: Model | None = None) -> ModelRelease:
+        """From an answer on the books; a model of one's own is needed to use its weights."""
+        result: Any = answer.result
+        entry = result["train"]
+        encoding = Encoding.from_dict(entry["encoding"])
+        described = entry["model"]
+        if model is None and described["name"] in ("logistic", "mlp"):
+            model = fitted(model_named(described["name"], described["hidden"]), encoding)
+        return cls(
+            id=answer.release,
+            dataset=answer.dataset,
+            cost=cost,
+            remaining=remaining,
+            mechanism=answer.mechanism,
+            digest=answer.digest,
+            time=answer.time,
+            epsilon=answer.charge.amount,
+            delta=fraction(entry["delta"], "delta"),
+            unit=entry["unit"],
+            encoding=encoding,
+            recipe=Recipe.from_dict(entry["recipe"]),
+            described=described,
+            counted=entry["count"] is not None,
+            losses=entry["losses"],
+            weights=unpacked_weights(entry["weights"]),
+            model=model,
+        )
+
+    def using(self, model: Model) -> ModelRelease:
+        """The same with the function its weights belong to."""
+        from dataclasses import replace
+
+        return replace(self, model=fitted(model, self.encoding))
+
+    @property
+    def params(self) -> Tree:
+        """The trained parameters, in the shape of the model's."""
+        return jax.tree.unflatten(jax.tree.structure(self._model.params), self.weights)
+
+    @property
+    def _model(self) -> Model:
+        if self.model is None:
+            hint = "Say which it is with release.using(Model(apply, params))."
+            raise InputError("model", self.described["name"], "a model known by name", hint)
+        return self.model
+
+    def outputs(self, table: Any) -> NDArray[Any]:
+        """What the model gives for the rows of a table in hand: columns by name, Arrow, pandas or Polars."""
+        return np.asarray(self._model.apply(self.params, self.encoding.rows(table)))
+
+    def predict(self, table: Any) -> list[Any]:
+        """The class, or the number in the units of the target, for each row of a table in hand."""
+        found = self.outputs(table)
+        if not self.encoding.classes:
+            return [float(value) for value in self.encoding.number(found.reshape(len(found)))]
+        return [self.encoding.classes[place] for place in found.argmax(axis=1)]
+
+    def card(self) -> Card:
+        """The model card: what anyone who is handed the weights should know."""
+        from discreet.learn.card import Card
+
+        return Card.of(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the weights to an .npz file, and the model card beside it as .md and .json."""
+        place = Path(path)
+        if place.suffix != ".npz":
+            raise InputError("path", str(place), "a file that ends in .npz")
+        paths = jax.tree_util.tree_flatten_with_path(self._model.params)[0] if self.model is not None else None
+        names = (
+            [f"weights_{place}" for place in range(len(self.weights))]
+            if paths is None
+            else [jax.tree_util.keystr(one, simple=True, separator="/") for one, _ in paths]
+        )
+        np.savez(place, **dict(zip(names, self.weights, strict=True)))
+        self.card().save(place)
+        return place
+
+    def __repr__(self) -> str:
+        many = sum(weights.size for weights in self.weights)
+        return (
+            f"[model {self.described['name']!r} of {self.encoding.target.name!r} on {self.dataset!r}; "
+            f"{many:,} weights; cost {self.cost}; left: {self.remaining}; release {self.id}; {self.digest[:12]}]"
+        )
