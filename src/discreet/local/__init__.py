@@ -4,6 +4,7 @@
 |---|---|
 | which of a few categories people are in | `GRR`; two coins are `GRR.coin()` |
 | which of many | `OLH` (short reports), `Subset` and `OUE` (long ones), `Hadamard`, `SUE` |
+| the mean of a number | `Hybrid`; `Duchi` is one bit, `Piecewise` for large epsilon; `VectorMean` for several numbers |
 
 `best` chooses and says why; `half_width` and `sample_size` plan. `difference` compares groups, `stratified` and
 `weighted` put unequal ones together. A `Survey` gives a mechanism a name, so that replies cannot be mixed up;
@@ -13,12 +14,16 @@
 from discreet.local.aggregate import aggregate
 from discreet.local.best import Choice, best
 from discreet.local.compare import Difference, difference
+from discreet.local.duchi import Duchi
 from discreet.local.estimate import Estimate
 from discreet.local.files import write
 from discreet.local.grr import GRR
 from discreet.local.hadamard import Hadamard
+from discreet.local.hybrid import Hybrid
 from discreet.local.limit import limit
+from discreet.local.mean import Mean, MeanEstimate
 from discreet.local.olh import OLH
+from discreet.local.piecewise import Piecewise
 from discreet.local.planner import half_width, sample_size
 from discreet.local.protocol import Oracle, Responder
 from discreet.local.strata import Pooled, stratified, weighted
@@ -26,6 +31,7 @@ from discreet.local.subset import Subset
 from discreet.local.survey import Batch, Reply, Survey
 from discreet.local.tally import Tally
 from discreet.local.unary import OUE, SUE
+from discreet.local.vector import VectorMean
 from discreet.local.wire import responder_from_dict
 
 __all__ = [
@@ -36,15 +42,21 @@ __all__ = [
     "Batch",
     "Choice",
     "Difference",
+    "Duchi",
     "Estimate",
     "Hadamard",
+    "Hybrid",
+    "Mean",
+    "MeanEstimate",
     "Oracle",
+    "Piecewise",
     "Pooled",
     "Reply",
     "Responder",
     "Subset",
     "Survey",
     "Tally",
+    "VectorMean",
     "aggregate",
     "best",
     "difference",

@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 
 
 class Measured(Protocol):
-    """An estimate: frequencies (or means) and their variances."""
+    """An estimate: values (frequencies or means) and their variances."""
 
     @property
-    def frequencies(self) -> Floats: ...
+    def values(self) -> Floats: ...
 
     def variance(self, of: Of = "respondents") -> Floats: ...
 
@@ -66,8 +66,8 @@ def difference(first: Measured, second: Measured, of: Of = "population") -> Diff
     >>> difference(north, south).p_values().max() < 1e-9
     np.True_
     """
-    if len(first.frequencies) != len(second.frequencies):
-        allowed = f"{len(first.frequencies)} categories, as the first group has"
-        raise InputError("second", f"{len(second.frequencies)} categories", allowed)
+    if len(first.values) != len(second.values):
+        allowed = f"{len(first.values)} categories, as the first group has"
+        raise InputError("second", f"{len(second.values)} categories", allowed)
     errors = np.sqrt(first.variance(of) + second.variance(of))
-    return Difference(first.frequencies - second.frequencies, errors)
+    return Difference(first.values - second.values, errors)

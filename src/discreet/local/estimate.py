@@ -59,6 +59,11 @@ class Estimate:
         return len(self.frequencies)
 
     @property
+    def values(self) -> Floats:
+        """The frequencies, by the name that estimated means share."""
+        return self.frequencies
+
+    @property
     def counts(self) -> Floats:
         """The same as numbers of respondents."""
         return self.frequencies * self.n

@@ -32,6 +32,11 @@ class Pooled:
     respondents: Floats
     population: Floats
 
+    @property
+    def values(self) -> Floats:
+        """The same, by the name that means share."""
+        return self.frequencies
+
     def variance(self, of: Of = "respondents") -> Floats:
         """Of each frequency."""
         if of not in ("respondents", "population"):
@@ -82,11 +87,11 @@ def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats)
 
 
 def _pooled(estimates: Sequence[Measured], parts: Floats) -> Pooled:
-    if len({len(one.frequencies) for one in estimates}) > 1:
+    if len({len(one.values) for one in estimates}) > 1:
         raise InputError("estimates", "of different categories", "the same categories in every group")
     pairs = list(zip(parts, estimates, strict=True))
     return Pooled(
-        np.sum([part * one.frequencies for part, one in pairs], axis=0),
+        np.sum([part * one.values for part, one in pairs], axis=0),
         np.sum([part**2 * one.variance("respondents") for part, one in pairs], axis=0),
         np.sum([part**2 * one.variance("population") for part, one in pairs], axis=0),
     )

@@ -8,16 +8,23 @@ from typing import Any
 
 from discreet.core.wire import fraction
 from discreet.errors import InputError
+from discreet.local.duchi import Duchi
 from discreet.local.grr import GRR
 from discreet.local.hadamard import Hadamard
+from discreet.local.hybrid import Hybrid
 from discreet.local.olh import OLH
+from discreet.local.piecewise import Piecewise
 from discreet.local.protocol import Responder
 from discreet.local.subset import Subset
 from discreet.local.unary import OUE, SUE
+from discreet.local.vector import VectorMean
 
 __all__ = ["KINDS", "responder_from_dict"]
 
-KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in (GRR, OUE, SUE, OLH, Hadamard, Subset)}
+KINDS: dict[str, type[Any]] = {
+    kind.kind: kind for kind in (GRR, OUE, SUE, OLH, Hadamard, Subset, Duchi, Piecewise, Hybrid, VectorMean)
+}
+_FRACTIONS = {"epsilon", "ratio", "lower", "upper", "share"}
 
 
 def responder_from_dict(entry: Mapping[str, Any]) -> Responder:
@@ -30,15 +37,13 @@ def responder_from_dict(entry: Mapping[str, Any]) -> Responder:
     kind = KINDS.get(str(fields.pop("kind", None)))
     if kind is None:
         raise InputError("kind", entry, "one of " + ", ".join(KINDS))
-    for name in ("epsilon", "ratio"):
-        if name not in fields:
-            raise InputError(name, "missing", "a fraction written as a string")
-        fields[name] = fraction(fields[name], name)
     known = {field.name for field in dataclasses.fields(kind)}
     if unknown := set(fields) - known:
         raise InputError(min(unknown), "present", "only " + ", ".join(sorted(known)))
     if missing := known - set(fields):
         raise InputError(min(missing), "missing", "given")
+    for name in _FRACTIONS & known:
+        fields[name] = fraction(fields[name], name)
     made: Responder = kind(**fields)
     if made.to_dict() != dict(entry):
         raise InputError("mechanism", dict(entry), "parameters that belong together")

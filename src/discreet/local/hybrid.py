@@ -1,0 +1,117 @@
+"""One bit or a number nearby, as a coin decides: smaller errors than either over all of epsilon."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number, as_written
+from discreet.core.mechanism import Bits
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.local.draws import flips
+from discreet.local.duchi import Duchi
+from discreet.local.mean import STEPS, Mean
+from discreet.local.piecewise import Piecewise
+from discreet.local.protocol import Report
+
+__all__ = ["Hybrid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hybrid(Mean):
+    """`Piecewise` with probability `share`, else `Duchi`; the report says which.
+
+    Guarantee
+        ln(ratio)-differential privacy of every report: the coin does not look at the number.
+        Proof: docs/proofs/local.md.
+    """
+
+    kind: ClassVar[str] = "hybrid"
+    epsilon: Fraction
+    lower: Fraction
+    upper: Fraction
+    steps: int
+    ratio: Fraction
+    share: Fraction
+
+    def __init__(
+        self,
+        epsilon: Number | None = None,
+        lower: Number = -1,
+        upper: Number = 1,
+        *,
+        steps: int = STEPS,
+        ratio: Number | None = None,
+        share: Number | None = None,
+    ) -> None:
+        self._read(epsilon, lower, upper, steps, ratio)
+        if share is None:
+            object.__setattr__(self, "share", self._best_share())
+            return
+        exact = as_written(share, "share")
+        if not 0 <= exact <= 1:
+            raise InputError("share", share, "between 0 and 1")
+        object.__setattr__(self, "share", exact)
+
+    def _best_share(self) -> Fraction:
+        """Variances are quadratics in the point, and mix: the worst point is the middle or an end."""
+        mix = [(self._near.point_variance(point), self._bit.point_variance(point)) for point in (0, self.steps)]
+
+        def worst(share: Fraction) -> Fraction:
+            return max(share * near + (1 - share) * bit for near, bit in mix)
+
+        candidates = {Fraction(0), Fraction(1)}
+        bends = (mix[0][0] - mix[0][1]) - (mix[1][0] - mix[1][1])
+        if bends:
+            crossing = (mix[1][1] - mix[0][1]) / bends
+            candidates.add(Fraction(min(256, max(0, math.floor(crossing * 256))), 256))
+            candidates.add(Fraction(min(256, max(0, math.ceil(crossing * 256))), 256))
+        return min(sorted(candidates), key=worst)
+
+    @property
+    def _near(self) -> Piecewise:
+        return Piecewise(self.epsilon, self.lower, self.upper, steps=self.steps, ratio=self.ratio)
+
+    @property
+    def _bit(self) -> Duchi:
+        return Duchi(self.epsilon, self.lower, self.upper, steps=self.steps, ratio=self.ratio)
+
+    @property
+    def reports(self) -> int:
+        return self._near.reports + 2
+
+    @property
+    def scales(self) -> tuple[Fraction, ...]:
+        return (*self._near.scales, *self._bit.scales)
+
+    def scores(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
+        near = self._near
+        bit = reports >= near.reports
+        return np.column_stack(
+            [np.where(bit, 0, reports - near.end), np.where(bit, 2 * (reports - near.reports) - 1, 0)]
+        )
+
+    def scrambled(self, points: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+        near = self._near
+        numbers = near.scrambled(points, bits)
+        signs = self._bit.scrambled(points, bits) + near.reports
+        return np.where(flips(self.share, len(points), bits), numbers, signs)
+
+    def point_law(self, point: int) -> dict[Report, Fraction]:
+        near = self._near
+        out: dict[Report, Fraction] = {report: chance * self.share for report, chance in near.point_law(point).items()}
+        for report, chance in self._bit.point_law(point).items():
+            out[int(report) + near.reports] = chance * (1 - self.share)
+        return out
+
+    def point_variance(self, point: int) -> Fraction:
+        return self.share * self._near.point_variance(point) + (1 - self.share) * self._bit.point_variance(point)
+
+    def to_dict(self) -> dict[str, Json]:
+        return {**Mean.to_dict(self), "share": str(self.share)}

@@ -1,0 +1,179 @@
+"""Means of numbers nobody tells: what the ways of scrambling a number share, and their estimates.
+
+A number is first moved to the nearest point of a declared lattice: `steps` points on either side of the middle of
+[lower, upper], both ends included. Everything after that is whole numbers and fractions, so privacy is proved for what
+is computed, not for real numbers nobody can draw.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number, as_written
+from discreet.core.mechanism import Bits, Integers
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.local.estimate import Of
+from discreet.local.protocol import Report, Responder, count_reports
+from discreet.local.ratio import read_ratio
+from discreet.local.tally import Tally
+from discreet.mechanisms.inputs import read_confidence, read_count
+from discreet.noise.bits import SystemBits
+
+__all__ = ["Mean", "MeanEstimate", "on_lattice", "read_range"]
+
+STEPS = 4096
+_MOST = 1 << 20
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeanEstimate:
+    """The mean of each of one or more numbers, with its variance (of sampling and scrambling together)."""
+
+    n: int
+    values: Floats
+    variances: Floats
+
+    @property
+    def mean(self) -> float:
+        """The first mean: the only one, unless vectors were asked for."""
+        return float(self.values[0])
+
+    def variance(self, of: Of = "population") -> Floats:
+        """Estimated. For the respondents alone it is smaller by the variance of their answers, which nobody knows."""
+        if of not in ("respondents", "population"):
+            raise InputError("of", of, "'respondents' or 'population'")
+        return self.variances
+
+    def standard_error(self) -> Floats:
+        """The square root of the variance."""
+        return np.sqrt(self.variances)
+
+    def interval(self, confidence: float = 0.95, *, together: bool = False) -> Floats:
+        """Rows (lower, upper), by the normal approximation; `together`: all hold at once."""
+        miss = float(1 - read_confidence(confidence)) / (len(self.values) if together else 1)
+        half = NormalDist().inv_cdf(1 - miss / 2) * self.standard_error()
+        return np.column_stack([self.values - half, self.values + half])
+
+
+def read_range(lower: Number, upper: Number, steps: int) -> tuple[Fraction, Fraction, int]:
+    """The ends of a range and the points on either side of its middle."""
+    low, high = as_written(lower, "lower"), as_written(upper, "upper")
+    if low >= high:
+        raise InputError("upper", upper, f"more than lower = {lower}")
+    count = read_count(steps, "steps")
+    if count > _MOST:
+        raise InputError("steps", steps, f"at most {_MOST:,}")
+    return low, high, count
+
+
+def on_lattice(values: Any, lower: Fraction, upper: Fraction, steps: int) -> NDArray[np.int64]:
+    """Numbers as lattice points -steps..steps; what is outside the range moves to its end."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("values", type(values).__name__, "a number, or a list of them") from None
+    if np.isnan(array).any():
+        raise InputError("values", "a missing number", "numbers")
+    middle, half = float((lower + upper) / 2), float((upper - lower) / 2)
+    clipped = np.clip(array, float(lower), float(upper))
+    return np.clip(np.rint((clipped - middle) / half * steps), -steps, steps).astype(np.int64)
+
+
+class Mean(Responder):
+    """A way to scramble a number from a range, and to estimate the mean of many."""
+
+    __slots__ = ()
+    lower: Fraction
+    upper: Fraction
+    steps: int
+
+    def _read(self, epsilon: Number | None, lower: Number, upper: Number, steps: int, ratio: Number | None) -> None:
+        asked, exact = read_ratio(epsilon, ratio)
+        low, high, count = read_range(lower, upper, steps)
+        if exact.numerator.bit_length() + count.bit_length() > 58:
+            raise InputError("ratio", ratio, "a shorter fraction")
+        for name, value in (("epsilon", asked), ("ratio", exact), ("lower", low), ("upper", high), ("steps", count)):
+            object.__setattr__(self, name, value)
+
+    @property
+    @abstractmethod
+    def scales(self) -> tuple[Fraction, ...]:
+        """What each part of a score counts: the sum of parts times scales has the lattice point / steps as its mean."""
+
+    @abstractmethod
+    def scores(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The parts of each report's score: one row a report, at most one part of which is not zero."""
+
+    @abstractmethod
+    def scrambled(self, points: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+        """One report for each lattice point."""
+
+    @abstractmethod
+    def point_law(self, point: int) -> dict[Report, Fraction]:
+        """The exact probability of every report of someone at a lattice point."""
+
+    def privatize(self, values: Any, *, bits: Bits | None = None) -> Any:
+        """A report for one number, or an array of reports for many."""
+        points = on_lattice(values, self.lower, self.upper, self.steps)
+        if points.ndim > 1:
+            raise InputError("values", f"an array of {points.ndim} dimensions", "a number, or a list of them")
+        reports = self.scrambled(points.reshape(-1), bits if bits is not None else SystemBits())
+        return reports if points.ndim else int(reports[0])
+
+    def law(self, value: Any) -> dict[Report, Fraction]:
+        return self.point_law(int(on_lattice(value, self.lower, self.upper, self.steps)))
+
+    def tally(self, reports: Any, times: Integers | None = None) -> Tally:
+        counts = count_reports(reports, self.reports, times)
+        seen = np.flatnonzero(counts)
+        scores = self.scores(seen)
+        return Tally(self.id, int(counts.sum()), counts[seen] @ scores, counts[seen] @ scores**2)
+
+    def estimate(self, reports: Any) -> MeanEstimate:
+        """The mean, unbiased for numbers on the lattice (others are off by half a step at most)."""
+        found = self.own(reports)
+        scales = np.array([float(scale) for scale in self.scales])
+        mean, square = scales @ found.first / found.n, scales**2 @ found.second / found.n
+        half, middle = float((self.upper - self.lower) / 2), float((self.upper + self.lower) / 2)
+        spread = max(0.0, square - mean**2) / max(1, found.n - 1)
+        return MeanEstimate(found.n, np.array([middle + half * mean]), np.array([half**2 * spread]))
+
+    def variance(self, n: int, value: Number | None = None) -> float:
+        """Of the mean of `n` numbers that all are `value` (or of the worst one): scrambling alone."""
+        count, half = read_count(n, "n"), float((self.upper - self.lower) / 2)
+        if value is None:
+            worst = max(self.point_variance(0), self.point_variance(self.steps))
+        else:
+            worst = self.point_variance(int(on_lattice(float(value), self.lower, self.upper, self.steps)))
+        return half**2 * float(worst) / count
+
+    @abstractmethod
+    def point_variance(self, point: int) -> Fraction:
+        """Of the scaled score of someone at a lattice point; a quadratic in the point, extreme at its ends."""
+
+    def to_dict(self) -> dict[str, Json]:
+        return {
+            "kind": self.kind,
+            "epsilon": str(self.epsilon),
+            "lower": str(self.lower),
+            "upper": str(self.upper),
+            "steps": self.steps,
+            "ratio": str(self.ratio),
+        }
+
+    def half_width(self, n: int, confidence: float = 0.95) -> float:
+        """The +- of the mean of `n` numbers, at worst."""
+        miss = float(1 - read_confidence(confidence))
+        half = float((self.upper - self.lower) / 2)
+        worst = max(float(self.point_variance(point)) + (1 - (point / self.steps) ** 2) for point in (0, self.steps))
+        return NormalDist().inv_cdf(1 - miss / 2) * half * math.sqrt(worst / read_count(n, "n"))

@@ -1,0 +1,160 @@
+"""Means of many numbers of each person: each tells of a few, chosen at random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number
+from discreet.core.mechanism import Bits, Integers
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.local.draws import evenly
+from discreet.local.hybrid import Hybrid
+from discreet.local.mean import MeanEstimate, on_lattice
+from discreet.local.protocol import Report, Responder, read_times
+from discreet.local.ratio import read_epsilon
+from discreet.local.tally import Tally
+from discreet.mechanisms.inputs import read_count, read_values
+from discreet.noise.bits import SystemBits
+
+__all__ = ["VectorMean"]
+
+_LISTED = 1 << 16
+_EACH = Fraction(5, 2)  # of epsilon for one number: where telling of one more begins to pay
+
+
+@dataclass(frozen=True, slots=True)
+class VectorMean(Responder):
+    """Report `told` of `dimensions` numbers from one range, each by `Hybrid` with an equal part of epsilon.
+
+    A report is one whole number: place and scrambled value of each number told, in mixed digits.
+
+    Guarantee
+        ln(ratio)-differential privacy of every report, whatever any or all of a person's numbers are: places do not
+        depend on them, and the parts compose. Proof: docs/proofs/local.md.
+
+    >>> health = VectorMean(dimensions=3, epsilon=1, lower=0, upper=10)
+    >>> isinstance(health.privatize([1.5, 2, 9]), int)
+    True
+    """
+
+    kind: ClassVar[str] = "vector"
+    dimensions: int
+    epsilon: Fraction
+    lower: Fraction
+    upper: Fraction
+    steps: int
+    told: int
+
+    def __init__(
+        self,
+        dimensions: int,
+        epsilon: Number,
+        lower: Number = -1,
+        upper: Number = 1,
+        *,
+        steps: int = 256,
+        told: int | None = None,
+    ) -> None:
+        count, asked = read_count(dimensions, "dimensions"), read_epsilon(epsilon)
+        best = max(1, min(count, int(asked / _EACH))) if told is None else read_count(told, "told")
+        if best > count:
+            raise InputError("told", told, f"at most {count}, the number of dimensions")
+        while True:
+            one = Hybrid(asked / best, lower, upper, steps=steps)
+            if (count * one.reports) ** best < 1 << 62:
+                break
+            if told is not None:
+                raise InputError("told", told, "fewer numbers, or fewer steps: a report must fit 62 bits")
+            best -= 1
+        values = {"dimensions": count, "epsilon": asked, "lower": one.lower, "upper": one.upper, "steps": one.steps}
+        for name, value in {**values, "told": best}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def each(self) -> Hybrid:
+        """How one number is scrambled."""
+        return Hybrid(self.epsilon / self.told, self.lower, self.upper, steps=self.steps)
+
+    @property
+    def ratio(self) -> Fraction:  # type: ignore[override]
+        return self.each.ratio**self.told
+
+    @property
+    def reports(self) -> int:
+        return int((self.dimensions * self.each.reports) ** self.told)
+
+    def privatize(self, values: Any, *, bits: Bits | None = None) -> Any:
+        """A report for one vector, or an array of reports for the rows of a matrix."""
+        points = on_lattice(values, self.lower, self.upper, self.steps)
+        if points.ndim not in (1, 2) or points.shape[-1] != self.dimensions:
+            raise InputError("values", f"an array of shape {points.shape}", f"{self.dimensions} numbers a person")
+        rows, source, each = np.atleast_2d(points), bits if bits is not None else SystemBits(), self.each
+        n, base = len(rows), self.dimensions * each.reports
+        out, used = np.zeros(n, dtype=np.int64), np.zeros((n, self.dimensions), dtype=np.bool_)
+        people = np.arange(n)
+        for _ in range(self.told):
+            place = evenly(self.dimensions, n, source).astype(np.int64)
+            while len(again := np.flatnonzero(used[people, place])):
+                place[again] = evenly(self.dimensions, len(again), source)
+            used[people, place] = True
+            out = out * base + place * each.reports + each.scrambled(rows[people, place], source)
+        return out if points.ndim == 2 else int(out[0])
+
+    def law(self, value: Any) -> dict[Report, Fraction]:
+        if self.told > 1 or self.reports > _LISTED:
+            raise InputError("told", self.told, f"one number and at most {_LISTED:,} reports to list them all")
+        points = on_lattice(value, self.lower, self.upper, self.steps)
+        out: dict[Report, Fraction] = {}
+        for place, point in enumerate(points):
+            for report, chance in self.each.point_law(int(point)).items():
+                out[place * self.each.reports + int(report)] = chance / self.dimensions
+        return out
+
+    def tally(self, reports: Any, times: Integers | None = None) -> Tally:
+        listed = read_values([reports] if isinstance(reports, int) else reports, "reports")
+        if listed.size and (int(listed.min()) < 0 or int(listed.max()) >= self.reports):
+            raise InputError("reports", "one out of range", f"from 0 to {self.reports - 1}")
+        often = np.ones(len(listed), dtype=np.int64) if times is None else read_times(times, len(listed))
+        each = self.each
+        parts = len(each.scales)
+        first = np.zeros((self.dimensions, parts), dtype=np.int64)
+        second = first.copy()
+        seen: list[NDArray[np.int64]] = []
+        rest = listed
+        for _ in range(self.told):
+            rest, code = np.divmod(rest, self.dimensions * each.reports)
+            place, report = np.divmod(code, each.reports)
+            if any((place == other).any() for other in seen):
+                raise InputError("reports", "one that tells of a number twice", "different numbers")
+            seen.append(place)
+            scores = each.scores(report)
+            np.add.at(first, place, scores * often[:, None])
+            np.add.at(second, place, scores**2 * often[:, None])
+        return Tally(self.id, int(often.sum()), first.ravel(), second.ravel())
+
+    def estimate(self, reports: Any) -> MeanEstimate:
+        """The mean of each number, unbiased for numbers on the lattice."""
+        found = self.own(reports)
+        scales = np.array([float(scale) for scale in self.each.scales]) * self.dimensions / self.told
+        mean = found.first.reshape(self.dimensions, -1) @ scales / found.n
+        square = found.second.reshape(self.dimensions, -1) @ scales**2 / found.n
+        half, middle = float((self.upper - self.lower) / 2), float((self.upper + self.lower) / 2)
+        spread = np.maximum(square - mean**2, 0) / max(1, found.n - 1)
+        return MeanEstimate(found.n, middle + half * mean, half**2 * spread)
+
+    def to_dict(self) -> dict[str, Json]:
+        return {
+            "kind": self.kind,
+            "dimensions": self.dimensions,
+            "epsilon": str(self.epsilon),
+            "lower": str(self.lower),
+            "upper": str(self.upper),
+            "steps": self.steps,
+            "told": self.told,
+        }
