@@ -66,3 +66,27 @@ def test_attacks_end_with_the_budget_holding(files, tmp_path, capsys):
     code, out, _ = run(capsys, "attack", "census", "--blocks", 3, "--people", 6, "--json")
     found = json.loads(out)
     assert found["right"] > found["right_noisy"]
+
+
+def test_models_and_rows_give_members_away_without_a_budget_only(tmp_path, capsys):
+    pytest.importorskip("jax")
+    code, out, _ = run(capsys, "attack", "membership", "--people", 200, "--json", "--picture", tmp_path / "roc.svg")
+    found = json.loads(out)
+    assert found["plain"]["advantage"] > 0.3
+    assert found["private"]["area"] < found["plain"]["area"]
+    code, out, _ = run(capsys, "attack", "membership", "--of", "rows", "--people", 200)
+    assert code == 0
+    assert "No attack has an advantage" in out
+    assert run(capsys, "attack", "membership", "--of", "shoes")[0] == 2
+
+
+def test_faces_come_out_of_the_weights_without_a_budget_only(tmp_path, capsys):
+    pytest.importorskip("jax")
+    drawn = tmp_path / "faces.svg"
+    code, out, _ = run(capsys, "attack", "inversion", "--people", 6, "--json", "--picture", drawn)
+    found = json.loads(out)
+    assert code == 0
+    assert found["like_plain"] > 0.6
+    assert found["like_private"] < 0.5
+    assert drawn.read_text().startswith("<svg")
+    assert run(capsys, "attack", "inversion", "--people", 1)[0] == 2

@@ -69,6 +69,6 @@ def membership(members: Floats, others: Floats) -> Membership:
     accused = (len(outside) - np.searchsorted(np.sort(outside), levels, side="left")) / len(outside)
     x, y = np.concatenate([[0.0], accused]), np.concatenate([[0.0], named])
     area = float(((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2).sum())
-    rates = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
+    rates = (0.001, 0.01, 0.02, 0.05, *(place / 20 for place in range(2, 20)))
     caught = tuple(float(y[x <= rate].max()) for rate in rates)
     return Membership(len(inside), len(outside), area, float((y - x).max()), rates, caught)

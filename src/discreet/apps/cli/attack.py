@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from discreet.apps.attacks.inversion import faces_inverted
+from discreet.apps.attacks.membership import model_attacked, roc_picture, rows_attacked
 from discreet.apps.cli.output import AsJson, say, show_json, show_table, working
 from discreet.errors import InputError, MissingExtraError
 from discreet.noise.bits import SystemBits
@@ -21,7 +23,7 @@ from discreet.risk.reconstruct import random_questions, reconstruction
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Attacks to run and to show: link, reconstruct, census, difference.")
+app = typer.Typer(no_args_is_help=True, help="Attacks to run and to show, and to see failing under a budget.")
 
 Epsilon = Annotated[float, typer.Option(help="The budget under which the same attack is tried again.")]
 Picture = Annotated[Path | None, typer.Option(help="Where to draw it: .html, .svg or .png.")]
@@ -102,6 +104,44 @@ def difference(
     found = differencing(secret, epsilon)
     if as_json:
         show_json(asdict(found))
+    else:
+        say(found.explain())
+
+
+@app.command("membership", epilog="Example: discreet attack membership --of model --epsilon 1 --picture roc.svg")
+def membership(
+    of: Annotated[str, typer.Option("--of", help="model (a trained network) or rows (a synthetic table).")] = "model",
+    people: Annotated[int, typer.Option(help="How many made-up people are in the data.")] = 500,
+    epsilon: Epsilon = 1.0,
+    picture: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell who was in the data: of a model or of synthetic rows, made with and without a budget."""
+    ways = {"model": model_attacked, "rows": rows_attacked}
+    if of not in ways:
+        raise InputError("--of", of, "model or rows")
+    with working("making and attacking"):
+        found = ways[of](people, epsilon)
+    _drawn(roc_picture(found) if picture else None, picture)
+    if as_json:
+        show_json(found.to_dict())
+    else:
+        say(found.explain())
+
+
+@app.command("inversion", epilog="Example: discreet attack inversion --people 20 --epsilon 1 --picture faces.png")
+def inversion(
+    people: Annotated[int, typer.Option(help="How many made-up people the classifier tells apart.")] = 20,
+    epsilon: Epsilon = 1.0,
+    picture: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw people out of the weights of a classifier that knows them, made with and without a budget."""
+    with working("training and inverting"):
+        found = faces_inverted(people, epsilon)
+    _drawn(found.picture() if picture else None, picture)
+    if as_json:
+        show_json(found.to_dict())
     else:
         say(found.explain())
 
