@@ -1,0 +1,119 @@
+"""What every estimator shares: a price or a ledger, declared inputs, and nothing private kept after `fit`."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_array, column_or_1d, validate_data
+
+from discreet.errors import InputError
+from discreet.learn.estimators.box import Floats
+from discreet.learn.estimators.plan import FitPlan
+from discreet.learn.estimators.price import Price, Privacy, read_claim, read_price
+from discreet.learn.estimators.rows import ArrayData, Malformed, Rows, read_labels, read_mode, read_numbers
+from discreet.ledger.door import release as through_the_door
+from discreet.ledger.ledger import Ledger
+
+__all__ = ["PrivateEstimator"]
+
+
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose `fit` costs what it says and keeps only what has noise on it.
+
+    * `epsilon` (pure), `epsilon` and `delta`, or `rho` (zCDP): the price of one call of `fit`. Every call draws fresh
+      noise and spends again.
+    * `ledger` (a `Ledger`, a path or an address) and `dataset`: the price is charged there, durably, before a value is
+      looked at, and a fit that does not fit the budget is refused. `allotment`, `who`, `release` as in the ledger;
+      under the same `release` the recorded result comes back and nothing is spent.
+    * `malformed`: "refuse" (the default) raises on NaN and on labels nobody declared, before anything is spent. That
+      tells the caller, who holds the arrays, that there is one. "absorb" raises nothing that depends on a value: NaN
+      counts as the middle of the bounds, and a row with an unknown label is left out.
+
+    Guarantee
+        Fitted attributes, and predictions made from them, cost `loss_` for each row added or removed, all other rows
+        and the settings being anything. The shape of X is public. Proof: docs/proofs/estimators.md.
+    """
+
+    epsilon: Any
+    delta: Any
+    rho: Any
+    ledger: Any
+    dataset: Any
+    allotment: Any
+    who: Any
+    release: Any
+    malformed: Any
+
+    def __sklearn_clone__(self) -> Self:
+        """A copy of the settings; the ledger is the same one, for it stands for books on disk."""
+        settings = self.get_params(deep=False)
+        copied = {name: one if name == "ledger" else clone(one, safe=False) for name, one in settings.items()}
+        return type(self)(**copied)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True  # noise is fresh each time
+        return tags
+
+    def _price(self) -> Price:
+        return read_price(self.epsilon, self.delta, self.rho)
+
+    def _mode(self) -> Malformed:
+        return read_mode(self.malformed)
+
+    def _read(self, features: Any, *, reset: bool, targets: Any = None) -> tuple[Floats, Any]:
+        """Features as floats, targets as one column. Checks shapes and, unless absorbed, that all is finite."""
+        finite = self._mode() == "refuse" or not reset
+        settings: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": finite}
+        given = read_numbers(features, "X")
+        if targets is None:
+            return validate_data(self, given, reset=reset, **settings), None
+        read = validate_data(self, given, reset=reset, **settings)
+        column = column_or_1d(targets, warn=True)
+        if len(column) != len(read):
+            raise InputError("y", f"{len(column):,} values", f"one for each of the {len(read):,} rows of X")
+        return read, column
+
+    def _labels(self, targets: Any, classes: Any) -> Any:
+        """Places of the labels among the declared classes."""
+        if self._mode() == "refuse":
+            if np.asarray(targets).dtype.kind == "f":
+                assert_all_finite(targets, input_name="y")
+            check_classification_targets(targets)
+        return read_labels(targets, classes, self._mode())
+
+    def _fitted(self, measure: Any, settings: dict[str, Any], rows: Rows) -> dict[str, Any]:
+        """Pay, measure, and say what it cost. The result holds only what came out of the till."""
+        price = self._price()
+        if self.ledger is None:
+            for field in ("dataset", "allotment", "release"):
+                if getattr(self, field) is not None:
+                    raise InputError("ledger", None, f"given where {field} is")
+            plan = FitPlan(type(self).__name__, settings, price, "arrays", measure)
+            found, identity = plan.measured(rows), None
+        else:
+            if self.dataset is None:
+                raise InputError("dataset", None, "the name of the data on the ledger")
+            plan = FitPlan(type(self).__name__, settings, price, self.dataset, measure)
+            books = Ledger.open(self.ledger) if isinstance(self.ledger, (str, Path)) else self.ledger
+            who = getpass.getuser() if self.who is None else self.who
+            kind = books.account(self.dataset).budget.allotment(self.allotment).kind
+            aim = price.delta if kind == "plan" else None
+            answer = through_the_door(
+                plan, ArrayData(rows), books, who=who, release=self.release, allotment=self.allotment, delta=aim
+            )
+            found, identity = answer.result, answer.release  # type: ignore[assignment]
+        self.loss_ = plan.cost
+        self.privacy_ = Privacy(plan.cost, read_claim(price), identity)
+        return found
+
+
+def read_array(values: Any, field: str) -> Floats:
+    """A declared array of finite numbers."""
+    array: Floats = check_array(values, ensure_2d=False, dtype=np.float64, input_name=field)
+    return array

@@ -1,0 +1,198 @@
+"""k-means: a rough noisy picture of where rows are, clustered in public, then a few noisy steps of Lloyd's."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.cluster import KMeans
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.core.exact import Number
+from discreet.core.packed import packed, unpacked
+from discreet.errors import InputError
+from discreet.learn.estimators.base import PrivateEstimator
+from discreet.learn.estimators.box import Floats, read_box
+from discreet.learn.estimators.cells import Cells, cell_noise, cells
+from discreet.learn.estimators.moments import RADIUS, blocks, whole_rows
+from discreet.learn.estimators.price import Price
+from discreet.learn.estimators.rows import Rows
+from discreet.learn.estimators.till import Till, room
+
+__all__ = ["DPKMeans"]
+
+_CELLS = Fraction(1, 2)  # of the price: the picture; the rest is for steps
+_COUNTS = Fraction(1, 10)  # of a step: how many rows; the rest is for where they are
+_STEPS = 2
+_FINER = 2  # levels of boxes beyond the log of the number of clusters
+_WIDE = 1.5  # rows farther from their centre than so many times the spread are pulled in
+_FINE = 2**20  # steps of what is recorded
+_COARSE = 2**16  # steps in 1 while distances are compared: products of so many are exact up to 2**20 features
+_MOST = 1024
+
+
+class DPKMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[misc]
+    """k-means within declared bounds.
+
+    Half of the price buys a picture: the declared box cut into pieces where rows are dense, each with a noisy count,
+    mean and spread. Ordinary k-means with restarts on that picture gives centres, for free. The rest buys `steps` of
+    Lloyd's: noisy counts, and noisy sums of distances from the centres, cut at a length that follows from the picture.
+
+    * `n_clusters`: how many. * `bounds`: (lower, upper), numbers or one number a feature.
+    * `steps`: noisy steps of Lloyd's after the picture.
+
+    No labels of training rows are kept (they are private): `fit_predict` hands them to the caller.
+
+    Guarantee: see `PrivateEstimator`; the norms are in docs/proofs/estimators.md, "Cells" and "Steps of Lloyd's".
+
+    Fitted: `cluster_centers_`, `n_rows_` (noisy, one a cluster), `noise_`, `loss_`, `privacy_`.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        bounds: Any = None,
+        steps: int = _STEPS,
+        ledger: Any = None,
+        dataset: str | None = None,
+        allotment: str | None = None,
+        who: str | None = None,
+        release: str | None = None,
+        malformed: str = "refuse",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.bounds = bounds
+        self.steps = steps
+        self.ledger = ledger
+        self.dataset = dataset
+        self.allotment = allotment
+        self.who = who
+        self.release = release
+        self.malformed = malformed
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
+        """Release a picture and steps. Every call spends."""
+        price = self._price()
+        features, _ = self._read(X, reset=True)
+        box = read_box(self.bounds, features.shape[1])
+        many, steps = self._whole("n_clusters", 1, _MOST), self._whole("steps", 1, 100)
+        if many > len(features):
+            raise InputError("n_clusters", many, f"at most the {len(features):,} rows")
+        levels = math.ceil(math.log2(many)) + 1 + _FINER
+        step = (1 - _CELLS) / steps
+
+        def measure(rows: Rows, till: Till) -> dict[str, Any]:
+            scaled = box.scaled(rows.features)
+            picture = cells(scaled, till, levels, _CELLS)
+            centres, spread = clustered(picture, many)
+            counts = np.zeros(many)
+            for _ in range(steps):
+                centres, counts = moved(scaled, centres, spread, till, step)
+            return {"centres": packed(np.rint(centres * _FINE)), "counts": packed(np.rint(counts))}
+
+        settings = {"bounds": box.told(), "clusters": many, "steps": steps, "levels": levels}
+        count, _ = step_noise(price, step, len(box))  # refuses what is too little before it is spent
+        cell = cell_noise(price, _CELLS / levels, len(box))
+        found = self._fitted(measure, settings, Rows(features))
+        self.cluster_centers_ = box.unscaled(unpacked(found["centres"]) / _FINE)
+        self.n_rows_ = unpacked(found["counts"]).astype(np.float64)
+        self.noise_ = {"count": math.sqrt(count.variance), "cell": math.sqrt(cell.variance) / 2**10}
+        self._n_features_out = many
+        return self
+
+    def _whole(self, field: str, least: int, most: int) -> int:
+        value = getattr(self, field)
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+            raise InputError(field, value, f"a whole number from {least} to {most:,}")
+        return int(value)
+
+    def predict(self, X: Any) -> NDArray[np.int32]:  # noqa: N803
+        """The nearest centre; free."""
+        return np.asarray(self.transform(X).argmin(axis=1), dtype=np.int32)
+
+    def transform(self, X: Any) -> Floats:  # noqa: N803
+        """Distances from the centres; free."""
+        check_is_fitted(self, "cluster_centers_")
+        features, _ = self._read(X, reset=False)
+        apart = np.zeros((len(features), len(self.cluster_centers_)))
+        for part in blocks(len(features)):
+            for place, centre in enumerate(self.cluster_centers_):
+                apart[part, place] = np.linalg.norm(features[part] - centre, axis=1)
+        return apart
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:  # noqa: N803
+        """Fit, and say to the caller which centre each row is nearest to. The labels themselves are not private."""
+        return self.fit(X).predict(X)
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: N803
+        """Minus the sum of squared distances from the nearest centres; free only on rows that are public."""
+        return -float((self.transform(X).min(axis=1) ** 2).sum())
+
+
+def step_noise(price: Price, share: Fraction, features: int) -> tuple[Any, Any]:
+    """The noise of one step: on counts, which a row moves by 1, and on sums, which it moves by a vector of length at
+    most RADIUS, hence by at most sqrt(features) * RADIUS in sum."""
+    counts = price.noise(share * _COUNTS, l1=1, l2_squared=1)
+    return counts, price.noise(share * (1 - _COUNTS), l1=_farthest(features), l2_squared=RADIUS**2)
+
+
+def _farthest(features: int) -> int:
+    return math.isqrt(features * RADIUS**2 - 1) + 1
+
+
+def moved(rows: Floats, centres: Floats, spread: float, till: Till, share: Fraction) -> tuple[Floats, Floats]:
+    """One step of Lloyd's: each centre moves to the noisy mean of its rows; with the noisy counts."""
+    many, features = centres.shape
+    room(len(rows), RADIUS)
+    reach = max(_WIDE * spread, 1e-4)
+    places = np.rint(centres * _COARSE)  # whole steps, so that which centre is nearest follows from a row alone
+    heights = (places**2).sum(axis=1)
+    counts, sums = np.zeros(many, dtype=np.int64), np.zeros((many, features), dtype=np.int64)
+    for part in blocks(len(rows)):
+        here = np.rint(rows[part] * _COARSE)
+        labels = (heights - 2 * here @ places.T).argmin(axis=1)
+        steps = whole_rows(here - places[labels], reach * _COARSE, RADIUS).astype(np.int64)
+        counts += np.bincount(labels, minlength=many)
+        np.add.at(sums, labels, steps)
+    counts = till.sums(counts, share=share * _COUNTS, l1=1, l2_squared=1)
+    sums = till.sums(sums, share=share * (1 - _COUNTS), l1=_farthest(features), l2_squared=RADIUS**2)
+    noise = math.sqrt(step_noise(till.price, share, features)[1].variance) * reach / RADIUS
+    whole = np.maximum(counts.astype(np.float64), 1.0)
+    # How much of the way a centre goes: all of it, unless noise would move it farther than its rows are spread.
+    sure = whole**2 / (whole**2 + features * noise**2 / max(spread, 1e-3) ** 2)
+    now = places / _COARSE + (sums * (reach / RADIUS)) / whole[:, None] * sure[:, None]
+    return np.clip(now, -1, 1), counts.astype(np.float64)
+
+
+def clustered(picture: Cells, many: int) -> tuple[Floats, float]:
+    """Centres of a picture, and how far rows are from them (root mean square). Sees nothing private."""
+    counts, points, spreads = list(picture.counts), list(picture.centres), list(picture.spreads)
+    while len(points) < many:  # fewer pieces than clusters: the widest piece becomes two
+        place = int(np.argmax([count * spread.sum() for count, spread in zip(counts, spreads, strict=True)]))
+        axis, half = int(spreads[place].argmax()), counts[place] / 2
+        apart = np.zeros_like(points[place])
+        apart[axis] = math.sqrt(spreads[place][axis]) or 1e-3
+        thinner = spreads[place].copy()
+        thinner[axis] /= 4
+        counts[place : place + 1] = [half, half]
+        points[place : place + 1] = [points[place] - apart, points[place] + apart]
+        spreads[place : place + 1] = [thinner, thinner]
+    weights, places = np.array(counts), np.clip(np.array(points), -1, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # pieces may coincide
+        found = KMeans(many, n_init=10, random_state=0).fit(places, sample_weight=weights)
+    centres = np.asarray(found.cluster_centers_, dtype=np.float64)
+    apart = ((places - centres[found.labels_]) ** 2).sum(axis=1) + np.array(spreads).sum(axis=1)
+    return centres, math.sqrt(float((weights * apart).sum() / weights.sum()))

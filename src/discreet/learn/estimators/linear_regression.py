@@ -1,0 +1,177 @@
+"""Least squares from noisy sufficient statistics: one release, any ridge afterwards."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.core.exact import Number
+from discreet.core.packed import packed, unpacked
+from discreet.errors import InputError
+from discreet.learn.estimators.base import PrivateEstimator
+from discreet.learn.estimators.box import Box, Floats, read_box
+from discreet.learn.estimators.moments import FINE, RADIUS, blocks, fine, second_moments, whole_rows
+from discreet.learn.estimators.rows import Rows, read_targets
+from discreet.learn.estimators.till import Till, moment_noise
+
+__all__ = ["DPLinearRegression"]
+
+_LEAST = 1e-12  # a variance that counts as none
+
+
+class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+    """Linear regression with an intercept, on features and targets within declared bounds.
+
+    One matrix is released: the second moments of the rows (1, features, target), scaled to [-1, 1]. Coefficients, their
+    standard errors and everything else follow from it. Directions that noise drowns are shrunk: the amount is chosen
+    from the known noise and the released matrix (empirical Bayes), unless `ridge` is given.
+
+    * `bounds`, `target_bounds`: (lower, upper), numbers or one number a feature.
+    * `norm`: declared length that scaled rows are cut to. The default cuts nothing. Noise grows with its square: for
+      one-hot features with `origin=0`, say the number of ones in a row, square-rooted.
+    * `origin`: where features are measured from; the middle of the bounds unless given.
+    * `ridge`: a fixed penalty on the scaled slopes, or None.
+
+    Guarantee: see `PrivateEstimator`; the norms are in docs/proofs/estimators.md, "Second moments".
+
+    Fitted: `coef_`, `intercept_`, `coef_error_` (one standard error each: sampling and noise), `n_rows_` (noisy),
+    `noise_` (standard deviations, in rows), `loss_`, `privacy_`.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        norm: float | None = None,
+        origin: Any = None,
+        ridge: float | None = None,
+        ledger: Any = None,
+        dataset: str | None = None,
+        allotment: str | None = None,
+        who: str | None = None,
+        release: str | None = None,
+        malformed: str = "refuse",
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.norm = norm
+        self.origin = origin
+        self.ridge = ridge
+        self.ledger = ledger
+        self.dataset = dataset
+        self.allotment = allotment
+        self.who = who
+        self.release = release
+        self.malformed = malformed
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
+        """Release the statistics and solve. Every call spends."""
+        price = self._price()
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        features, targets = self._read(X, reset=True, targets=y)
+        box = read_box(self.bounds, features.shape[1], origin=self.origin)
+        target = read_box(self.target_bounds, 1, "target_bounds")
+        norm, ridge = self._norm(len(box)), self._ridge()
+        size = len(box) + 2
+        # A row is (1, features, target), at most RADIUS long in all.
+        one = math.floor(RADIUS / math.sqrt(2 + norm * norm))
+        radius = math.isqrt(RADIUS**2 - 2 * one**2)
+
+        def measure(rows: Rows, till: Till) -> dict[str, Any]:
+            def pieces() -> Any:
+                for part in blocks(len(rows.features)):
+                    here = whole_rows(fine(box.scaled(rows.features[part])), norm * FINE, radius)
+                    goal = np.rint(target.scaled(np.asarray(rows.targets)[part, None]) * one)
+                    yield np.column_stack([np.full(len(here), float(one)), here, goal])
+
+            exact = second_moments(pieces(), size, len(rows.features))
+            return {"moments": packed(till.moments(exact, share=Fraction(1), squared=RADIUS**2))}
+
+        settings = {"bounds": box.told(), "target_bounds": target.told(), "norm": norm}
+        on, off = moment_noise(price, Fraction(1), size, RADIUS**2)  # refuses what is too little before it is spent
+        found = self._fitted(measure, settings, Rows(features, read_targets(targets, self._mode())))
+        unit, steps = np.full(size, norm / radius), math.sqrt(off.variance)
+        unit[[0, -1]] = 1 / one
+        self.noise_ = {
+            "count": math.sqrt(on.variance) / one**2,
+            "products": steps * (norm / radius) ** 2,
+            "joint": steps * norm / radius / one,
+        }
+        self._solve(np.outer(unit, unit) * unpacked(found["moments"]), box, target, ridge)
+        return self
+
+    def _norm(self, features: int) -> float:
+        if self.norm is None:
+            return math.sqrt(features)
+        if isinstance(self.norm, bool) or not isinstance(self.norm, (int, float)) or not 0 < self.norm < math.inf:
+            raise InputError("norm", self.norm, "a length above zero: scaled rows are cut to it")
+        return min(float(self.norm), math.sqrt(features))
+
+    def _ridge(self) -> float | None:
+        if self.ridge is not None and not (isinstance(self.ridge, (int, float)) and 0 <= self.ridge < math.inf):
+            raise InputError("ridge", self.ridge, "zero or more, or None")
+        return self.ridge
+
+    def _solve(self, moments: Floats, box: Box, target: Box, ridge: float | None) -> None:
+        """Post-processing: what the released matrix says."""
+        count = max(moments[0, 0], 1.0)
+        means, level = np.clip(moments[0, 1:-1] / count, -1, 1), float(np.clip(moments[0, -1] / count, -1, 1))
+        spread = moments[1:-1, 1:-1] - count * np.outer(means, means)
+        joint = moments[1:-1, -1] - count * level * means
+        values, vectors = np.linalg.eigh((spread + spread.T) / 2)
+        values, turned = np.maximum(values, 0.0), vectors.T @ joint
+        noise = self.noise_["joint"] ** 2  # on products of two features it is nearly the same
+        if ridge is None:
+            gain = _shrunk(values, turned, noise)
+        else:
+            lifted = values + ridge
+            gain = np.divide(1.0, lifted, out=np.zeros_like(lifted), where=lifted > 0)
+        slopes = vectors @ (gain * turned)
+        left = moments[-1, -1] - count * level * level - 2 * slopes @ joint + slopes @ spread @ slopes
+        variance = float(np.clip(left / count, 1e-12, 1.0))
+        # Of joint - spread @ slopes: noise of both, in which off-diagonal entries stand twice; and sampling.
+        both = np.outer(slopes, slopes)
+        off = noise * ((1 + slopes @ slopes) * np.eye(len(slopes)) + both - np.diag(np.diag(both)))
+        inverse = (vectors * gain) @ vectors.T
+        errors = inverse @ (off + variance * (vectors * values) @ vectors.T) @ inverse
+        reach = np.where(box.reach > 0, box.reach, 1.0)
+        self.n_rows_ = float(count)
+        self.coef_ = np.where(box.reach > 0, slopes / reach, 0.0) * target.reach[0]
+        self.coef_error_ = np.sqrt(np.maximum(np.diag(errors), 0.0)) / reach * target.reach[0]
+        centre = float(target.origin[0] + target.reach[0] * level)
+        self.intercept_ = centre - float(self.coef_ @ box.unscaled(means))
+
+    def predict(self, X: Any) -> Floats:  # noqa: N803
+        """What the line says; free."""
+        check_is_fitted(self, "coef_")
+        features, _ = self._read(X, reset=False)
+        return np.asarray(features @ self.coef_ + self.intercept_)
+
+
+def _shrunk(values: Floats, turned: Floats, noise: float) -> Floats:
+    """Gains w / (w^2 + v / t) for eigenvalues w: the posterior mean of slopes with prior variance t under noise v.
+
+    Along an eigenvector, joint = w * slope + noise of variance v = noise * (1 + |slopes|^2). The prior variance that
+    makes what was released most likely is looked for on a grid; v follows from the slopes it gives, so twice is enough.
+    """
+    variance, gain = max(noise, _LEAST), np.zeros_like(values)
+    for _ in range(3):
+        priors = np.geomspace(1e-8, 1e2, 101)[:, None]
+        widths = values**2 * priors + variance
+        best = float(priors[np.argmin((np.log(widths) + turned**2 / widths).sum(axis=1)), 0])
+        gain = values / (values**2 + variance / best)
+        variance = max(noise, _LEAST) * (1 + float(((gain * turned) ** 2).sum()))
+    return gain

@@ -1,0 +1,160 @@
+"""Principal components of a noisy covariance."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.core.exact import Number
+from discreet.core.packed import packed, unpacked
+from discreet.errors import InputError
+from discreet.learn.estimators.base import PrivateEstimator, read_array
+from discreet.learn.estimators.box import Floats, read_box
+from discreet.learn.estimators.moments import FINE, RADIUS, blocks, fine, second_moments, whole_rows
+from discreet.learn.estimators.rows import Rows
+from discreet.learn.estimators.till import Till, moment_noise
+
+__all__ = ["DPPCA"]
+
+_CONSTANT = 0.5
+"""How long the constant is beside a row of full length, where the mean is bought too: noise grows by a quarter."""
+
+
+class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+    """Principal components of rows within declared bounds, cut to a declared length.
+
+    The second moments of the rows, measured from `origin`, are released once; components are eigenvectors of that.
+
+    * `n_components`: how many to keep; all of them if None.
+    * `bounds`: (lower, upper), numbers or one number a feature. `origin`: the middle of them unless given.
+    * `norm`: the length that rows, measured from the origin, are cut to, in the units of the data; by default the
+      longest there can be. Noise grows with its square: a norm that most rows reach loses little and buys much.
+    * `centered`: take the (noisy) mean off, as PCA does. False saves a fifth of the noise; the components are then
+      those of distances from the origin.
+
+    Guarantee: see `PrivateEstimator`; the norms are in docs/proofs/estimators.md, "Second moments".
+
+    Fitted: `components_`, `mean_`, `explained_variance_`, `explained_variance_ratio_`, `n_components_`, `n_rows_`
+    (noisy, where centered), `noise_`, `loss_`, `privacy_`.
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        bounds: Any = None,
+        norm: float | None = None,
+        origin: Any = None,
+        centered: bool = True,
+        ledger: Any = None,
+        dataset: str | None = None,
+        allotment: str | None = None,
+        who: str | None = None,
+        release: str | None = None,
+        malformed: str = "refuse",
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.bounds = bounds
+        self.norm = norm
+        self.origin = origin
+        self.centered = centered
+        self.ledger = ledger
+        self.dataset = dataset
+        self.allotment = allotment
+        self.who = who
+        self.release = release
+        self.malformed = malformed
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
+        """Release the second moments and find their axes. Every call spends."""
+        price = self._price()
+        features, _ = self._read(X, reset=True)
+        width = features.shape[1]
+        kept = self._kept(width)
+        box = read_box(self.bounds, width, origin=self.origin)
+        norm = self._norm(float(np.linalg.norm(box.reach)))
+        constant = _CONSTANT if self._centered() else 0.0
+        size, reach = width + bool(constant), float(box.reach.max()) or 1.0
+        # A row is (features, constant), at most RADIUS long in all.
+        one = math.floor(RADIUS * constant / math.hypot(1.0, constant))
+        radius = math.isqrt(RADIUS**2 - one**2)
+
+        def measure(rows: Rows, till: Till) -> dict[str, Any]:
+            def pieces() -> Any:
+                for part in blocks(len(rows.features)):
+                    steps = fine((box.clipped(rows.features[part]) - box.origin) / reach)
+                    here = whole_rows(steps, norm / reach * FINE, radius)
+                    yield np.column_stack([here, np.full(len(here), float(one))]) if one else here
+
+            exact = second_moments(pieces(), size, len(rows.features))
+            return {"moments": packed(till.moments(exact, share=Fraction(1), squared=RADIUS**2))}
+
+        settings = {"bounds": box.told(), "norm": norm, "centered": bool(one)}
+        on, off = moment_noise(price, Fraction(1), size, RADIUS**2)  # refuses what is too little before it is spent
+        found = self._fitted(measure, settings, Rows(features))
+        unit = (norm / radius) ** 2
+        self.noise_ = {"diagonal": unit * math.sqrt(on.variance), "others": unit * math.sqrt(off.variance)}
+        moments = unpacked(found["moments"]).astype(np.float64)
+        self.mean_ = box.origin.copy()
+        count = float(max(len(features), 1))
+        if one:
+            count = max(moments[-1, -1] / one**2, 1.0)
+            shift = np.clip(moments[:-1, -1] / one / count * norm / radius, -box.reach, box.reach)
+            self.mean_ += shift
+            moments = moments[:-1, :-1] - count * np.outer(shift, shift) / unit
+            self.n_rows_ = float(count)
+        self._axes(unit * moments / count, kept)
+        return self
+
+    def _axes(self, covariance: Floats, kept: int) -> None:
+        """Post-processing: eigenvectors of what was released, each with its largest entry above zero."""
+        values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+        values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
+        largest = vectors[np.arange(len(vectors)), np.abs(vectors).argmax(axis=1)]
+        vectors = vectors * np.where(largest < 0, -1.0, 1.0)[:, None]
+        total = float(values.sum())
+        self.components_ = vectors[:kept].copy()
+        self.explained_variance_ = values[:kept].copy()
+        self.explained_variance_ratio_ = self.explained_variance_ / (total if total > 0 else 1.0)
+        self.n_components_ = kept
+        self._n_features_out = kept
+
+    def _kept(self, width: int) -> int:
+        kept = width if self.n_components is None else self.n_components
+        if isinstance(kept, bool) or not isinstance(kept, (int, np.integer)) or not 1 <= kept <= width:
+            raise InputError("n_components", kept, f"a whole number from 1 to the {width} features, or None")
+        return int(kept)
+
+    def _centered(self) -> bool:
+        if not isinstance(self.centered, (bool, np.bool_)):
+            raise InputError("centered", self.centered, "True or False")
+        return bool(self.centered)
+
+    def _norm(self, longest: float) -> float:
+        if self.norm is None:
+            return longest if longest > 0 else 1.0
+        if isinstance(self.norm, bool) or not isinstance(self.norm, (int, float)) or not 0 < self.norm < math.inf:
+            raise InputError("norm", self.norm, "a length above zero: rows are cut to it")
+        return min(float(self.norm), longest) if longest > 0 else float(self.norm)
+
+    def transform(self, X: Any) -> Floats:  # noqa: N803
+        """Coordinates along the components; free, and not cut."""
+        check_is_fitted(self, "components_")
+        features, _ = self._read(X, reset=False)
+        return np.asarray((features - self.mean_) @ self.components_.T)
+
+    def inverse_transform(self, X: Any) -> Floats:  # noqa: N803
+        """Back to the features, as far as the components reach."""
+        check_is_fitted(self, "components_")
+        return np.asarray(read_array(X, "X") @ self.components_ + self.mean_)

@@ -1,0 +1,87 @@
+"""The only way to private sums inside a fit: with noise, each time at a share of the price.
+
+An estimator's measuring function is handed rows and a till. It may look at what came out before it asks for more; the
+till adds up the shares and refuses what would exceed the whole.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import sqrt_up
+from discreet.core.mechanism import Bits
+from discreet.errors import InputError
+from discreet.learn.estimators.price import Noise, Price
+from discreet.noise.bits import SystemBits
+
+__all__ = ["Till"]
+
+_SAFE = 2**62  # sums stay this far from the end of 64 bits
+
+
+class Till:
+    """Noise on sums of integers, within a fixed price.
+
+    Guarantee
+        Everything that came out of a till costs at most its price, however the sums were chosen, if each sum moves no
+        farther than the norms it was asked for with. Proof: docs/proofs/estimators.md.
+    """
+
+    def __init__(self, price: Price, bits: Bits | None = None) -> None:
+        self.price = price
+        self._bits: Bits = SystemBits() if bits is None else bits
+        self._left = Fraction(1)
+
+    def sums(self, values: NDArray[np.int64], *, share: Fraction, l1: int, l2_squared: int) -> NDArray[np.int64]:
+        """The values, of any shape, each with noise of its own."""
+        return self._noisy(values, self.price.noise(self._pay(share), l1=l1, l2_squared=l2_squared))
+
+    def moments(self, values: NDArray[np.int64], *, share: Fraction, squared: int) -> NDArray[np.int64]:
+        """A sum of v v' over rows v with |v|^2 at most `squared`: symmetric, off the diagonal with less noise.
+
+        Gaussian noise has variance s^2 on the diagonal and s^2 / 2 off it: a row moves the entries by v_i v_j, so the
+        cost is (sum_i v_i^4 + 2 sum_(i<j) v_i^2 v_j^2) / (2 s^2) = |v|^4 / (2 s^2).
+        """
+        on, off = moment_noise(self.price, self._pay(share), len(values), squared)
+        noisy = np.zeros_like(values)
+        rows, columns = np.triu_indices(len(values), 1)
+        noisy[rows, columns] = noisy[columns, rows] = self._noisy(values[rows, columns], off)
+        np.fill_diagonal(noisy, self._noisy(np.diagonal(values).copy(), on))
+        return noisy
+
+    def _noisy(self, values: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+        whole = np.asarray(values)
+        released: NDArray[np.int64] = noise.release(whole.ravel(), bits=self._bits).reshape(whole.shape)
+        return released
+
+    def _pay(self, share: Fraction) -> Fraction:
+        if not 0 < share <= self._left:
+            raise InputError("share", str(share), f"more than zero and at most what is left of the price, {self._left}")
+        self._left -= share
+        return share
+
+
+def moment_noise(price: Price, share: Fraction, size: int, squared: int) -> tuple[Noise, Noise]:
+    """The noise on and off the diagonal of a matrix of second moments of rows with |v|^2 at most `squared`."""
+    # The entries i <= j move by at most (|v|_1^2 + |v|_2^2) / 2 <= (size + 1) |v|_2^2 / 2 in sum.
+    on = price.noise(share, l1=-(-(size + 1) * squared // 2), l2_squared=squared * squared)
+    if price.currency == "epsilon":
+        return on, on
+    return on, type(on)(sqrt_up(Fraction(squared * squared, 4) / (share * price.amount)))
+
+
+def total(rows: NDArray[Any], largest: int) -> NDArray[np.int64]:
+    """The exact sum of integer rows whose entries are at most `largest` from zero."""
+    room(len(rows), largest)
+    summed: NDArray[np.int64] = np.asarray(rows, dtype=np.int64).sum(axis=0)
+    return summed
+
+
+def room(rows: int, largest: int) -> None:
+    """Refuse so many rows that a sum could leave 64 bits; their number is public."""
+    if rows * largest > _SAFE:
+        raise InputError("X", f"{rows:,} rows", f"at most {_SAFE // largest:,} rows: sums are exact in 64 bits")

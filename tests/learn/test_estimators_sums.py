@@ -1,0 +1,157 @@
+"""What estimators ask of the till moves no farther than they say, whichever row is added or removed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from chance import fits, gaussian_pmf, laplace_pmf
+
+pytest.importorskip("sklearn")
+
+from estimator_rows import farthest
+
+from discreet.errors import InputError
+from discreet.learn.estimators import (
+    DPPCA,
+    DPKMeans,
+    DPLinearRegression,
+    DPNaiveBayes,
+    kmeans,
+    linear_regression,
+    naive_bayes,
+    pca,
+)
+from discreet.learn.estimators.moments import FINE, fine, second_moments, whole_rows
+from discreet.learn.estimators.price import read_price
+from discreet.learn.estimators.till import Till, moment_noise, room
+
+BOX = ([-1, 0, -5], [1, 10, 5])
+ESTIMATORS = {
+    "regression": DPLinearRegression(rho=1, bounds=BOX, target_bounds=(0, 2)),
+    "regression, cut": DPLinearRegression(rho=1, bounds=BOX, target_bounds=(0, 2), norm=0.7, origin=0),
+    "pca": DPPCA(rho=1, bounds=BOX),
+    "pca, cut": DPPCA(rho=1, bounds=BOX, norm=2.0, centered=False),
+    "bayes": DPNaiveBayes(rho=1, bounds=BOX, classes=2, malformed="absorb"),
+    "bayes, codes": DPNaiveBayes(rho=1, bounds=BOX, classes=2, categories={1: 4}, malformed="absorb"),
+    "kmeans": DPKMeans(3, rho=1, bounds=BOX),
+}
+
+
+def table(seed, count=40):
+    """Rows inside, on and far outside the bounds, some of them corners."""
+    chance = np.random.default_rng(seed)
+    features = chance.normal(size=(count, 3)) * [1, 8, 4]
+    corners = np.array([[(-1) ** i, 10 * (j % 2), 5 * (-1) ** j] for i in range(2) for j in range(4)], dtype=float)
+    features[: len(corners)] = corners
+    features[8] = 1e300
+    return features, chance.integers(0, 2, size=count)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_no_row_moves_the_sums_farther_than_declared(name):
+    worst = np.zeros(2)
+    for removed in range(12):
+        features, targets = table(removed)
+        targets = targets if "pca" not in name and "kmeans" not in name else None
+        worst = np.maximum(worst, farthest(ESTIMATORS[name], features, targets, removed))
+    assert (worst <= 1).all()
+    assert worst[1] > 0.4  # the bound is near what is reached: it is not idle
+
+
+def _too_long(steps, norm, radius):
+    return np.rint(steps * radius / norm)
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "attribute", "broken"),
+    [
+        ("regression, cut", linear_regression, "whole_rows", _too_long),
+        ("pca, cut", pca, "whole_rows", _too_long),
+        ("kmeans", kmeans, "whole_rows", lambda steps, norm, radius: np.rint(4 * steps * radius / norm)),
+        ("bayes", naive_bayes, "norms", lambda columns: (2**12, 2**24)),
+    ],
+)
+def test_rows_that_are_not_cut_are_found(monkeypatch, name, module, attribute, broken):
+    monkeypatch.setattr(module, attribute, broken)
+    features, targets = table(0)
+    targets = targets if "pca" not in name and "kmeans" not in name else None
+    worst = np.max([farthest(ESTIMATORS[name], features, targets, removed) for removed in range(12)], axis=0)
+    assert worst[1] > 1
+
+
+def test_a_row_in_steps_follows_from_that_row_alone():
+    chance = np.random.default_rng(1)
+    rows = fine(chance.uniform(-1.2, 1.2, size=(501, 37)))
+    whole = whole_rows(rows, 2.0 * FINE, 1000)
+    alone = np.concatenate([whole_rows(row[None], 2.0 * FINE, 1000) for row in rows])
+    assert (whole == alone).all()
+    assert (whole[::-1] == whole_rows(rows[::-1], 2.0 * FINE, 1000)).all()
+    lengths = (whole**2).sum(axis=1)
+    assert lengths.max() <= 1000**2 < 1.01 * lengths.max()
+
+
+@pytest.mark.parametrize("width", [1, 2, 300])
+def test_rows_of_full_length_stay_within_it(width):
+    chance = np.random.default_rng(2)
+    rows = chance.normal(size=(2000, width))
+    rows = fine(rows / np.abs(rows).max())
+    whole = whole_rows(rows, 1.0, 2**14)  # every row is longer than one fine step
+    assert ((whole**2).sum(axis=1) <= 2**28).all()
+    straight = np.einsum("ij,ij->i", whole, rows) / np.sqrt((rows**2).sum(axis=1)) / 2**14
+    assert straight.min() > 0.99 or width == 1
+
+
+def test_products_are_exact():
+    chance = np.random.default_rng(3)
+    rows = chance.integers(-(2**14), 2**14, size=(20_000, 3)).astype(float)
+    exact = [[sum(int(a) * int(b) for a, b in zip(x, y, strict=True)) for y in rows.T] for x in rows.T]
+    parts = (rows[start : start + 8192] for start in range(0, len(rows), 8192))
+    assert second_moments(parts, 3, len(rows)).tolist() == exact
+
+
+def test_more_rows_than_fit_64_bits_are_refused():
+    room(2**34, 2**28)
+    with pytest.raises(InputError, match="at most"):
+        room(2**34 + 1, 2**28)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_the_till_adds_the_noise_it_was_paid_for(right):
+    """Twice the share is paid where it is wrong: the law must be told apart."""
+    share = Fraction(1, 4) * (1 if right else 2)
+    nothing = np.zeros(20_000, dtype=np.int64)
+    pure = Till(read_price(1, None, None)).sums(nothing, share=share, l1=50, l2_squared=1)
+    assert fits(pure, laplace_pmf(200)) == right
+    spread = Till(read_price(None, None, 2)).sums(nothing, share=share, l1=1, l2_squared=900)
+    assert fits(spread, gaussian_pmf(30)) == right
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_noise_on_second_moments(right):
+    price, size = read_price(None, None, "1/2"), 150
+    noisy = Till(price).moments(
+        np.zeros((size, size), dtype=np.int64), share=Fraction(1, 1 if right else 2), squared=40
+    )
+    assert (noisy == noisy.T).all()
+    on, off = moment_noise(price, Fraction(1), size, 40)
+    assert on.sigma == 40
+    assert 0 <= off.sigma**2 - 800 < 1e-6
+    assert fits(noisy[np.triu_indices(size, 1)], gaussian_pmf(off.sigma)) == right
+    many = np.concatenate(
+        [
+            np.diagonal(Till(price).moments(np.zeros((size, size), dtype=np.int64), share=Fraction(1), squared=40))
+            for _ in range(20)
+        ]
+    )
+    assert fits(many, gaussian_pmf(on.sigma))
+    assert not fits(many, gaussian_pmf(off.sigma))
+
+
+def test_the_till_refuses_more_than_its_price():
+    till = Till(read_price(1, None, None))
+    till.sums(np.zeros(1, dtype=np.int64), share=Fraction(2, 3), l1=1, l2_squared=1)
+    with pytest.raises(InputError, match="left"):
+        till.sums(np.zeros(1, dtype=np.int64), share=Fraction(1, 2), l1=1, l2_squared=1)
