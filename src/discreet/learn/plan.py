@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.accounting.pld import COARSE, privacy_loss
 from discreet.core.loss import Composed, LaplaceNoise, Loss
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
@@ -73,6 +74,14 @@ class TrainPlan:
     def charge(self) -> Charge:
         """The price in the currency of the allotment."""
         return self.allotment.price(self.cost, self.delta)
+
+    def spent(self, steps: int) -> float:
+        """About the epsilon that the count and the first `steps` steps have cost, from above: for progress."""
+        if self.count is None and not steps:
+            return 0.0
+        parts: list[Loss] = [self.recipe.cost_of(steps)] if steps else []
+        parts += [] if self.count is None else [LaplaceNoise(1 / self.count, 1)]
+        return float(privacy_loss(Composed(parts), COARSE).epsilon(self.delta))
 
     @property
     def mechanism(self) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.apps.cli import ask, attack, calibrate, demo, ledger, risk, survey, synth, tree
+from discreet.apps.cli import ask, attack, calibrate, demo, ledger, risk, survey, synth, train, tree
 from discreet.errors import BudgetError, DiscreetError, InputError
 
 __all__ = ["app", "main"]
@@ -33,6 +33,7 @@ _SQL = "Example: discreet sql visits.csv 'SELECT county, COUNT(*) FROM visits GR
 app.command("sql", epilog=_SQL)(ask.sql)
 app.add_typer(tree.app, name="tree")
 app.add_typer(synth.app, name="synth")
+app.add_typer(train.app, name="train")
 app.add_typer(survey.app, name="survey")
 app.add_typer(ledger.releases_app, name="releases")
 app.add_typer(ledger.ledger_app, name="ledger")
