@@ -37,7 +37,7 @@ def plan(
     file: File,
     people: Annotated[int, typer.Option(help="How many people are expected to answer.")] = 1000,
     within: Annotated[
-        str | None, typer.Option(help="Half-width wanted: a share such as 0.03, for numbers in their own unit.")
+        str | None, typer.Option(help="Half-width wanted, such as 0.03: a share of the people, or of a number's range.")
     ] = None,
     prior: Annotated[str, typer.Option(help="What someone may have thought before, as a probability.")] = "0.02",
     confidence: Confidence = 0.95,
@@ -101,12 +101,12 @@ def estimate(
     as_json: AsJson = False,
 ) -> None:
     """Estimates with intervals from the reports of one survey. Mixed, broken and repeated reports are refused."""
-    from discreet.apps.survey.files import tally_of
-    from discreet.apps.survey.results import results_from, save
+    from discreet.apps.survey.files import results_at
+    from discreet.apps.survey.results import save
 
     survey = Questionnaire.load(file)
     with working("Counting reports"):
-        found = results_from(survey, tally_of(survey, reports), confidence=confidence)
+        found = results_at(survey, reports, confidence=confidence)
     drawn = None if plot is None else save(found, plot)
     if as_json:
         show_json({**found.to_dict(), "plot": None if drawn is None else str(drawn)})

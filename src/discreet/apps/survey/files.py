@@ -1,22 +1,26 @@
 """Reports as files: out to Parquet or CSV for other programs, and back in to be estimated.
 
-A row is a report: the survey's digest, the token, and one column for each question.
+A row is a report: the survey's digest, the token, and one column for each question. Files are counted by DuckDB, one
+group-by for each question, so that a hundred million rows need no long memory.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from discreet.apps.survey.results import CONFIDENCE, Results, results_from, results_of
 from discreet.apps.survey.store import is_address, open_reports
-from discreet.errors import InputError
+from discreet.errors import DiscreetError, InputError
+from discreet.local.files import check_files, count_lines
 from discreet.local.questionnaire.law import parsed_report
 from discreet.local.questionnaire.questionnaire import Questionnaire
+from discreet.query.source import Connection, source_of
 
-__all__ = ["exported", "tally_of"]
+__all__ = ["exported", "results_at"]
 
 _TABLES = (".parquet", ".csv")
 
@@ -33,7 +37,7 @@ def exported(survey: Questionnaire, place: str, out: Path) -> int:
     head = ["survey", "token", *survey.names]
     if out.suffix.lower() == ".csv":
         with out.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([head, *rows])
+            csv.writer(file, lineterminator="\n").writerows([head, *rows])
         return len(rows)
     import pyarrow
     import pyarrow.parquet
@@ -48,51 +52,61 @@ def _answers(survey: Questionnaire, text: str) -> list[str]:
     return [str(one) for one in survey.read(json.loads(text))]
 
 
-def tally_of(survey: Questionnaire, place: str) -> Iterator[tuple[str, str, int]]:
-    """(digest, answers, how often) from a store, or from a file whose tokens must all be different."""
+def results_at(survey: Questionnaire, place: str, *, confidence: float = CONFIDENCE) -> Results:
+    """The estimates from a store, or from Parquet or CSV files.
+
+    Reports of another survey or another epsilon, tokens that come twice, broken reports and files cut off are refused.
+    """
     if is_address(place) or Path(place).suffix.lower() not in _TABLES:
         reports = open_reports(place, survey.digest, create=False)
         try:
-            yield from reports.tally()
+            return results_of(survey, reports, confidence=confidence)
         finally:
             reports.close()
-        return
-    yield from _from_table(survey, Path(place))
-
-
-def _from_table(survey: Questionnaire, path: Path) -> Iterator[tuple[str, str, int]]:
-    head = ["survey", "token", *survey.names]
-    columns = _columns(path)
-    if set(columns) != set(head):
-        raise InputError("reports", sorted(columns), "the columns " + ", ".join(head))
-    tokens = columns["token"]
-    if any(token is None for token in tokens) or len(set(tokens)) < len(tokens):
-        hint = "The file holds reports twice, or was put together from files that overlap."
-        raise InputError("reports", "a token that is repeated or missing", "one report for each token", hint)
-    for row in zip(*(columns[name] for name in head), strict=True):
-        yield str(row[0]), survey.written(_parsed(survey, row[2:])), 1
-
-
-def _parsed(survey: Questionnaire, cells: tuple[Any, ...]) -> list[Any]:
-    """Cells as the page wrote them."""
-    both = zip(survey.questions, cells, strict=True)
-    return [parsed_report(question.law, str(cell), question.name) for question, cell in both]
-
-
-def _columns(path: Path) -> dict[str, list[Any]]:
-    import pyarrow
-    import pyarrow.csv
-    import pyarrow.parquet
-
+    problem: InputError | None = None
     try:
-        if path.suffix.lower() == ".parquet":
-            table = pyarrow.parquet.read_table(path)
-        else:
-            with path.open(encoding="utf-8", newline="") as lines:
-                names = next(csv.reader(lines), [])
-            kinds = dict.fromkeys(names, pyarrow.string())
-            table = pyarrow.csv.read_csv(path, convert_options=pyarrow.csv.ConvertOptions(column_types=kinds))
-        return {name: table[name].to_pylist() for name in table.column_names}
-    except (OSError, UnicodeDecodeError, KeyError, pyarrow.ArrowException) as problem:
+        source = source_of(place)
+        check_files(source.place)
+        lines = count_lines(source.place) if source.kind == "csv" else None
+        with source.open() as connection:
+            columns = _counted(survey, connection, lines)
+    except DiscreetError:
+        raise
+    except Exception as error:
         hint = "It may have been cut off while it was copied."
-        raise InputError("reports", str(path), f"a table that can be read ({type(problem).__name__})", hint) from None
+        problem = InputError("reports", str(place), f"a table that can be read ({type(error).__name__})", hint)
+    if problem is not None:
+        raise problem
+    return results_from(survey, columns, confidence=confidence)
+
+
+def _counted(survey: Questionnaire, connection: Connection, lines: int | None) -> list[Counter[Any]]:
+    table, head = connection.table, ["survey", "token", *survey.names]
+    if set(table.columns) != set(head):
+        raise InputError("reports", sorted(table.columns), "the columns " + ", ".join(head))
+    own = (table.survey == survey.digest).fill_null(False)
+    asked = {
+        "rows": table.count(),
+        "foreign": (~own).sum().fill_null(0).cast("int64"),
+        "given": table.token.count(),
+        "known": table.token.nunique(),
+    }
+    found = connection.integers(table.aggregate(**asked))
+    rows, foreign, given, known = (int(found[name][0]) for name in asked)
+    if foreign:
+        hint = "Reports of another survey, or of another epsilon, are mixed in."
+        raise InputError("reports", f"{foreign} of {rows} are foreign", f"reports of {survey.digest[:12]} only", hint)
+    if given < rows or known < given:
+        hint = "The file holds reports twice, or was put together from files that overlap."
+        raise InputError("reports", f"{rows - known} tokens repeated or missing", "one report for each token", hint)
+    if lines is not None and lines != rows:
+        raise InputError("reports", f"{abs(lines - rows)} broken lines", "one whole report a line")
+    columns: list[Counter[Any]] = []
+    for question in survey.questions:
+        cells = table[question.name].cast("string")
+        counted = connection.values(table.group_by(report=cells).aggregate(times=table.count()))
+        column: Counter[Any] = Counter()
+        for text, times in zip(counted["report"], counted["times"], strict=True):
+            column[parsed_report(question.law, str(text), question.name)] += int(times)
+        columns.append(column)
+    return columns

@@ -1,5 +1,6 @@
 // The form: true answers in, randomised once, shown, sent. A true answer is never stored and never sent.
 import { Memory } from "./memory.js";
+import { point } from "./number.js";
 import { randomise } from "./randomise.js";
 
 const survey = JSON.parse(document.getElementById("survey").textContent);
@@ -43,22 +44,6 @@ function ask() {
   });
 }
 
-// The number of a lattice point, from decimal text, in whole numbers; null if there is no such point.
-export function point(text, number) {
-  const found = /^\s*([+-]?)(\d{1,30})(?:[.,](\d{0,30}))?\s*$/.exec(text.replace("\u2212", "-"));
-  if (!found) return null;
-  const [, sign, whole, after = ""] = found;
-  const scale = 10n ** BigInt(after.length);
-  const value = BigInt(whole + after) * (sign === "-" ? -1n : 1n); // over scale
-  const [low, lowBy] = number.low.map(BigInt);
-  const [step, stepBy] = number.by.map(BigInt);
-  // (value/scale - low/lowBy) / (step/stepBy)
-  const top = (value * lowBy - low * scale) * stepBy;
-  const bottom = scale * lowBy * step;
-  if (top < 0n || top % bottom !== 0n || top / bottom >= BigInt(number.points)) return null;
-  return Number(top / bottom);
-}
-
 function answered(question, place) {
   if (!question.options) return point(at("q" + place).value, question.number);
   const chosen = document.querySelector(`input[name="q${place}"]:checked`);
@@ -66,6 +51,7 @@ function answered(question, place) {
 }
 
 async function make() {
+  if (memory.read()) return show(); // another tab was faster
   const answers = survey.questions.map(answered);
   const first = answers.indexOf(null);
   survey.questions.forEach((_, place) => at("set" + place).classList.toggle("wrong", answers[place] === null));
@@ -92,7 +78,7 @@ async function make() {
 function words(question, report) {
   switch (question.law.law) {
     case "choice":
-      return question.options[report];
+    case "near":
     case "table":
       return question.reports[report];
     default: {
@@ -178,7 +164,7 @@ if (!memory.read()) ask();
 show();
 const resume = () => memory.read()?.state === "waiting" && send();
 addEventListener("online", resume);
-addEventListener("storage", (event) => event.key === memory.key && show()); // another tab was faster
+addEventListener("storage", (event) => event.key === memory.key && show());
 resume();
 if ("serviceWorker" in navigator) {
   navigator.serviceWorker.register("sw.js?survey=" + survey.digest).catch(() => {}); // works without, only not offline

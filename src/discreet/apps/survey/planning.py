@@ -8,7 +8,6 @@ from typing import Any
 from discreet.accounting.posterior import posterior
 from discreet.accounting.words import percent, readable
 from discreet.core.exact import Number, as_written
-from discreet.errors import InputError
 from discreet.local.questionnaire.estimate import half_width, people_for
 from discreet.local.questionnaire.question import Question
 from discreet.local.questionnaire.questionnaire import Questionnaire
@@ -25,11 +24,11 @@ class Planned:
     people: int
     confidence: float
     prior: Number
-    within: float | None
+    within: Number | None
 
     def head(self) -> list[str]:
         """The columns of the table for people."""
-        more = [] if self.within is None else [f"people for ±{self.within:g}"]
+        more = [] if self.within is None else [f"people for ±{float(as_written(self.within, 'within')):.3g}"]
         return ["question", "mechanism", "epsilon", "believed after", f"± with {self.people:,}", *more]
 
     def rows(self) -> list[list[str]]:
@@ -47,7 +46,7 @@ class Planned:
         lines = [
             f"Everyone answers every question: together epsilon = {readable(self.survey.epsilon, 4)} for one person.",
             self.survey.reveals(self.prior),
-            f"{percent(self.confidence)} intervals, for the share of those who answer, at its least favourable value.",
+            f"{percent(self.confidence)} intervals, at the true answers that are least favourable.",
         ]
         return [*lines, "Whether someone took part is not hidden, only what was answered."]
 
@@ -90,7 +89,6 @@ def planned(
     read_count(people, "--people")
     read_confidence(confidence)
     posterior(prior, survey.epsilon)
-    width = None if within is None else as_written(within, "--within")
-    if width is not None and width <= 0:
-        raise InputError("--within", within, "more than zero")
-    return Planned(survey, people, confidence, prior, None if width is None else float(width))
+    if within is not None:
+        people_for(survey.questions[0], within, confidence)
+    return Planned(survey, people, confidence, prior, within)

@@ -54,6 +54,12 @@ export function randomise(law, value) {
       if (kept) marks[value] = "1";
       return marks.join("");
     }
+    case "near": { // one of `width` numbers from stride * value on with probability own/total, else any other below count
+      const first = law.stride * value;
+      if (happens(law.own, law.total)) return first + Number(below(BigInt(law.width)));
+      const other = Number(below(BigInt(law.count - law.width)));
+      return other < first ? other : other + law.width;
+    }
     case "table": { // report r with probability rows[value][r]/total
       let left = below(BigInt(law.total));
       const row = law.rows[value];

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -56,12 +56,16 @@ class Results:
         )
 
 
-def results_from(
-    survey: Questionnaire, tally: Iterable[tuple[str, str, int]], *, confidence: float = CONFIDENCE
-) -> Results:
-    """The estimates from (digest, answers, how often). Reports of another survey and broken ones are refused."""
-    counts: Counter[str] = Counter()
-    for digest, answers, count in tally:
+def results_from(survey: Questionnaire, columns: Sequence[Mapping[Any, int]], *, confidence: float) -> Results:
+    """The estimates, from how often each report came to each question."""
+    made = estimates(survey, columns, confidence=confidence)
+    return Results(survey, made[0].reports, confidence, made)
+
+
+def results_of(survey: Questionnaire, reports: Reports, *, confidence: float = CONFIDENCE) -> Results:
+    """The estimates from a store. Reports of another survey and broken ones are refused."""
+    columns: list[Counter[Any]] = [Counter() for _ in survey.questions]
+    for digest, answers, count in reports.tally():
         if digest != survey.digest:
             raise InputError(
                 "reports",
@@ -69,17 +73,9 @@ def results_from(
                 f"reports of this survey only, {survey.digest[:12]}",
                 "Reports of another survey, or of another epsilon, are mixed in.",
             )
-        counts[answers] += count
-    columns: list[Counter[Any]] = [Counter() for _ in survey.questions]
-    for answers, count in counts.items():
         for column, report in zip(columns, _read(survey, answers), strict=True):
             column[report] += count
-    return Results(survey, counts.total(), confidence, estimates(survey, columns, confidence=confidence))
-
-
-def results_of(survey: Questionnaire, reports: Reports, *, confidence: float = CONFIDENCE) -> Results:
-    """The estimates from a store."""
-    return results_from(survey, reports.tally(), confidence=confidence)
+    return results_from(survey, columns, confidence=confidence)
 
 
 def _read(survey: Questionnaire, answers: str) -> tuple[Any, ...]:

@@ -43,6 +43,7 @@ _FILES = {
     "page.js": "text/javascript",
     "randomise.js": "text/javascript",
     "memory.js": "text/javascript",
+    "number.js": "text/javascript",
     "sw.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
@@ -109,7 +110,7 @@ def application(
         raise MissingExtraError("server", "fastapi") from None
     gate = throttle if throttle is not None else Throttle(rate=100, burst=1000)
     latest = _Latest(survey, reports)
-    page = render(survey)
+    page, digest = render(survey), survey.digest
     longest = 4096 + survey.longest
     app = FastAPI(title="survey", docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -124,11 +125,11 @@ def application(
         body = await _body(request, longest)
         if body is None:
             return refused(413)
-        read = _report(survey, body)
+        read = _report(survey, digest, body)
         if read is None:
             return refused(400)
         token, answers = read
-        kept = await run_in_threadpool(reports.keep, token, survey.digest, answers)
+        kept = await run_in_threadpool(reports.keep, token, digest, answers)
         return refused(409) if kept == "other" else JSONResponse({"kept": True})
 
     async def shown(request: Request) -> Response:
@@ -192,13 +193,13 @@ async def _body(request: Request, longest: int) -> bytes | None:
     return bytes(whole)
 
 
-def _report(survey: Questionnaire, body: bytes) -> tuple[str, str] | None:
+def _report(survey: Questionnaire, digest: str, body: bytes) -> tuple[str, str] | None:
     """The token and the answers of a well-formed report of this survey, else None."""
     try:
         sent = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(sent, dict) or set(sent) != {"survey", "token", "answers"} or sent["survey"] != survey.digest:
+    if not isinstance(sent, dict) or set(sent) != {"survey", "token", "answers"} or sent["survey"] != digest:
         return None
     token = sent["token"]
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):

@@ -1,6 +1,6 @@
 // Keeps the page for when there is no network. Reports and results are never kept here.
 const CACHE = "discreet-survey-" + new URL(self.location.href).searchParams.get("survey");
-const PAGE = ["./", "page.css", "page.js", "randomise.js", "memory.js", "icon.svg"];
+const PAGE = ["./", "page.css", "page.js", "randomise.js", "memory.js", "number.js", "icon.svg"];
 
 self.addEventListener("install", (event) => {
   const fresh = PAGE.map((path) => new Request(path, { cache: "reload" }));

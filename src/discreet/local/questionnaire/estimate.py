@@ -11,16 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.exact import Number, as_written
 from discreet.errors import InputError
+from discreet.local import planner
 from discreet.local.estimate import Of
+from discreet.local.mean import Mean
 from discreet.local.questionnaire.question import Question
 from discreet.local.questionnaire.questionnaire import Questionnaire
+from discreet.local.tally import Tally
 from discreet.mechanisms.inputs import read_confidence
 
 __all__ = ["Estimated", "estimates", "half_width", "people_for"]
 
 Floats = NDArray[np.float64]
-_MANY = 10**12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,17 +41,19 @@ class Estimated:
     @property
     def shares(self) -> bool:
         """Whether the numbers are shares of one."""
-        return True
+        return self.question.grid is None
 
     @property
     def floor(self) -> float:
         """Where a picture begins."""
-        return 0.0
+        return 0.0 if self.question.grid is None else float(self.question.grid.low)
 
     @property
     def ceiling(self) -> float:
         """What a picture reaches at least."""
-        return min(1.0, float(self.upper.max(initial=1.0)))
+        if self.question.grid is not None:
+            return float(self.question.grid.high)
+        return 1.0 if self.question.kind == "binary" else min(1.0, float(self.upper.max()))
 
     def number(self, value: float) -> str:
         """A value as people read it."""
@@ -61,7 +66,9 @@ class Estimated:
 
     def caption(self) -> str:
         """What the numbers are."""
-        return "share of those who answered"
+        if self.question.grid is None:
+            return "share of those who answered"
+        return f"mean, in {self.question.unit}" if self.question.unit else "mean"
 
     def words(self) -> str:
         """The estimate in a line, for those who cannot see a picture."""
@@ -98,33 +105,46 @@ def estimates(
 
 def _estimated(question: Question, column: Mapping[Any, int], confidence: float, of: Of) -> Estimated:
     count = sum(column.values())
-    labels = question.options[:1] if question.kind == "binary" else question.options
+    labels = ("mean",) if question.grid is not None else question.options
+    labels = labels[:1] if question.kind == "binary" else labels
     if count == 0:
         none = np.full(len(labels), np.nan)
         return Estimated(question, 0, confidence, labels, none, none, none)
-    found = question.mechanism.estimate(question.tally(column))
-    value, ends = found.frequencies[: len(labels)], found.interval(confidence, of)[: len(labels)]
+    mechanism, tally = question.mechanism, question.tally(column)
+    if isinstance(mechanism, Mean):
+        value, ends = _mean(mechanism, tally, confidence)
+    else:
+        found = mechanism.estimate(tally)
+        value, ends = found.frequencies, found.interval(confidence, of)
+    value, ends = value[: len(labels)], ends[: len(labels)]
     return Estimated(question, count, confidence, labels, value, ends[:, 0], ends[:, 1])
 
 
+def _mean(mechanism: Mean, tally: Tally, confidence: float) -> tuple[Floats, Floats]:
+    """The mean with its interval: never narrower than scrambling alone makes it, however alike a few reports are."""
+    found = mechanism.estimate(tally)
+    least = min(mechanism.variance(found.n, end) for end in (mechanism.lower, (mechanism.lower + mechanism.upper) / 2))
+    half = _quantile(confidence) * np.sqrt(np.maximum(found.variance(), least))
+    return found.values, np.column_stack([found.values - half, found.values + half])
+
+
+def _quantile(confidence: float) -> float:
+    return NormalDist().inv_cdf(1 - float(1 - read_confidence(confidence)) / 2)
+
+
 def half_width(question: Question, people: int, confidence: float = 0.95) -> float:
-    """How far the estimate from so many people may be off, at the true share that is worst for it."""
-    z = NormalDist().inv_cdf(1 - float(1 - read_confidence(confidence)) / 2)
-    mechanism = question.mechanism
-    # The variance is a straight line in the share, so its largest value is at one of the ends.
-    variance = max(mechanism.variance(people, share) for share in (0, 1))
-    step = 1 / (people * float(mechanism.hit - mechanism.miss))  # as in Estimate.interval: half a step on both sides
-    return z * math.sqrt(variance) + step / 2
+    """How far the estimate from so many people may be off, at the true answers that are worst for it."""
+    if isinstance(question.mechanism, Mean):
+        return question.mechanism.half_width(people, confidence)
+    return planner.half_width(question.mechanism, people, confidence, of="respondents")
 
 
-def people_for(question: Question, within: float, confidence: float = 0.95) -> int:
-    """The least number of people for which the half-width is at most `within`."""
-    few, many = 0, 1
-    while half_width(question, many, confidence) > within:
-        few, many = many, 2 * many
-        if many > _MANY:
-            raise InputError("within", within, "wider", f"More than {_MANY:,} people would have to answer.")
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (middle, many) if half_width(question, middle, confidence) > within else (few, middle)
-    return many
+def people_for(question: Question, within: Number, confidence: float = 0.95) -> int:
+    """The least number of people for which the half-width is at most `within`, a share of one or of the range."""
+    share = as_written(within, "within")
+    if not 0 < share <= 1:
+        raise InputError("within", within, "more than 0 and at most 1: a share of the people, or of a number's range")
+    if isinstance(question.mechanism, Mean):
+        width = float(share * (question.mechanism.upper - question.mechanism.lower))
+        return max(1, math.ceil((question.mechanism.half_width(1, confidence) / width) ** 2 * (1 - 1e-12)))
+    return planner.sample_size(question.mechanism, share, confidence, of="respondents")

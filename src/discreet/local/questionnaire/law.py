@@ -21,7 +21,8 @@ __all__ = [
     "Choice",
     "Law",
     "Marks",
-    "Subset",
+    "Near",
+    "Sets",
     "Table",
     "law_epsilon",
     "law_to_page",
@@ -68,7 +69,7 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Subset:
+class Sets:
     """`size` marked answers, the true one among them with probability `own`, others by chance. Sent as 0s and 1s."""
 
     values: int
@@ -84,6 +85,27 @@ class Subset:
         """Everything that can be sent."""
         for chosen in combinations(range(self.values), self.size):
             yield "".join("1" if place in chosen else "0" for place in range(self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A number below `count`: one of the `width` from `stride` * value on with probability `own`, else any other."""
+
+    values: int
+    stride: int
+    width: int
+    count: int
+    own: Fraction
+
+    def probability(self, report: int, value: int) -> Fraction:
+        first = self.stride * value
+        if first <= report < first + self.width:
+            return self.own / self.width
+        return (1 - self.own) / (self.count - self.width)
+
+    def reports(self) -> Iterator[int]:
+        """Everything that can be sent."""
+        yield from range(self.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +126,7 @@ class Table:
         yield from range(len(self.rows[0]))
 
 
-Law = Choice | Marks | Subset | Table
+Law = Choice | Marks | Sets | Near | Table
 
 
 def law_epsilon(law: Law) -> Fraction:
@@ -114,8 +136,10 @@ def law_epsilon(law: Law) -> Fraction:
             odds = own * (values - 1) / (1 - own)
         case Marks(_, own, other):
             odds = own * (1 - other) / (other * (1 - own))
-        case Subset(values, size, own):
+        case Sets(values, size, own):
             odds = own * (values - size) / ((1 - own) * size)
+        case Near(_, _, width, count, own):
+            odds = own * (count - width) / ((1 - own) * width)
         case Table(rows):
             odds = max(max(column) / min(column) for column in zip(*rows, strict=True))
         case _:
@@ -132,9 +156,13 @@ def law_to_page(law: Law) -> dict[str, Any]:
         case Marks(values, own, other):
             (first, second), total = _whole(own, other)
             return {"law": "bits", "values": values, "own": first, "other": second, "total": total}
-        case Subset(values, size, own):
+        case Sets(values, size, own):
             (first,), total = _whole(own)
             return {"law": "subset", "values": values, "size": size, "own": first, "total": total}
+        case Near(values, stride, width, count, own):
+            (first,), total = _whole(own)
+            shape = {"values": values, "stride": stride, "width": width, "count": count}
+            return {"law": "near", **shape, "own": first, "total": total}
         case Table(rows):
             flat, total = _whole(*(p for row in rows for p in row))
             width = len(rows[0])
@@ -152,13 +180,13 @@ def _whole(*probabilities: Fraction) -> tuple[list[str], str]:
 def read_report(law: Law, sent: object, field: str) -> int | str:
     """A report as plain values, or an `InputError` that does not repeat it."""
     match law:
-        case Choice() | Table():
+        case Choice() | Near() | Table():
             if isinstance(sent, int) and not isinstance(sent, bool) and 0 <= sent < _count(law):
                 return sent
         case Marks(values, _, _):
             if _marks(sent, values):
                 return str(sent)
-        case Subset(values, size, _):
+        case Sets(values, size, _):
             if _marks(sent, values) and str(sent).count("1") == size:
                 return str(sent)
         case _:
@@ -168,12 +196,20 @@ def read_report(law: Law, sent: object, field: str) -> int | str:
 
 def parsed_report(law: Law, text: str, field: str) -> int | str:
     """A report from a cell of a table."""
-    number = isinstance(law, (Choice, Table)) and _WHOLE.fullmatch(text)
+    number = isinstance(law, (Choice, Near, Table)) and _WHOLE.fullmatch(text)
     return read_report(law, int(text) if number else text, field)
 
 
-def _count(law: Choice | Table) -> int:
-    return law.values if isinstance(law, Choice) else len(law.rows[0])
+def _count(law: Choice | Near | Table) -> int:
+    match law:
+        case Choice(values, _):
+            return values
+        case Near():
+            return law.count
+        case Table(rows):
+            return len(rows[0])
+        case _:
+            assert_never(law)
 
 
 def _marks(sent: object, values: int) -> bool:
@@ -182,11 +218,11 @@ def _marks(sent: object, values: int) -> bool:
 
 def _form(law: Law) -> str:
     match law:
-        case Choice() | Table():
+        case Choice() | Near() | Table():
             return f"a whole number from 0 to {_count(law) - 1}"
         case Marks(values, _, _):
             return f"{values} zeros and ones in a string"
-        case Subset(values, size, _):
+        case Sets(values, size, _):
             return f"{values} zeros and ones in a string, {size} of them ones"
         case _:
             assert_never(law)
@@ -194,4 +230,4 @@ def _form(law: Law) -> str:
 
 def longest(law: Law) -> int:
     """No report's JSON text is longer than this."""
-    return 20 if isinstance(law, (Choice, Table)) else law.values + 2
+    return 20 if isinstance(law, (Choice, Near, Table)) else law.values + 2

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,30 +15,28 @@ from discreet.accounting.words import percent
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
+from discreet.local.duchi import Duchi
 from discreet.local.grr import GRR
+from discreet.local.mean import Mean
+from discreet.local.piecewise import Piecewise
 from discreet.local.protocol import Oracle
-from discreet.local.questionnaire.grid import Grid
-from discreet.local.questionnaire.law import Choice, Law, Marks, Subset
-from discreet.local.ratio import read_epsilon
+from discreet.local.questionnaire.grid import Grid, written
+from discreet.local.questionnaire.law import Choice, Law, Marks, Near, Sets, Table
+from discreet.local.subset import Subset
 from discreet.local.tally import Tally
 from discreet.local.unary import OUE, SUE
+from discreet.noise.bits import SystemBits
 
-__all__ = ["Kind", "Question", "question_from"]
+__all__ = ["Kind", "Question"]
 
-Kind = str
-_KINDS = ("binary", "choice")
-_CHOICES: dict[str, type[GRR] | type[OUE] | type[SUE]] = {"grr": GRR, "oue": OUE, "sue": SUE}
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
-_MOST = 500
-_FIELDS = {
-    "binary": ("name", "text", "kind", "options", "epsilon", "mechanism"),
-    "choice": ("name", "text", "kind", "options", "epsilon", "mechanism"),
-}
+Kind = Literal["binary", "choice", "number"]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked, what can be answered, and how the answer is randomised.
+
+    The answer is one of the `options`, or a number on the `grid`.
 
     Guarantee
         The report is `epsilon`-differentially private in the answer; neighbours have another answer.
@@ -48,8 +46,8 @@ class Question:
     name: str
     text: str
     kind: Kind
-    options: tuple[str, ...]
-    mechanism: Oracle
+    mechanism: Oracle | Mean
+    options: tuple[str, ...] = ()
     grid: Grid | None = None
     unit: str = ""
 
@@ -61,27 +59,32 @@ class Question:
     @property
     def law(self) -> Law:
         """What is sent, with which probability."""
-        match self.mechanism:
-            case GRR():
-                return Choice(self.mechanism.categories, self.mechanism.hit)
-            case OUE() | SUE():
-                return Marks(self.mechanism.categories, self.mechanism.hit, self.mechanism.miss)
-        raise InputError("mechanism", self.mechanism.kind, "one that a page can carry: " + ", ".join(_CHOICES))
+        return _law(self.mechanism, self.grid)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that decides what a report means."""
-        return {
-            "name": self.name,
-            "text": self.text,
-            "kind": self.kind,
-            "options": list(self.options),
-            "mechanism": self.mechanism.to_dict(),
-        }
+        more: dict[str, Any] = {"options": list(self.options)}
+        if self.grid is not None:
+            ends = {"low": str(self.grid.low), "step": str(self.grid.step), "points": self.grid.points}
+            more = {**ends, "unit": self.unit}
+        plain = {"name": self.name, "text": self.text, "kind": self.kind}
+        return {**plain, **more, "mechanism": self.mechanism.to_dict()}
+
+    def example(self, number: int) -> Any:
+        """One of the possible answers, in turn."""
+        return (
+            self.options[number % len(self.options)] if self.grid is None else self.grid.text(number % self.grid.points)
+        )
 
     # reports: as the page writes them (an int, or a string of 0s and 1s) and as the mechanism does (packed bytes)
 
     def privatize(self, answer: Any, *, bits: Bits | None = None) -> Any:
-        """What is sent instead of a true answer, one of the options."""
+        """What is sent instead of a true answer: one of the options, or a number of the grid."""
+        if isinstance(self.mechanism, Mean):
+            if self.grid is None:
+                raise InputError(self.name, "no grid", "a number on a grid")
+            point = np.array([_point(self.mechanism, self.grid, self.grid.index(answer))])
+            return int(self.mechanism.scrambled(point, bits if bits is not None else SystemBits())[0])
         if answer not in self.options:
             raise InputError(self.name, "another answer", "one of " + ", ".join(self.options))
         made = self.mechanism.privatize(self.options.index(answer), bits=bits)
@@ -93,7 +96,7 @@ class Question:
     def tally(self, reports: Mapping[Any, int]) -> Tally:
         """Reports, and how often each came, added up."""
         seen, times = list(reports), list(reports.values())
-        if isinstance(self.law, (Marks, Subset)):
+        if isinstance(self.mechanism, (OUE, SUE, Subset)):
             marks = np.array([list(map(int, one)) for one in seen], dtype=np.uint8).reshape(len(seen), -1)
             return self.mechanism.tally(np.packbits(marks, axis=1), times)
         return self.mechanism.tally(seen, times)
@@ -111,11 +114,15 @@ class Question:
 
     def report_labels(self) -> list[str]:
         """What a report says, by its number."""
+        match self.mechanism:
+            case Duchi():
+                return ["low", "high"]
+            case Piecewise() if self.grid is not None:
+                stride = _stride(self.mechanism, self.grid)
+                first = -self.mechanism.reach
+                every = (self.grid.low + (first + r) * self.grid.step / stride for r in range(self.mechanism.reports))
+                return [f"{written(value)} {self.unit}".strip() for value in every]
         return list(self.options)
-
-    def number(self, value: float) -> str:
-        """A value that was estimated, as people read it."""
-        return f"{100 * value:.1f}%".replace(".0%", "%").replace("-", "\u2212")
 
     def chance(self) -> str:
         """How chance decides, in one line."""
@@ -129,50 +136,50 @@ class Question:
                     f"A list of marks is sent: your answer is marked with probability {percent(own)}, "
                     f"every other one with {percent(other)}."
                 )
-            case Subset(_, size, own):
+            case Sets(_, size, own):
                 return f"A list of {size} marked answers is sent: yours is among them with probability {percent(own)}."
-        return ""
+            case Near(_, stride, width, _, own) if self.grid is not None:
+                away = written(self.grid.step * Fraction(width // 2, stride))
+                return f"A number is sent: at most {away} from yours with probability {percent(own)}, else any other."
+            case Table(rows):
+                least, most = percent(rows[0][1]), percent(rows[-1][1])
+                return f"One word is sent, low or high: the larger your number, the likelier high, {least} to {most}."
+        raise InputError("mechanism", self.mechanism.kind, "one that a page can carry")
+
+    def number(self, value: float) -> str:
+        """A value that was estimated, as people read it."""
+        if self.grid is None:
+            text = f"{100 * value:.1f}".removesuffix(".0") + "%"
+        else:
+            digits = len(written(self.grid.step).partition(".")[2]) + 1
+            text = f"{value:,.{digits}f}".rstrip("0").rstrip(".")
+        return "0" + text[2:] if text in ("-0", "-0%") else text.replace("-", "\u2212")
 
 
-def question_from(entry: object, place: str) -> Question:
-    """A question from its entry in a survey's file; `place` says which one in errors."""
-    if not isinstance(entry, Mapping):
-        raise InputError(place, type(entry).__name__, "a table: [[questions]]")
-    kind = entry.get("kind")
-    if kind not in _FIELDS:
-        raise InputError(f"{place}.kind", kind, "one of " + ", ".join(_FIELDS))
-    if unknown := set(entry) - set(_FIELDS[kind]):
-        raise InputError(f"{place}.{min(map(str, unknown))}", "present", "only " + ", ".join(_FIELDS[kind]))
-    name, text = entry.get("name"), entry.get("text")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise InputError(f"{place}.name", name, "a letter, then up to 39 letters, digits and _, such as 'pills'")
-    if not isinstance(text, str) or not text.strip():
-        raise InputError(f"{place}.text", text, "the question as people read it")
-    if "epsilon" not in entry:
-        raise InputError(f"{place}.epsilon", "missing", "a number such as 1: how much the answer may reveal")
-    epsilon = read_epsilon(entry["epsilon"], f"{place}.epsilon")
-    options = _options(entry.get("options", ["Yes", "No"] if kind == "binary" else None), kind, f"{place}.options")
-    mechanism = _mechanism(entry.get("mechanism", "auto"), len(options), epsilon, f"{place}.mechanism")
-    return Question(name, text.strip(), kind, options, mechanism)
+@lru_cache(maxsize=256)
+def _law(mechanism: Oracle | Mean, grid: Grid | None) -> Law:
+    match mechanism:
+        case GRR():
+            return Choice(mechanism.categories, mechanism.hit)
+        case OUE() | SUE():
+            return Marks(mechanism.categories, mechanism.hit, mechanism.miss)
+        case Subset():
+            return Sets(mechanism.categories, mechanism.size, mechanism.hit)
+        case Duchi() if grid is not None:
+            laws = [mechanism.point_law(_point(mechanism, grid, place)) for place in range(grid.points)]
+            return Table(tuple((chances[0], chances[1]) for chances in laws))
+        case Piecewise() if grid is not None:
+            width, count = 2 * mechanism.reach + 1, mechanism.reports
+            weight = mechanism.ratio * width
+            return Near(grid.points, _stride(mechanism, grid), width, count, weight / (weight + count - width))
+    raise InputError("mechanism", mechanism.kind, "one that a page can carry")
 
 
-def _options(given: object, kind: str, place: str) -> tuple[str, ...]:
-    allowed = "two labels" if kind == "binary" else f"a list of 2 to {_MOST} labels"
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise InputError(place, "missing" if given is None else given, allowed)
-    labels = [label.strip() for label in given if isinstance(label, str) and label.strip()]
-    if len(labels) < len(given) or not 2 <= len(labels) <= (2 if kind == "binary" else _MOST):
-        raise InputError(place, given, allowed)
-    if len(set(labels)) < len(labels):
-        raise InputError(place, given, "labels that are all different")
-    return tuple(labels)
+def _stride(mechanism: Mean, grid: Grid) -> int:
+    """The mechanism's lattice has a middle, so it is twice as fine as a grid of an even number of points."""
+    return 2 * mechanism.steps // (grid.points - 1)
 
 
-def _mechanism(name: object, size: int, epsilon: Fraction, place: str) -> Oracle:
-    if name == "auto":
-        # All of them are unbiased; the least variance at an even split wins, and of equals the shortest report.
-        every = [kind(size, epsilon) for kind in _CHOICES.values()]
-        return min(every, key=lambda one: (one.variance(1, Fraction(1, size)), one.report_bits))
-    if not isinstance(name, str) or name not in _CHOICES:
-        raise InputError(place, name, "auto, " + ", ".join(_CHOICES))
-    return _CHOICES[name](size, epsilon)
+def _point(mechanism: Mean, grid: Grid, place: int) -> int:
+    """The lattice point of a place on the grid."""
+    return place * _stride(mechanism, grid) - mechanism.steps
