@@ -26,7 +26,7 @@ from discreet.audit.finding import Finding
 from discreet.audit.outputs import Outputs, Pair, as_outputs, pair_of
 from discreet.errors import InputError
 
-__all__ = ["EVENTS", "audit", "audit_any", "read_confidence", "read_runs", "sides_alike", "tested_rates"]
+__all__ = ["EVENTS", "audit", "audit_any", "read_confidence", "read_runs", "roc_points", "sides_alike", "tested_rates"]
 
 _SEARCHED = 0.3  # of the runs: enough to find the event, the rest to be sure of it
 EVENTS = 6  # kept of those searched: the chance of being wrong is divided among them
@@ -75,7 +75,7 @@ def audit(
         runs=count,
         confidence=float(confidence),
         neighbours=sides.words,
-        roc=_roc(event, inside[first:], outside[first:]),
+        roc=roc_points(event, inside[first:], outside[first:]),
         seconds=time.perf_counter() - begun,
         swapped=event.swapped,
     )
@@ -115,7 +115,7 @@ def sides_alike(pair: Pair, runs: int) -> tuple[Outputs, Outputs]:
     return inside.astype(np.float64), outside.astype(np.float64)
 
 
-def _roc(event: Event, inside: Outputs, outside: Outputs) -> tuple[tuple[float, float], ...]:
+def roc_points(event: Event, inside: Outputs, outside: Outputs) -> tuple[tuple[float, float], ...]:
     """What thresholds on the event's feature show, as a picture: no bound is read from it."""
     a, b = event.feature.read(inside), event.feature.read(outside)
     both = np.concatenate([a, b])

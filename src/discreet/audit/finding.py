@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.accounting.words import percent, readable
@@ -35,7 +35,8 @@ class Finding:
     roc: tuple[tuple[float, float], ...] = ()
     seconds: float = 0.0
     swapped: bool = False
-    kind: str = field(default="")
+    kind: str = ""
+    planted: str = ""
 
     @property
     def claimed(self) -> float:
@@ -75,6 +76,7 @@ class Finding:
         return {
             "name": self.name,
             "kind": self.kind,
+            "planted": self.planted,
             "neighbours": self.neighbours,
             "claim": self.claim.words,
             "delta": self.delta,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.audit import EVENTS, read_confidence, read_runs, sides_alike, tested_rates
+from discreet.audit.audit import EVENTS, read_confidence, read_runs, roc_points, sides_alike, tested_rates
 from discreet.audit.claim import Claim, Claimed, read_claim
 from discreet.audit.events import Event, Judge, search
 from discreet.audit.finding import Finding
@@ -100,6 +100,7 @@ def audit_until_sure(
         runs=len(inside),
         confidence=float(confidence),
         neighbours=sides.words,
+        roc=roc_points(event, inside, outside),
         seconds=time.perf_counter() - begun,
         swapped=event.swapped,
     )

@@ -1,0 +1,13 @@
+"""What `discreet audit self` attacks beyond mechanisms and questions. To add a subject, add a module to `MODULES`."""
+
+from discreet.audit import gate
+
+__all__ = ["MODULES"]
+
+MODULES = (
+    *gate.MODULES,
+    "discreet.apps.audits.hierarchy",
+    "discreet.apps.audits.synth",
+    "discreet.apps.audits.local",
+)
+"""Each lists what is attacked in `subjects()`, and broken twins in `planted()`, either of which may be absent."""

@@ -1,0 +1,173 @@
+"""Questions through a real curator, ledger and engine, on small tables that differ by one person.
+
+One question over thousands of groups is thousands of runs: every group is a copy of the same few people, who are in no
+other group, and gets noise of its own. So the whole way is attacked (bounding, counting, noise, publishing), and fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+
+from discreet.audit.claim import Claimed
+from discreet.audit.outputs import Pair
+from discreet.audit.subject import Subject, buffered, one_by_one
+from discreet.core.unit import Unit
+from discreet.ledger.budget import Budget
+from discreet.query.aggregate import count, mean, people, total, variance
+from discreet.query.column import Category, Integer, Text
+from discreet.query.curator import Offer, Question, open_curator
+from discreet.query.key import discover
+from discreet.query.quantile import median
+from discreet.query.schema import Schema
+
+__all__ = ["planted", "subjects"]
+
+COPIES = 2000
+_RUNS = 6_000
+_PURE = Budget(10**6)
+_ZCDP = Budget(rho=10**6)
+_LOOSE = Budget(rho=10**6, delta="0.999")
+Row = tuple[str, int]  # the person and their value; every copy has its own people
+
+_OTHERS: list[Row] = [("bea", 3), ("cid", 7)]
+_ONE: list[Row] = [("ann", 10)]
+_GREEDY: list[Row] = [("ann", 10)] * 5
+
+
+def subjects() -> Iterator[Subject]:
+    """Aggregates by group, keys that are discovered, and a choice."""
+    unit = Unit("person", rows=2)
+    yield _grouped("count", lambda q: q.agg(n=count()).plan(epsilon=1), unit, _GREEDY)
+    yield _grouped("people", lambda q: q.agg(n=people()).plan(epsilon=1), unit, _GREEDY)
+    yield _grouped("total", lambda q: q.agg(n=total("value")).plan(epsilon=1), unit, _GREEDY)
+    yield _grouped("count, Gaussian", lambda q: q.agg(n=count()).plan(rho="0.5"), unit, _GREEDY, _ZCDP)
+    yield _grouped("mean", lambda q: q.agg(n=mean("value")).plan(epsilon=1), Unit(), _ONE, runs=2_000)
+    yield _grouped("variance", lambda q: q.agg(n=variance("value")).plan(epsilon=1), Unit(), _ONE, runs=2_000)
+    yield _grouped("median", lambda q: q.agg(n=median("value", interval=False)).plan(epsilon=1), Unit(), _ONE)
+    yield Subject("discovered keys", "question", _discovered, _RUNS)
+    yield Subject("most common value", "question", _top, 25, tier=2)
+
+
+def planted() -> Iterator[Subject]:
+    """A person whose rows nobody bounds: the schema protects one row, and they have five."""
+
+    def attack() -> tuple[Claimed, Sequence[Pair]]:
+        return _attack(lambda q: q.agg(n=count()).plan(epsilon=1), Unit(), _GREEDY, _PURE)
+
+    yield Subject("count", "question", attack, _RUNS, planted="unbounded user")
+
+
+def _grouped(
+    name: str,
+    ask: Callable[[Question], Offer],
+    unit: Unit,
+    ours: list[Row],
+    budget: Budget = _PURE,
+    runs: int = _RUNS,
+) -> Subject:
+    return Subject(name, "question", lambda: _attack(ask, unit, ours, budget), runs)
+
+
+class _Job:
+    """A question to a curator of its own, with a ledger in a folder that goes when the job does."""
+
+    def __init__(self, table: Any, schema: Schema, budget: Budget, ask: Callable[[Question], Offer]) -> None:
+        folder = mkdtemp(prefix="discreet-audit-")
+        finalize(self, rmtree, folder, ignore_errors=True)
+        curator = open_curator(table, schema, ledger=f"{folder}/books.db", budget=budget, who="audit")
+        self._offer = ask(curator.table())
+        self.cost = self._offer.plan.cost
+
+    def column(self, name: str) -> list[Any]:
+        """One column of a new release."""
+        return list(self._offer.release()[name])
+
+    def columns(self, *names: str) -> list[list[Any]]:
+        """Columns of one new release."""
+        release = self._offer.release()
+        return [list(release[name]) for name in names]
+
+
+def _attack(
+    ask: Callable[[Question], Offer], unit: Unit, ours: list[Row], budget: Budget
+) -> tuple[Claimed, Sequence[Pair]]:
+    schema = Schema("copies", {"copy": Integer(0, COPIES - 1), "value": Integer(0, 10), "person": Text()}, unit=unit)
+    pairs: list[Pair] = []
+    jobs: list[_Job] = []
+    for others in ([], _OTHERS):
+        jobs = [
+            _Job(_table(rows), schema, budget, lambda question: ask(question.group_by("copy")))
+            for rows in ([*others, *ours], others)
+        ]
+        sides = [buffered(lambda job=job: _numbers(job)) for job in jobs]  # type: ignore[misc]
+        pairs.append(Pair(sides[0], sides[1], f"{len(ours)} row(s) of one person beside {len(others)} others, or not"))
+    return jobs[0].cost, pairs
+
+
+def _numbers(job: _Job) -> Any:
+    """The output of every copy. A missing one, which says that there was too little, is a number of its own."""
+    return np.array([-(10.0**9) if value is None else value for value in job.column("n")], dtype=np.float64)
+
+
+def _table(rows: Sequence[Row]) -> Any:
+    import pyarrow
+
+    return pyarrow.table(
+        {
+            "copy": pyarrow.array(np.repeat(np.arange(COPIES), len(rows)), pyarrow.int64()),
+            "person": pyarrow.array([f"{who} {i}" for i in range(COPIES) for who, _ in rows], pyarrow.string()),
+            "value": pyarrow.array([value for _ in range(COPIES) for _, value in rows], pyarrow.int64()),
+        }
+    )
+
+
+def _discovered() -> tuple[Claimed, Sequence[Pair]]:
+    """Keys that nobody lists, each held by so many people: a key is a copy."""
+    import pyarrow
+
+    schema = Schema("keys", {"key": Text(), "who": Text()}, unit=Unit("who"))
+    pairs: list[Pair] = []
+    jobs: list[_Job] = []
+    for crowd in (0, 12):
+        jobs = []
+        for size in (crowd + 1, crowd):
+            # One key that is always there, so that no table is empty.
+            keys = [f"k{i}" for i in range(COPIES) for _ in range(size)] + ["all"] * 200
+            table = pyarrow.table({"key": keys, "who": [f"p{i}" for i in range(len(keys))]})
+            jobs.append(_Job(table, schema, _LOOSE, _by_key))
+        sides = [buffered(lambda job=job: _shown(job)) for job in jobs]  # type: ignore[misc]
+        pairs.append(Pair(sides[0], sides[1], f"keys of {crowd + 1} and of {crowd} people"))
+    return jobs[0].cost, pairs
+
+
+def _by_key(question: Question) -> Offer:
+    return question.group_by(discover("key")).agg(n=count()).plan(epsilon=1, delta="0.001")
+
+
+def _shown(job: _Job) -> Any:
+    shown = dict(zip(*job.columns("key", "n"), strict=True))
+    return np.array([shown.get(f"k{i}", -(10**6)) for i in range(COPIES)], dtype=np.int64)
+
+
+def _top() -> tuple[Claimed, Sequence[Pair]]:
+    """A choice is made once for the whole table: these runs are slow, and few."""
+    import pyarrow
+
+    schema = Schema("names", {"name": Category(["a", "b", "c"])})
+    jobs = [
+        _Job(
+            pyarrow.table({"name": pyarrow.array(rows, pyarrow.string())}),
+            schema,
+            _PURE,
+            lambda question: question.top("name", 1, counts=False).plan(epsilon=1),
+        )
+        for rows in (["a"], [])
+    ]
+    sides = [one_by_one(lambda job=job: job.column("name")[0]) for job in jobs]  # type: ignore[misc]
+    return jobs[0].cost, [Pair(sides[0], sides[1], "one person with the value a, and nobody")]
