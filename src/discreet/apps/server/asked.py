@@ -1,0 +1,57 @@
+"""What a program may send: a question as text or SQL, its price, and where it goes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from discreet.apps.cli.options import offer_for
+from discreet.curator import Curator
+from discreet.errors import InputError
+from discreet.query.curator import Offer
+
+__all__ = ["Asked", "Spent"]
+
+Text = Annotated[str, Field(max_length=10_000)]
+Amount = Annotated[str | float | None, Field(description="A number, or text such as '1/3' that is read exactly.")]
+
+
+class Asked(BaseModel):
+    """A question and its price. Give `sql`, or `outputs` with `by` and `where` as on the command line, or `top`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sql: Text | None = None
+    outputs: Annotated[list[Text], Field(max_length=100)] | None = None
+    by: Annotated[list[Text], Field(max_length=20)] | None = None
+    where: Text | None = None
+    top: Text | None = None
+    k: Annotated[int, Field(ge=1, le=10_000)] = 10
+    epsilon: Amount = None
+    rho: Amount = None
+    share: Amount = None
+    within: Amount = None
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    noise: str = "auto"
+    delta: Amount = None
+    allotment: str | None = None
+
+    def offer(self, curator: Curator) -> Offer:
+        """The plan, priced; nothing is read and nothing is spent."""
+        price: dict[str, Any] = {
+            name: getattr(self, name)
+            for name in ("epsilon", "rho", "share", "within", "confidence", "noise", "delta", "allotment")
+        }
+        if self.sql is None:
+            return offer_for(curator, self.outputs, self.by, self.where, price, (self.top, self.k))
+        if self.outputs or self.by or self.where or self.top:
+            raise InputError("sql", "with other parts of a question", "alone", "SQL says everything by itself.")
+        return curator.sql(self.sql).plan(**price)
+
+
+class Spent(Asked):
+    """A question to be answered: `release` is an id of the caller's choice, under which asking again is free."""
+
+    release: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    why: Annotated[str, Field(max_length=1000)] = ""

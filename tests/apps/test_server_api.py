@@ -1,0 +1,161 @@
+"""The curator over HTTP: roles, prices, refusals, limits, and errors that say nothing of the data."""
+
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet import Allotment, Budget, Category, Integer, Schema
+
+pytest.importorskip("fastapi")
+pytest.importorskip("httpx")
+from asgi_client import Client
+
+from discreet.apps.server.app import application
+from discreet.apps.server.house import House
+from discreet.apps.server.tokens import Tokens
+from discreet.errors import InputError
+
+SCHEMA = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "Elm"])})
+SECRET = "Xyzzy-7431"
+TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", SECRET]})
+
+
+@pytest.fixture
+def house(tmp_path):
+    parts = [Allotment("team", "pure", epsilon=1), Allotment("guests", "pure", epsilon=1)]
+    budget = Budget(2, allotments=parts)
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=budget)
+    return House({"people": curator}, Tokens(tmp_path / "tokens.db"))
+
+
+def client(house, role=None, allotment=None, name=None):
+    headers = {}
+    if role is not None:
+        headers["authorization"] = "Bearer " + house.tokens.create(name or role, role, allotment)
+    return Client(application(house), headers)
+
+
+ASK = {"outputs": ["count", "mean(age)"], "by": ["county"], "epsilon": "0.5", "allotment": "team"}
+
+
+def test_a_plan_is_free_and_a_release_spends_once(house):
+    ann = client(house, "analyst", name="ann")
+    plan = ann.post("/api/datasets/people/plan", json=ASK).json()
+    assert plan["cost"] == 0.5
+    assert "Nothing" not in plan["text"]
+    assert ann.get("/api/datasets/people").json()["allotments"][0]["spent"] == 0
+    first = ann.post("/api/datasets/people/release", json={**ASK, "release": "one", "why": "a test"})
+    assert first.status_code == 200
+    assert first.json()["columns"]["county"] == ["Ash", "Elm"]
+    again = ann.post("/api/datasets/people/release", json={**ASK, "release": "one"})
+    assert again.json()["columns"] == first.json()["columns"]
+    assert ann.get("/api/datasets/people/releases").json() == ["one"]
+    assert ann.get("/api/datasets/people/releases/one").json()["columns"] == first.json()["columns"]
+    assert ann.get("/api/datasets/people").json()["allotments"][0]["exact"]["spent"] == "1/2"
+
+
+def test_sql_and_accuracy_are_understood_too(house):
+    ann = client(house, "analyst")
+    asked = {"sql": "SELECT county, COUNT(*) AS n FROM people GROUP BY county", "within": 25, "allotment": "team"}
+    assert ann.post("/api/datasets/people/plan", json=asked).json()["expected"][0]["half_width"] <= 25
+    mixed = ann.post("/api/datasets/people/plan", json={**asked, "outputs": ["count"]})
+    assert mixed.status_code == 422
+
+
+def test_more_than_is_left_is_refused_with_what_is_left(house):
+    ann = client(house, "analyst")
+    found = ann.post("/api/datasets/people/release", json={**ASK, "epsilon": 3})
+    assert found.status_code == 409
+    assert "Nothing was spent" in found.json()["message"]
+
+
+def test_a_token_spends_from_its_own_allotment_only(house):
+    guest = client(house, "analyst", "guests", name="gus")
+    assert guest.post("/api/datasets/people/release", json=ASK).status_code == 422
+    spent = guest.post("/api/datasets/people/release", json={**ASK, "allotment": None})
+    assert spent.status_code == 200
+    shown = guest.get("/api/datasets/people").json()["allotments"]
+    assert [one["allotment"] for one in shown] == ["guests"]
+
+
+def test_roles_are_kept(house):
+    viewer, analyst = client(house, "viewer"), client(house, "analyst")
+    custodian, stranger = client(house, "custodian"), client(house)
+    assert viewer.post("/api/datasets/people/plan", json=ASK).status_code == 200
+    assert viewer.post("/api/datasets/people/release", json=ASK).status_code == 403
+    assert analyst.get("/api/datasets/people/ledger").status_code == 403
+    assert custodian.get("/api/datasets/people/ledger").json()["records"][0]["kind"] == "open"
+    assert custodian.get("/api/ledger/verify").json()["ok"] is True
+    for path in ("/api/datasets", "/api/datasets/people/releases", "/api/ledger/verify"):
+        assert stranger.get(path).status_code == 401
+    wrong = Client(application(house), {"authorization": "Bearer dsc_000_x"})
+    assert wrong.get("/api/datasets").status_code == 401
+
+
+def test_the_books_name_who_spent(house):
+    client(house, "analyst", name="ann").post("/api/datasets/people/release", json={**ASK, "why": "census"})
+    records = client(house, "custodian").get("/api/datasets/people/ledger").json()["records"]
+    charge = next(one for one in records if one["kind"] == "charge")
+    assert (charge["who"], charge["why"], charge["amount"]) == ("ann", "census", "1/2")
+
+
+def test_tokens_are_hashed_and_end_when_revoked(house, tmp_path):
+    made = house.tokens.create("bob", "analyst")
+    assert made.split("_", 2)[2].encode() not in (tmp_path / "tokens.db").read_bytes()
+    assert house.tokens.caller(made).name == "bob"
+    assert (tmp_path / "tokens.db").stat().st_mode & 0o077 == 0
+    with pytest.raises(InputError, match="no token yet"):
+        house.tokens.create("bob", "viewer")
+    house.tokens.revoke("bob")
+    assert house.tokens.caller(made) is None
+    for name, role in (("", "viewer"), ("x", "king")):
+        with pytest.raises(InputError):
+            house.tokens.create(name, role)
+
+
+def test_bodies_and_rates_are_limited_and_headers_are_set(house):
+    small = house.within(body=200, rate=0.001, burst=3)
+    ann = client(small, "analyst")
+    assert ann.post("/api/datasets/people/plan", json={**ASK, "where": "x" * 500}).status_code == 413
+    found = ann.get("/api/datasets")
+    assert found.headers["x-content-type-options"] == "nosniff"
+    assert "frame-ancestors 'none'" in found.headers["content-security-policy"]
+    assert [ann.get("/api/datasets").status_code for _ in range(3)][-1] == 429
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"[]",
+        b'{"epsilon": {"$gt": 0}}',
+        b'{"outputs": ["count"], "epsilon": "nan"}',
+        b'{"outputs": ["sum(shoe)"], "epsilon": 1}',
+        b'{"sql": "DROP TABLE people", "epsilon": 1}',
+        b'{"surprise": 1}',
+    ],
+)
+def test_bad_requests_are_named_and_spend_nothing(house, body):
+    ann = client(house, "analyst")
+    found = ann.post("/api/datasets/people/release", content=body, headers={"content-type": "application/json"})
+    assert found.status_code == 422
+    assert found.json()["error"] == "InputError"
+    assert SECRET not in found.text
+    assert ann.get("/api/datasets/people/releases").json() == []
+
+
+def test_what_goes_wrong_inside_is_not_told(house, monkeypatch):
+    def broken(*args, **kwargs):
+        raise ValueError(SECRET)
+
+    monkeypatch.setattr(House, "described", broken)
+    found = client(house, "viewer").get("/api/datasets")
+    assert found.status_code == 500
+    assert found.json() == {"error": "ServerError", "message": "something went wrong"}
+
+
+def test_an_answer_that_takes_long_is_fetched_later(house):
+    ann = client(house.within(seconds=0.0), "analyst")
+    found = ann.post("/api/datasets/people/release", json={**ASK, "release": "slow"})
+    assert found.status_code == 202
+    assert found.json()["release"] == "slow"
