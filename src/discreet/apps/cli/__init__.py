@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.apps.cli import ask, attack, calibrate, demo, ledger, risk, serve, survey, synth, train, tree
+from discreet.apps.cli import ask, attack, audit, calibrate, demo, ledger, risk, serve, survey, synth, train, tree
 from discreet.errors import BudgetError, DiscreetError, InputError
 
 __all__ = ["app", "main"]
@@ -40,6 +40,7 @@ app.add_typer(ledger.ledger_app, name="ledger")
 app.add_typer(calibrate.app, name="calibrate")
 app.command("risk", epilog="Example: discreet risk data.csv --quasi age,zip,sex --sensitive diagnosis")(risk.risk)
 app.add_typer(attack.app, name="attack")
+app.add_typer(audit.app, name="audit")
 app.command("serve", epilog="Example: discreet serve people.csv --port 8000")(serve.serve)
 app.add_typer(serve.token_app, name="token")
 app.command("demo", epilog="Example: discreet demo --folder demo")(demo.demo)
