@@ -1,0 +1,91 @@
+"""The price of a search: every run counts, and so does the choice."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from chance import LEVEL
+from discreet.errors import InputError
+from discreet.learn.recipe import Recipe
+from discreet.learn.tuning import Search, chosen_privately, right_answers
+
+
+def recipe(**more):
+    return Recipe(**({"examples": 1000, "lot": 50, "steps": 20, "bound": 1, "multiplier": 2} | more))
+
+
+def test_all_runs_are_paid_for_and_so_is_the_choice():
+    one, two = recipe(), recipe(rate=1.0, lot=100)
+    alone = Search([one]).epsilon(1e-5)
+    both = Search([one, two]).epsilon(1e-5)
+    assert alone == one.epsilon(1e-5)
+    assert max(alone, two.epsilon(1e-5)) < both < alone + two.epsilon(1e-5)  # composed tighter than the sum
+    chosen = Search([one, two], choice="1/10").epsilon(1e-5)
+    assert both < chosen <= both + Fraction(11, 100)
+    assert "2 runs, all charged" in Search([one, two], "1/10").text(1e-5)
+    assert "picked privately" in Search([one, two], "1/10").text(1e-5)
+
+
+def test_equal_runs_cost_what_one_of_all_their_steps_costs():
+    many = Search([recipe(rate=rate) for rate in (0.1, 0.2, 0.4)]).epsilon(1e-5)
+    assert abs(float(many) - float(recipe(steps=60).epsilon(1e-5))) < 1e-3
+
+
+def test_noise_is_found_for_the_whole():
+    found = Search.within(1, 1e-5, [recipe(), recipe(lot=100, multiplier=3)], choice=0.1)
+    assert Fraction(97, 100) < found.epsilon(1e-5) <= 1
+    assert found.recipes[1].multiplier / found.recipes[0].multiplier == Fraction(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"recipes": []}, "at least one"),
+        ({"recipes": ["a"]}, "at least one"),
+        ({"recipes": [recipe(), recipe(examples=2000)]}, "the same examples"),
+        ({"recipes": [recipe()], "choice": -1}, "zero"),
+    ],
+)
+def test_a_bad_search_is_refused(given, said):
+    with pytest.raises(InputError, match=said):
+        Search(**given)
+
+
+def test_a_bad_price_is_refused():
+    with pytest.raises(InputError, match="of the choice"):
+        Search.within(0.1, 1e-5, [recipe()], choice=0.1)
+    with pytest.raises(InputError, match="more than 0 and less than 1"):
+        Search.within(1, 0, [recipe()])
+    with pytest.raises(InputError, match="one for each of 1"):
+        Search([recipe()]).best([1, 2])
+    with pytest.raises(InputError, match="whole numbers"):
+        chosen_privately([0.5, 1], 1)
+
+
+def test_public_scores_choose_the_best():
+    assert Search([recipe(), recipe(rate=1.0)]).best([3, 8]) == 1
+
+
+def choice_is_private(choose, epsilon, trials=4000) -> bool:
+    """Whether choices on neighbouring counts are as alike as epsilon says: no event is more likely by too much."""
+    here = sum(choose([10, 10]) for _ in range(trials))
+    there = sum(choose([10, 11]) for _ in range(trials))  # a row more, that one candidate gets right
+    most = min(1.0, np.exp(epsilon) * (here + 6 * np.sqrt(trials)) / trials)
+    return bool(stats.binomtest(there, trials, most, alternative="greater").pvalue > LEVEL)
+
+
+@pytest.mark.statistical
+def test_a_private_choice_is_private_and_the_best_one_is_not():
+    assert choice_is_private(lambda counts: chosen_privately(counts, 0.2), 0.2)
+    assert not choice_is_private(lambda counts: int(counts[1] > counts[0]), 0.2)
+    assert chosen_privately([0, 10**6, 3], 1) == 1
+
+
+def test_right_answers_are_counted():
+    outputs = [np.array([[1, 0], [0, 1]]), np.array([[0, 1], [0, 1]])]
+    assert right_answers(outputs, np.array([0, 1])) == [2, 1]
+    assert right_answers([np.zeros((0, 2))], np.zeros(0)) == [0]
