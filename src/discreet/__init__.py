@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from discreet.apps.client import connect
     from discreet.core.lattice import Lattice
     from discreet.core.loss import ZCDP, Approx, Pure
     from discreet.core.release import Release
@@ -46,6 +47,7 @@ _ROOMS = (
     "synth",
 )
 _HOMES = {
+    "discreet.apps.client": ("connect",),
     "discreet.core.lattice": ("Lattice",),
     "discreet.core.loss": ("Approx", "Pure", "ZCDP"),
     "discreet.core.release": ("Release",),
@@ -95,6 +97,7 @@ __all__ = [
     "Unit",
     "bins",
     "col",
+    "connect",
     "count",
     "discover",
     "key",

@@ -26,10 +26,10 @@ class Boxes:
 
 
 def boxes(columns: Sequence[Coded], k: int, secret: Coded | None = None, diverse: int = 1) -> Boxes:
-    """Cut at the median of the column that spans most, while both halves keep k rows and `diverse` secrets.
+    """Cut at the median of the column that spans most, while both halves stay large enough.
 
-    Works on distinct combinations of values with their counts, so its time grows with these. Names are cut in their
-    order, which is as good as any.
+    Large enough: k rows, and `diverse` values of `secret` if that is given. Works on distinct combinations of values
+    with their counts, so its time grows with these. Names are cut in their order, which is as good as any.
     """
     distinct = classes_of([*columns, secret] if secret is not None else columns)
     first = np.zeros(len(distinct.sizes), dtype=np.int64)

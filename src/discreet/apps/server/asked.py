@@ -18,11 +18,12 @@ Amount = Annotated[str | float | None, Field(description="A number, or text such
 
 
 class Asked(BaseModel):
-    """A question and its price. Give `sql`, or `outputs` with `by` and `where` as on the command line, or `top`."""
+    """A question and its price. Give `sql`, a `query` in its JSON form, `outputs` with `by` and `where`, or `top`."""
 
     model_config = ConfigDict(extra="forbid")
 
     sql: Text | None = None
+    query: dict[str, Any] | None = None
     outputs: Annotated[list[Text], Field(max_length=100)] | None = None
     by: Annotated[list[Text], Field(max_length=20)] | None = None
     where: Text | None = None
@@ -43,11 +44,12 @@ class Asked(BaseModel):
             name: getattr(self, name)
             for name in ("epsilon", "rho", "share", "within", "confidence", "noise", "delta", "allotment")
         }
-        if self.sql is None:
+        if self.sql is None and self.query is None:
             return offer_for(curator, self.outputs, self.by, self.where, price, (self.top, self.k))
-        if self.outputs or self.by or self.where or self.top:
+        if self.outputs or self.by or self.where or self.top or (self.sql and self.query):
             raise InputError("sql", "with other parts of a question", "alone", "SQL says everything by itself.")
-        return curator.sql(self.sql).plan(**price)
+        asked = curator.question(self.query or {}) if self.sql is None else curator.sql(self.sql)
+        return asked.plan(**price)
 
 
 class Spent(Asked):

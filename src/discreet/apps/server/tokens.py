@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import os
-import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from discreet.errors import InputError
+from discreet.noise.bits import SystemBits
 
 __all__ = ["ROLES", "Caller", "Role", "Tokens"]
 
@@ -69,7 +70,9 @@ class Tokens:
             raise InputError("name", name, "a printable name of 1 to 100 characters")
         if role not in ROLES:
             raise InputError("role", role, "one of " + ", ".join(ROLES))
-        identity, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+        bits = SystemBits()
+        identity = bits.read(6).tobytes().hex()
+        secret = base64.urlsafe_b64encode(bits.read(32).tobytes()).rstrip(b"=").decode()
         try:
             with self._open() as books:
                 row = (identity, _hashed(secret), name, role, allotment)
@@ -97,7 +100,7 @@ class Tokens:
             raise InputError("name", name, "the name of a token", "List them with: discreet token list.")
 
     def listed(self) -> list[dict[str, str | None]]:
-        """Names, roles, allotments and when each was made; no secrets."""
+        """Names, roles, allotments and when each was made. No secret is kept."""
         with self._open() as books:
             rows = books.execute("SELECT name, role, allotment, made FROM tokens ORDER BY made, name").fetchall()
         return [dict(zip(("name", "role", "allotment", "made"), row, strict=True)) for row in rows]
