@@ -140,6 +140,17 @@ def test_guesses_are_the_extremes():
     assert guess(scores, included, 0) == OneRun(10, 0, 0)
 
 
+def test_a_run_in_words():
+    fine = OneRun(1000, 100, 55).finding(Pure(1), name="training")
+    assert not fine.violated
+    assert "1,000 made-up records" in fine.sentence()
+    assert "found no violation" in fine.sentence()
+    wrong = OneRun(1000, 100, 100).finding(Pure(1))
+    assert wrong.violated
+    assert "100 of 100 guesses were right" in wrong.sentence()
+    assert wrong.found > 3
+
+
 def test_coins_are_fair_and_fresh():
     thrown = coins(10_000)
     assert stats.binomtest(int(thrown.sum()), 10_000).pvalue > 1e-12

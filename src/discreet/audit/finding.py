@@ -35,6 +35,7 @@ class Finding:
     roc: tuple[tuple[float, float], ...] = ()
     seconds: float = 0.0
     swapped: bool = False
+    story: str = ""  # how it was tried, if not by runs on two neighbours
     kind: str = ""
     planted: str = ""
 
@@ -45,7 +46,7 @@ class Finding:
 
     def sentence(self) -> str:
         """The finding as one would tell it."""
-        tried = f"We tried {self.runs:,} times to tell whether one person was in the data"
+        tried = self.story or f"We tried {self.runs:,} times to tell whether one person was in the data"
         if self.violated:
             return (
                 f"{tried}, and could tell too well. {self._seen()} The claim ({self.claim.words}) does not allow that: "
@@ -60,6 +61,8 @@ class Finding:
         )
 
     def _seen(self) -> str:
+        if self.story:
+            return f"{self.event[0].upper()}{self.event[1:]}."
         if not self.claim.refuted(self.attack):  # an audit that stopped early is sure by its bets, not by these rates
             return (
                 f'Bets on one sign, "{self.event}", won again and again, far more often than chance would let them. '

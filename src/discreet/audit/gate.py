@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from discreet.accounting.words import readable
 from discreet.audit.audit import read_confidence
 from discreet.audit.finding import Finding
 from discreet.audit.sequential import audit_until_sure
@@ -67,7 +68,7 @@ class Gate:
         weak = " The audit is too weak to be trusted." if self.escaped else ""
         return (
             f"We attacked {len(self.findings)} claims and found no violation; {bugs}.{weak} "
-            f"The chance of a false alarm in such a run is {self.alarm:g} at most. "
+            f"The chance of a false alarm in such a run is {readable(self.alarm)} at most. "
             "That our attacks failed does not prove that every attack will."
         )
 
@@ -160,12 +161,9 @@ def _attack(task: tuple[str, int, int, float]) -> Finding:
     module, place, tier, confidence = task
     subject = _of(module)[place]
     begun = time.perf_counter()
-    if subject.one_run is not None:
-        worst = subject.one_run(confidence)
-    else:
-        claim, pairs = subject.attack()
-        runs = subject.runs if subject.planted else subject.runs * TIERS[tier]
-        each = 1 - (1 - confidence) / len(pairs)
-        found = [audit_until_sure(pair, claim, most_runs=runs, confidence=each, name=subject.name) for pair in pairs]
-        worst = max(found, key=lambda one: (one.violated, one.found, one.mu))
+    claim, pairs = subject.attack()
+    runs = subject.runs if subject.planted else subject.runs * TIERS[tier]
+    each = 1 - (1 - confidence) / len(pairs)
+    found = [audit_until_sure(pair, claim, most_runs=runs, confidence=each, name=subject.name) for pair in pairs]
+    worst = max(found, key=lambda one: (one.violated, one.found, one.mu))
     return replace(worst, kind=subject.kind, planted=subject.planted, seconds=time.perf_counter() - begun)

@@ -17,7 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.accounting.exact import real_gaussian_delta
 from discreet.audit.binomial import tail, tail_ratio
+from discreet.audit.bounds import Rates
 from discreet.audit.claim import Claim, Claimed, read_claim
+from discreet.audit.finding import Finding
 from discreet.core.exact import exactly
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
@@ -93,6 +95,25 @@ class OneRun:
             return _overfull(self, lambda correct: _gaussian_wrong(mu, correct), miss)
 
         return _largest(refuted)
+
+    def finding(self, claim: Claimed, *, confidence: float = 0.95, name: str = "the run") -> Finding:
+        """What the run says of a claim, in words."""
+        held = read_claim(claim)
+        return Finding(
+            name=name,
+            claim=held,
+            delta=held.delta,
+            found=self.epsilon(held.delta, confidence),
+            mu=self.mu(confidence),
+            violated=self.refutes(held, confidence),
+            event=f"{self.correct:,} of {self.guesses:,} guesses were right",
+            attack=Rates(self.correct / max(1, self.guesses), 1 - self.correct / max(1, self.guesses)),
+            runs=1,
+            confidence=confidence,
+            neighbours="a made-up record that is in the data or not",
+            story=f"We put {self.canaries:,} made-up records in the data or left them out, by a coin for each, and "
+            f"guessed {self.guesses:,} of the coins after one run",
+        )
 
 
 def chance(run: OneRun, epsilon: float, delta: float = 0.0) -> float:

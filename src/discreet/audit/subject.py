@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from discreet.audit.claim import Claimed
-from discreet.audit.finding import Finding
 from discreet.audit.outputs import Pair, Run
 
 __all__ = ["Subject", "buffered", "one_by_one"]
@@ -20,8 +19,7 @@ class Subject:
     """A mechanism or job of the house, what it claims, and pairs of neighbours.
 
     `runs` on either side are what the first tier can afford, and `tier` is the first that attacks it. `planted` names
-    the bug of a broken twin, which an audit must catch. `attack` makes the claim and the pairs when they are needed;
-    `one_run(confidence)` takes its place for what is audited from a single run.
+    the bug of a broken twin, which an audit must catch. `attack` makes the claim and the pairs when they are needed.
     """
 
     name: str
@@ -30,7 +28,6 @@ class Subject:
     runs: int
     planted: str = ""
     tier: int = 1
-    one_run: Callable[[float], Finding] | None = None
 
 
 def one_by_one(call: Callable[[], Any]) -> Run:

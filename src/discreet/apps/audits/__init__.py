@@ -6,6 +6,7 @@ __all__ = ["MODULES"]
 
 MODULES = (
     *gate.MODULES,
+    "discreet.apps.audits.learn",
     "discreet.apps.audits.hierarchy",
     "discreet.apps.audits.synth",
     "discreet.apps.audits.local",
