@@ -377,6 +377,40 @@ def test_a_card_says_what_there_is_to_know(curator, tmp_path):
         model.save(tmp_path / "model.bin")
 
 
+def test_a_search_is_charged_whole_and_keeps_one(curator):
+    question = curator.train(target="rich", examples=400, lot=200, steps=2)
+    offer = question.search([{"rate": 0.1}, {"rate": 2.0, "steps": 3}], epsilon=3)
+    assert isinstance(offer.plan, Plan)
+    assert Fraction(28, 10) < offer.plan.charge.amount <= 3
+    assert offer.plan.search.choice == Fraction(3, 10)
+    assert "2 runs, all charged" in str(offer)
+    model = offer.release(release="best")
+    assert charges(curator.ledger) == 1
+    assert model.recipe.rate in (0.1, 2.0)
+    assert "2 runs, all charged" in curator.model_release("best").card().tuning
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"settings": [{"rate": 1}]}, "at least two"),
+        ({"settings": [{"rate": 1}, {"multiplier": 1}]}, "changes to the recipe"),
+        ({"settings": [{"rate": 1}, {"pace": 1}]}, "names of a Recipe"),
+        ({"settings": [{"rate": 1}, {"rate": -1}]}, "more than 0"),
+        ({"held_out": 1}, "less than 1"),
+        ({"choice": 0}, "private too"),
+        ({"choice": 2}, "of the choice"),
+        ({"epsilon": 0}, "more than zero"),
+        ({"delta": 1}, "at most the delta"),
+        ({"allotment": "questions"}, "kind plan"),
+    ],
+)
+def test_a_bad_search_of_settings_is_refused(curator, given, said):
+    asked = {"settings": [{"rate": 1}, {"rate": 2}], "epsilon": 1} | given
+    with pytest.raises(InputError, match=said):
+        curator.train(target="rich", examples=400).search(asked.pop("settings"), **asked)
+
+
 # What is kept
 
 

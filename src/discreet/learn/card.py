@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Card"]
 
+_NO_SEARCH = "No search over settings was charged."
 _ALWAYS = (
     "The guarantee is about the training data of this release alone, and holds whatever else an attacker knows.",
     "The charge is for the whole plan. Stopping early refunds nothing.",
@@ -44,7 +45,7 @@ class Card:
     recipe: Recipe
     accountant: str
     release: str = ""
-    tuning: str = "No search over settings was charged."
+    tuning: str = _NO_SEARCH
     audit: Mapping[str, Any] | None = None
     counted: bool = False
 
@@ -62,6 +63,7 @@ class Card:
             accountant=_accountant(),
             release=release.id,
             counted=release.counted,
+            tuning=release.tuning or _NO_SEARCH,
         )
 
     @classmethod

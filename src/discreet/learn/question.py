@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +18,7 @@ from discreet.learn.model import Model, fitted, model_named
 from discreet.learn.offer import TrainOffer
 from discreet.learn.plan import TrainPlan
 from discreet.learn.recipe import Recipe, weak_delta
+from discreet.learn.search import SearchOffer, searched
 from discreet.ledger.budget import Allotment
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Predicate, checked
@@ -101,6 +102,44 @@ class TrainQuestion:
         )
         note = "" if self.examples is None else weak_delta(missed, self.examples)
         return TrainOffer(self.curator, plan, (note,) if note else ())
+
+    def search(
+        self,
+        settings: Sequence[Mapping[str, Any]],
+        *,
+        epsilon: Number,
+        delta: Number | None = None,
+        allotment: str | None = None,
+        choice: Number | None = None,
+        held_out: Number = Fraction(1, 10),
+    ) -> SearchOffer:
+        """Price a search: every one of `settings`, such as {"rate": 0.5}, is trained and paid for, and one is kept.
+
+        The candidate that is right most often on `held_out` of the rows is kept by a private choice, for a tenth of
+        epsilon unless `choice` says otherwise. Noise follows from the price of the whole.
+        """
+        part = _paying(self.curator, allotment)
+        price = as_written(epsilon, "epsilon")
+        if price <= 0:
+            raise InputError("epsilon", epsilon, "more than zero")
+        if self.examples is None or "multiplier" in self.settings:
+            raise InputError("settings", "multiplier or no examples", "examples declared, and no multiplier")
+        missed = part.cap.delta * min(Fraction(1), price / part.cap.amount)
+        missed = missed if delta is None else as_written(delta, "delta")
+        if not 0 < missed <= part.cap.delta:
+            raise InputError("delta", delta, "more than 0 and at most the delta of the allotment")
+        known = {name: value for name, value in self.settings.items() if name != "probability"}
+        recipe = Recipe(examples=self.examples, **known, multiplier=1)
+        plan = TrainPlan(
+            schema=self.curator.schema,
+            encoding=self.encoding,
+            model=self.model,
+            recipe=recipe,
+            allotment=part,
+            delta=missed,
+            condition=self.condition,
+        )
+        return SearchOffer(self.curator, searched(plan, settings, price, choice=choice, held_out=held_out))
 
     def _recipe(self, epsilon: Fraction | None, delta: Fraction) -> tuple[Recipe, Fraction | None]:
         """The recipe, and what the number of examples is bought with if it is not declared."""

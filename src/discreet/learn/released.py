@@ -44,6 +44,7 @@ class ModelRelease:
     recipe: Recipe
     described: dict[str, Any]
     counted: bool
+    tuning: str
     losses: list[float]
     weights: list[NDArray[Any]]
     model: Model | None = None
@@ -72,6 +73,7 @@ class ModelRelease:
             recipe=Recipe.from_dict(entry["recipe"]),
             described=described,
             counted=entry["count"] is not None,
+            tuning=entry.get("tuning", ""),
             losses=entry["losses"],
             weights=unpacked_weights(entry["weights"]),
             model=model,
