@@ -239,3 +239,15 @@ def test_a_row_that_was_tampered_with_is_seen(client, reports, tmp_path):
 )
 def test_which_addresses_stay_on_this_machine(host, here):
     assert is_loopback(host) is here
+
+
+def test_a_failure_nobody_thought_of_says_nothing_either(reports, caplog):
+    class Broken:
+        def keep(self, *_):
+            raise ZeroDivisionError("secret")
+
+    answer = sent(Client(application(SURVEY, Broken())), GOOD)
+    assert (answer.status_code, answer.content) == (500, b'{"error":"refused"}')
+    assert answer.headers["content-security-policy"]
+    assert "ZeroDivisionError" in caplog.text
+    assert "secret" not in caplog.text

@@ -71,8 +71,8 @@ def _body(one: Estimated, top: int) -> tuple[str, int]:
     for row, label in enumerate(one.labels):
         value, low, high = (float(part[row]) for part in (one.value, one.lower, one.upper))
         text, middle = top + _HEAD + _ROW * row + 14, top + _HEAD + _ROW * row + 29
-        parts.append(f'<text x="{_LEFT}" y="{text}">{_cut(label)}</text>')
-        parts.append(f'<text x="{_WIDTH - _RIGHT}" y="{text}" text-anchor="end">{one.number(value)}</text>')
+        parts.append(f'<text x="{_LEFT + 4}" y="{text}">{_cut(label)}</text>')
+        parts.append(f'<text x="{_WIDTH - _RIGHT - 4}" y="{text}" text-anchor="end">{one.number(value)}</text>')
         if one.shares:
             left, right = sorted((across(0), across(value)))
             parts.append(f'<rect class="bar" x="{left}" y="{middle - 8}" width="{right - left:.2f}" height="16"/>')

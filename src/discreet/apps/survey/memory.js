@@ -34,6 +34,7 @@ export class Memory {
     }
   }
 
+  // A state is "made": shown, not sent; "waiting": to be sent as soon as the server is reached; "sent"; or "refused".
   write(state) {
     this.kept = state;
     if (this.lasting) localStorage.setItem(this.key, JSON.stringify(state));
@@ -49,10 +50,5 @@ export class Memory {
       return made;
     };
     return navigator.locks ? navigator.locks.request(this.key, make) : make();
-  }
-
-  // "made": shown, not sent. "waiting": to be sent as soon as the server is reached. "sent". "refused".
-  mark(state) {
-    this.write({ ...this.read(), state });
   }
 }

@@ -83,7 +83,7 @@ function words(question, report) {
       return question.reports[report];
     default: {
       const marked = question.options.filter((_, i) => report[i] === "1");
-      return marked.length ? marked.join(", ") : "none of the answers";
+      return marked.length ? "Marked: " + marked.join(", ") : "Nothing is marked";
     }
   }
 }
@@ -141,11 +141,11 @@ async function send() {
   } catch {
     // No network: wait below.
   }
-  const before = state.state === "sent" ? "sent" : "waiting"; // what has arrived once has arrived
   const later = status === 0 || status === 429 || status >= 500;
-  memory.mark(status === 200 ? "sent" : later ? before : state.state === "sent" ? "sent" : "refused");
-  told(memory.read().state);
-  if (memory.read().state === "waiting") {
+  const now = status === 200 || state.state === "sent" ? "sent" : later ? "waiting" : "refused";
+  memory.write({ ...state, state: now }); // what has arrived once has arrived
+  told(now);
+  if (now === "waiting") {
     timer = setTimeout(send, pause * 1000);
     pause = Math.min(2 * pause, LONGEST);
   }

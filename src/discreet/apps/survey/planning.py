@@ -38,7 +38,10 @@ class Planned:
     def _row(self, question: Question) -> list[str]:
         after = percent(posterior(self.prior, question.epsilon).high, direction="up")
         wide = half_width(question, self.people, self.confidence)
-        cells = [question.name, question.mechanism.kind, readable(question.epsilon, 4), after, question.number(wide)]
+        shown = (
+            percent(wide, direction="up") if question.grid is None else f"{readable(wide, 3)} {question.unit}".strip()
+        )
+        cells = [question.name, question.mechanism.kind, readable(question.epsilon, 4), after, shown]
         return cells if self.within is None else [*cells, f"{people_for(question, self.within, self.confidence):,}"]
 
     def lines(self) -> list[str]:

@@ -1,7 +1,7 @@
 """What a survey says so far: estimates with error bars as text, JSON, a page or a picture.
 
-One function makes them for the command line and for the server, so that both say the same. Everything here follows
-from randomised reports, so it can be looked at as often as one likes.
+One function makes them for the command line and for the server, so that both say the same. The reports were
+randomised before they were sent, so this can be looked at as often as one likes.
 """
 
 from __future__ import annotations

@@ -150,6 +150,9 @@ def application(
         except DiscreetError as problem:  # the store is away; the device keeps the report and tries again
             _log.warning("%s", problem)
             answer = refused(503)
+        except Exception as problem:  # a traceback is no place for what was sent
+            _log.error("a request failed: %s", type(problem).__name__)
+            answer = refused(500)
         if answer.status_code in (404, 405):  # what was asked for is not repeated
             answer = refused(answer.status_code)
         for name, value in HEADERS.items():
@@ -237,4 +240,5 @@ def serve(app: FastAPI, host: str, port: int) -> None:
         ws="none",
         lifespan="off",
         timeout_keep_alive=5,
+        limit_concurrency=1000,
     )

@@ -107,7 +107,7 @@ class Question:
         """What the answer can reveal, in one line, from exact numbers."""
         first, even = posterior(prior, self.epsilon), posterior(Fraction(1, 2), self.epsilon)
         return (
-            f"Someone who thought {percent(first.prior)} before will think at most "
+            f"About your true answer: someone who thought {percent(first.prior)} before will think at most "
             f"{percent(first.high, direction='up')} after; someone who thought 50%, at most "
             f"{percent(even.high, direction='up')}."
         )
@@ -116,7 +116,7 @@ class Question:
         """What a report says, by its number."""
         match self.mechanism:
             case Duchi():
-                return ["low", "high"]
+                return ["Low", "High"]
             case Piecewise() if self.grid is not None:
                 stride = _stride(self.mechanism, self.grid)
                 first = -self.mechanism.reach
@@ -143,7 +143,10 @@ class Question:
                 return f"A number is sent: at most {away} from yours with probability {percent(own)}, else any other."
             case Table(rows):
                 least, most = percent(rows[0][1]), percent(rows[-1][1])
-                return f"One word is sent, low or high: the larger your number, the likelier high, {least} to {most}."
+                return (
+                    f"One word is sent, Low or High: High with probability {least} for the lowest number and "
+                    f"{most} for the highest."
+                )
         raise InputError("mechanism", self.mechanism.kind, "one that a page can carry")
 
     def number(self, value: float) -> str:
