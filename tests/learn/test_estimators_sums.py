@@ -16,6 +16,7 @@ from estimator_rows import farthest
 from discreet.errors import InputError
 from discreet.learn.estimators import (
     DPPCA,
+    DPBoostedTrees,
     DPKMeans,
     DPLinearRegression,
     DPNaiveBayes,
@@ -23,6 +24,7 @@ from discreet.learn.estimators import (
     linear_regression,
     naive_bayes,
     pca,
+    stumps,
 )
 from discreet.learn.estimators.moments import FINE, fine, second_moments, whole_rows
 from discreet.learn.estimators.price import read_price
@@ -37,6 +39,8 @@ ESTIMATORS = {
     "bayes": DPNaiveBayes(rho=1, bounds=BOX, classes=2, malformed="absorb"),
     "bayes, codes": DPNaiveBayes(rho=1, bounds=BOX, classes=2, categories={1: 4}, malformed="absorb"),
     "kmeans": DPKMeans(3, rho=1, bounds=BOX),
+    "trees": DPBoostedTrees(rho=1, bounds=BOX, classes=2, rounds=2, leaves=3, malformed="absorb"),
+    "trees, codes": DPBoostedTrees(rho=1, bounds=BOX, classes=3, categories={1: 4}, rounds=2, malformed="absorb"),
 }
 
 
@@ -71,6 +75,7 @@ def _too_long(steps, norm, radius):
         ("regression, cut", linear_regression, "whole_rows", _too_long),
         ("pca, cut", pca, "whole_rows", _too_long),
         ("kmeans", kmeans, "whole_rows", lambda steps, norm, radius: np.rint(4 * steps * radius / norm)),
+        ("trees", stumps, "gradients", lambda scores, targets: np.full_like(scores, 2**12 + 1)),
         ("bayes", naive_bayes, "norms", lambda columns: (2**12, 2**24)),
     ],
 )
@@ -155,3 +160,26 @@ def test_the_till_refuses_more_than_its_price():
     till.sums(np.zeros(1, dtype=np.int64), share=Fraction(2, 3), l1=1, l2_squared=1)
     with pytest.raises(InputError, match="left"):
         till.sums(np.zeros(1, dtype=np.int64), share=Fraction(1, 2), l1=1, l2_squared=1)
+
+
+def test_gradients_are_whole_and_bounded():
+    """For every score: in units of 2**12, as far as declared and no farther, and close to the real ones."""
+    chance, unit = np.random.default_rng(4), 2**12
+    ends = np.array([-(2**14), 2**14])
+    scores = np.concatenate([np.arange(-(2**14), 2**14 + 1), ends, ends])[:, None]
+    targets = chance.integers(0, 2, size=len(scores))
+    steps = stumps.gradients(scores, targets)
+    real = 1 / (1 + np.exp(-scores[:, 0] / 1024)) - targets
+    assert np.abs(steps).max() <= unit
+    assert np.abs(steps[:, 0] / unit - real).max() <= 1 / unit
+    scores = chance.integers(-(2**14), 2**14, size=(20_000, 5))
+    scores[:1000] //= 500
+    targets = chance.integers(0, 5, size=len(scores))
+    steps = stumps.gradients(scores, targets)
+    assert np.abs(steps).sum(axis=1).max() <= 2 * unit
+    assert (steps**2).sum(axis=1).max() <= 2 * unit**2
+    odds = np.exp((scores - scores.max(axis=1, keepdims=True)) / 1024)
+    real = odds / odds.sum(axis=1, keepdims=True) - np.eye(5)[targets]
+    assert np.abs(steps / unit - real).max() <= 1.001 / unit
+    alone = np.concatenate([stumps.gradients(scores[i : i + 1], targets[i : i + 1]) for i in range(300)])
+    assert (steps[:300] == alone).all()

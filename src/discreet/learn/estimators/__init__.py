@@ -9,26 +9,41 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from discreet.learn.estimators.boosted_trees import DPBoostedTrees
     from discreet.learn.estimators.kmeans import DPKMeans
+    from discreet.learn.estimators.linear_classifier import DPLinearClassifier
     from discreet.learn.estimators.linear_regression import DPLinearRegression
     from discreet.learn.estimators.naive_bayes import DPNaiveBayes
     from discreet.learn.estimators.pca import DPPCA
+    from discreet.learn.estimators.sgd_classifier import DPSGDClassifier
 
 _HOMES = {
     "DPPCA": "pca",
+    "DPBoostedTrees": "boosted_trees",
     "DPKMeans": "kmeans",
+    "DPLinearClassifier": "linear_classifier",
     "DPLinearRegression": "linear_regression",
     "DPNaiveBayes": "naive_bayes",
+    "DPSGDClassifier": "sgd_classifier",
 }
 
-__all__ = ["DPPCA", "DPKMeans", "DPLinearRegression", "DPNaiveBayes"]
+__all__ = [
+    "DPPCA",
+    "DPBoostedTrees",
+    "DPKMeans",
+    "DPLinearClassifier",
+    "DPLinearRegression",
+    "DPNaiveBayes",
+    "DPSGDClassifier",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if find_spec("sklearn") is None:
-        raise MissingExtraError("learn", "scikit-learn")
+    for needed in ("sklearn", "jax") if name in ("DPLinearClassifier", "DPSGDClassifier") else ("sklearn",):
+        if find_spec(needed) is None:
+            raise MissingExtraError("learn", needed)
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 

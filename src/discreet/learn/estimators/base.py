@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_array, column_or_1d, validate_data
 
+from discreet.core.loss import Loss, Pure
+from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.learn.estimators.box import Floats
 from discreet.learn.estimators.plan import FitPlan
-from discreet.learn.estimators.price import Price, Privacy, read_claim, read_price
+from discreet.learn.estimators.price import Claim, Price, Privacy, read_claim, read_price
 from discreet.learn.estimators.rows import ArrayData, Malformed, Rows, read_labels, read_mode, read_numbers
+from discreet.learn.estimators.till import Till
 from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
 
 __all__ = ["PrivateEstimator"]
+
+Measure = Callable[[Rows, Till], dict[str, Any]]
+Measured = Callable[[Rows, Bits | None], dict[str, Any]]
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
@@ -87,29 +95,49 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             check_classification_targets(targets)
         return read_labels(targets, classes, self._mode())
 
-    def _fitted(self, measure: Any, settings: dict[str, Any], rows: Rows) -> dict[str, Any]:
-        """Pay, measure, and say what it cost. The result holds only what came out of the till."""
+    def _fitted(self, measure: Measure, settings: dict[str, Any], rows: Rows) -> dict[str, Any]:
+        """Pay, measure through a till, and say what it cost. The result holds only what came out of the till."""
         price = self._price()
+        noise = "discrete Laplace" if price.currency == "epsilon" else "discrete Gaussian"
+        mechanism = f"{noise} on integer sums; then {type(self).__name__}"
+        settings = {**settings, "price": [price.currency, str(price.amount)]}
+
+        def measured(data: Rows, bits: Bits | None) -> dict[str, Any]:
+            return measure(data, Till(price, bits))
+
+        return self._paid(measured, settings, price.cost, mechanism, read_claim(price), rows)
+
+    def _paid(
+        self, measured: Measured, settings: dict[str, Any], cost: Loss, mechanism: str, claim: Claim, rows: Rows
+    ) -> dict[str, Any]:
+        """Charge the cost, if there is a ledger, then measure; through the one door."""
+        name, identity = type(self).__name__, None
+        found: dict[str, Any]
         if self.ledger is None:
             for field in ("dataset", "allotment", "release"):
                 if getattr(self, field) is not None:
                     raise InputError("ledger", None, f"given where {field} is")
-            plan = FitPlan(type(self).__name__, settings, price, "arrays", measure)
-            found, identity = plan.measured(rows), None
+            found = measured(rows, None)
         else:
             if self.dataset is None:
                 raise InputError("dataset", None, "the name of the data on the ledger")
-            plan = FitPlan(type(self).__name__, settings, price, self.dataset, measure)
+            plan = FitPlan(name, settings, cost, mechanism, self.dataset, measured)
             books = Ledger.open(self.ledger) if isinstance(self.ledger, (str, Path)) else self.ledger
             who = getpass.getuser() if self.who is None else self.who
             kind = books.account(self.dataset).budget.allotment(self.allotment).kind
-            aim = price.delta if kind == "plan" else None
+            aim = claim.delta if kind == "plan" and not isinstance(claim, Pure) else Fraction(0)
             answer = through_the_door(
-                plan, ArrayData(rows), books, who=who, release=self.release, allotment=self.allotment, delta=aim
+                plan,
+                ArrayData(rows),
+                books,
+                who=who,
+                release=self.release,
+                allotment=self.allotment,
+                delta=aim if kind == "plan" else None,
             )
-            found, identity = answer.result, answer.release  # type: ignore[assignment]
-        self.loss_ = plan.cost
-        self.privacy_ = Privacy(plan.cost, read_claim(price), identity)
+            found, identity = cast(dict[str, Any], answer.result), answer.release
+        self.loss_ = cost
+        self.privacy_ = Privacy(cost, claim, identity)
         return found
 
 

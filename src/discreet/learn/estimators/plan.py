@@ -9,33 +9,27 @@ from typing import Any
 
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
-from discreet.core.wire import Json, canonical
-from discreet.learn.estimators.price import Price
+from discreet.core.wire import Json, canonical, loss_to_json
 from discreet.learn.estimators.rows import Rows
-from discreet.learn.estimators.till import Till
 
 __all__ = ["FitPlan"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitPlan:
-    """Everything private about a fit: `measure` sees rows and a till, and returns what came out of the till.
+    """Everything private about a fit: `measured(rows, bits)` returns what the fit may know, as plain values.
 
     Guarantee
-        Costs `price.cost` for each row added or removed, if `measure` asks the till with true norms. What an estimator
-        makes of the result afterwards is post-processing. Proof: docs/proofs/estimators.md.
+        Costs `cost` for each row added or removed if `measured` does. What an estimator makes of the result afterwards
+        is post-processing. Proof: docs/proofs/estimators.md.
     """
 
     estimator: str
     settings: dict[str, Any]
-    price: Price
+    cost: Loss
+    mechanism: str
     dataset: str
-    measure: Callable[[Rows, Till], dict[str, Any]]
-
-    @property
-    def cost(self) -> Loss:
-        """The price of the whole fit."""
-        return self.price.cost
+    measured: Callable[[Rows, Bits | None], dict[str, Any]]
 
     @property
     def digest(self) -> str:
@@ -44,20 +38,9 @@ class FitPlan:
         return hashlib.sha256(canonical(content).encode()).hexdigest()
 
     @property
-    def mechanism(self) -> str:
-        """What adds the noise, in words."""
-        noise = "discrete Laplace" if self.price.currency == "epsilon" else "discrete Gaussian"
-        return f"{noise} on integer sums; then {self.estimator}"
-
-    @property
     def query(self) -> dict[str, Json]:
         """The settings as plain values, for the record."""
-        price: list[Json] = [self.price.currency, str(self.price.amount), str(self.price.delta)]
-        return {"fit": self.estimator, "settings": self.settings, "price": price}
-
-    def measured(self, rows: Rows, bits: Bits | None = None) -> dict[str, Any]:
-        """What the till gave out."""
-        return self.measure(rows, Till(self.price, bits))
+        return {"fit": self.estimator, "settings": self.settings, "cost": loss_to_json(self.cost)}
 
     def run(self, data: Rows, bits: Bits) -> dict[str, Any]:
         """Called by the one door only."""

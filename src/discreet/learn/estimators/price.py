@@ -15,9 +15,10 @@ from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.parameters import LARGEST, SMALLEST
 
-__all__ = ["Noise", "Price", "Privacy", "read_price"]
+__all__ = ["Claim", "Noise", "Price", "Privacy", "read_claim", "read_price"]
 
 Noise = Gaussian | Laplace
+Claim = Pure | Approx | ZCDP
 
 _STEPS = 10**12  # rho is a multiple of 1/_STEPS
 
@@ -69,7 +70,7 @@ class Privacy:
     """What a fitted estimator gives away, in words and numbers."""
 
     loss: Loss
-    claim: Pure | Approx | ZCDP
+    claim: Claim
     release: str | None
     """The id on the ledger, if a ledger was charged."""
 
@@ -89,7 +90,7 @@ def read_price(epsilon: Number | None, delta: Number | None, rho: Number | None)
     """`epsilon` alone is pure; `epsilon` and `delta`, or `rho`, buy Gaussian noise.
 
     >>> read_price(1, None, None).currency, float(read_price(1, 1e-5, None).amount)
-    ('epsilon', 0.027...)
+    ('epsilon', 0.0305...)
     """
     if (epsilon is None) == (rho is None):
         hint = "epsilon=1 (pure), epsilon=1 with delta=1e-6, or rho=0.05 (zCDP)."
@@ -103,7 +104,7 @@ def read_price(epsilon: Number | None, delta: Number | None, rho: Number | None)
     return Price("rho", _largest_rho(target, missed), missed) if missed else Price("epsilon", target)
 
 
-def read_claim(price: Price) -> Pure | Approx | ZCDP:
+def read_claim(price: Price) -> Claim:
     """The price as people state it."""
     if price.currency == "epsilon":
         return Pure(price.amount)

@@ -1,0 +1,152 @@
+"""Boosted trees on one column each: an additive model that can be read, column by column."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.core.exact import Number
+from discreet.core.packed import packed, unpacked
+from discreet.errors import InputError
+from discreet.learn.estimators.base import PrivateEstimator
+from discreet.learn.estimators.box import Floats
+from discreet.learn.estimators.columns import Columns, read_columns
+from discreet.learn.estimators.rows import Rows, read_classes
+from discreet.learn.estimators.stumps import Boosting, added_up, boosted, leaf_noise
+from discreet.learn.estimators.till import Till
+
+__all__ = ["DPBoostedTrees"]
+
+
+class DPBoostedTrees(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """Gradient boosting in rounds over the columns, one small tree on one column at a time (an explainable boosting
+    machine with noise).
+
+    Columns are cut into declared bins and counted once, with noise. A tree puts bins together in `leaves` leaves at
+    random, so its shape costs nothing; each leaf gets a noisy sum of gradients. Sums of many trees smooth both out.
+
+    * `classes`: the labels, or how many there are. * `bounds`: (lower, upper) of number columns.
+    * `categories`: {place of a column: how many codes it has}. * `bins` of each number column, of equal width.
+    * `rounds`, `rate`, `leaves`: fixed beforehand. More rounds fit better and have more noise.
+
+    Guarantee: see `PrivateEstimator`; the norms are in docs/proofs/estimators.md, "Boosting".
+
+    Fitted: `classes_`, `shapes_` (for each column, numbers first: what each of its bins adds to the scores; the last
+    bin is for what is missing or unknown), `noise_` (standard deviation of a leaf's sum, in rows), `loss_`, `privacy_`.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        classes: Any = None,
+        bounds: Any = None,
+        categories: Any = None,
+        bins: int = 64,
+        rounds: int = 20,
+        rate: float = 0.5,
+        leaves: int = 8,
+        ledger: Any = None,
+        dataset: str | None = None,
+        allotment: str | None = None,
+        who: str | None = None,
+        release: str | None = None,
+        malformed: str = "refuse",
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.classes = classes
+        self.bounds = bounds
+        self.categories = categories
+        self.bins = bins
+        self.rounds = rounds
+        self.rate = rate
+        self.leaves = leaves
+        self.ledger = ledger
+        self.dataset = dataset
+        self.allotment = allotment
+        self.who = who
+        self.release = release
+        self.malformed = malformed
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
+        """Count the columns and grow the trees. Every call spends."""
+        price = self._price()
+        labels = read_classes(self.classes)
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        features, targets = self._read(X, reset=True, targets=y)
+        columns = read_columns(self.bounds, self.categories, features.shape[1])
+        bins = self._whole("bins", 2, 4096)
+        shape = self._shape(columns, bins, len(labels))
+        rows = Rows(features, self._labels(targets, labels))
+        noise = leaf_noise(price, shape)  # refuses what is too little before it is spent
+
+        def measure(rows: Rows, till: Till) -> dict[str, Any]:
+            tables = boosted(binned(rows.features, columns, bins), np.asarray(rows.targets), shape, till)
+            return {"tables": [packed(table) for table in tables]}
+
+        kept = {"bins": bins, "rounds": shape.rounds, "rate": shape.rate, "leaves": shape.leaves}
+        found = self._fitted(measure, {"classes": labels.tolist(), **columns.told(), **kept}, rows)
+        self.classes_ = labels
+        self.noise_ = {"leaf": math.sqrt(noise.variance) / 2**12}
+        self.shapes_ = [unpacked(table) / 2**10 for table in found["tables"]]
+        self._columns, self._bins = columns, bins
+        return self
+
+    def _shape(self, columns: Columns, bins: int, classes: int) -> Boosting:
+        if isinstance(self.rate, bool) or not isinstance(self.rate, (int, float)) or not 0 < self.rate <= 1:
+            raise InputError("rate", self.rate, "more than 0 and at most 1")
+        sizes = (*(bins + 1 for _ in columns.numbers), *(size + 1 for size in columns.sizes))
+        ordered = (*(True for _ in columns.numbers), *(False for _ in columns.sizes))
+        rounds, leaves = self._whole("rounds", 1, 10_000), self._whole("leaves", 2, 1024)
+        return Boosting(sizes, ordered, classes, rounds, float(self.rate), leaves)
+
+    def _whole(self, field: str, least: int, most: int) -> int:
+        value = getattr(self, field)
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+            raise InputError(field, value, f"a whole number from {least} to {most:,}")
+        return int(value)
+
+    def decision_function(self, X: Any) -> Floats:  # noqa: N803
+        """Scores: for two classes one, above zero for the second; else one a class. Free."""
+        check_is_fitted(self, "shapes_")
+        features, _ = self._read(X, reset=False)
+        scores = added_up(self.shapes_, binned(features, self._columns, self._bins))
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """How likely each class is; free."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros(len(scores)), scores])
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """The likeliest class; free."""
+        scores = self.decision_function(X)
+        places = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[places])
+
+
+def binned(features: Floats, columns: Columns, bins: int) -> NDArray[np.int64]:
+    """Places of bins: numbers in equal widths from bound to bound, then categories; the last bin is for the rest."""
+    numbers = features[:, list(columns.numbers)]
+    missing = np.isnan(numbers)
+    width = columns.box.upper - columns.box.lower
+    shares = (np.where(missing, columns.box.lower, numbers) - columns.box.lower) / np.where(width > 0, width, 1.0)
+    places = np.floor(np.clip(shares, 0.0, 1.0) * bins).astype(np.int64)
+    codes = [np.where(missing, bins, np.minimum(places, bins - 1))]
+    for place, size in enumerate(columns.sizes):
+        code = columns.codes(features, place)
+        codes.append(np.where(code < 0, size, code)[:, None])
+    return np.concatenate(codes, axis=1)

@@ -1,0 +1,89 @@
+"""Logistic regression by noisy gradient descent, on raw or fixed features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.core.exact import Number
+from discreet.learn.estimators.descent import Apply, DescentClassifier
+from discreet.learn.model import model_named
+
+__all__ = ["DPLinearClassifier"]
+
+
+class DPLinearClassifier(DescentClassifier):
+    """Multinomial logistic regression within (epsilon, delta).
+
+    * `classes`: the labels, or how many there are.
+    * `bounds`: (lower, upper), numbers or one number a feature; rows are scaled to [-1, 1] from `origin` (the middle,
+      unless given).
+    * `features`: a fixed function from rows within bounds to rows of features, each row by itself (of images, say); it
+      is part of the question and must not have been made from private data.
+    * `lot`: rows expected in each step, all of them if None; `steps`; `clip` (length of a row's gradient); `rate`
+      (None: as fast as noise allows), `momentum`, `ema` (decay of an average of the weights): fixed beforehand.
+    * `noise`: "device" (floating point) or "exact".
+
+    Fitted: `classes_`, `coef_`, `intercept_`, `recipe_`, `noise_` (on each entry of a mean gradient), `loss_`,
+    `privacy_`.
+    """
+
+    _pace = (0.012, 0.05, 8.0)
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        classes: Any = None,
+        bounds: Any = None,
+        origin: Any = None,
+        features: Any = None,
+        lot: int | None = None,
+        steps: int = 100,
+        clip: float = 1.0,
+        rate: float | None = None,
+        momentum: float = 0.9,
+        ema: float = 0.9,
+        noise: str = "device",
+        ledger: Any = None,
+        dataset: str | None = None,
+        allotment: str | None = None,
+        who: str | None = None,
+        release: str | None = None,
+        malformed: str = "refuse",
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.classes = classes
+        self.bounds = bounds
+        self.origin = origin
+        self.features = features
+        self.lot = lot
+        self.steps = steps
+        self.clip = clip
+        self.rate = rate
+        self.momentum = momentum
+        self.ema = ema
+        self.noise = noise
+        self.ledger = ledger
+        self.dataset = dataset
+        self.allotment = allotment
+        self.who = who
+        self.release = release
+        self.malformed = malformed
+
+    def _network(self, inputs: int, outputs: int) -> tuple[Apply, Any, dict[str, Any]]:
+        model = model_named("logistic")
+        return model.apply, model.params(inputs, outputs), {"model": "logistic"}
+
+    @property
+    def coef_(self) -> Any:
+        """One line of weights a class, on features as the model sees them."""
+        return self.params_[0]["w"].T
+
+    @property
+    def intercept_(self) -> Any:
+        """One a class."""
+        return self.params_[0]["b"]

@@ -1,0 +1,138 @@
+"""Classifiers trained by noisy descent: manners, price, ledger, and what they refuse."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+pytest.importorskip("jax")
+
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import (
+    check_estimator_cloneable,
+    check_estimators_pickle,
+    check_fit2d_predict1d,
+    check_get_params_invariance,
+    check_no_attributes_set_in_init,
+    check_parameters_default_constructible,
+    check_set_params,
+)
+
+from discreet.errors import BudgetError, InputError, LossError
+from discreet.learn.estimators import DPLinearClassifier, DPSGDClassifier
+from discreet.ledger.budget import Allotment, Budget
+from discreet.ledger.ledger import Ledger
+
+SETTINGS = {"epsilon": 3, "delta": 1e-5, "bounds": (-1, 1), "classes": 2, "steps": 20}
+LINEAR = DPLinearClassifier(**SETTINGS)
+NET = DPSGDClassifier(**SETTINGS, hidden=(8,))
+
+
+def rows(count=2000):
+    chance = np.random.default_rng(0)
+    features = chance.uniform(-1, 1, size=(count, 3))
+    return features, (features[:, 0] > features[:, 1] / 2).astype(int)
+
+
+@pytest.mark.parametrize("model", [LINEAR, NET], ids=["linear", "net"])
+@pytest.mark.parametrize(
+    "check",
+    [
+        check_estimator_cloneable,
+        check_get_params_invariance,
+        check_no_attributes_set_in_init,
+        check_parameters_default_constructible,
+        check_set_params,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_scikit_learn_knows_its_manners(model, check):
+    """The checks that train nothing: every other would be a run with noise of its own, on rows it outweighs."""
+    check(type(model).__name__, clone(model))
+
+
+@pytest.mark.parametrize("check", [check_estimators_pickle, check_fit2d_predict1d], ids=lambda check: check.__name__)
+def test_scikit_learn_knows_its_manners_once_trained(check):
+    check("DPLinearClassifier", clone(LINEAR).set_params(classes=3, bounds=(-10, 10), steps=20, delta=1e-5))
+
+
+def test_it_learns_and_says_what_it_cost():
+    features, targets = rows()
+    model = clone(LINEAR).fit(features, targets)
+    assert model.score(features, targets) > 0.9
+    assert 2.9 < model.privacy_.claim.epsilon <= 3
+    assert model.privacy_.claim.delta == Fraction(1, 100_000)
+    assert model.loss_ == model.recipe_.cost == model.recipe(2000).cost
+    assert model.coef_.shape == (2, 3)
+    assert np.allclose(model.predict_proba(features).sum(axis=1), 1)
+
+
+def test_any_model_and_any_fixed_features():
+    features, targets = rows()
+    three = targets + (features[:, 2] > 0.5)
+    model = clone(NET).set_params(classes=3, features=lambda x: np.concatenate([x, x**2], axis=1))
+    assert model.fit(features, three).score(features, three) > 0.6
+    assert model.params_[0]["w"].shape == (6, 8)
+    weights = {"w": np.zeros((3, 2), dtype=np.float32)}
+    own = clone(NET).set_params(model=(lambda params, x: x @ params["w"], weights))
+    assert own.fit(features, targets).score(features, targets) > 0.8
+    exact = clone(LINEAR).set_params(noise="exact").fit(features, targets)
+    assert exact.predict(features).shape == (2000,)
+
+
+def test_the_run_is_charged_before_it_starts(tmp_path):
+    ledger = Ledger.open(tmp_path / "books.db")
+    parts = [Allotment("models", "plan", epsilon=4, delta="1e-5"), Allotment("rest", "zcdp", epsilon=1, delta="1e-6")]
+    ledger.create("visits", Budget(epsilon=5, delta="2e-5", allotments=parts), who="test")
+    features, targets = rows()
+    model = clone(LINEAR).set_params(ledger=ledger, dataset="visits", allotment="models", who="ann")
+    model.fit(features, targets)
+    assert ledger.remaining("visits", "models").amount == 4 - model.privacy_.claim.epsilon
+    with pytest.raises(BudgetError):
+        clone(model).fit(features, targets)
+    with pytest.raises(LossError):  # random lots have no zCDP statement
+        clone(model).set_params(allotment="rest", lot=200).fit(features, targets)
+    assert len(ledger.releases("visits")) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ({"epsilon": None}, "epsilon"),
+        ({"delta": None}, "delta"),
+        ({"rho": 1}, "delta"),
+        ({"classes": None}, "classes"),
+        ({"bounds": None}, "bounds"),
+        ({"lot": 3000}, "lot"),
+        ({"steps": 0}, "steps"),
+        ({"clip": 0}, "bound"),
+        ({"noise": "none"}, "noise"),
+        ({"features": 3}, "features"),
+        ({"features": lambda x: x[:, 0]}, "features"),
+        ({"hidden": ()}, "hidden"),
+        ({"hidden": (0,)}, "hidden"),
+        ({"model": 3}, "model"),
+        ({"model": (lambda params, x: x, 0.0)}, "model"),
+    ],
+)
+def test_what_is_refused(settings, field):
+    features, targets = rows()
+    with pytest.raises(InputError) as caught:
+        clone(NET).set_params(**settings).fit(features, targets)
+    assert caught.value.field == field
+
+
+def test_rows_that_are_malformed():
+    features, targets = rows()
+    with pytest.raises(InputError, match="classes"):
+        clone(LINEAR).fit(features, targets + 1)
+    features[0, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        clone(LINEAR).fit(features, targets)
+    model = clone(LINEAR).set_params(malformed="absorb").fit(features, targets + 1)
+    assert model.recipe_.examples == 2000
+    with pytest.warns(UserWarning, match="1/examples"):
+        clone(LINEAR).set_params(delta=0.001, steps=1).fit(features[1:], targets[1:])
