@@ -61,6 +61,7 @@ class Site:
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()
         while not self.server.started:
+            assert self.thread.is_alive()
             self.thread.join(0.01)
 
     def stop(self):

@@ -95,6 +95,16 @@ def test_estimates_are_the_same_from_a_store_and_from_files(folder):
     run("survey", "estimate", "survey.toml", "reports.db", "--plot", "plot.gif", cwd=folder, code=2)
 
 
+def test_before_anyone_has_answered_there_is_no_estimate(folder):
+    open_reports(str(folder / "fresh.db"), Questionnaire.load(folder / "survey.toml").digest).close()
+    found = json.loads(run("survey", "estimate", "survey.toml", "fresh.db", "--json", cwd=folder).stdout)
+    assert found["reports"] == 0
+    assert {one["value"] for question in found["questions"] for one in question["estimates"]} == {None}
+    assert "0 reports" in run("survey", "estimate", "survey.toml", "fresh.db", cwd=folder).stdout
+    told = run("survey", "estimate", "survey.toml", "fresh.db", "--plot", "x.svg", cwd=folder, code=2).stderr
+    assert "at least one report" in told
+
+
 def edited(folder, name, change):
     """A copy of the exported reports with something wrong."""
     with (folder / "reports.csv").open(newline="") as file:

@@ -196,6 +196,9 @@ def test_a_store_that_is_away_keeps_nothing_and_says_only_that(client, reports, 
 def test_results_say_what_estimate_says(client, reports):
     empty = client.get("/results")
     assert "No report yet" in empty.text
+    assert client.get("/results.json").json()["questions"][0]["estimates"] == [
+        {"label": "Yes", "value": None, "lower": None, "upper": None}
+    ]
     rng = np.arange(300)
     for number in rng:
         answers = {"pills": "Yes" if number % 3 == 0 else "No"}

@@ -57,7 +57,7 @@ class Estimated:
 
     def number(self, value: float) -> str:
         """A value as people read it."""
-        return self.question.number(value)
+        return "-" if math.isnan(value) else self.question.number(value)
 
     def rows(self) -> list[list[str]]:
         """Label, estimate, lower and upper end, as text."""
@@ -85,10 +85,15 @@ class Estimated:
             "epsilon": float(self.question.epsilon),
             "mechanism": self.question.mechanism.kind,
             "estimates": [
-                {"label": label, "value": float(value), "lower": float(low), "upper": float(high)}
+                {"label": label, "value": _plain(value), "lower": _plain(low), "upper": _plain(high)}
                 for label, value, low, high in every
             ],
         }
+
+
+def _plain(value: float) -> float | None:
+    """A number for JSON, which has none for what is not known yet."""
+    return None if math.isnan(value) else float(value)
 
 
 def estimates(
