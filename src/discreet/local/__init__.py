@@ -5,10 +5,13 @@
 | which of a few categories people are in | `GRR`; two coins are `GRR.coin()` |
 | which of many | `OLH` (short reports), `Subset` and `OUE` (long ones), `Hadamard`, `SUE` |
 | the mean of a number | `Hybrid`; `Duchi` is one bit, `Piecewise` for large epsilon; `VectorMean` for several numbers |
+| common strings | `HeavyHitters` finds them; `Rappor` looks for candidates, and may be asked again |
+| the same thing again and again | `Longitudinal`, which remembers |
 
 `best` chooses and says why; `half_width` and `sample_size` plan. `difference` compares groups, `stratified` and
 `weighted` put unequal ones together. A `Survey` gives a mechanism a name, so that replies cannot be mixed up;
 `write` saves them and `aggregate` adds them up in the engine.
+`shuffled` says what reports cost once nobody knows whose is whose.
 """
 
 from discreet.local.aggregate import aggregate
@@ -19,13 +22,17 @@ from discreet.local.estimate import Estimate
 from discreet.local.files import write
 from discreet.local.grr import GRR
 from discreet.local.hadamard import Hadamard
+from discreet.local.heavy import Found, HeavyHitters, HeavyReports
 from discreet.local.hybrid import Hybrid
 from discreet.local.limit import limit
+from discreet.local.longitudinal import Longitudinal, Memory
 from discreet.local.mean import Mean, MeanEstimate
 from discreet.local.olh import OLH
 from discreet.local.piecewise import Piecewise
 from discreet.local.planner import half_width, sample_size
 from discreet.local.protocol import Oracle, Responder
+from discreet.local.rappor import Rappor, RapporClient, RapporReports
+from discreet.local.shuffle import closed_form, shuffled, shuffled_delta
 from discreet.local.strata import Pooled, stratified, weighted
 from discreet.local.subset import Subset
 from discreet.local.survey import Batch, Reply, Survey
@@ -44,13 +51,21 @@ __all__ = [
     "Difference",
     "Duchi",
     "Estimate",
+    "Found",
     "Hadamard",
+    "HeavyHitters",
+    "HeavyReports",
     "Hybrid",
+    "Longitudinal",
     "Mean",
     "MeanEstimate",
+    "Memory",
     "Oracle",
     "Piecewise",
     "Pooled",
+    "Rappor",
+    "RapporClient",
+    "RapporReports",
     "Reply",
     "Responder",
     "Subset",
@@ -59,11 +74,14 @@ __all__ = [
     "VectorMean",
     "aggregate",
     "best",
+    "closed_form",
     "difference",
     "half_width",
     "limit",
     "responder_from_dict",
     "sample_size",
+    "shuffled",
+    "shuffled_delta",
     "stratified",
     "weighted",
     "write",

@@ -54,7 +54,7 @@ class Difference:
     def interval(self, confidence: float = 0.95, *, together: bool = False) -> Floats:
         """Rows (lower, upper) of each difference."""
         miss = float(1 - read_confidence(confidence)) / (len(self.values) if together else 1)
-        half = NormalDist().inv_cdf(1 - miss / 2) * self.errors
+        half = -NormalDist().inv_cdf(miss / 2) * self.errors
         return np.column_stack([self.values - half, self.values + half])
 
 

@@ -27,6 +27,8 @@ def evenly(bound: int, count: int, bits: Bits) -> NDArray[Any]:
     A word times the bound, divided by the size of a word: each result has equally many words once those whose
     remainder is too small are drawn again.
     """
+    word: np.dtype[Any]
+    wide: np.dtype[Any]
     if bound <= 1 << 12:
         word, wide, digits = np.dtype(np.uint16), np.dtype(np.uint32), 16
     elif bound <= 1 << 24:

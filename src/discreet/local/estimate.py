@@ -87,7 +87,7 @@ class Estimate:
         if self.method != "unbiased":
             raise InputError("interval", self.method, "asked of the unbiased estimate", "Consistent shares are biased.")
         miss = float(1 - read_confidence(confidence)) / (len(self) if together else 1)
-        z2 = NormalDist().inv_cdf(1 - miss / 2) ** 2 / self.n
+        z2 = NormalDist().inv_cdf(miss / 2) ** 2 / self.n
         v0, v1, v2 = self._spread(of)
         ends = []
         for centre, sign in ((self.frequencies - self.jump / 2, -1), (self.frequencies + self.jump / 2, 1)):

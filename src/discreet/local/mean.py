@@ -61,7 +61,7 @@ class MeanEstimate:
     def interval(self, confidence: float = 0.95, *, together: bool = False) -> Floats:
         """Rows (lower, upper), by the normal approximation; `together`: all hold at once."""
         miss = float(1 - read_confidence(confidence)) / (len(self.values) if together else 1)
-        half = NormalDist().inv_cdf(1 - miss / 2) * self.standard_error()
+        half = -NormalDist().inv_cdf(miss / 2) * self.standard_error()
         return np.column_stack([self.values - half, self.values + half])
 
 
@@ -143,7 +143,7 @@ class Mean(Responder):
         """The mean, unbiased for numbers on the lattice (others are off by half a step at most)."""
         found = self.own(reports)
         scales = np.array([float(scale) for scale in self.scales])
-        mean, square = scales @ found.first / found.n, scales**2 @ found.second / found.n
+        mean, square = float(scales @ found.first) / found.n, float(scales**2 @ found.second) / found.n
         half, middle = float((self.upper - self.lower) / 2), float((self.upper + self.lower) / 2)
         spread = max(0.0, square - mean**2) / max(1, found.n - 1)
         return MeanEstimate(found.n, np.array([middle + half * mean]), np.array([half**2 * spread]))
@@ -176,4 +176,4 @@ class Mean(Responder):
         miss = float(1 - read_confidence(confidence))
         half = float((self.upper - self.lower) / 2)
         worst = max(float(self.point_variance(point)) + (1 - (point / self.steps) ** 2) for point in (0, self.steps))
-        return NormalDist().inv_cdf(1 - miss / 2) * half * math.sqrt(worst / read_count(n, "n"))
+        return -NormalDist().inv_cdf(miss / 2) * half * math.sqrt(worst / read_count(n, "n"))

@@ -134,7 +134,8 @@ class OLH(Oracle):
             listed = np.flatnonzero(times)
             times = times[listed]
         else:
-            listed = read_values([reports] if np.isscalar(reports) else reports, "reports")
+            given: Any = [reports] if np.isscalar(reports) else reports
+            listed = read_values(given, "reports")
             if listed.size and (int(listed.min()) < 0 or int(listed.max()) >= self.reports):
                 raise InputError("reports", "one out of range", f"from 0 to {self.reports - 1}")
         often = np.ones(len(listed), dtype=np.int64) if times is None else read_times(times, len(listed))

@@ -49,7 +49,8 @@ def read_packed(reports: Any, categories: int) -> NDArray[np.uint8]:
     spare = 8 * width - categories
     if spare and len(reports) and int((reports[:, -1] & ((1 << spare) - 1)).max()):
         raise InputError("reports", "bits beyond the last category", allowed)
-    return reports
+    rows: NDArray[np.uint8] = reports
+    return rows
 
 
 def bit_sums(rows: NDArray[np.uint8], categories: int, times: Integers | None = None) -> NDArray[np.int64]:

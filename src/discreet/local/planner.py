@@ -75,4 +75,4 @@ def unit_variance(mechanism: Oracle, frequency: Number | None, of: Of) -> float:
 
 def _quantile(mechanism: Oracle, confidence: float, together: bool) -> float:
     miss = float(1 - read_confidence(confidence)) / (mechanism.categories if together else 1)
-    return NormalDist().inv_cdf(1 - miss / 2)
+    return -NormalDist().inv_cdf(miss / 2)

@@ -45,7 +45,7 @@ class Pooled:
 
     def interval(self, confidence: float = 0.95, of: Of = "population") -> Floats:
         """Rows (lower, upper), by the normal approximation."""
-        half = NormalDist().inv_cdf(1 - float(1 - read_confidence(confidence)) / 2) * np.sqrt(self.variance(of))
+        half = -NormalDist().inv_cdf(float(1 - read_confidence(confidence)) / 2) * np.sqrt(self.variance(of))
         return np.column_stack([self.frequencies - half, self.frequencies + half])
 
 

@@ -136,12 +136,13 @@ class Subset(Oracle):
     def law(self, value: int) -> dict[Report, Fraction]:
         if self.categories > _LISTED:
             raise InputError("categories", self.categories, f"at most {_LISTED} to list every report")
-        width, out = width_of(self.categories), {}
+        width = width_of(self.categories)
+        out: dict[Report, Fraction] = {}
         total = math.comb(self.categories - 1, self.size - 1) * self.ratio + math.comb(self.categories - 1, self.size)
         for chosen in itertools.combinations(range(self.categories), self.size):
             packed = sum(1 << (8 * width - 1 - place) for place in chosen)
             out[packed.to_bytes(width, "big")] = (self.ratio if value in chosen else 1) / total
-        return dict(out)
+        return out
 
     def tally(self, reports: Any, times: Integers | None = None) -> Tally:
         rows = read_packed(reports, self.categories)

@@ -40,7 +40,8 @@ def supports(
     # Axes run from the highest digit to the lowest, as C order has it.
     summed = np.fft.ifftn(weights.reshape((prime,) * digits)).real.ravel() * size
     both = 2 if prime > 2 else 1
-    return np.rint((times.sum() + both * summed) / prime).astype(np.int64)
+    sums: NDArray[np.int64] = np.rint((times.sum() + both * summed) / prime).astype(np.int64)
+    return sums
 
 
 def walsh(rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,0 +1,220 @@
+"""The most common of very many strings: found letter by letter, each person asked about one prefix only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number
+from discreet.core.loss import Pure
+from discreet.core.mechanism import Bits
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.local.draws import evenly, flips
+from discreet.local.protocol import identity
+from discreet.local.ratio import epsilon_of, ratio_below, read_epsilon
+from discreet.mechanisms.inputs import read_confidence, read_count
+from discreet.noise.bits import SystemBits, words
+
+__all__ = ["Found", "HeavyHitters", "HeavyReports"]
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_PAIRS = 1 << 22  # reports times candidates looked at together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeavyReports:
+    """For each person: which level they were asked about, their keys, and a bucket."""
+
+    law: str
+    levels: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    buckets: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A common string, the share of people who have it, and an interval."""
+
+    value: str
+    share: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True)
+class HeavyHitters:
+    """Strings of up to `length` letters: each person reports a hashed prefix of a length drawn at random.
+
+    Prefixes that stand out are extended by every letter and looked for among those asked about longer ones. Hashes are
+    `parities` inner products modulo 2 with random keys, so that two prefixes collide with probability exactly
+    2^-parities.
+
+    Guarantee
+        ln(ratio)-differential privacy of every report: level and keys do not depend on the string.
+        Proof: docs/proofs/local.md.
+
+    >>> words = HeavyHitters(epsilon=4, length=4)
+    >>> reports = words.privatize(["flu"] * 4000 + ["cold"] * 3000 + ["none"] * 3000)
+    >>> sorted(found.value for found in words.search(reports))
+    ['cold', 'flu', 'none']
+    """
+
+    epsilon: Fraction
+    length: int
+    alphabet: str
+    parities: int
+
+    def __init__(
+        self, epsilon: Number, length: int = 8, alphabet: str = _ALPHABET, *, parities: int | None = None
+    ) -> None:
+        asked, most = read_epsilon(epsilon), read_count(length, "length")
+        if not isinstance(alphabet, str) or len(set(alphabet)) != len(alphabet) or not alphabet:
+            raise InputError("alphabet", alphabet, "different letters")
+        if most * len(alphabet).bit_length() > 64:
+            hint = "Fewer letters, or shorter strings."
+            raise InputError("length", length, f"at most {64 // len(alphabet).bit_length()} for this alphabet", hint)
+        for name, value in {"epsilon": asked, "length": most, "alphabet": alphabet}.items():
+            object.__setattr__(self, name, value)
+        best = min(range(1, 9), key=self._variance_with) if parities is None else read_count(parities, "parities")
+        if best > 8:
+            raise InputError("parities", parities, "at most 8")
+        object.__setattr__(self, "parities", best)
+
+    @property
+    def ratio(self) -> Fraction:
+        """The largest likelihood ratio of a report."""
+        return ratio_below(self.epsilon)
+
+    def loss(self) -> Pure:
+        """What one report costs."""
+        return Pure(min(self.epsilon, epsilon_of(self.ratio)))
+
+    @property
+    def _hit(self) -> Fraction:
+        return self.ratio / (self.ratio + (1 << self.parities) - 1)
+
+    def _variance_with(self, parities: int) -> Fraction:
+        buckets = 1 << parities
+        hit = self.ratio / (self.ratio + buckets - 1)
+        return Fraction(1, buckets) * (1 - Fraction(1, buckets)) / (hit - Fraction(1, buckets)) ** 2
+
+    @property
+    def _letter(self) -> int:
+        """Bits of one letter; 0 is the end of a string."""
+        return len(self.alphabet).bit_length()
+
+    def coded(self, values: Sequence[str]) -> NDArray[np.uint64]:
+        """Strings as whole numbers, first letter highest."""
+        codes = {letter: place + 1 for place, letter in enumerate(self.alphabet)}
+        out = np.zeros(len(values), dtype=np.uint64)
+        for place, value in enumerate(values):
+            if not isinstance(value, str) or len(value) > self.length or any(letter not in codes for letter in value):
+                allowed = f"texts of at most {self.length} letters of the alphabet"
+                raise InputError("values", "another kind of text", allowed)
+            number = 0
+            for position in range(self.length):
+                number = number << self._letter | (codes[value[position]] if position < len(value) else 0)
+            out[place] = number
+        return out
+
+    def decoded(self, code: int) -> str:
+        """A whole number as the string it stands for."""
+        letters = [code >> self._letter * place & ((1 << self._letter) - 1) for place in reversed(range(self.length))]
+        return "".join(self.alphabet[letter - 1] for letter in letters if letter)
+
+    def privatize(self, values: Sequence[str] | str, *, bits: Bits | None = None) -> HeavyReports:
+        """One report for each string."""
+        source = bits if bits is not None else SystemBits()
+        codes = self.coded([values] if isinstance(values, str) else values)
+        n, buckets = len(codes), 1 << self.parities
+        levels = evenly(self.length, n, source).astype(np.int64) + 1
+        keys = words(source, n * self.parities).reshape(n, self.parities).copy()
+        hashed = _parities(self._prefixes(codes, levels), keys)
+        moved = evenly(buckets - 1, n, source).astype(np.int64) + 1
+        return HeavyReports(self.id, levels, keys, (hashed + moved * ~flips(self._hit, n, source)) % buckets)
+
+    def _prefixes(self, codes: NDArray[np.uint64], levels: NDArray[np.int64] | int) -> NDArray[np.uint64]:
+        shift = (np.asarray(self.length - levels) * self._letter).astype(np.uint64)
+        return codes >> shift << shift
+
+    def search(self, reports: HeavyReports, *, most: int = 64, confidence: float = 0.95) -> list[Found]:
+        """Strings that stand out from none, most common first; at most `most` prefixes are followed.
+
+        Shares are unbiased for a string named in advance; of those found by looking, some are found because chance
+        raised them. Whether something stands out is corrected for the number of candidates looked at.
+        """
+        if reports.law != self.id:
+            hint = "Reports with another epsilon have another law."
+            raise InputError("reports", reports.law, f"of the law {self.id}", hint)
+        if reports.keys.shape != (len(reports.levels), self.parities):
+            raise InputError("reports", f"keys of shape {reports.keys.shape}", f"{self.parities} keys for each report")
+        if len(reports.levels) and not 1 <= reports.levels.min() <= reports.levels.max() <= self.length:
+            raise InputError("reports", "levels out of range", f"from 1 to {self.length}")
+        kept, miss = np.zeros(1, dtype=np.uint64), float(1 - read_confidence(confidence))
+        limit = read_count(most, "most")
+        shares, error = np.zeros(0), 0.0
+        for level in range(1, self.length + 1):
+            asked = reports.levels == level
+            candidates = self._extended(kept, level)
+            shares, error = self._shares(candidates, reports.keys[asked], reports.buckets[asked])
+            quantile = -NormalDist().inv_cdf(miss / len(candidates))
+            order = np.argsort(-shares)[:limit]
+            order = order[shares[order] > quantile * error]
+            kept, shares = candidates[order], shares[order]
+            if len(kept) == 0:
+                return []
+        half = -NormalDist().inv_cdf(miss / 2) * error
+        return [
+            Found(self.decoded(int(code)), float(share), float(share - half), float(share + half))
+            for code, share in zip(kept, shares, strict=True)
+        ]
+
+    def _extended(self, kept: NDArray[np.uint64], level: int) -> NDArray[np.uint64]:
+        """Every prefix kept, with every letter after it; one that has ended stays as it is."""
+        shift = np.uint64((self.length - level) * self._letter)
+        letters = np.arange(len(self.alphabet) + 1, dtype=np.uint64) << shift
+        last = kept >> shift >> np.uint64(self._letter) & np.uint64((1 << self._letter) - 1)
+        ended = (last == 0) if level > 1 else np.zeros(len(kept), dtype=np.bool_)
+        grown = (kept[~ended, None] | letters).reshape(-1)
+        return np.concatenate([kept[ended], grown])
+
+    def _shares(
+        self, candidates: NDArray[np.uint64], keys: NDArray[np.uint64], buckets: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], float]:
+        """The share of people whose prefix each candidate is, and the error of a share that is zero."""
+        n, hit, miss = len(keys), float(self._hit), 2.0**-self.parities
+        if n == 0:
+            raise InputError("reports", "none at one of the levels", "more respondents, or shorter strings")
+        supported = np.zeros(len(candidates), dtype=np.int64)
+        step = max(1, _PAIRS // len(candidates))
+        for start in range(0, n, step):
+            part = slice(start, start + step)
+            hashed = _parities(candidates[None, :], keys[part][:, None, :])
+            supported += (hashed == buckets[part][:, None]).sum(axis=0)
+        error = np.sqrt(miss * (1 - miss) / n) / (hit - miss)
+        return (supported / n - miss) / (hit - miss), float(error)
+
+    def to_dict(self) -> dict[str, Json]:
+        """All parameters as plain values."""
+        entry: dict[str, Any] = {"kind": "heavy", "epsilon": str(self.epsilon), "ratio": str(self.ratio)}
+        return {**entry, "length": self.length, "alphabet": self.alphabet, "parities": self.parities}
+
+    @property
+    def id(self) -> str:
+        """Sixteen letters that stand for all its parameters."""
+        return identity(self.to_dict())
+
+
+def _parities(codes: NDArray[np.uint64], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The bucket of each code under its keys (last axis): one inner product modulo 2 for each key."""
+    out = np.zeros(np.broadcast_shapes(codes.shape, keys.shape[:-1]), dtype=np.int64)
+    for place in range(keys.shape[-1]):
+        out = out << 1 | (np.bitwise_count(codes & keys[..., place]) & 1)
+    return out

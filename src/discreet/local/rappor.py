@@ -1,0 +1,195 @@
+"""RAPPOR: strings from an open list, reported again and again, found among candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.exact import Number
+from discreet.core.loss import Pure
+from discreet.core.mechanism import Bits
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.local.bloom import filter_bits
+from discreet.local.decode import Decoded, decode
+from discreet.local.draws import evenly, packed_flips
+from discreet.local.packed import bit_sums, read_packed, width_of
+from discreet.local.protocol import identity
+from discreet.local.ratio import epsilon_of
+from discreet.mechanisms.inputs import read_count, read_probability_inside
+from discreet.noise.bits import SystemBits
+
+__all__ = ["Rappor", "RapporClient", "RapporReports"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RapporReports:
+    """Cohorts, and packed bits for each."""
+
+    law: str
+    cohorts: NDArray[np.int64]
+    rows: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Rappor:
+    """A string's Bloom filter, scrambled once for good (`f`) and again each time (`p`, `q`).
+
+    `f` is the probability that a bit is replaced by a fair coin, for good; what is sent is 1 with probability `q` if
+    the remembered bit is 1 and `p` if it is 0. Cohorts have hash functions of their own, so that strings that collide
+    in one differ in another.
+
+    Guarantee
+        `loss(rounds)`; never more than 2 hashes ln((2-f)/f), however often one string is reported.
+        Proof: docs/proofs/local.md, "RAPPOR".
+
+    >>> law = Rappor(bits=64, hashes=2, cohorts=16, f="1/2", p="1/2", q="3/4")
+    >>> [round(float(law.loss(rounds).epsilon), 2) for rounds in (1, 10, 10_000)]
+    [1.07, 4.3, 4.39]
+    """
+
+    bits: int
+    hashes: int
+    cohorts: int
+    f: Fraction
+    p: Fraction
+    q: Fraction
+
+    def __init__(
+        self,
+        bits: int = 128,
+        hashes: int = 2,
+        cohorts: int = 64,
+        f: Number = Fraction(1, 2),
+        p: Number = Fraction(1, 2),
+        q: Number = Fraction(3, 4),
+    ) -> None:
+        size, count, groups = (
+            read_count(value, name) for value, name in ((bits, "bits"), (hashes, "hashes"), (cohorts, "cohorts"))
+        )
+        if count > size or size > 1 << 14 or groups > 1 << 14:
+            raise InputError("bits", bits, "at least as many as hashes, at most 16,384 (cohorts likewise)")
+        low, high = read_probability_inside(p, "p"), read_probability_inside(q, "q")
+        if low >= high:
+            raise InputError("q", q, f"more than p = {p}")
+        for name, value in {"bits": size, "hashes": count, "cohorts": groups, "p": low, "q": high}.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "f", read_probability_inside(f, "f"))
+
+    @property
+    def sent(self) -> tuple[Fraction, Fraction]:
+        """The probability that a bit is sent as 1, if it is 0 and if it is 1 in the filter."""
+        even = self.f / 2 * (self.p + self.q)
+        return even + (1 - self.f) * self.p, even + (1 - self.f) * self.q
+
+    def ratio(self, rounds: int | None = None) -> Fraction:
+        """The largest likelihood ratio of `rounds` reports of one string against another (None: of any number)."""
+        kept = (2 - self.f) / self.f
+        if rounds is None:
+            return kept ** (2 * self.hashes)
+        count = read_count(rounds, "rounds")
+        ones, zeros = (self.p / self.q) ** count, ((1 - self.q) / (1 - self.p)) ** count
+        return ((kept + ones) / (1 + kept * ones) * (kept + zeros) / (1 + kept * zeros)) ** self.hashes
+
+    def loss(self, rounds: int | None = None) -> Pure:
+        """What `rounds` reports of one string cost; without a number, what no number of reports exceeds."""
+        return Pure(epsilon_of(self.ratio(rounds)))
+
+    def start(self, *, bits: Bits | None = None) -> RapporClient:
+        """A respondent: a cohort drawn at random, and a memory."""
+        source = bits if bits is not None else SystemBits()
+        return RapporClient(self, int(evenly(self.cohorts, 1, source)[0]))
+
+    def privatize(self, values: Sequence[str] | str, *, bits: Bits | None = None) -> RapporReports:
+        """One report for each string, each from a respondent of their own."""
+        if isinstance(values, str):
+            values = [values]
+        source = bits if bits is not None else SystemBits()
+        cohorts = evenly(self.cohorts, len(values), source).astype(np.int64)
+        filters = np.zeros((len(values), 8 * width_of(self.bits)), dtype=np.uint8)
+        for row, (value, cohort) in enumerate(zip(values, cohorts, strict=True)):
+            filters[row, list(filter_bits(value, int(cohort), self.bits, self.hashes))] = 1
+        return RapporReports(
+            self.id, cohorts, self.instant(self.permanent(np.packbits(filters, axis=1), source), source)
+        )
+
+    def permanent(self, rows: NDArray[np.uint8], bits: Bits) -> NDArray[np.uint8]:
+        """Filters with each bit replaced by a fair coin, with probability f."""
+        replaced = packed_flips(self.f, rows.size, bits).reshape(rows.shape)
+        coins = packed_flips(Fraction(1, 2), rows.size, bits).reshape(rows.shape)
+        return (rows & ~replaced) | (coins & replaced)
+
+    def instant(self, rows: NDArray[np.uint8], bits: Bits) -> NDArray[np.uint8]:
+        """What is sent for remembered bits."""
+        ones = packed_flips(self.q, rows.size, bits).reshape(rows.shape)
+        zeros = packed_flips(self.p, rows.size, bits).reshape(rows.shape)
+        out = (rows & ones) | (~rows & zeros)
+        out[:, -1] &= np.uint8(256 - (1 << (8 * width_of(self.bits) - self.bits)))
+        return out
+
+    def counts(self, reports: RapporReports) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many reports each cohort sent, and how many of them had each bit."""
+        if reports.law != self.id:
+            hint = "Reports with other parameters have another law."
+            raise InputError("reports", reports.law, f"of the law {self.id}", hint)
+        rows = read_packed(reports.rows, self.bits)
+        if len(reports.cohorts) != len(rows) or (
+            len(rows) and (reports.cohorts.min() < 0 or reports.cohorts.max() >= self.cohorts)
+        ):
+            raise InputError("reports", "cohorts out of range", f"one from 0 to {self.cohorts - 1} for each report")
+        order = np.argsort(reports.cohorts, kind="stable")
+        sizes = np.bincount(reports.cohorts, minlength=self.cohorts)
+        parts = np.split(rows[order], np.cumsum(sizes)[:-1])
+        return sizes, np.array([bit_sums(part, self.bits) for part in parts])
+
+    def decode(self, reports: RapporReports, candidates: Sequence[str], confidence: float = 0.95) -> Decoded:
+        """Which candidates were reported, and by which share of people, with errors."""
+        sizes, counts = self.counts(reports)
+        if sizes.sum() == 0:
+            raise InputError("reports", "none", "at least one")
+        none, one = (float(chance) for chance in self.sent)
+        return decode(self, candidates, sizes, counts, none, one, confidence)
+
+    def to_dict(self) -> dict[str, Json]:
+        """All parameters as plain values."""
+        sizes: dict[str, Json] = {"bits": self.bits, "hashes": self.hashes, "cohorts": self.cohorts}
+        return {"kind": "rappor", **sizes, "f": str(self.f), "p": str(self.p), "q": str(self.q)}
+
+    @property
+    def id(self) -> str:
+        """Sixteen letters that stand for all its parameters."""
+        return identity(self.to_dict())
+
+
+class RapporClient:
+    """One respondent: a cohort, and for each string ever reported the bits it was turned into for good."""
+
+    __slots__ = ("_law", "_memory", "cohort")
+
+    def __init__(self, law: Rappor, cohort: int, memory: dict[str, str] | None = None) -> None:
+        if not 0 <= cohort < law.cohorts:
+            raise InputError("cohort", cohort, f"from 0 to {law.cohorts - 1}")
+        self._law = law
+        self.cohort = cohort
+        self._memory = {value: bytes.fromhex(bits) for value, bits in (memory or {}).items()}
+        if any(len(bits) != width_of(law.bits) for bits in self._memory.values()):
+            raise InputError("memory", "bits of another length", f"{width_of(law.bits)} bytes for each string")
+
+    def report(self, value: str, *, bits: Bits | None = None) -> RapporReports:
+        """This time's report."""
+        source, law = bits if bits is not None else SystemBits(), self._law
+        if value not in self._memory:
+            row = np.zeros((1, 8 * width_of(law.bits)), dtype=np.uint8)
+            row[0, list(filter_bits(value, self.cohort, law.bits, law.hashes))] = 1
+            self._memory[value] = law.permanent(np.packbits(row, axis=1), source).tobytes()
+        kept = np.frombuffer(self._memory[value], dtype=np.uint8).reshape(1, -1)
+        return RapporReports(law.id, np.array([self.cohort]), law.instant(kept, source))
+
+    def to_dict(self) -> dict[str, Any]:
+        """To be saved where only the respondent can read it."""
+        return {"cohort": self.cohort, "memory": {value: bits.hex() for value, bits in self._memory.items()}}
