@@ -26,7 +26,7 @@ pytestmark = pytest.mark.xdist_group("chromium")
 
 SURVEY = survey()
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
-RUNS = 30_000
+RUNS = 25_000
 
 
 @pytest.fixture(scope="module")

@@ -134,7 +134,7 @@ def _mean(mechanism: Mean, tally: Tally, confidence: float) -> tuple[Floats, Flo
 
 
 def _quantile(confidence: float) -> float:
-    return NormalDist().inv_cdf(1 - float(1 - read_confidence(confidence)) / 2)
+    return -NormalDist().inv_cdf(float(1 - read_confidence(confidence)) / 2)
 
 
 def half_width(question: Question, people: int, confidence: float = 0.95) -> float:
