@@ -29,12 +29,14 @@ from discreet.learn.noise import (  # noqa: E402
     LONGEST,
     device_key,
     exact_noise,
+    lattice_shares,
     lattice_sigma,
     lattice_sum,
     with_noise,
 )
 from discreet.learn.objective import absolute, cross_entropy, logistic, squared  # noqa: E402
 from discreet.learn.optimizer import optimizer_of, rate_at  # noqa: E402
+from discreet.learn.per_example import each_alone, example_gradients  # noqa: E402
 from discreet.learn.step import Step  # noqa: E402
 from discreet.learn.train import losses_of, train, train_losses  # noqa: E402
 
@@ -328,6 +330,35 @@ def test_no_row_moves_the_integers_by_more_than_the_bound(bound):
         assert np.array_equal(moved, lattice_sum(rows[place : place + 1], np.ones(1), bound))
     longest = lattice_sum(rows[7:8], np.ones(1), 1e-3)
     assert np.sqrt((longest.astype(float) ** 2).sum()) > 0.999 * LONGEST
+
+
+def test_what_a_row_adds_does_not_depend_on_where_it_is():
+    rows = nasty(60, 33)
+    turned = np.random.default_rng(2).permutation(60)
+    apart = [lattice_sum(rows[i : i + 1], np.ones(1), 1.0) for i in range(60)]
+    assert np.array_equal(sum(apart), lattice_sum(rows, np.ones(60), 1.0))
+    assert np.array_equal(sum(apart), lattice_sum(rows[turned], np.ones(60), 1.0))
+
+
+def test_the_gradient_of_an_example_does_not_depend_on_where_it_is():
+    x, y = examples()
+    losses, params = losses_of(linear, cross_entropy), start()
+    turned = np.random.default_rng(2).permutation(200)
+    whole, values = jax.jit(lambda b: each_alone(losses, params, b))((x, y))
+    moved, _ = jax.jit(lambda b: each_alone(losses, params, b))((x[turned], y[turned]))
+    part, _ = jax.jit(lambda b: each_alone(losses, params, b))((x[:7], y[:7]))
+    assert np.array_equal(np.asarray(whole)[turned], moved)
+    assert np.array_equal(whole[:7], part)
+    other, others = example_gradients(losses, params, (x, y))
+    assert np.allclose(whole, other, atol=1e-5)
+    assert np.allclose(values, others, atol=1e-5)
+
+
+def test_gradient_and_loss_together_are_no_longer_than_the_bound():
+    gradient, loss = lattice_shares(recipe(report_loss=2))
+    assert gradient**2 + loss**2 <= LONGEST**2
+    assert gradient**2 + loss**2 > 0.999 * LONGEST**2
+    assert lattice_shares(recipe()) == (LONGEST, 0)
 
 
 def test_a_gradient_that_was_not_clipped_would_be_found_out():

@@ -5,6 +5,7 @@ Both are keyed by (secret, step), so that a step done again has the same noise a
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -15,14 +16,15 @@ from numpy.typing import NDArray
 
 from discreet.core.exact import sqrt_up
 from discreet.learn.keys import bits_of, key_of
+from discreet.learn.recipe import LOSS_WEIGHT, Recipe
 from discreet.noise.gaussian import gaussian
 
-__all__ = ["LONGEST", "device_key", "exact_noise", "lattice_sigma", "lattice_sum", "with_noise"]
+__all__ = ["LONGEST", "device_key", "exact_noise", "lattice_shares", "lattice_sigma", "lattice_sum", "with_noise"]
 
 LONGEST = 2**20
 """On the integers, how long the clipped gradient of one example may be."""
 _SMOOTH = 16  # 4^2: see docs/proofs/training.md, "Exact noise"
-_INSIDE = 1 - 2.0**-40  # so that rounding in floating point hardly ever makes a gradient too long
+_INSIDE = 1 - 2.0**-40  # so that what rounding adds to a length hardly ever makes a gradient too long
 
 Tree = Any
 Array = Any
@@ -50,26 +52,38 @@ def with_noise(tree: Tree, key: Array, scale: Any) -> Tree:
     return jax.tree.unflatten(shape, noisy)
 
 
-def lattice_sum(gradients: NDArray[Any], mask: NDArray[Any], bound: float) -> NDArray[np.int64]:
-    """The sum of gradients, one a row, each clipped to `bound` and rounded to whole steps of bound / LONGEST.
+def lattice_sum(gradients: NDArray[Any], mask: NDArray[Any], bound: float, longest: int = LONGEST) -> NDArray[np.int64]:
+    """The sum of gradients, one a row, each clipped to `bound` and rounded to whole steps of bound / longest.
 
-    Guarantee: it is the sum over rows of integer vectors that depend on their row alone, each no longer than LONGEST:
-    lengths are checked on the integers, and a vector that is too long, or was no number, counts as zero.
+    Guarantee: it is the sum over rows of integer vectors that depend on the numbers in their row alone, not on its
+    place or on other rows, and are no longer than `longest`. Lengths are checked on the integers; a vector that is too
+    long, or was no number, counts as zero.
     """
     rows = np.asarray(gradients, dtype=np.float64)
-    kept = (np.asarray(mask) > 0) & np.isfinite(rows).all(axis=1)
-    rows = rows[kept]
-    if not len(rows):
+    rows = rows[(np.asarray(mask) > 0) & np.isfinite(rows).all(axis=1)]
+    if not rows.size:
         return np.zeros(gradients.shape[1], dtype=np.int64)
-    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    largest = np.abs(rows).max(axis=1, keepdims=True)
     largest[largest == 0] = 1
-    rows = rows / largest  # no square may overflow or vanish
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    scale = np.minimum(largest, bound / np.maximum(lengths, 1e-300)) * (_INSIDE * LONGEST / bound)
+    rows = rows / largest
+    # Sums of floats depend on the order of adding, and so on a row's place. Sums of these integers are exact.
+    fine = (62 - rows.shape[1].bit_length()) // 2
+    whole = np.ceil(np.abs(rows) * 2.0**fine).astype(np.int64)  # up: lengths may come out longer, never shorter
+    lengths = np.sqrt(np.einsum("ij,ij->i", whole, whole).astype(np.float64))[:, None] * 2.0**-fine
+    scale = np.minimum(largest, bound / np.maximum(lengths, 1.0)) * (_INSIDE * longest / bound)
     steps = np.trunc(rows * scale)  # towards zero: no vector becomes longer
-    # Exact: squares of integers up to 2^40, and a sum of them that is at most 2^40 was never rounded.
-    fit = np.einsum("ij,ij->i", steps, steps) <= float(LONGEST) ** 2
+    # Exact where it matters: a sum of squares of integers that is at most 2^40 was never rounded.
+    fit = np.einsum("ij,ij->i", steps, steps) <= float(longest) ** 2
     return np.asarray(steps[fit].astype(np.int64).sum(axis=0))
+
+
+def lattice_shares(recipe: Recipe) -> tuple[int, int]:
+    """How long the gradient and the loss of an example may be on the integers: together no longer than LONGEST."""
+    if recipe.report_loss is None:
+        return LONGEST, 0
+    weight = LOSS_WEIGHT
+    gradient = math.isqrt(math.floor(LONGEST**2 / (1 + weight * weight)))
+    return gradient, math.floor(gradient * weight)
 
 
 def lattice_sigma(multiplier: Fraction) -> Fraction:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
-__all__ = ["Clipped", "Losses", "clipped_sum", "example_gradients", "slack"]
+__all__ = ["Clipped", "Losses", "clipped_sum", "each_alone", "example_gradients", "slack"]
 
 Tree = Any
 Array = Any
@@ -31,6 +31,22 @@ def example_gradients(losses: Losses, params: Tree, batch: Tree, copies: int = 1
     count = values.shape[0]
     rows = [leaf.reshape(count, -1).astype(jnp.float32) for leaf in jax.tree.leaves(trees)]
     return jnp.concatenate(rows, axis=1), values
+
+
+def each_alone(losses: Losses, params: Tree, batch: Tree, copies: int = 1) -> tuple[Array, Array]:
+    """`example_gradients`, one example after another by the same program.
+
+    Slower, and to the last bit a function of the example alone: what a batch computes for an example may depend, in its
+    last bits, on where in the batch it is.
+    """
+    split = jax.tree.map(lambda leaf: leaf.reshape(-1, copies, *leaf.shape[1:]), batch)
+
+    def one(example: Tree) -> tuple[Array, Array]:
+        value, tree = jax.value_and_grad(lambda parameters: losses(parameters, example).mean())(params)
+        return jnp.concatenate([leaf.ravel().astype(jnp.float32) for leaf in jax.tree.leaves(tree)]), value
+
+    rows, values = jax.lax.map(one, split)
+    return rows, values
 
 
 class Clipped(NamedTuple):

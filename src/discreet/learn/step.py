@@ -18,9 +18,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from discreet.learn.keys import key_of
 from discreet.learn.lot import Microbatch
-from discreet.learn.noise import LONGEST, device_key, exact_noise, lattice_sigma, lattice_sum, with_noise
+from discreet.learn.noise import device_key, exact_noise, lattice_shares, lattice_sigma, lattice_sum, with_noise
 from discreet.learn.optimizer import Optimizer
-from discreet.learn.per_example import Losses, example_gradients
+from discreet.learn.per_example import Losses, each_alone
 from discreet.learn.recipe import LOSS_WEIGHT, Recipe
 
 try:
@@ -98,13 +98,16 @@ class Step:
         """The sum with noise for a step, and the noisy sum of losses if it is reported. From here on, public."""
         recipe = self.recipe
         if recipe.noise == "exact":
-            noise = exact_noise(secret, step, len(total), lattice_sigma(recipe.multiplier))
-            vector = (total + noise) * (recipe.bound * recipe.widened / LONGEST)
-            heard = None if recipe.report_loss is None else self._heard(float(vector[-1]))
-            vector = vector if recipe.report_loss is None else vector[:-1]
-            return ravel_pytree(params)[1](jnp.asarray(vector, dtype=jnp.float32)), heard
+            noisy = total + exact_noise(secret, step, len(total), lattice_sigma(recipe.multiplier))
+            longest, longest_loss = lattice_shares(recipe)
+            size = len(noisy) - (recipe.report_loss is not None)
+            vector = jnp.asarray(noisy[:size] * (recipe.bound / longest), dtype=jnp.float32)
+            heard = None
+            if recipe.report_loss is not None:
+                heard = float(noisy[size]) * recipe.report_loss / longest_loss / float(recipe.lot)
+            return ravel_pytree(params)[1](vector), heard
         noisy, loss = self._noisy(total, device_key(secret, step))
-        return noisy, None if recipe.report_loss is None else self._heard(float(loss))
+        return noisy, None if loss is None else self._heard(float(loss))
 
     def stepped(self, state: State, noisy: Tree) -> State:
         """The state after a step along a noisy sum. Sees no example."""
@@ -186,20 +189,18 @@ class Step:
     def _rows(self) -> Callable[..., tuple[Array, Array]]:
         @jax.jit
         def rows(params: Tree, batch: Tree, key: Array) -> tuple[Array, Array]:
-            return example_gradients(self.losses, params, self._more(batch, key), self.recipe.copies)
+            return each_alone(self.losses, params, self._more(batch, key), self.recipe.copies)
 
         return rows
 
     def _on_lattice(self, rows: Any, losses: Any, mask: Any) -> Any:
         recipe = self.recipe
+        longest, longest_loss = lattice_shares(recipe)
+        total = lattice_sum(rows, mask, recipe.bound, longest)
         if recipe.report_loss is None:
-            return lattice_sum(rows, mask, recipe.bound)
-        rows = rows.astype(np.float64)
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-        rows = rows * np.minimum(1.0, recipe.bound / np.maximum(lengths, 1e-300))
-        scale = float(LOSS_WEIGHT) * recipe.bound / recipe.report_loss
-        heard = np.asarray(_bounded(losses, recipe.report_loss), dtype=np.float64) * scale
-        return lattice_sum(np.column_stack([rows, heard]), mask, recipe.bound * recipe.widened)
+            return total
+        values = np.maximum(losses, 0)[:, None]  # a loss that is no number counts as zero there too
+        return np.append(total, lattice_sum(values, mask, recipe.report_loss, longest_loss))
 
     @cached_property
     def _noisy(self) -> Callable[..., tuple[Tree, Array]]:
