@@ -520,6 +520,17 @@ def test_bad_data_is_refused_before_the_first_step():
         train(linear, lambda out, y: out.mean(), start(), (x, y), recipe())
 
 
+def test_a_model_that_mixes_examples_is_refused():
+    pytest.importorskip("discreet.learn.clip")
+
+    def normed(params, x):
+        return (x - x.mean(axis=0)) @ params["w"] + params["b"]
+
+    for noise in ("device", "exact"):
+        with pytest.raises(InputError, match="example"):
+            train(normed, cross_entropy, start(), examples(), recipe(noise=noise))
+
+
 def test_the_length_of_the_data_is_not_looked_at():
     x, y = examples()
     train(linear, cross_entropy, start(), (x[:60], y[:60]), recipe(steps=1))

@@ -16,6 +16,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from discreet.errors import InputError
 from discreet.learn.keys import key_of
 from discreet.learn.lot import Microbatch
 from discreet.learn.noise import device_key, exact_noise, lattice_shares, lattice_sigma, lattice_sum, with_noise
@@ -24,9 +25,9 @@ from discreet.learn.per_example import Losses, each_alone
 from discreet.learn.recipe import LOSS_WEIGHT, Recipe
 
 try:
-    from discreet.learn.clip import clipped_sum, slack  # type: ignore[import-not-found, unused-ignore]
+    from discreet.learn.clip import clipped_sum, refuse_mixing  # type: ignore[import-not-found, unused-ignore]
 except ImportError:
-    from discreet.learn.per_example import clipped_sum, slack
+    from discreet.learn.per_example import clipped_sum, refuse_mixing
 
 __all__ = ["Augment", "State", "Step"]
 
@@ -62,6 +63,17 @@ class Step:
     optimizer: Optimizer
     augment: Augment | None = None
     devices: tuple[Any, ...] = ()
+
+    def checked(self, params: Tree, data: Tree) -> None:
+        """Refuse a model that has not one loss for each example, or in which one depends on other examples."""
+        shaped: Any = jax.ShapeDtypeStruct
+        two = jax.tree.map(lambda leaf: shaped((2, *np.shape(leaf)[1:]), _kind(leaf)), data)
+        batch = jax.eval_shape(self._more, two, shaped((2,), np.uint32))
+        found = getattr(jax.eval_shape(self.losses, params, batch), "shape", None)
+        wanted = (2 * self.recipe.copies,)
+        if found != wanted:
+            raise InputError("loss", found, f"one loss for each example: {wanted} for a batch of two")
+        refuse_mixing(self.losses, params, batch, copies=self.recipe.copies)
 
     def begun(self, params: Tree) -> State:
         """The state before the first step."""
@@ -209,8 +221,7 @@ class Step:
         @jax.jit
         def noisy(total: Tree, key: Array) -> tuple[Tree, Array]:
             sums, loss = total
-            # The widening covers what rounding may add to the length of a clipped gradient.
-            scale = float(recipe.multiplier) * recipe.bound * recipe.widened * (1 + slack(sums))
+            scale = float(recipe.multiplier) * recipe.bound * recipe.widened
             if loss is not None:
                 loss = loss * (float(LOSS_WEIGHT) * recipe.bound / (recipe.report_loss or 1.0))
             return with_noise((sums, loss), key, scale)
@@ -234,6 +245,10 @@ class Step:
             return params, optimizer, average
 
         return moved
+
+
+def _kind(leaf: Any) -> Any:
+    return jax.dtypes.canonicalize_dtype(leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype)
 
 
 def _bounded(losses: Array, most: float) -> Array:

@@ -23,6 +23,8 @@ try:
 except ImportError:
     raise MissingExtraError("learn", "jax") from None
 
+import jax.numpy as jnp
+
 from discreet.learn.objective import check_labels, cross_entropy
 from discreet.learn.optimizer import Optimizer, optimizer_of
 from discreet.learn.per_example import Losses
@@ -136,10 +138,11 @@ def train_losses(
     if recipe.copies > 1 and augment is None:
         raise InputError("augment", None, f"a function that makes {recipe.copies} copies of each example")
     shared = tuple(devices) if devices is not None else ()
-    step = _step(losses, recipe, optimizer, augment, shared)
+    chosen: Any = optimizer
+    step = _step(losses, recipe, chosen, augment, shared)
     room = capacity(recipe, max(len(shared), 1))
     if many:
-        _one_loss_each(step, params, data)
+        step.checked(params, data)
     secret = new_secret() if secret is None else secret
     now = step.begun(params) if state is None else state
     placed = step.placed(data)
@@ -177,7 +180,7 @@ def _length(data: Tree) -> int:
 
 def _parameters(params: Tree) -> None:
     for leaf in jax.tree.leaves(params):
-        if not hasattr(leaf, "dtype") or not jax.dtypes.issubdtype(leaf.dtype, np.floating):
+        if not hasattr(leaf, "dtype") or not jnp.issubdtype(leaf.dtype, jnp.floating):
             raise InputError("params", str(getattr(leaf, "dtype", type(leaf).__name__)), "arrays of real numbers")
     if not jax.tree.leaves(params):
         raise InputError("params", "nothing", "at least one array: there is nothing to train")
@@ -189,18 +192,3 @@ def _finite(tree: Tree, name: str) -> None:
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             hint = "Fill in or leave out what is missing, by a rule that does not look at other examples."
             raise InputError(name, "values that are no numbers", "finite numbers only", hint)
-
-
-def _one_loss_each(step: Step, params: Tree, data: Tree) -> None:
-    """Refuse losses that are not one number for each example."""
-    shaped: Any = jax.ShapeDtypeStruct
-    two = jax.tree.map(lambda leaf: shaped((2, *np.shape(leaf)[1:]), _kind(leaf)), data)
-    key = shaped((2,), np.uint32)
-    found = jax.eval_shape(lambda p, b, k: step.losses(p, step._more(b, k)), params, two, key)
-    wanted = (2 * step.recipe.copies,)
-    if getattr(found, "shape", None) != wanted:
-        raise InputError("loss", getattr(found, "shape", type(found).__name__), f"one loss for each example: {wanted}")
-
-
-def _kind(leaf: Any) -> Any:
-    return jax.dtypes.canonicalize_dtype(np.asarray(leaf[:0]).dtype if hasattr(leaf, "__getitem__") else leaf.dtype)
