@@ -1,0 +1,209 @@
+"""Gradients of dense and convolution sites, taken apart into batched matrix products.
+
+A site's input becomes a few pieces [examples, blocks, places, inner]; its cotangent [examples, blocks, places, outer].
+An example's gradient is the product of each piece with the cotangent, summed over places. For a k x k convolution the
+pieces are the padded, strided input shifted by each offset of the kernel: k*k products, which is several times faster
+than the grouped convolutions that plain vmap leads to.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from discreet.learn.clip.norms import product_rounding
+from discreet.learn.clip.sites import Site
+
+__all__ = ["assemble", "coarse", "cotangent", "pairs", "pieces", "product", "pulled_pairs", "weighted"]
+
+_NARROW = 16  # offsets share one product until it is at least this wide
+
+Array = Any
+
+
+def pieces(site: Site, given: Array, kernel: tuple[int, ...]) -> list[Array]:
+    """The input of a site (first axis: examples) as pieces [examples, blocks, places, inner]."""
+    if site.kind == "dense":
+        return [_dense_input(site, given)]
+    return _shifted(site, given, kernel)
+
+
+def cotangent(site: Site, given: Array) -> Array:
+    """The cotangent of a site's output as [examples, blocks, places, outer]."""
+    count = given.shape[0]
+    if site.kind == "dense":
+        if site.step.inputs[0] == site.data:
+            return given.reshape(count, site.blocks, site.reach, site.outer)
+        return jnp.swapaxes(given.reshape(count, site.blocks, site.outer, site.reach), 2, 3)
+    numbers = site.step.params["dimension_numbers"]
+    order = (numbers.out_spec[0], *numbers.out_spec[2:], numbers.out_spec[1])
+    ordered = jnp.transpose(given, (0, *(axis + 1 for axis in order)))
+    return _blocked(ordered, site.blocks)
+
+
+def assemble(site: Site, parts: list[Array], kernel: tuple[int, ...]) -> Array:
+    """Products [blocks, inner, outer], one for each piece, as one array in the shape of the weight."""
+    if site.kind == "dense":
+        side = site.step.inputs.index(site.weight)
+        contract, batch = site.step.params["dimension_numbers"]
+        first = (*batch[side], *contract[side])
+        order = (*first, *(axis for axis in range(len(kernel)) if axis not in first))
+        laid = parts[0].reshape([kernel[axis] for axis in order])
+        return jnp.transpose(laid, _inverse(order))
+    spec = site.step.params["dimension_numbers"].rhs_spec
+    window = [kernel[axis] for axis in spec[2:]]
+    width = kernel[spec[1]]
+    offsets = [
+        jnp.moveaxis(part.reshape(site.blocks, -1, width, site.outer), 1, 0) for part in parts
+    ]  # each [offsets, blocks, width, outer]
+    laid = jnp.concatenate(offsets).reshape(*window, site.blocks, width, site.outer)
+    laid = jnp.swapaxes(laid, len(window), len(window) + 1).reshape(*window, width, site.blocks * site.outer)
+    order = (*spec[2:], spec[1], spec[0])
+    return jnp.transpose(laid, _inverse(order))
+
+
+def _dense_input(site: Site, given: Array) -> Array:
+    side = site.step.inputs.index(site.data)
+    contract, batch = site.step.params["dimension_numbers"]
+    taken = {*contract[side], *batch[side]}
+    rest = [axis for axis in range(given.ndim - 1) if axis not in taken]
+    order = (*batch[side], *rest, *contract[side])
+    ordered = jnp.transpose(given, (0, *(axis + 1 for axis in order)))
+    return ordered.reshape(given.shape[0], site.blocks, site.reach, site.inner)
+
+
+def _shifted(site: Site, given: Array, kernel: tuple[int, ...]) -> list[Array]:
+    settings = site.step.params
+    numbers = settings["dimension_numbers"]
+    order = (numbers.lhs_spec[0], *numbers.lhs_spec[2:], numbers.lhs_spec[1])
+    ordered = jnp.transpose(given, (0, *(axis + 1 for axis in order)))  # examples, rows, places..., features
+    dilations, steps = settings["lhs_dilation"], settings["window_strides"]
+    edges = [(low, high, wide - 1) for (low, high), wide in zip(settings["padding"], dilations, strict=True)]
+    if any(edge != (0, 0, 0) for edge in edges):
+        ordered = lax.pad(ordered, jnp.zeros((), ordered.dtype), [(0, 0, 0), (0, 0, 0), *edges, (0, 0, 0)])
+    window = [kernel[axis] for axis in numbers.rhs_spec[2:]]
+    slices = []
+    for start, stop in _windows(site, ordered.shape[2:-1], window):
+        ends = (ordered.shape[0], ordered.shape[1], *stop, ordered.shape[-1])
+        part = lax.slice(ordered, (0, 0, *start, 0), ends, (1, 1, *steps, 1))
+        slices.append(_blocked(part, site.blocks))
+    together = max(1, math.ceil(_NARROW / slices[0].shape[-1]))
+    if together == 1:
+        return slices
+    return [jnp.concatenate(slices[at : at + together], axis=-1) for at in range(0, len(slices), together)]
+
+
+def _windows(site: Site, sizes: Sequence[int], window: list[int]) -> Iterator[tuple[list[int], list[int]]]:
+    """For each offset of the kernel, where the pixels that it meets start and stop."""
+    settings = site.step.params
+    widths, steps = settings["rhs_dilation"], settings["window_strides"]
+    places = [
+        (size - (width - 1) * wide - 1) // step + 1
+        for size, width, wide, step in zip(sizes, window, widths, steps, strict=True)
+    ]
+    for offset in itertools.product(*map(range, window)):
+        start = [at * wide for at, wide in zip(offset, widths, strict=True)]
+        yield start, [low + (many - 1) * step + 1 for low, many, step in zip(start, places, steps, strict=True)]
+
+
+def _blocked(ordered: Array, blocks: int) -> Array:
+    """[examples, ..., blocks * width] as [examples, blocks, places, width]."""
+    split = ordered.reshape(ordered.shape[0], -1, blocks, ordered.shape[-1] // blocks)
+    return jnp.swapaxes(split, 1, 2)
+
+
+def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(order.index(axis) for axis in range(len(order)))
+
+
+def product(piece: Array, pulled: Array, operands: Any | None) -> Array:
+    """Every example's own gradient [examples, blocks, inner, outer] of one piece.
+
+    Added up in 32 bits or more. Where `operands` says so both factors and the result are rounded to fewer bits: norms
+    and sums are then taken from the rounded gradients, so rounding them costs no privacy.
+    """
+    if operands is not None:
+        return jnp.einsum("bgtk,bgtn->bgkn", piece.astype(operands), pulled.astype(operands))
+    wide = jnp.promote_types(jnp.promote_types(piece.dtype, pulled.dtype), jnp.float32)
+    return jnp.einsum("bgtk,bgtn->bgkn", piece, pulled, preferred_element_type=wide)
+
+
+def weighted(site: Site, given: Array, pulled: Array, kernel: tuple[int, ...]) -> Array:
+    """The sum over examples of the gradients of one site's weight; the cotangent already carries the factors."""
+    wide = jnp.promote_types(jnp.promote_types(given.dtype, pulled.dtype), jnp.float32)
+    given, pulled = given.astype(wide), pulled.astype(wide)
+    if site.kind == "dense":
+        parts = jnp.einsum("bgtk,bgtn->gkn", _dense_input(site, given), cotangent(site, pulled))
+        return assemble(site, [parts], kernel)
+    settings = {**site.step.params, "preferred_element_type": None}
+    numbers = settings["dimension_numbers"]
+    merged, made = _merged(given, numbers.lhs_spec[0]), _merged(pulled, numbers.out_spec[0])
+
+    def convolve(weight: Array) -> Array:
+        return lax.conv_general_dilated_p.bind(merged, weight, **settings)
+
+    (whole,) = jax.linear_transpose(convolve, jnp.zeros(kernel, wide))(made)
+    return whole
+
+
+def _merged(array: Array, axis: int) -> Array:
+    """Examples and rows as one axis, where a convolution has its batch."""
+    moved = jnp.moveaxis(array, 0, axis)
+    shape = array.shape[1:]
+    return moved.reshape(*shape[:axis], -1, *shape[axis + 1 :])
+
+
+def pairs(site: Site, given: Array, kernel: tuple[int, ...]) -> Array:
+    """Inner products of a site's input between all pairs of places [examples, blocks, places, places].
+
+    For a convolution a place sees a window of pixels. Windows overlap, so the products of pixels are taken once and
+    added up over the offsets of the kernel.
+    """
+    if site.kind == "dense":
+        return _inner(_dense_input(site, given))
+    settings = site.step.params
+    numbers = settings["dimension_numbers"]
+    order = (numbers.lhs_spec[0], *numbers.lhs_spec[2:], numbers.lhs_spec[1])
+    ordered = jnp.transpose(given, (0, *(axis + 1 for axis in order)))
+    shape = ordered.shape[1:-1]  # rows, pixels...
+    pixels = _inner(_blocked(ordered, site.blocks)).reshape(given.shape[0], site.blocks, *shape, *shape)
+    edges = [
+        (low, high, wide - 1) for (low, high), wide in zip(settings["padding"], settings["lhs_dilation"], strict=True)
+    ]
+    if any(edge != (0, 0, 0) for edge in edges):
+        none = (0, 0, 0)
+        pixels = lax.pad(pixels, jnp.zeros((), pixels.dtype), [none, none, none, *edges, none, *edges])
+    window = [kernel[axis] for axis in numbers.rhs_spec[2:]]
+    found: Array = 0
+    for start, stop in _windows(site, pixels.shape[3 : 3 + len(window)], window):
+        rows = pixels.shape[2]
+        first = (0, 0, 0, *start, 0, *start)
+        last = (*pixels.shape[:2], rows, *stop, rows, *stop)
+        steps = (1, 1, 1, *settings["window_strides"], 1, *settings["window_strides"])
+        found = found + lax.slice(pixels, first, last, steps)
+    return found.reshape(given.shape[0], site.blocks, site.reach, site.reach)
+
+
+def pulled_pairs(site: Site, given: Array) -> Array:
+    """Inner products of a site's cotangent between all pairs of places."""
+    return _inner(cotangent(site, given))
+
+
+def _inner(array: Array) -> Array:
+    wide = jnp.promote_types(array.dtype, jnp.float32)
+    return jnp.einsum("bgtk,bgsk->bgts", array, array, preferred_element_type=wide)
+
+
+def coarse(array: Array, operands: Any | None) -> Array:
+    """Rounded so that a matrix product on this machine rounds it no further."""
+    if operands is not None:
+        return array.astype(operands)
+    if array.dtype != jnp.float32 or product_rounding() <= 2.0**-24:
+        return array
+    return lax.reduce_precision(array, 8, 10 if product_rounding() < 2.0**-9 else 7)
