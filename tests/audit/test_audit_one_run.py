@@ -83,6 +83,23 @@ def test_the_chance_is_the_binomial_tail():
         assert exact <= found <= exact * (1 + 1e-6)
 
 
+@pytest.mark.parametrize(
+    ("canaries", "guesses", "correct", "epsilon", "missed"),
+    [
+        (1000, 200, 180, 1.8, 1e-5),
+        (1000, 1000, 780, 1.0, 1e-4),
+        (1000, 1000, 800, 1.0, 1e-3),
+        (100, 100, 100, 3.0, 1e-3),
+    ],
+)
+def test_a_delta_costs_less_than_by_the_published_bound(canaries, guesses, correct, epsilon, missed):
+    run, right = OneRun(canaries, guesses, correct), 1 / (1 + math.exp(-epsilon))
+    below = np.cumsum(stats.binom.pmf(np.arange(correct - 1, -1, -1), guesses, right))
+    published = 2 * canaries * missed * (below / np.arange(1, correct + 1)).max()
+    ours = chance(run, epsilon, missed) - chance(run, epsilon)
+    assert 5 < published / ours < 27
+
+
 def test_the_tail_ratio_is_from_above():
     exact = stats.binom.sf(59, 100, 0.5) / stats.binom.pmf(60, 100, 0.5)
     assert exact * (1 - 1e-12) <= tail_ratio(100, 0.5, 0.5, 60) <= exact * (1 + 1e-9)

@@ -63,10 +63,12 @@ def tail(trials: int, success: float, failure: float, least: int) -> float:
         return 1.0
     if least <= (trials + 1) * success:  # left of the mode: one minus the other side, from below
         fewest = trials - least + 1
-        logarithm = _log_mass(trials, failure, success, fewest) - _slack(trials)
+        mass, slack = _log_mass(trials, failure, success, fewest)
+        logarithm = mass - slack
         return min(1.0, 1 - math.exp(logarithm) * _partial(trials, failure / success, fewest)[0] + 1e-15)
-    logarithm = _log_mass(trials, success, failure, least) + math.log(tail_ratio(trials, success, failure, least))
-    return min(1.0, math.exp(min(0.0, logarithm + _slack(trials))))
+    mass, slack = _log_mass(trials, success, failure, least)
+    logarithm = mass + slack + math.log(tail_ratio(trials, success, failure, least))
+    return min(1.0, math.exp(min(0.0, logarithm)))
 
 
 def tail_ratio(trials: int, success: float, failure: float, least: int) -> float:
@@ -90,14 +92,12 @@ def _partial(trials: int, odds: float, least: int) -> tuple[float, float, float]
     return total, float(masses[-1]), float(steps[-1])
 
 
-def _log_mass(trials: int, success: float, failure: float, at: int) -> float:
+def _log_mass(trials: int, success: float, failure: float, at: int) -> tuple[float, float]:
+    """ln P[X = at], and more than its rounding: of the logarithms of three factorials and two powers."""
     ways = math.lgamma(trials + 1) - math.lgamma(at + 1) - math.lgamma(trials - at + 1)
-    return ways + at * math.log(success) + (trials - at) * math.log(failure)
-
-
-def _slack(trials: int) -> float:
-    """More than the rounding of the logarithms of three factorials and two powers."""
-    return 1e-12 + 1e-14 * (trials + 1) * math.log(trials + 2)
+    powers = at * math.log(success), (trials - at) * math.log(failure)
+    slack = 1e-12 + 1e-14 * (trials + 1) * math.log(trials + 2) + 1e-15 * (abs(powers[0]) + abs(powers[1]))
+    return ways + powers[0] + powers[1], slack
 
 
 def _read(successes: int, trials: int, miss: float) -> None:

@@ -25,7 +25,7 @@ Reals = NDArray[np.float64]
 
 _THRESHOLDS = 3000
 _TAIL = 300  # of the thresholds, on either end, one by one
-_FORESIGHT = 0.8  # intervals will be narrower on the runs that decide: there are more of them
+_CAUTION = 1.3  # what looks best of thousands was lucky too: a wider interval prefers what is there to stay
 _DISCRETE = 0.5  # more distinct values than this share of the runs are not searched one by one
 
 
@@ -83,7 +83,7 @@ class Judge:
 
     @classmethod
     def at(cls, claim: Claim, delta: float, miss: float) -> Judge:
-        return cls(claim, delta, -_FORESIGHT * NormalDist().inv_cdf(max(miss, 1e-300) / 2))
+        return cls(claim, delta, -_CAUTION * NormalDist().inv_cdf(max(miss, 1e-300) / 2))
 
     def best(self, k: Reals, n: int, other: Reals, m: int) -> list[tuple[int, tuple[float, float, float]]]:
         """The best of many events, seen k of n times here and `other` of m times there: in each way, one."""

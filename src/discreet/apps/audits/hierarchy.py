@@ -31,8 +31,8 @@ def subjects() -> Iterator[Subject]:
 
 
 def planted() -> Iterator[Subject]:
-    """A person counted in two leaves where the plan allows one."""
-    attack = lambda: _attack({"epsilon": 1}, Budget(10), 2)  # noqa: E731
+    """A person counted in all leaves where the plan allows one."""
+    attack = lambda: _attack({"epsilon": 1}, Budget(10), len(_LEAVES))  # noqa: E731
     yield Subject("tree", "hierarchy", attack, 40_000, planted="wrong sensitivity")
 
 

@@ -32,7 +32,7 @@ _NUMBERS = 24
 
 def subjects() -> Iterator[Subject]:
     """The methods that need no extra."""
-    yield Subject("independent", "synthesiser", lambda: _attack("independent", "epsilon", Pure(1), 1), 400)
+    yield Subject("independent", "synthesiser", lambda: _attack("independent", "epsilon", Pure(1), 1), 300)
     yield Subject("mst", "synthesiser", lambda: _attack("mst", "rho", ZCDP("0.5"), 1), 200)
     yield Subject("mosaic", "synthesiser", lambda: _attack("mosaic", "epsilon", Pure(1), 1), 200)
     yield Subject("mosaic, Gaussian", "synthesiser", lambda: _attack("mosaic", "rho", ZCDP("0.5"), 1), 200)
@@ -41,7 +41,7 @@ def subjects() -> Iterator[Subject]:
 def planted() -> Iterator[Subject]:
     """A person with many rows where the meter was told of one."""
     attack = lambda: _attack("independent", "epsilon", Pure(1), 15)  # noqa: E731
-    yield Subject("independent", "synthesiser", attack, 400, planted="unbounded user")
+    yield Subject("independent", "synthesiser", attack, 300, planted="unbounded user")
 
 
 def _attack(name: str, currency: Currency, claim: Loss, rows: int) -> tuple[Claimed, Sequence[Pair]]:

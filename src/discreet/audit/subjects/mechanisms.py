@@ -48,7 +48,7 @@ def subjects() -> Iterator[Subject]:
     for kind in (Exponential, PermuteAndFlip, NoisyMax):
         yield _slow(kind.__name__, lambda kind=kind: _choice(kind(1), monotone=False))  # type: ignore[misc]
         yield _slow(f"{kind.__name__}, monotone", lambda kind=kind: _choice(kind(1, monotone=True), monotone=True))  # type: ignore[misc]
-    yield _slow("TopK", lambda: _choice(TopK(2, 1), monotone=False))
+    yield _slow("TopK", lambda: _choice(TopK(2, 1), monotone=False), 1_000)
     yield _slow("SparseVector", _sparse)
     yield _slow("ContinualCount", lambda: _continual(ContinualCount(periods=4, epsilon=1)))
     yield _slow("ContinualCount, Gaussian", lambda: _continual(ContinualCount(periods=4, rho="0.5")))
@@ -64,8 +64,8 @@ def _vector(name: str, attack: Attack, runs: int = 30_000) -> Subject:
     return Subject(name, "mechanism", attack, runs)
 
 
-def _slow(name: str, attack: Attack) -> Subject:
-    return Subject(name, "mechanism", attack, 2_000)
+def _slow(name: str, attack: Attack, runs: int = 2_000) -> Subject:
+    return Subject(name, "mechanism", attack, runs)
 
 
 def added_to(noise: Laplace | Gaussian, moved: int, width: int = 1) -> Pair:

@@ -29,7 +29,7 @@ from discreet.query.schema import Schema
 __all__ = ["planted", "subjects"]
 
 COPIES = 2000
-_RUNS = 6_000
+_RUNS = 4_000
 _PURE = Budget(10**6)
 _ZCDP = Budget(rho=10**6)
 _LOOSE = Budget(rho=10**6, delta="0.999")
@@ -47,8 +47,8 @@ def subjects() -> Iterator[Subject]:
     yield _grouped("people", lambda q: q.agg(n=people()).plan(epsilon=1), unit, _GREEDY)
     yield _grouped("total", lambda q: q.agg(n=total("value")).plan(epsilon=1), unit, _GREEDY)
     yield _grouped("count, Gaussian", lambda q: q.agg(n=count()).plan(rho="0.5"), unit, _GREEDY, _ZCDP)
-    yield _grouped("mean", lambda q: q.agg(n=mean("value")).plan(epsilon=1), Unit(), _ONE, runs=2_000)
-    yield _grouped("variance", lambda q: q.agg(n=variance("value")).plan(epsilon=1), Unit(), _ONE, runs=2_000)
+    yield _grouped("mean", lambda q: q.agg(n=mean("value")).plan(epsilon=1), Unit(), _ONE, few=True)
+    yield _grouped("variance", lambda q: q.agg(n=variance("value")).plan(epsilon=1), Unit(), _ONE, few=True)
     yield _grouped("median", lambda q: q.agg(n=median("value", interval=False)).plan(epsilon=1), Unit(), _ONE)
     yield Subject("discovered keys", "question", _discovered, _RUNS)
     yield Subject("most common value", "question", _top, 25, tier=2)
@@ -58,7 +58,7 @@ def planted() -> Iterator[Subject]:
     """A person whose rows nobody bounds: the schema protects one row, and they have five."""
 
     def attack() -> tuple[Claimed, Sequence[Pair]]:
-        return _attack(lambda q: q.agg(n=count()).plan(epsilon=1), Unit(), _GREEDY, _PURE)
+        return _attack(lambda q: q.agg(n=count()).plan(epsilon=1), Unit(), _GREEDY, _PURE, [_OTHERS])
 
     yield Subject("count", "question", attack, _RUNS, planted="unbounded user")
 
@@ -69,9 +69,12 @@ def _grouped(
     unit: Unit,
     ours: list[Row],
     budget: Budget = _PURE,
-    runs: int = _RUNS,
+    *,
+    few: bool = False,
 ) -> Subject:
-    return Subject(name, "question", lambda: _attack(ask, unit, ours, budget), runs)
+    """`few` is for outputs that are slow to publish: one pair, and half the runs."""
+    runs, tried = (_RUNS // 2, [_OTHERS]) if few else (_RUNS, [[], _OTHERS])
+    return Subject(name, "question", lambda: _attack(ask, unit, ours, budget, tried), runs)
 
 
 class _Job:
@@ -95,12 +98,12 @@ class _Job:
 
 
 def _attack(
-    ask: Callable[[Question], Offer], unit: Unit, ours: list[Row], budget: Budget
+    ask: Callable[[Question], Offer], unit: Unit, ours: list[Row], budget: Budget, tried: Sequence[list[Row]]
 ) -> tuple[Claimed, Sequence[Pair]]:
     schema = Schema("copies", {"copy": Integer(0, COPIES - 1), "value": Integer(0, 10), "person": Text()}, unit=unit)
     pairs: list[Pair] = []
     jobs: list[_Job] = []
-    for others in ([], _OTHERS):
+    for others in tried:
         jobs = [
             _Job(_table(rows), schema, budget, lambda question: ask(question.group_by("copy")))
             for rows in ([*others, *ours], others)
