@@ -1,6 +1,7 @@
 """Synthetic tables by every method: errors of marginals, time and memory, beside AIM on mbi's inference.
 
 python bench/synth.py [--quick] [--json] [--no-peers] [--data FOLDER] [--runs N] [--methods a,b] [--tables adult,loans]
+                      [--columns 3,5] [--epsilons 0.1,1]
 
 FOLDER/adult and FOLDER/loans hold the tables as codes (NAME.csv.gz, NAME-domain.json); without them a table of ADULT's
 size is made up. A workload is 64 random marginals of three or of five columns with at most as many cells as the table
@@ -11,6 +12,7 @@ sampled rows. Every run is a process of its own, so that memory is that of one m
 
 from __future__ import annotations
 
+import functools
 import gzip
 import itertools
 import json
@@ -62,6 +64,7 @@ SECONDS = 10
 SIZES = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)
 
 
+@functools.cache
 def table(folder: Path | None, name: str) -> tuple[Domain, np.ndarray]:
     if folder is None or not (folder / name / f"{name}-domain.json").exists():
         return invented()
@@ -131,9 +134,10 @@ def run(method: str, folder: Path | None, name: str, columns: int, epsilon: floa
     return (*errors(domain, codes, made.codes, marginals), seconds, megabytes)
 
 
-def alone(*job):
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(run, job)
+def alone(method: str, folder: Path | None, name: str, *job):
+    table(folder, name)  # read once, here
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(run, (method, folder, name, *job))
 
 
 def measured(report: Report, method: str, folder, name: str, columns: int, epsilon: float, runs: int) -> None:
@@ -181,6 +185,7 @@ def main() -> None:
         methods={"default": ",".join(METHODS)},
         tables={"default": "adult,loans"},
         columns={"default": "3,5"},
+        epsilons={"default": ",".join(f"{one:g}" for one in EPSILONS)},
     )
     report = Report("synth", as_json=options.json)
     folder = options.data or (ENVIRONMENTS / "data" if (ENVIRONMENTS / "data" / "adult").exists() else None)
@@ -193,7 +198,8 @@ def main() -> None:
                 measured(report, method, folder, "adult", 3, 1.0, 1)
         return
     names = options.tables.split(",") if folder is not None else ["adult"]
-    for name, columns, epsilon in itertools.product(names, map(int, options.columns.split(",")), EPSILONS):
+    widths, epsilons = map(int, options.columns.split(",")), map(float, options.epsilons.split(","))
+    for name, columns, epsilon in itertools.product(names, widths, epsilons):
         for method in methods:
             measured(report, method, folder, name, columns, epsilon, options.runs)
         if not options.no_peers and name == "adult" and columns == 3 and epsilon in (0.1, 1.0):

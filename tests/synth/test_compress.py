@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from planted import domain_of
 
 from discreet.query.column import Category, Integer
 from discreet.query.schema import Schema
@@ -91,3 +92,24 @@ def test_bins_in_another_order_than_codes_are_undone_too():
     codes = made.expand(rows, Replay(b"codes"))
     np.testing.assert_array_equal(made.bins[0][codes[:, 0]], rows[:, 0])
     assert (codes != rows).any()
+
+
+def test_all_columns_together_say_how_many_rows_the_rare_codes_have():
+    domain, truth = domain_of((700, 3)), np.r_[np.full(3, 10_000.0), np.full(697, 10.0)]
+    off = []
+    for seed in range(60):
+        chance = np.random.default_rng(seed)
+        counts = truth + chance.normal(0, 200, 700)
+        other = np.full(3, truth.sum() / 3) + chance.normal(0, 200, 3)
+        targets = [Target((0,), counts, np.array(200.0**2)), Target((1,), other, np.array(200.0**2))]
+        found = compress(domain, targets, 0.0)
+        exact = np.bincount(found.bins[0], weights=truth)
+        values, variance = found.targets[0].values, found.targets[0].variance
+        rare = np.bincount(found.bins[0]).argmax()
+        # By itself the column would say it to about 200 * sqrt(697), ten times less well.
+        assert variance[rare] < (200 * 697**0.5 / 8) ** 2
+        off.append((values[rare] - exact[rare]) / variance[rare] ** 0.5)
+        assert values.sum() == pytest.approx(found.targets[1].values.sum())
+    # Its errors are as large as it says. Codes that noise made seem frequent are not in the bin: that is a bias.
+    assert 0.5 < np.std(off) < 1.5
+    assert abs(np.mean(off)) < 3

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Bits
 from discreet.synth.calibrate import Floats
 from discreet.synth.domain import Attribute, Domain
+from discreet.synth.model import noisy_total
 from discreet.synth.sample import Codes, deal
 from discreet.synth.simplex import simplex
 from discreet.synth.target import Target
@@ -54,18 +55,21 @@ class Compressed:
 
 
 def compress(domain: Domain, measured: Sequence[Target], total: float) -> Compressed:
-    """Bins for every column, from its measured counts."""
+    """Bins for every column, from its measured counts; long ordered ones of at least a part of `total` rows each."""
     bins, targets, shares = [], [], []
+    whole, doubt = noisy_total(measured), 1 / sum(1 / target.total()[1] for target in measured)
     for attribute, target in zip(domain.attributes, measured, strict=True):
         deviation = float(np.sqrt(np.max(target.variance)))
-        one = _bins(attribute, target.values, deviation, total)
-        size = int(one.max()) + 1
-        spread = np.broadcast_to(target.variance, one.shape)
-        variance: Floats = np.bincount(one, weights=spread, minlength=size).astype(np.float64)
-        values: Floats = np.bincount(one, weights=target.values, minlength=size).astype(np.float64)
+        # All columns have the same number of rows, which all of them together say best: what is over or missing in one
+        # column is noise. Of many codes it is much, and the bin of the rare ones would get nearly all of it.
+        counts = target.values + (whole - target.values.sum()) / target.values.size
+        one = _bins(attribute, counts, deviation, total)
+        part = np.bincount(one) / len(one)  # of the codes
+        values: Floats = np.bincount(one, weights=counts).astype(np.float64)
+        variance: Floats = deviation**2 * len(one) * part * (1 - part) + doubt * part**2
         bins.append(one)
         targets.append(Target(target.columns, values, variance))
-        shares.append(_shares(target.values, deviation, one))
+        shares.append(_shares(counts, deviation, one))
     return Compressed(tuple(bins), tuple(targets), tuple(shares))
 
 

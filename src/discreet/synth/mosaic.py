@@ -33,7 +33,7 @@ from discreet.synth.workload import Workload, closure, read_workload
 
 __all__ = ["mosaic"]
 
-CELLS = 60_000
+CELLS = 150_000
 """How many cells the tree's cliques may have together."""
 _PAIRS = Fraction(14, 17)  # of what single columns leave, the part that all pairs get at once
 _PICKS = {"rho": 80, "epsilon": 24}  # a first pick costs one part in so many
