@@ -17,8 +17,9 @@ from discreet.noise.bernoulli import bernoulli
 
 __all__ = ["evenly", "flips", "packed_flips"]
 
-_ROUNDS = 8  # binary digits of a coin that are compared for all coins; one in 256 needs more
+_ROUNDS = 11  # binary digits of a coin that are compared for all coins; one in 2048 needs more
 _CHUNK = 1 << 16
+_BYTES = 1 << 16  # of coins made at a time: what they are made of stays in cache
 
 
 def evenly(bound: int, count: int, bits: Bits) -> NDArray[Any]:
@@ -80,36 +81,40 @@ def packed_flips(probability: Fraction, count: int, bits: Bits) -> NDArray[np.ui
     """`count` bytes of eight coins each, heads (1) with probability exactly `probability`.
 
     A coin compares an endless binary number with the probability, digit by digit: 64 coins at a time for the first
-    eight digits, and one exact coin for each of the few whose first eight digits are equal.
+    eleven digits, and one exact coin for each of the few whose first eleven digits are equal.
     """
     if probability in (0, 1):
         return np.full(count, 255 * int(probability), dtype=np.uint8)
-    scaled = probability * (1 << _ROUNDS)
-    first, rest = divmod(scaled, 1)
+    rounds = _ROUNDS
+    if probability.denominator <= 1 << _ROUNDS and (1 << _ROUNDS) % probability.denominator == 0:
+        rounds = probability.denominator.bit_length() - 1  # so many digits are all it has
+    first, rest = divmod(probability * (1 << rounds), 1)
     out = np.empty(count, dtype=np.uint8)
-    for start in range(0, count, _CHUNK):
-        part = out[start : start + _CHUNK]
-        part[:] = _compared(int(first), rest, -(-len(part) // 8), bits)[: len(part)]
+    for start in range(0, count, _BYTES):
+        part = out[start : start + _BYTES]
+        part[:] = _compared(int(first), rest, rounds, -(-len(part) // 8), bits)[: len(part)]
     return out
 
 
-def _compared(first: int, rest: Fraction, words: int, bits: Bits) -> NDArray[np.uint8]:
-    drawn = bits.read(8 * words * _ROUNDS).view(np.uint64).reshape(_ROUNDS, words)
+def _compared(first: int, rest: Fraction, rounds: int, words: int, bits: Bits) -> NDArray[np.uint8]:
+    """Words of coins: digits are drawn as 0 where the number's digit is 1, which is as likely."""
+    drawn = bits.read(8 * words * rounds).view(np.uint64).reshape(rounds, words)
     below = np.zeros(words, dtype=np.uint64)
     equal = np.full(words, ~np.uint64(0))
-    for place in range(_ROUNDS):  # from the last digit to the first
+    for place in range(rounds):  # from the last digit to the first
+        digit = drawn[place]
         if first >> place & 1:
-            below |= ~drawn[place]
-            equal &= drawn[place]
+            below |= digit
+            if rest:
+                equal &= np.invert(digit, out=digit)
         else:
-            below &= ~drawn[place]
-            equal &= ~drawn[place]
-    coins = below.view(np.uint8)
+            below &= digit
+            if rest:
+                equal &= digit
     if rest:
-        open_bytes = equal.view(np.uint8)
-        places = np.flatnonzero(open_bytes)
-        undecided = np.unpackbits(open_bytes[places][:, None], axis=1)
-        settled = np.zeros_like(undecided)
-        settled[undecided == 1] = bernoulli(rest, int(undecided.sum()), bits=bits)
-        coins[places] |= np.packbits(settled, axis=1)[:, 0]
-    return coins
+        places = np.flatnonzero(equal)
+        undecided = np.flatnonzero(np.unpackbits(equal[places].view(np.uint8)))
+        settled = np.zeros(64 * len(places), dtype=np.uint8)
+        settled[undecided] = bernoulli(rest, len(undecided), bits=bits)
+        below[places] |= np.packbits(settled).view(np.uint64)
+    return below.view(np.uint8)

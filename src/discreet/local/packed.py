@@ -17,8 +17,10 @@ from discreet.local.protocol import read_times
 
 __all__ = ["bit_sums", "place_of", "read_packed", "width_of"]
 
-_ROWS = 255  # as many ones as a byte can count
 _CELLS = 1 << 22
+_WIDE = 64
+_REPORTS = 1 << 11  # added up at a time
+_WORDS = 1 << 16
 
 
 def width_of(categories: int) -> int:
@@ -63,12 +65,39 @@ def bit_sums(rows: NDArray[np.uint8], categories: int, times: Integers | None = 
             part = np.unpackbits(rows[start : start + step], axis=1)
             sums += np.rint(often[start : start + step] @ part).astype(np.int64)
         return sums[:categories]
-    step = _ROWS * max(1, _CELLS // (_ROWS * len(sums)))
-    for start in range(0, len(rows), step):
-        part = np.unpackbits(rows[start : start + step], axis=1)
-        whole = len(part) - len(part) % _ROWS
-        blocks = part[:whole].reshape(-1, _ROWS, part.shape[1])
-        for block in blocks:
-            sums += np.add.reduce(block, axis=0, dtype=np.uint8)
-        sums += np.add.reduce(part[whole:], axis=0, dtype=np.uint8)
+    width = rows.shape[1]
+    if width >= _WIDE:  # a few bytes more make whole words of each report
+        for start in range(0, len(rows), _REPORTS):
+            part = rows[start : start + _REPORTS]
+            padded = np.zeros((len(part), -(-width // 8) * 8), dtype=np.uint8)
+            padded[:, :width] = part
+            sums += _column_sums(padded.view(np.uint64))[: len(sums)]
+        return sums[:categories]
+    # Eight reports side by side are whole words, whatever the width.
+    whole = len(rows) - len(rows) % 8
+    side = np.ascontiguousarray(rows[:whole]).reshape(-1, 8 * width).view(np.uint64)
+    step = _WORDS // width
+    for start in range(0, len(side), step):
+        sums += _column_sums(side[start : start + step]).reshape(8, -1).sum(axis=0)
+    sums += np.unpackbits(rows[whole:], axis=1).sum(axis=0, dtype=np.int64)
     return sums[:categories]
+
+
+def _column_sums(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """How many rows have each bit set, by adding three rows at a time into a row of sums and a row of carries."""
+    sums = np.zeros(64 * words.shape[1], dtype=np.int64)
+    weight, level = 1, words
+    while len(level):
+        carries = []
+        while len(level) > 2:
+            third = len(level) // 3
+            one, two, three = level[:third], level[third : 2 * third], level[2 * third : 3 * third]
+            either = one ^ two
+            carries.append((one & two) | (either & three))
+            either ^= three
+            level = np.concatenate([either, level[3 * third :]]) if len(level) % 3 else either
+        for row in level:
+            sums += weight * np.unpackbits(row.view(np.uint8)).astype(np.int64)
+        level = np.concatenate(carries) if carries else level[:0]
+        weight *= 2
+    return sums

@@ -16,7 +16,7 @@ from discreet.core.mechanism import Bits, Integers
 from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.local.draws import evenly, flips, packed_flips
-from discreet.local.packed import bit_sums, place_of, read_packed, width_of
+from discreet.local.packed import bit_sums, read_packed, width_of
 from discreet.local.protocol import Layout, Oracle, Report
 from discreet.local.tally import Tally
 from discreet.noise.bits import SystemBits
@@ -24,7 +24,7 @@ from discreet.noise.bits import SystemBits
 __all__ = ["Subset"]
 
 _LISTED = 14
-_ROWS = 1 << 14  # respondents handled at a time
+_ROWS, _CELLS = 1 << 14, 1 << 25  # respondents, and their cells, handled at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,10 @@ class Subset(Oracle):
     def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.uint8]:
         source = bits if bits is not None else SystemBits()
         out = np.empty((len(values), width_of(self.categories)), dtype=np.uint8)
-        for start in range(0, len(values), _ROWS):
-            part = values[start : start + _ROWS]
-            out[start : start + _ROWS] = self._sets(part, flips(self.hit, len(part), source), source)
+        step = min(_ROWS, max(1, _CELLS // self.categories))
+        for start in range(0, len(values), step):
+            part = values[start : start + step]
+            out[start : start + step] = self._sets(part, flips(self.hit, len(part), source), source)
         return out
 
     def _sets(self, values: NDArray[np.int64], own: NDArray[np.bool_], bits: Bits) -> NDArray[np.uint8]:
@@ -111,27 +112,33 @@ class Subset(Oracle):
         k, width, n = self.categories, width_of(self.categories), len(values)
         wanted = self.size - own
         # A little too few: adding is quicker than taking away, as most candidates are not in the set.
-        low = self.size - 1 - math.sqrt(self.size * (k - self.size) / k)
-        rows = packed_flips(Fraction(max(0, math.floor(256 * low / k)), 256), n * width, bits).reshape(n, width)
-        rows[:, -1] &= np.uint8(256 - (1 << (8 * width - k)))
-        place, mask = place_of(values)
-        rows[np.arange(n), place] &= ~mask
-        have = np.bitwise_count(rows).sum(axis=1, dtype=np.int64)
-        flat = rows.reshape(-1)
-        active = np.flatnonzero(have != wanted)
-        missing, mine = (wanted - have)[active], values[active]
-        while len(active):
-            drawn = evenly(k, len(active), bits).astype(np.int64)
-            byte, bit = place_of(drawn)
-            where = active * width + byte
-            held = (flat[where] & bit) != 0
-            good = (drawn != mine) & (held == (missing < 0))
-            flat[where[good]] ^= bit[good]
-            missing -= np.where(good, np.sign(missing), 0)
-            left = missing != 0
-            active, missing, mine = active[left], missing[left], mine[left]
-        rows[np.arange(n), place] |= mask * own
-        return rows
+        low = self.size - 1 - 0.7 * math.sqrt(self.size * (k - self.size) / k)
+        digits = 2048 if k > 512 else 32 if low * 8 > k else 256
+        start = Fraction(max(0, math.floor(digits * low / k)), digits)
+        cells = np.unpackbits(packed_flips(start, n * width, bits))
+        rows, mine = cells.reshape(n, 8 * width), np.arange(n) * (8 * width) + values
+        rows[:, k:] = 0
+        cells[mine] = 0
+        missing = wanted - rows.sum(axis=1, dtype=np.int32)
+        self._turn(cells, np.flatnonzero(missing < 0), -missing, 1, bits)
+        cells[mine] = 1  # not to be added
+        self._turn(cells, np.flatnonzero(missing > 0), missing, 0, bits)
+        cells[mine] = own
+        return np.packbits(cells).reshape(n, width)
+
+    def _turn(
+        self, cells: NDArray[np.uint8], rows: NDArray[np.int64], times: NDArray[Any], old: int, bits: Bits
+    ) -> None:
+        """Turn as many cells of each row that are `old`, each equally likely."""
+        left, base = times[rows], rows * (8 * width_of(self.categories))
+        while len(base):
+            where = base + evenly(self.categories, len(base), bits)
+            good = cells[where] == old
+            cells[where[good]] = 1 - old
+            left -= good
+            going = left > 0
+            if not going.all():
+                base, left = base[going], left[going]
 
     def law(self, value: int) -> dict[Report, Fraction]:
         if self.categories > _LISTED:
