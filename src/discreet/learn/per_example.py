@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.flatten_util import ravel_pytree
 
-__all__ = ["Clipped", "Losses", "clipped_sum", "each_alone", "example_gradients", "refuse_mixing"]
+__all__ = ["Losses", "each_alone", "example_gradients"]
 
 Tree = Any
 Array = Any
@@ -47,36 +46,3 @@ def each_alone(losses: Losses, params: Tree, batch: Tree, copies: int = 1) -> tu
 
     rows, values = jax.lax.map(one, split)
     return rows, values
-
-
-class Clipped(NamedTuple):
-    """A sum of clipped gradients, and the length and the loss of each example's."""
-
-    total: Tree
-    norms: Array
-    losses: Array
-
-
-def clipped_sum(
-    losses: Losses,
-    params: Tree,
-    batch: Tree,
-    *,
-    mask: Array,
-    bound: float,
-    how: str = "auto",
-    copies: int = 1,
-    microbatch: int | None = None,
-) -> Clipped:
-    """The plain way: every gradient written out. One that is no number counts as zero."""
-    rows, values = example_gradients(losses, params, batch, copies)
-    rows = jnp.where(jnp.isfinite(rows).all(axis=1, keepdims=True), rows, 0.0)
-    norms = jnp.sqrt((rows * rows).sum(axis=1))
-    weights = mask * jnp.minimum(1.0, bound / jnp.maximum(norms, 1e-30))
-    weights = jnp.where(jnp.isfinite(norms), weights, 0.0)
-    return Clipped(ravel_pytree(params)[1](weights @ jnp.where(weights[:, None] > 0, rows, 0.0)), norms, values)
-
-
-def refuse_mixing(losses: Losses, params: Tree, batch: Tree, *, copies: int = 1) -> tuple[str, ...]:
-    """Nothing to refuse here: every example is run alone."""
-    return ()

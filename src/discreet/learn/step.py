@@ -17,17 +17,13 @@ from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from discreet.errors import InputError
+from discreet.learn.clip import clipped_sum, refuse_mixing
 from discreet.learn.keys import key_of
 from discreet.learn.lot import Microbatch
 from discreet.learn.noise import device_key, exact_noise, lattice_shares, lattice_sigma, lattice_sum, with_noise
 from discreet.learn.optimizer import Optimizer
 from discreet.learn.per_example import Losses, each_alone
 from discreet.learn.recipe import LOSS_WEIGHT, Recipe
-
-try:
-    from discreet.learn.clip import clipped_sum, refuse_mixing  # type: ignore[import-not-found, unused-ignore]
-except ImportError:
-    from discreet.learn.per_example import clipped_sum, refuse_mixing
 
 __all__ = ["Augment", "State", "Step"]
 
@@ -189,6 +185,7 @@ class Step:
                 bound=recipe.bound,
                 how=recipe.how,
                 copies=recipe.copies,
+                operands=recipe.operands,
             )
             sums = jax.tree.map(lambda a, b: a + b.astype(jnp.float32), sums, found.total)
             if recipe.report_loss is not None:
