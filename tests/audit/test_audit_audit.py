@@ -52,7 +52,7 @@ CLAIMS["randomized response"] = (response(), Pure("1.09862"), 1.069, math.log(3)
 def test_true_claims_stand_and_the_bound_comes_close(name):
     pair, claim, least, truth = CLAIMS[name]
     found = audit(pair, claim, runs=200_000, confidence=0.95)
-    assert found.found > least * 0.97  # the figures of the specification, less what luck may cost
+    assert found.found > least * 0.97  # what is wanted, less what luck may cost
     sure = audit(pair, claim, runs=50_000, confidence=SURE)
     assert not sure.violated
     assert sure.found <= truth

@@ -24,7 +24,7 @@ from discreet.noise.bits import SystemBits
 __all__ = ["planted"]
 
 _LESS = Fraction(9, 10)
-_RUNS = 200_000  # caught long before, as a rule
+_RUNS = 1_000_000  # caught long before, as a rule
 
 
 def planted() -> Iterator[Subject]:
