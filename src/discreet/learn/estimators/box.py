@@ -15,6 +15,8 @@ __all__ = ["Box", "Floats", "read_box"]
 
 Floats = NDArray[np.float64]
 
+_WIDEST = 2**16
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
@@ -76,6 +78,8 @@ def read_box(bounds: Any, features: int, field: str = "bounds", origin: Any = No
     """
     allowed = f"(lower, upper), each a number or {features} numbers, finite, lower at most upper"
     hint = "Bounds come from what the columns mean, never from the data: their extremes are private."
+    if features > _WIDEST:
+        raise InputError("X", f"{features:,} features", f"at most {_WIDEST:,}: sums of squares are exact up to there")
     if bounds is None:
         raise InputError(field, None, f"needed: {allowed}", hint)
     try:

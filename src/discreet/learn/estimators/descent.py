@@ -108,6 +108,8 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             return {"weights": packed_weights(trained.params)}
 
         settings = {"classes": labels.tolist(), "bounds": box.told(), "recipe": recipe.to_dict(), **words}
+        seen = None if self.features is None else getattr(self.features, "__qualname__", type(self.features).__name__)
+        settings |= {"features": seen, "width": int(made.shape[1])}
         settings["start"] = hashlib.sha256(b"".join(np.asarray(leaf).tobytes() for leaf in leaves)).hexdigest()
         claim = Approx(_epsilon(recipe, self.delta), self.delta)
         kind = "exact discrete Gaussian" if recipe.noise == "exact" else "floating-point Gaussian"

@@ -86,8 +86,8 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
         target = read_box(self.target_bounds, 1, "target_bounds")
         norm, ridge = self._norm(len(box)), self._ridge()
         size = len(box) + 2
-        # A row is (1, features, target), at most RADIUS long in all.
-        one = math.floor(RADIUS / math.sqrt(2 + norm * norm))
+        # A row is (constant, features, target), at most RADIUS long in all, features twice as long as either.
+        one = math.isqrt(RADIUS**2 // 6)
         radius = math.isqrt(RADIUS**2 - 2 * one**2)
 
         def measure(rows: Rows, till: Till) -> dict[str, Any]:
@@ -133,9 +133,9 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
         joint = moments[1:-1, -1] - count * level * means
         values, vectors = np.linalg.eigh((spread + spread.T) / 2)
         values, turned = np.maximum(values, 0.0), vectors.T @ joint
-        noise = self.noise_["joint"] ** 2  # on products of two features it is nearly the same
+        noise, inner = self.noise_["joint"] ** 2, self.noise_["products"] ** 2
         if ridge is None:
-            gain = _shrunk(values, turned, noise)
+            gain = _shrunk(values, turned, noise, inner)
         else:
             lifted = values + ridge
             gain = np.divide(1.0, lifted, out=np.zeros_like(lifted), where=lifted > 0)
@@ -144,10 +144,11 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
         variance = float(np.clip(left / count, 1e-12, 1.0))
         # Of joint - spread @ slopes: noise of both, in which off-diagonal entries stand twice; and sampling.
         both = np.outer(slopes, slopes)
-        off = noise * ((1 + slopes @ slopes) * np.eye(len(slopes)) + both - np.diag(np.diag(both)))
+        off = (noise + inner * slopes @ slopes) * np.eye(len(slopes)) + inner * (both - np.diag(np.diag(both)))
         inverse = (vectors * gain) @ vectors.T
         errors = inverse @ (off + variance * (vectors * values) @ vectors.T) @ inverse
         reach = np.where(box.reach > 0, box.reach, 1.0)
+        self._ends = (float(target.lower[0]), float(target.upper[0]))
         self.n_rows_ = float(count)
         self.coef_ = np.where(box.reach > 0, slopes / reach, 0.0) * target.reach[0]
         self.coef_error_ = np.sqrt(np.maximum(np.diag(errors), 0.0)) / reach * target.reach[0]
@@ -155,16 +156,16 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
         self.intercept_ = centre - float(self.coef_ @ box.unscaled(means))
 
     def predict(self, X: Any) -> Floats:  # noqa: N803
-        """What the line says; free."""
+        """What the line says, within the target's bounds; free."""
         check_is_fitted(self, "coef_")
         features, _ = self._read(X, reset=False)
-        return np.asarray(features @ self.coef_ + self.intercept_)
+        return np.asarray(np.clip(features @ self.coef_ + self.intercept_, *self._ends))
 
 
-def _shrunk(values: Floats, turned: Floats, noise: float) -> Floats:
+def _shrunk(values: Floats, turned: Floats, noise: float, inner: float) -> Floats:
     """Gains w / (w^2 + v / t) for eigenvalues w: the posterior mean of slopes with prior variance t under noise v.
 
-    Along an eigenvector, joint = w * slope + noise of variance v = noise * (1 + |slopes|^2). The prior variance that
+    Along an eigenvector, joint = w * slope + noise of variance v = noise + inner * |slopes|^2. The prior variance that
     makes what was released most likely is looked for on a grid; v follows from the slopes it gives, so twice is enough.
     """
     variance, gain = max(noise, _LEAST), np.zeros_like(values)
@@ -173,5 +174,5 @@ def _shrunk(values: Floats, turned: Floats, noise: float) -> Floats:
         widths = values**2 * priors + variance
         best = float(priors[np.argmin((np.log(widths) + turned**2 / widths).sum(axis=1)), 0])
         gain = values / (values**2 + variance / best)
-        variance = max(noise, _LEAST) * (1 + float(((gain * turned) ** 2).sum()))
+        variance = max(noise, _LEAST) + inner * float(((gain * turned) ** 2).sum())
     return gain

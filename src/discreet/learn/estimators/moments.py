@@ -20,7 +20,7 @@ RADIUS = 2**14
 """How many steps a row of full length is long."""
 
 FINE = 2**18
-"""Steps in 1 before rows are cut. Sums of squares are exact up to 2**17 = 131,072 features."""
+"""Steps in 1 before rows are cut. Sums of squares are exact: 2**36 for each of at most 2**16 features."""
 
 BLOCK = 2**13
 """Rows multiplied at once: BLOCK * RADIUS**2 = 2**41, far below the 2**53 up to which floats are exact integers."""
