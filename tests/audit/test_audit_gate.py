@@ -136,7 +136,9 @@ def test_runs_that_come_in_batches_are_kept():
     assert len(made) == 2
 
 
-@pytest.mark.parametrize(("field", "options"), [("tier", {"tier": 4}), ("only", {"only": "nonsense"})])
+@pytest.mark.parametrize(
+    ("field", "options"), [("tier", {"tier": 4}), ("only", {"only": "nonsense"}), ("alarm", {"alarm": 1e-20})]
+)
 def test_bad_input_is_named(field, options):
     with pytest.raises(InputError, match=field):
         gate([planted.__name__], **options)

@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import Any
 
 from discreet.accounting.words import readable
-from discreet.audit.audit import read_confidence
 from discreet.audit.finding import Finding
 from discreet.audit.sequential import audit_until_sure
 from discreet.audit.subject import Subject
@@ -23,6 +22,7 @@ from discreet.errors import InputError, MissingExtraError
 __all__ = ["ALARM", "MODULES", "TIERS", "Gate", "gate", "listed"]
 
 ALARM = 1e-9
+_RAREST = 1e-12  # beyond this, one minus it would lose its digits
 TIERS = {1: 1, 2: 16, 3: 200}  # how many times the runs of the first tier: half a minute, ten minutes, a night
 MODULES = (
     "discreet.audit.subjects.questions",
@@ -115,7 +115,8 @@ def gate(
     """Attack every subject of the modules. `told` hears each finding as it comes."""
     if tier not in TIERS:
         raise InputError("tier", tier, "1 (half a minute), 2 (ten minutes) or 3 (a night)")
-    read_confidence(alarm)
+    if isinstance(alarm, bool) or not isinstance(alarm, (int, float)) or not _RAREST <= alarm < 1:
+        raise InputError("alarm", alarm, "a probability of 1e-12 or more, such as 1e-9")
     begun = time.perf_counter()
     places, skipped = listed(modules, tier, only)
     if not places:
