@@ -576,6 +576,20 @@ def test_data_that_changed_under_a_run_fails_it_and_the_charge_stays(tmp_path, m
     assert not place.exists()
 
 
+def test_a_release_read_again_leaves_the_checkpoint_of_another_run_alone(curator, tmp_path):
+    place = tmp_path / "run"
+    offer = curator.train(target="rich", examples=400, **FIXED).plan(checkpoint=place)
+    offer.release(release="done")
+    assert not place.exists()
+    losses, params, recipe = small()
+    taken_up(losses, params, recipe, identity_of(recipe, "m", plan="other"), checkpoint=Checkpoint(place)).go(few())
+    offer.release(release="done")
+    assert place.exists()
+    place.write_bytes(b"broken")
+    offer.release(release="done")
+    assert place.exists()
+
+
 def test_models_by_name():
     assert model_named("mlp").hidden == (64,)
     assert model_named("logistic").hidden == ()

@@ -96,6 +96,14 @@ class Checkpoint:
         trees = jax.tree.unflatten(shape, [jnp.asarray(leaf) for leaf in leaves])
         return Kept(State(head["step"], *trees), bytes.fromhex(head["secret"]), head["losses"], kept)
 
+    def identity(self) -> dict[str, str]:
+        """What the run in the file is of; nothing if there is none, or none that can be read."""
+        try:
+            head, _ = self._read()
+        except InputError:
+            return {}
+        return {} if head is None else dict(head["identity"])
+
     def destroy(self) -> None:
         """Overwrite the file and remove it: what a disk keeps of it beyond that is the disk's doing."""
         leftover = [self.path, *self.path.parent.glob(f".{self.path.name}.*")]

@@ -88,8 +88,11 @@ class TrainOffer:
         )
 
     def _clear(self) -> None:
+        """Destroy the checkpoint, if it is of this plan and not of another run that was given the same file."""
         if self.plan.checkpoint is not None:
-            Checkpoint(self.plan.checkpoint).destroy()
+            kept = Checkpoint(self.plan.checkpoint)
+            if kept.identity().get("plan") == self.plan.digest:
+                kept.destroy()
 
     def __str__(self) -> str:
         return self.explain()

@@ -44,7 +44,8 @@ class Recipe:
     before clipping. `microbatch` examples are held in memory at once; a lot may need several. `ema` is the decay of the
     average of the parameters, 0 for none. `noise` is "device" (floating point) or "exact" (integers, exact bits).
     `report_loss` is the largest loss of an example that counts in a noisy mean loss shown at each step; the noise is
-    then about 0.8% larger and the loss costs nothing more. `operands` is for `clipped_sum`: "bfloat16" is faster on a GPU.
+    then about 0.8% larger and the loss costs nothing more. `operands` is for `clipped_sum`: "bfloat16" is faster on
+    a GPU.
 
     Guarantee
         With noise "exact", a run costs `cost`, whatever the examples are: one example is added or removed. With noise
