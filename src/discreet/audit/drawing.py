@@ -17,7 +17,9 @@ _GRID = np.concatenate([np.geomspace(1e-4, 0.05, 40), np.linspace(0.05, 1, 60)])
 
 def roc(found: Finding) -> str:
     """Detections against false alarms: the region the claim allows, the attack's curve, and what is sure."""
-    upper = [(0.0, found.claim.most(0.0)), *zip(_GRID.tolist(), found.claim.most_of(_GRID).tolist(), strict=True)]
+    corners = (1 - found.claim.deltas) / (1 + np.exp(np.minimum(found.claim.epsilons, 700.0)))  # where two lines meet
+    at = np.unique(np.concatenate([[0.0], _GRID, corners]))
+    upper = list(zip(at.tolist(), found.claim.most_of(at).tolist(), strict=True))
     lower = [(1 - x, 1 - y) for x, y in upper]  # an attack turned round is an attack
     region = _path([*upper, *lower]) + "Z"
     colour = "#b3261e" if found.violated else "#1b6e53"

@@ -1,4 +1,7 @@
-"""Releases of hierarchies: the noisy counts of all levels, as a curator plans them, where one person enters a leaf."""
+"""Releases of hierarchies: the noisy counts of all levels, as a curator plans them, where one person enters a leaf.
+
+The regions are split into many cells, each a copy with noise of its own: one measurement is as many runs.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,18 @@ import numpy as np
 
 from discreet.audit.claim import Claimed
 from discreet.audit.outputs import Pair
-from discreet.audit.subject import Subject, one_by_one
-from discreet.core.mechanism import Bits
+from discreet.audit.subject import Subject, buffered
 from discreet.curator import open_curator
 from discreet.ledger.budget import Budget
 from discreet.noise.bits import SystemBits
-from discreet.query.column import Category
+from discreet.query.column import Category, Integer
 from discreet.query.schema import Schema
 
 __all__ = ["planted", "subjects"]
 
 _LEAVES = ["aa", "ab", "ba", "bb"]
-_RUNS = 2_000
+_COPIES = 1000
+_RUNS = 20_000
 
 
 def subjects() -> Iterator[Subject]:
@@ -31,31 +34,31 @@ def subjects() -> Iterator[Subject]:
 
 
 def planted() -> Iterator[Subject]:
-    """A person counted in all leaves where the plan allows one."""
-    attack = lambda: _attack({"epsilon": 1}, Budget(10), len(_LEAVES))  # noqa: E731
-    yield Subject("tree", "hierarchy", attack, 40_000, planted="wrong sensitivity")
+    """A person counted in two leaves where the plan allows one."""
+    attack = lambda: _attack({"epsilon": 1}, Budget(10), 2)  # noqa: E731
+    yield Subject("tree", "hierarchy", attack, 400_000, planted="wrong sensitivity")
 
 
 def _attack(price: dict[str, Any], budget: Budget, places: int) -> tuple[Claimed, Sequence[Pair]]:
     import pyarrow
 
     with TemporaryDirectory(prefix="discreet-audit-", ignore_cleanup_errors=True) as folder:
-        table = pyarrow.table({"county": pyarrow.array([], pyarrow.string())})
-        schema = Schema("regions", {"county": Category(_LEAVES)})
+        table = pyarrow.table(
+            {"county": pyarrow.array([], pyarrow.string()), "copy": pyarrow.array([], pyarrow.int64())}
+        )
+        schema = Schema("regions", {"county": Category(_LEAVES), "copy": Integer(0, _COPIES - 1)})
         curator = open_curator(table, schema, ledger=f"{folder}/books.db", budget=budget, who="audit")
-        plan = curator.tree({"state": 1, "county": 2}).plan(**price).plan
+        plan = curator.tree({"state": 1, "county": 2}, by="copy").plan(**price).plan
 
     def measured(counts: list[int]) -> Callable[[], Any]:
-        exact = np.array(counts, dtype=np.int64)[:, None]
+        exact = np.repeat(np.array(counts, dtype=np.int64)[:, None], _COPIES, axis=1)
 
         def noisy() -> Any:
-            bits: Bits = SystemBits()
-            levels = plan.measure(exact, bits).levels
-            return np.concatenate(
-                [part.ravel() for one in levels for part in (one.counts, one.totals) if part is not None]
-            )
+            levels = plan.measure(exact, SystemBits()).levels
+            # Totals over all copies tell next to nothing of one, and are left out.
+            return np.concatenate([one.counts for one in levels if one.counts is not None]).T
 
         return noisy
 
     inside, outside = [int(leaf < places) for leaf in range(len(_LEAVES))], [0] * len(_LEAVES)
-    return plan.cost, [Pair(one_by_one(measured(inside)), one_by_one(measured(outside)), f"{inside} and {outside}")]
+    return plan.cost, [Pair(buffered(measured(inside)), buffered(measured(outside)), f"{inside} and {outside}")]

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from discreet.audit.claim import Claimed
-from discreet.audit.outputs import Pair
-from discreet.audit.subject import Subject, one_by_one
+from discreet.audit.outputs import Pair, Run
+from discreet.audit.subject import Subject, buffered, one_by_one
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.sensitivity import Sensitivity
-from discreet.query.column import Category
+from discreet.errors import InputError
+from discreet.query.column import Category, Integer
 from discreet.query.schema import Schema
 from discreet.synth.counts import ArrayCounts
 from discreet.synth.domain import Domain
@@ -28,10 +29,13 @@ __all__ = ["planted", "subjects"]
 _SCHEMA = Schema("t", {name: Category(["x", "y"]) for name in ("a", "b", "c")})
 _PAIRS = [(0, 1), (0, 2), (1, 2)]
 _NUMBERS = 24
+_COPIES = 1000
 
 
 def subjects() -> Iterator[Subject]:
-    """The methods that need no extra."""
+    """The meter, through which every method sees the data, and the methods that need no extra."""
+    yield Subject("meter", "synthesiser", lambda: _metered("epsilon", Pure(1), 1), 20_000)
+    yield Subject("meter, Gaussian", "synthesiser", lambda: _metered("rho", ZCDP("0.5"), 1), 20_000)
     yield Subject("independent", "synthesiser", lambda: _attack("independent", "epsilon", Pure(1), 1), 300)
     yield Subject("mst", "synthesiser", lambda: _attack("mst", "rho", ZCDP("0.5"), 1), 200)
     yield Subject("mosaic", "synthesiser", lambda: _attack("mosaic", "epsilon", Pure(1), 1), 200)
@@ -39,14 +43,14 @@ def subjects() -> Iterator[Subject]:
 
 
 def planted() -> Iterator[Subject]:
-    """A person with many rows where the meter was told of one."""
+    """A person with more rows than the meter was told of."""
+    yield Subject("meter", "synthesiser", lambda: _metered("epsilon", Pure(1), 2), 200_000, planted="unbounded user")
     attack = lambda: _attack("independent", "epsilon", Pure(1), 15)  # noqa: E731
     yield Subject("independent", "synthesiser", attack, 300, planted="unbounded user")
 
 
 def _attack(name: str, currency: Currency, claim: Loss, rows: int) -> tuple[Claimed, Sequence[Pair]]:
-    domain, method = Domain.of(_SCHEMA), method_named(name)
-    price = claim.epsilon if isinstance(claim, Pure) else claim.rho if isinstance(claim, ZCDP) else Fraction(1)
+    domain, method, price = Domain.of(_SCHEMA), method_named(name), _price(claim)
     others = [[0, 0, 1], [1, 1, 0]]
 
     def run(codes: list[list[int]]) -> Callable[[], Any]:
@@ -62,3 +66,28 @@ def _attack(name: str, currency: Currency, claim: Loss, rows: int) -> tuple[Clai
 
     inside = [*others, *[[1, 1, 1]] * rows]
     return claim, [Pair(one_by_one(run(inside)), one_by_one(run(others)), f"{rows} row(s) of one person, or none")]
+
+
+def _metered(currency: Currency, claim: Loss, rows: int) -> tuple[Claimed, Sequence[Pair]]:
+    """One marginal of many copies, each with noise of its own."""
+    domain = Domain.of(Schema("t", {"copy": Integer(0, _COPIES - 1), "a": Category(["x", "y"])}), bins=_COPIES)
+
+    def side(many: int) -> Run:
+        codes = np.stack([np.repeat(np.arange(_COPIES), many + 1), np.tile([0, *[1] * many], _COPIES)], axis=1)
+        counts = ArrayCounts(domain, codes)
+
+        def batch() -> Any:
+            meter = Meter(counts, Sensitivity(1), currency, _price(claim))
+            return meter.measure((0, 1), _price(claim)).values
+
+        return buffered(batch)
+
+    return claim, [Pair(side(rows), side(0), f"{rows} row(s) of one person beside another, or none")]
+
+
+def _price(claim: Loss) -> Fraction:
+    match claim:
+        case Pure(price) | ZCDP(price):
+            return price
+        case _:
+            raise InputError("claim", type(claim).__name__, "Pure or ZCDP: what a meter counts in")
