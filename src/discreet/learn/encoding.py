@@ -42,6 +42,25 @@ class Part:
         return isinstance(self.column, (Integer, Real, Date))
 
     @property
+    def origin(self) -> float:
+        """The lower bound of a number, or of a day as its ordinal."""
+        low: Any = self._bounds[0]
+        return float(low)
+
+    @property
+    def step(self) -> float:
+        """How wide a step is."""
+        low, high = self._bounds
+        return (float(high) - float(low)) / STEPS
+
+    @property
+    def _bounds(self) -> tuple[Any, Any]:
+        column: Any = self.column
+        if isinstance(column, Date):
+            return column.lower.toordinal(), column.upper.toordinal()
+        return column.lower, column.upper
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """What the columns stand for."""
         match self.column:
@@ -81,19 +100,20 @@ class Part:
                 word = str(value).lower()
                 return 1 if word in _TRUE else 0 if word in _FALSE else MISSING
             case Date():
-                return self._place(_ordinal(value), column.lower.toordinal(), column.upper.toordinal())
+                return self._place(_ordinal(value))
             case Integer() | Real():
-                return self._place(_number(value), float(column.lower), float(column.upper))
+                return self._place(_number(value))
             case Text():
                 return MISSING
 
-    def _place(self, value: float | None, low: float, high: float) -> int:
+    def _place(self, value: float | None) -> int:
         if value is None:
             return MISSING
-        inside = min(max(value, low), high)
-        if isinstance(self.column, Integer):
-            inside = float(np.floor(inside + 0.5))
-        return int(np.floor((inside - low) * (STEPS / (high - low)) + 0.5))
+        low, high = (float(bound) for bound in self._bounds)
+        if not low <= value <= high:
+            return 0 if value < low else STEPS
+        inside = float(np.floor(value + 0.5)) if isinstance(self.column, Integer) else value
+        return int(np.floor((inside - self.origin + self.step / 2) * (1 / self.step)))
 
 
 def _number(value: Any) -> float | None:

@@ -33,6 +33,7 @@ Expression = Any  # ibis expressions carry no useful static types here
 _PERSON, _ORDER, _PLACE = "person", "order", "place"
 _BITS = 31
 _MASK = 2**_BITS - 1
+_EPOCH = date(1970, 1, 1).toordinal()
 
 
 def examples_of(
@@ -67,7 +68,7 @@ def _coded(
             code = (code < size).ifelse(code, MISSING)
         else:
             code = _steps(part, table)
-        columns[f"c{place}"] = code.cast("int64")
+        columns[f"c{place}"] = code.cast("int32")
     if schema.unit.column is not None:
         columns[_PERSON] = identity(table[schema.unit.column])
     rows = table.select(**columns)
@@ -83,19 +84,30 @@ def _steps(part: Part, table: Expression) -> Expression:
 
     column: Any = part.column
     raw, missing = table[part.name], ibis.literal(MISSING, "int64")
+    low, step = part.origin, part.step
+
+    def place(number: Expression) -> Expression:
+        # Half a step first: a number too small to be scaled is then no reason for an engine to fail.
+        return ((number.cast("float64") - low + step / 2) * (1 / step)).floor().cast("int64")
+
     if isinstance(column, Date):
-        first = (column.lower - date(1970, 1, 1)).days
-        scale = STEPS / (column.upper - column.lower).days
-        day = as_declared(raw, column).cast("timestamp").epoch_seconds().cast("int64") / 86400.0 + 0.25
-        return ((day.floor() - first) * scale + 0.5).floor().cast("int64").fill_null(MISSING)
-    low, high = float(column.lower), float(column.upper)
+        seconds = as_declared(raw, column).cast("timestamp").epoch_seconds().cast("int64")
+        day = (seconds / 86400.0 + 0.25).floor() + _EPOCH
+        return place(day).fill_null(MISSING)
 
     def inside(number: Expression) -> Expression:
-        value = whole(number) if isinstance(column, Integer) else number.cast("float64")
-        return ((value - low) * (STEPS / (high - low)) + 0.5).floor().cast("int64")
+        return place(whole(number) if isinstance(column, Integer) else number)
 
     below, above = ibis.literal(0, "int64"), ibis.literal(STEPS, "int64")
-    return bounded(raw, low, high, inside=inside, below=below, above=above, missing=missing)
+    return bounded(
+        raw,
+        float(column.lower),
+        float(column.upper),
+        inside=inside,
+        below=below,
+        above=above,
+        missing=missing,
+    )
 
 
 def _one_each(rows: Expression, names: Sequence[str], salt: Sequence[int]) -> Expression:
@@ -105,7 +117,7 @@ def _one_each(rows: Expression, names: Sequence[str], salt: Sequence[int]) -> Ex
     folded = ibis.literal(0, "int64")
     factor = (salt[5] & _MASK) | 2**30 | 1
     for name in names:
-        folded = (folded * factor + rows[name] + salt[6]) & _MASK
+        folded = (folded * factor + rows[name].cast("int64") + salt[6]) & _MASK
     rows = rows.mutate(**{_ORDER: order_of(rows[_PERSON], folded, _BITS, salt)})
     place = ibis.row_number().over(ibis.window(group_by=_PERSON, order_by=[_ORDER, *names]))
     rows = rows.mutate(**{_PLACE: place})

@@ -1,0 +1,106 @@
+"""Examples of a table on every engine: every row is read by the same rule, and none can make a run fail."""
+
+from __future__ import annotations
+
+import functools
+import math
+from datetime import date
+
+import numpy as np
+import pyarrow
+import pytest
+
+from discreet import Boolean, Category, Date, Integer, Real, Schema, Unit
+
+pytest.importorskip("jax")
+
+from discreet.learn.encoding import Encoding
+from discreet.learn.matrix import examples_of
+from discreet.noise.replay import Replay
+from discreet.query.source import source_of
+from servers import fresh_schema
+
+WORDS = ["", "%", "Ä", "Zoë", "null", "a", "A", "aa", "b", "ß", "10", "9", "--", ";"]
+COLUMNS = {
+    "short": Category(["a", "it's", "é"]),
+    "long": Category(WORDS, nullable=True),
+    "flag": Boolean(nullable=True),
+    "n": Integer(-3, 5),
+    "m": Integer(0, 1000, nullable=True),
+    "x": Real(-10.5, 20.25),
+    "y": Real(0, 1e6, nullable=True),
+    "d": Date("2020-02-27", "2021-03-02", nullable=True),
+}
+FLOATS = [0.0, -0.0, 0.5, -2.5, 19.99, 20.25, 1e300, -1e300, math.inf, -math.inf, 123.456, 1e6, 5e-324, 999_999.5]
+POOLS = {
+    "p": [None, 1, 2, 3, 4, 5, 6, -1, 2**62, -(2**63)],
+    "short": ["a", "a", "it's", "é", None, "A", "unknown"],
+    "long": [*WORDS, None, "ÿ", "aaa"],
+    "flag": [True, False, None],
+    "n": [None, -(2**63), 2**63 - 1, 0, 1, -3, -4, 5, 6],
+    "m": [None, math.nan, 0.0, 15.49, 15.5, 16.0, 999.6, 1000.0, 1e9, -1.0, 512.0],
+    "x": [None, math.nan, *FLOATS, *FLOATS],
+    "y": [None, math.nan, *FLOATS],
+    "d": [None, date(2020, 2, 27), date(2020, 2, 29), date(2021, 3, 2), date(2021, 3, 3), date(1, 1, 1), date.max],
+}
+KINDS = {"p": "int8", "short": "text", "long": "text", "flag": "bool", "n": "int8", "m": "float8", "x": "float8"}
+KINDS |= {"y": "float8", "d": "date"}
+
+
+@functools.cache
+def rows() -> list[dict]:
+    chance = np.random.default_rng(7)
+    return [{name: pool[chance.integers(len(pool))] for name, pool in POOLS.items()} for _ in range(400)]
+
+
+def on_arrow():
+    types = {"text": "string", "int8": "int64", "float8": "float64", "bool": "bool_", "date": "date32"}
+    return source_of(
+        pyarrow.table(
+            {
+                name: pyarrow.array([row[name] for row in rows()], getattr(pyarrow, types[kind])())
+                for name, kind in KINDS.items()
+            }
+        )
+    )
+
+
+@functools.cache
+def on_postgres():
+    import psycopg
+
+    address = fresh_schema()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE visits ({', '.join(f'{name} {kind}' for name, kind in KINDS.items())})")
+        with connection.cursor().copy(f"COPY visits ({', '.join(KINDS)}) FROM STDIN") as copy:
+            for row in rows():
+                copy.write_row([row[name] for name in KINDS])
+    return source_of(f"{address}&table=visits")
+
+
+@pytest.mark.parametrize("engine", [on_arrow, on_postgres])
+@pytest.mark.parametrize("target", ["short", "flag", "y"])
+def test_every_row_is_read_by_the_same_rule(engine, target):
+    schema = Schema("visits", COLUMNS)
+    encoding = Encoding.of(schema, target)
+    with engine().open() as data:
+        x, y = examples_of(encoding, schema, data, Replay(b"k"))
+    codes = {part.name: part.codes([row[part.name] for row in rows()]) for part in encoding.parts}
+    known = codes[target] >= 0
+    codes = {name: column[known] for name, column in codes.items()}
+    order = np.lexsort([codes[part.name] for part in encoding.parts])
+    codes = {name: column[order] for name, column in codes.items()}
+    assert np.array_equal(x, encoding.inputs(codes))
+    assert np.array_equal(y, encoding.outputs(codes))
+    assert np.abs(x).max() <= 1
+    assert np.isfinite(x).all()
+
+
+@pytest.mark.parametrize("engine", [on_arrow, on_postgres])
+def test_a_person_has_one_row_everywhere(engine):
+    schema = Schema("visits", {**COLUMNS, "p": Integer(-(2**50), 2**50)}, unit=Unit("p", groups=2, rows=4))
+    encoding = Encoding.of(schema, "short")
+    with engine().open() as data:
+        x, _ = examples_of(encoding, schema, data, Replay(b"k"))
+    persons = {row["p"] for row in rows() if row["p"] is not None and row["short"] in ("a", "it's", "é")}
+    assert len(x) == len(persons)
