@@ -306,6 +306,53 @@ def test_the_sigma_on_the_integers_makes_room_for_rounding():
     assert sigma**2 - 16 >= (Fraction(11, 10) * LONGEST) ** 2
 
 
+def integer_deltas(sigma, shift, probability, epsilons):
+    """The deltas of discrete Gaussian noise on a sample, added and removed, by adding up the law itself."""
+    reach = math.ceil(14 * sigma) + max(map(abs, shift))
+    axis = np.arange(-reach, reach + 1)
+    one = np.exp(-(axis**2) / (2 * sigma**2))
+    one /= one.sum()
+    absent, present = np.ones(1), np.ones(1)
+    for step in shift:
+        moved = np.exp(-((axis - step) ** 2) / (2 * sigma**2))
+        absent, present = np.outer(absent, one).ravel(), np.outer(present, moved / moved.sum()).ravel()
+    mixed = (1 - probability) * absent + probability * present
+    factors = np.exp(epsilons)[:, None]
+    removed = np.maximum(mixed - factors * absent, 0).sum(axis=1)
+    return np.maximum(removed, np.maximum(absent - factors * mixed, 0).sum(axis=1))
+
+
+def real_deltas(multiplier, probability, epsilons):
+    """The same of real noise and a shift of one: where the ratio of densities crosses e^epsilon."""
+    q, normal = probability, stats.norm(scale=multiplier)
+    found = []
+    for factor in np.exp(epsilons):
+        cross = multiplier**2 * math.log((factor - 1 + q) / q) + 0.5
+        removed = q * normal.sf(cross - 1) - (factor - 1 + q) * normal.sf(cross)
+        level = (1 / factor - 1 + q) / q
+        added = 0.0
+        if level > 0:
+            cross = multiplier**2 * math.log(level) + 0.5
+            added = normal.cdf(cross) - factor * ((1 - q) * normal.cdf(cross) + q * normal.cdf(cross - 1))
+        found.append(max(removed, added))
+    return np.array(found)
+
+
+EPSILONS = np.array([0.01, 0.1, 0.3, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("shift", [(5,), (3, 4), (4, 3), (-1, 4), (2,)])
+@pytest.mark.parametrize("probability", [0.05, 1.0])
+def test_noise_on_the_integers_costs_no_more_than_the_real_noise_it_is_charged_as(shift, probability):
+    """For a bound of 5 on the integers in place of LONGEST, where the whole law can be added up."""
+    multiplier, longest = 0.9, 5
+    claimed = real_deltas(multiplier, probability, EPSILONS) + 1e-12
+    sigma = math.sqrt((multiplier * longest) ** 2 + 16)
+    assert (integer_deltas(sigma, shift, probability, EPSILONS) <= claimed).all()
+    if math.hypot(*shift) == longest:  # power: too little noise is found out
+        assert (integer_deltas(0.8 * multiplier * longest, shift, probability, EPSILONS) > claimed).any()
+
+
 def nasty(count, width):
     chance = np.random.default_rng(8)
     rows = chance.normal(size=(count, width)) * np.exp(chance.normal(size=(count, 1)) * 30)

@@ -445,6 +445,35 @@ def test_a_checkpoint_is_private_whole_and_comes_back_bit_for_bit(tmp_path):
     place.destroy()  # nothing there: nothing to do
 
 
+def test_a_save_that_was_killed_half_way_leaves_the_last_one_whole(tmp_path, monkeypatch):
+    losses, params, recipe = small()
+    place = Checkpoint(tmp_path / "run")
+    run = taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place, every=1)
+
+    def killed(*_):
+        raise KeyboardInterrupt  # after the new file was written, before it took the old one's place
+
+    kept = []
+    whole = Checkpoint.save
+
+    def save(self, state, *rest):
+        if state.step == 2:
+            monkeypatch.setattr("pathlib.Path.replace", killed)
+        whole(self, state, *rest)
+        kept.append(state.step)
+
+    monkeypatch.setattr(Checkpoint, "save", save)
+    with pytest.raises(KeyboardInterrupt):
+        run.go(few())
+    monkeypatch.undo()
+    assert kept == [0, 1]
+    assert len(list(tmp_path.iterdir())) == 2
+    again = taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place)
+    assert (again.state.step, again.secret) == (1, run.secret)
+    place.destroy()
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("part", ["recipe", "model", "code", "backend"])
 def test_a_checkpoint_of_something_else_is_refused(tmp_path, part):
     losses, params, recipe = small()
