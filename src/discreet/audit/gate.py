@@ -6,7 +6,6 @@ among the subjects (Bonferroni); planted bugs must be caught at the very same le
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -109,10 +108,10 @@ def gate(
     tier: int = 1,
     alarm: float = ALARM,
     only: str = "",
-    workers: int | None = None,
+    workers: int = 1,
     told: Callable[[Finding], None] | None = None,
 ) -> Gate:
-    """Attack every subject of the modules. `told` hears each finding as it comes."""
+    """Attack every subject of the modules, in `workers` processes. `told` hears each finding as it comes."""
     if tier not in TIERS:
         raise InputError("tier", tier, "1 (half a minute), 2 (ten minutes) or 3 (a night)")
     if isinstance(alarm, bool) or not isinstance(alarm, (int, float)) or not _RAREST <= alarm < 1:
@@ -145,16 +144,15 @@ def _of(module: str) -> list[Subject]:
     return [subject for name in ("subjects", "planted") for subject in getattr(loaded, name, tuple)()]
 
 
-def _each(tasks: list[tuple[str, int, int, float]], workers: int | None) -> Iterator[Finding]:
-    many = min(2, os.cpu_count() or 1) if workers is None else workers
-    if many <= 1 or len(tasks) < 2:
+def _each(tasks: list[tuple[str, int, int, float]], workers: int) -> Iterator[Finding]:
+    if workers <= 1 or len(tasks) < 2:
         yield from map(_attack, tasks)
         return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     # Fresh processes: an engine's threads do not survive a fork.
-    with ProcessPoolExecutor(many, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         yield from pool.map(_attack, tasks)
 
 

@@ -26,7 +26,7 @@ def self_audit(
     tier: Annotated[int, typer.Option(help="1: half a minute, 2: ten minutes, 3: a night.")] = 1,
     only: Annotated[str, typer.Option(help="Only what has this in its name or kind.")] = "",
     alarm: Annotated[float, typer.Option(help="The chance of a false alarm in the whole run.")] = 1e-9,
-    workers: Annotated[int | None, typer.Option(help="Processes; two by default.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
     html: Html = None,
     as_json: AsJson = False,
 ) -> None:
