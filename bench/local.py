@@ -72,7 +72,7 @@ def speeds(report: Report, *, quick: bool, peers: bool) -> None:
         return
     for name, requirements, script in PEERS:
         for categories in (100, 10_000):
-            users = (20_000 if quick else 100_000) // (1 if categories == 100 else 100)
+            users = 20_000 if quick else 100_000
             found = peer(name, requirements, script, str(users), str(categories), "1", report=report)
             for kind, theirs in (found or {}).items():
                 case = f"{kind}, k = {categories:,}, epsilon 1"

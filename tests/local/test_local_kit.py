@@ -264,17 +264,14 @@ def test_wrong_reports_are_refused(oracle):
             oracle.tally([b"\xff" * (-(-oracle.categories // 8))])  # bits beyond the last category
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("kind", MEMBERS)
 @pytest.mark.parametrize("field", ["epsilon", "categories"])
 def test_wrong_parameters_are_refused(kind, field):
-    made = next((one for one in SMALL if one.kind == kind), None)
-    if made is None:
-        pytest.skip("has no categories")
     for wrong in [1 if field == "categories" else 0, *WRONG]:
         if field == "categories" and wrong == 33:
             continue
         with pytest.raises(InputError):
-            type(made)(**{"categories": 5, "epsilon": 1, field: wrong})
+            kind(**{"categories": 5, "epsilon": 1, field: wrong})
 
 
 def test_a_ratio_must_agree_with_epsilon():

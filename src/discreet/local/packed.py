@@ -19,8 +19,7 @@ __all__ = ["bit_sums", "place_of", "read_packed", "width_of"]
 
 _CELLS = 1 << 22
 _WIDE = 64
-_REPORTS = 1 << 11  # added up at a time
-_WORDS = 1 << 16
+_WORDS = 1 << 18  # added up at a time: what they touch stays in cache
 
 
 def width_of(categories: int) -> int:
@@ -57,47 +56,63 @@ def read_packed(reports: Any, categories: int) -> NDArray[np.uint8]:
 
 def bit_sums(rows: NDArray[np.uint8], categories: int, times: Integers | None = None) -> NDArray[np.int64]:
     """How many reports have each bit set."""
-    sums = np.zeros(8 * rows.shape[1], dtype=np.int64)
     if times is not None:
+        sums = np.zeros(8 * rows.shape[1], dtype=np.int64)
         often = read_times(times, len(rows)).astype(np.float64)
         step = max(1, _CELLS // len(sums))
         for start in range(0, len(rows), step):
             part = np.unpackbits(rows[start : start + step], axis=1)
             sums += np.rint(often[start : start + step] @ part).astype(np.int64)
         return sums[:categories]
-    width = rows.shape[1]
+    width, adder = rows.shape[1], _Adder()
     if width >= _WIDE:  # a few bytes more make whole words of each report
-        for start in range(0, len(rows), _REPORTS):
-            part = rows[start : start + _REPORTS]
+        step = max(8, 8 * _WORDS // width)
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
             padded = np.zeros((len(part), -(-width // 8) * 8), dtype=np.uint8)
             padded[:, :width] = part
-            sums += _column_sums(padded.view(np.uint64))[: len(sums)]
-        return sums[:categories]
+            adder.add(padded.view(np.uint64))
+        return adder.sums(-(-width // 8))[:categories]
     # Eight reports side by side are whole words, whatever the width.
     whole = len(rows) - len(rows) % 8
     side = np.ascontiguousarray(rows[:whole]).reshape(-1, 8 * width).view(np.uint64)
     step = _WORDS // width
     for start in range(0, len(side), step):
-        sums += _column_sums(side[start : start + step]).reshape(8, -1).sum(axis=0)
+        adder.add(side[start : start + step])
+    sums = adder.sums(width).reshape(8, -1).sum(axis=0)
     sums += np.unpackbits(rows[whole:], axis=1).sum(axis=0, dtype=np.int64)
     return sums[:categories]
 
 
-def _column_sums(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """How many rows have each bit set, by adding three rows at a time into a row of sums and a row of carries."""
-    sums = np.zeros(64 * words.shape[1], dtype=np.int64)
-    weight, level = 1, words
-    while len(level):
-        carries = []
-        while len(level) > 2:
-            third = len(level) // 3
-            one, two, three = level[:third], level[third : 2 * third], level[2 * third : 3 * third]
-            either = one ^ two
-            carries.append((one & two) | (either & three))
-            either ^= three
-            level = np.concatenate([either, level[3 * third :]]) if len(level) % 3 else either
-        for row in level:
-            sums += weight * np.unpackbits(row.view(np.uint8)).astype(np.int64)
-        level = np.concatenate(carries) if carries else level[:0]
-        weight *= 2
-    return sums
+class _Adder:
+    """Counts set bits, column by column: three rows of one weight make a row of sums and a row of carries."""
+
+    def __init__(self) -> None:
+        self._left: list[NDArray[np.uint64]] = []  # at most two rows of each weight
+
+    def add(self, rows: NDArray[np.uint64]) -> None:
+        level = 0
+        while len(rows):
+            if level < len(self._left):
+                rows = np.concatenate([self._left[level], rows])
+            else:
+                self._left.append(rows[:0])
+            carries = []
+            while len(rows) > 2:
+                third = len(rows) // 3
+                one, two, three = rows[:third], rows[third : 2 * third], rows[2 * third : 3 * third]
+                either = one ^ two
+                carries.append((one & two) | (either & three))
+                either ^= three
+                rows = np.concatenate([either, rows[3 * third :]]) if len(rows) % 3 else either
+            self._left[level] = rows
+            rows = np.concatenate(carries) if carries else rows[:0]
+            level += 1
+
+    def sums(self, words: int) -> NDArray[np.int64]:
+        """How many of the rows, of so many words, have each bit set."""
+        out = np.zeros(64 * words, dtype=np.int64)
+        for level, rows in enumerate(self._left):
+            for row in rows:
+                out += np.unpackbits(row.view(np.uint8)).astype(np.int64) << level
+        return out
