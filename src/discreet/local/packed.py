@@ -65,21 +65,20 @@ def bit_sums(rows: NDArray[np.uint8], categories: int, times: Integers | None = 
             sums += np.rint(often[start : start + step] @ part).astype(np.int64)
         return sums[:categories]
     width, adder = rows.shape[1], _Adder()
-    if width >= _WIDE:  # a few bytes more make whole words of each report
-        step = max(8, 8 * _WORDS // width)
+    if width >= _WIDE:  # whole words of each report, then the few bytes that are left
+        whole = width - width % 8
+        step = max(8, 4 * _WORDS // width)
         for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            padded = np.zeros((len(part), -(-width // 8) * 8), dtype=np.uint8)
-            padded[:, :width] = part
-            adder.add(padded.view(np.uint64))
-        return adder.sums(-(-width // 8))[:categories]
+            adder.add(rows[start : start + step, :whole].view(np.uint64))
+        rest = np.unpackbits(rows[:, whole:], axis=1).sum(axis=0, dtype=np.int64)
+        return np.concatenate([adder.sums(whole // 8), rest])[:categories]
     # Eight reports side by side are whole words, whatever the width.
     whole = len(rows) - len(rows) % 8
     side = np.ascontiguousarray(rows[:whole]).reshape(-1, 8 * width).view(np.uint64)
     step = _WORDS // width
     for start in range(0, len(side), step):
         adder.add(side[start : start + step])
-    sums = adder.sums(width).reshape(8, -1).sum(axis=0)
+    sums = np.asarray(adder.sums(width).reshape(8, -1).sum(axis=0), dtype=np.int64)
     sums += np.unpackbits(rows[whole:], axis=1).sum(axis=0, dtype=np.int64)
     return sums[:categories]
 
