@@ -1,10 +1,10 @@
-"""Private estimators against the same without privacy, and against diffprivlib, on ADULT.
+"""Private estimators against the same without privacy, and against diffprivlib, on two tables.
 
     python bench/learn_estimators.py [--quick] [--json] [--no-peers] [--data FOLDER] [--runs N]
 
-FOLDER/adult/adult.csv.gz holds ADULT as integer codes. Four fifths of the rows are fitted, the rest is scored (k-means
-is scored on what it was fitted to). Numbers are scaled to [-1, 1] by their declared bounds. Without data a table is
-made up, and targets do not apply.
+FOLDER/adult/adult.csv.gz and FOLDER/loans/loans.csv.gz hold ADULT and LOANS as integer codes. Four fifths of the rows
+are fitted, the rest is scored (k-means is scored on what it was fitted to). Numbers are scaled to [-1, 1] by their
+declared bounds. Without data a table is made up, and targets do not apply.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import csv
 import gzip
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -36,68 +37,106 @@ from harness import ENVIRONMENTS, Report, arguments, peak_megabytes, peer
 EPSILONS = (0.1, 1.0)
 DELTA = 1e-6
 CLUSTERS = 5
-SIZES = {"age": 85, "workclass": 9, "fnlwgt": 100, "education-num": 16, "marital-status": 7, "occupation": 15}
-SIZES |= {"relationship": 6, "race": 5, "sex": 2, "capital-gain": 100, "capital-loss": 100, "hours-per-week": 99}
-SIZES |= {"native-country": 42, "income>50K": 2}
-NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
-NAMES = [name for name in SIZES if name != "income>50K"]
-CATEGORIES = {place: SIZES[name] for place, name in enumerate(NAMES) if name not in NUMBERS}
-UPPER = np.array([SIZES[name] - 1.0 for name in NAMES])
 
 
-def table(folder: Path | None) -> dict[str, np.ndarray]:
-    """Codes by column."""
-    if folder is not None:
-        with gzip.open(folder / "adult" / "adult.csv.gz", "rt") as file:
-            lines = list(csv.reader(file))
-        values = np.array(lines[1:], dtype=np.int64)
-        return dict(zip(lines[0], values.T, strict=True))
-    chance = np.random.default_rng(0)
-    hidden = chance.normal(size=20_000)
-    made = {}
-    for name, size in SIZES.items():
-        mixed = hidden * chance.uniform(0, 1.5) + chance.normal(size=len(hidden))
-        made[name] = np.clip(((mixed / 6 + 0.5) * size).astype(np.int64), 0, size - 1)
-    return made
+@dataclass(frozen=True)
+class Table:
+    """A table of integer codes: sizes of its number and category columns, which one is a level to be predicted by a
+    line, and which one is a yes (code 1) or no to be predicted by classifiers."""
+
+    name: str
+    numbers: dict[str, int]
+    categories: dict[str, int]
+    level: str
+    label: str
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.numbers, *self.categories]
+
+    @property
+    def places(self) -> dict[int, int]:
+        """Category columns by place."""
+        return {len(self.numbers) + place: size for place, size in enumerate(self.categories.values())}
+
+    @property
+    def upper(self) -> np.ndarray:
+        return np.array([*self.numbers.values(), *self.categories.values()], dtype=float) - 1
+
+    def wide(self, codes: np.ndarray) -> np.ndarray:
+        """Numbers in [-1, 1], categories one-hot: a fixed function of each row."""
+        found = [2 * codes[:, : len(self.numbers)] / self.upper[: len(self.numbers)] - 1]
+        found += [np.eye(size)[codes[:, place].astype(np.int64)] for place, size in self.places.items()]
+        return np.concatenate(found, axis=1)
+
+    def columns(self, folder: Path | None) -> dict[str, np.ndarray]:
+        """Codes by column."""
+        if folder is not None:
+            with gzip.open(folder / self.name / f"{self.name}.csv.gz", "rt") as file:
+                lines = list(csv.reader(file))
+            values = np.array(lines[1:], dtype=np.int64)
+            return dict(zip(lines[0], values.T, strict=True))
+        chance = np.random.default_rng(0)
+        hidden, made = chance.normal(size=20_000), {}
+        for name, size in {**self.numbers, **self.categories, self.label: 2}.items():
+            mixed = hidden * chance.uniform(0, 1.5) + chance.normal(size=len(hidden))
+            made[name] = np.clip(((mixed / 6 + 0.5) * size).astype(np.int64), 0, size - 1)
+        return made
+
+    def parts(self, folder: Path | None) -> dict[str, np.ndarray]:
+        """Everything that is fitted and scored."""
+        columns = self.columns(folder)
+        order = np.random.default_rng(1).permutation(len(columns[self.label]))
+        cut = len(order) * 4 // 5
+        codes = np.column_stack([columns[name] for name in self.names]).astype(float)
+        label = (columns[self.label] == 1).astype(np.int64)
+        scaled = {name: 2 * columns[name] / (size - 1) - 1 for name, size in self.numbers.items()}
+        others = [values for name, values in scaled.items() if name != self.level]
+        whole = {
+            "codes": codes,
+            "label": label,
+            "wide": self.wide(codes),
+            "numbers": np.column_stack(list(scaled.values())),
+            "predictors": np.column_stack([*others, 2 * label - 1]),
+            "level": scaled[self.level],
+        }
+        found = {name: values[order[:cut]] for name, values in whole.items()}
+        return found | {f"{name}_test": values[order[cut:]] for name, values in whole.items()}
 
 
-def wide(codes: np.ndarray) -> np.ndarray:
-    """Numbers in [-1, 1], categories one-hot: a fixed function of each row."""
-    parts = [
-        np.eye(CATEGORIES[place])[column.astype(np.int64)] if place in CATEGORIES else (2 * column / top - 1)[:, None]
-        for place, (column, top) in enumerate(zip(codes.T, UPPER, strict=True))
-    ]
-    return np.concatenate(parts, axis=1)
-
-
-def parts(folder: Path | None) -> dict[str, np.ndarray]:
-    """Everything that is fitted and scored."""
-    columns = table(folder)
-    order = np.random.default_rng(1).permutation(len(columns["age"]))
-    cut = len(order) * 4 // 5
-    codes = np.column_stack([columns[name] for name in NAMES]).astype(float)
-    scaled = {name: 2 * columns[name] / (SIZES[name] - 1) - 1 for name in SIZES}
-    predictors = [name for name in NUMBERS if name != "hours-per-week"] + ["sex", "income>50K"]
-    whole = {
-        "codes": codes,
-        "income": columns["income>50K"],
-        "wide": wide(codes),
-        "numbers": np.column_stack([scaled[name] for name in NUMBERS]),
-        "predictors": np.column_stack([scaled[name] for name in predictors]),
-        "hours": scaled["hours-per-week"],
-    }
-    found = {name: values[order[:cut]] for name, values in whole.items()}
-    return found | {f"{name}_test": values[order[cut:]] for name, values in whole.items()}
+ADULT = Table(
+    "adult",
+    {"age": 85, "fnlwgt": 100, "education-num": 16, "capital-gain": 100, "capital-loss": 100, "hours-per-week": 99},
+    {
+        "workclass": 9,
+        "marital-status": 7,
+        "occupation": 15,
+        "relationship": 6,
+        "race": 5,
+        "sex": 2,
+        "native-country": 42,
+    },
+    "hours-per-week",
+    "income>50K",
+)
+LOANS = Table(  # facts known when a loan is asked for; the label is whether it runs for five years rather than three
+    "loans",
+    {"loan_amnt": 101, "int_rate": 101, "annual_inc": 101, "dti": 101, "open_acc": 62, "total_acc": 101},
+    {"emp_length": 12, "home_ownership": 6, "verification_status": 4, "purpose": 15, "addr_state": 51},
+    "int_rate",
+    "term",
+)
 
 
 class Jobs:
     """Each estimator's fit and its figure, private (with a price) and plain (without)."""
 
-    def __init__(self, data: dict[str, np.ndarray]) -> None:
-        self.data = data
+    def __init__(self, table: Table, data: dict[str, np.ndarray]) -> None:
+        self.table, self.data = table, data
+        self.sides = {"classes": 2, "bounds": (0, table.upper)}
 
     def auc(self, model, features) -> float:
-        return float(roc_auc_score(self.data["income_test"], model.predict_proba(features)[:, 1]))
+        return float(roc_auc_score(self.data["label_test"], model.predict_proba(features)[:, 1]))
 
     def kept(self, model) -> float:
         rows = self.data["numbers_test"] - self.data["numbers_test"].mean(axis=0)
@@ -110,8 +149,8 @@ class Jobs:
     def regression(self, price):
         d = self.data
         model = DPLinearRegression(**price, bounds=(-1, 1), target_bounds=(-1, 1)) if price else LinearRegression()
-        model.fit(d["predictors"], d["hours"])
-        return lambda: model.score(d["predictors_test"], d["hours_test"])
+        model.fit(d["predictors"], d["level"])
+        return lambda: model.score(d["predictors_test"], d["level_test"])
 
     def pca(self, price):
         model = DPPCA(2, **price, bounds=(-1, 1)) if price else PCA(2)
@@ -125,33 +164,33 @@ class Jobs:
 
     def bayes(self, price):
         d = self.data
-        model = DPNaiveBayes(**price, classes=2, bounds=(0, UPPER)) if price else GaussianNB()
-        model.fit(d["codes"], d["income"])
+        model = DPNaiveBayes(**price, **self.sides) if price else GaussianNB()
+        model.fit(d["codes"], d["label"])
         return lambda: self.auc(model, d["codes_test"])
 
     def bayes_categories(self, price):
         d = self.data
-        model = DPNaiveBayes(**price, classes=2, bounds=(0, UPPER), categories=CATEGORIES)
-        model.fit(d["codes"], d["income"])
+        model = DPNaiveBayes(**price, **self.sides, categories=self.table.places)
+        model.fit(d["codes"], d["label"])
         return lambda: self.auc(model, d["codes_test"])
 
     def trees(self, price):
         d = self.data
-        model = DPBoostedTrees(**price, classes=2, bounds=(0, UPPER + 1), categories=CATEGORIES)
-        model.fit(d["codes"], d["income"])
+        model = DPBoostedTrees(**price, **self.sides, categories=self.table.places)
+        model.fit(d["codes"], d["label"])
         return lambda: self.auc(model, d["codes_test"])
 
     def logistic(self, price):
         d = self.data
         if not price:
-            model = LogisticRegression(max_iter=500).fit(d["wide"], d["income"])
+            model = LogisticRegression(max_iter=500).fit(d["wide"], d["label"])
             return lambda: self.auc(model, d["wide_test"])
-        model = DPLinearClassifier(**price, classes=2, bounds=(0, UPPER), features=wide).fit(d["codes"], d["income"])
+        model = DPLinearClassifier(**price, **self.sides, features=self.table.wide).fit(d["codes"], d["label"])
         return lambda: self.auc(model, d["codes_test"])
 
     def net(self, price):
         d = self.data
-        model = DPSGDClassifier(**price, classes=2, bounds=(0, UPPER), features=wide).fit(d["codes"], d["income"])
+        model = DPSGDClassifier(**price, **self.sides, features=self.table.wide).fit(d["codes"], d["label"])
         return lambda: self.auc(model, d["codes_test"])
 
 
@@ -179,10 +218,11 @@ def measured(work, price, runs: int) -> tuple[float, float, float]:
     return float(np.median(figures)), float(np.std(figures)), float(np.min(spent))
 
 
-def rivals(report: Report, data: dict[str, np.ndarray], epsilon: float, runs: int) -> dict:
+def rivals(report: Report, table: Table, data: dict[str, np.ndarray], epsilon: float, runs: int) -> dict:
+    """The same figures by diffprivlib, whose prices are pure."""
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "job.npz"
-        given = {**data, "numbers": data["numbers"], "upper": UPPER, "clusters": CLUSTERS}
+        given = {**data, "upper": table.upper, "clusters": CLUSTERS}
         np.savez(path, **given, epsilon=epsilon, runs=runs)
         requirements = ["diffprivlib==0.6.*", "scikit-learn<1.6", "numpy<2.1"]
         return peer("diffprivlib", requirements, "learn_diffprivlib.py", str(path), report=report) or {}
@@ -192,17 +232,26 @@ def main() -> None:
     options = arguments(__doc__.splitlines()[0], runs={"type": int, "default": 10})
     report = Report("learn_estimators", as_json=options.json)
     folder = options.data or (ENVIRONMENTS / "data" if (ENVIRONMENTS / "data" / "adult").exists() else None)
-    data = parts(folder)
-    jobs = Jobs(data)
+    for table in (ADULT,) if options.quick or folder is None else (ADULT, LOANS):
+        compared(report, table, folder, options)
+    if not options.quick:
+        images(report, folder)
+    report.figure("whole benchmark", "memory", peak_megabytes(), "MB")
+
+
+def compared(report: Report, table: Table, folder: Path | None, options) -> None:
+    """All estimators on one table."""
+    data = table.parts(folder)
+    jobs = Jobs(table, data)
     runs = 2 if options.quick else options.runs
     plain = {}
     for name, metric, _, twin, _ in CASES:
         if twin:
             plain[name], _, seconds = measured(getattr(jobs, name), {}, 1)
-            report.figure(f"{name}, not private", metric, plain[name], "")
-            report.figure(f"{name}, not private", "fit", seconds, "CPU s")
+            report.figure(f"{table.name}: {name}, not private", metric, plain[name], "")
+            report.figure(f"{table.name}: {name}, not private", "fit", seconds, "CPU s")
     for epsilon in EPSILONS[-1:] if options.quick else EPSILONS:
-        others = {} if options.no_peers or options.quick else rivals(report, data, epsilon, runs)
+        others = {} if options.no_peers or options.quick else rivals(report, table, data, epsilon, runs)
         for name, metric, less, _, can_be_pure in CASES:
             prices = {"delta 1e-6": {"epsilon": epsilon, "delta": DELTA}}
             if can_be_pure:
@@ -210,7 +259,7 @@ def main() -> None:
             rival = others.get(name)
             for kind, price in prices.items():
                 value, spread, seconds = measured(getattr(jobs, name), price, runs)
-                case = f"{name}, epsilon {epsilon:g}, {kind}"
+                case = f"{table.name}: {name}, epsilon {epsilon:g}, {kind}"
                 goal = {}
                 if rival is not None:
                     goal = {"at_most" if less else "at_least": rival["value"]}
@@ -220,11 +269,9 @@ def main() -> None:
                 report.figure(case, "spread", spread, "")
                 report.figure(case, "fit", seconds, "CPU s")
             if rival is not None:
-                report.figure(f"{name}, epsilon {epsilon:g}, diffprivlib", metric, rival["value"], "")
-                report.figure(f"{name}, epsilon {epsilon:g}, diffprivlib", "fit", rival["cpu"], "CPU s")
-    if not options.quick:
-        images(report, folder)
-    report.figure("whole benchmark", "memory", peak_megabytes(), "MB")
+                case = f"{table.name}: {name}, epsilon {epsilon:g}, diffprivlib"
+                report.figure(case, metric, rival["value"], "")
+                report.figure(case, "fit", rival["cpu"], "CPU s")
 
 
 def images(report: Report, folder: Path | None) -> None:

@@ -42,8 +42,8 @@ box = (-np.ones(width), np.ones(width))
 def regression():
     rows = job["predictors"]
     sides = (-np.ones(rows.shape[1]), np.ones(rows.shape[1]))
-    model = LinearRegression(epsilon=epsilon, bounds_X=sides, bounds_y=(-1, 1)).fit(rows, job["hours"])
-    return model, lambda m: m.score(job["predictors_test"], job["hours_test"])
+    model = LinearRegression(epsilon=epsilon, bounds_X=sides, bounds_y=(-1, 1)).fit(rows, job["level"])
+    return model, lambda m: m.score(job["predictors_test"], job["level_test"])
 
 
 def components():
@@ -68,15 +68,15 @@ def clusters():
 
 def bayes():
     codes = job["codes"]
-    model = GaussianNB(epsilon=epsilon, bounds=(np.zeros(codes.shape[1]), job["upper"])).fit(codes, job["income"])
-    return model, lambda m: roc_auc_score(job["income_test"], m.predict_proba(job["codes_test"])[:, 1])
+    model = GaussianNB(epsilon=epsilon, bounds=(np.zeros(codes.shape[1]), job["upper"])).fit(codes, job["label"])
+    return model, lambda m: roc_auc_score(job["label_test"], m.predict_proba(job["codes_test"])[:, 1])
 
 
 def logistic():
     wide = job["wide"]
     longest = float(np.sqrt((wide**2).sum(axis=1).max()))
-    model = LogisticRegression(epsilon=epsilon, data_norm=longest, max_iter=300).fit(wide, job["income"])
-    return model, lambda m: roc_auc_score(job["income_test"], m.predict_proba(job["wide_test"])[:, 1])
+    model = LogisticRegression(epsilon=epsilon, data_norm=longest, max_iter=300).fit(wide, job["label"])
+    return model, lambda m: roc_auc_score(job["label_test"], m.predict_proba(job["wide_test"])[:, 1])
 
 
 for name, work in (("regression", regression), ("pca", components), ("kmeans", clusters), ("bayes", bayes)):

@@ -150,6 +150,16 @@ def test_what_a_fit_costs_is_said():
     assert DPPCA(rho="1/8", bounds=(-1, 1)).fit(features).privacy_.claim == ZCDP("1/8")
 
 
+@pytest.mark.parametrize("model", ALL, ids=lambda model: type(model).__name__)
+def test_noise_is_known_before_a_fit(model):
+    priced = clone(model).set_params(rho="1/50")
+    expected = priced.expected_noise(3)
+    assert all(size > 0 for size in expected.values())
+    assert priced.fit(*rows()).noise_ == expected
+    more = clone(model).set_params(rho="1/200").expected_noise(3)
+    assert all(more[name] == pytest.approx(2 * size, rel=1e-4) for name, size in expected.items())
+
+
 def test_nothing_private_is_kept():
     features, targets = rows(50_000)
     for model in ALL:
@@ -219,6 +229,7 @@ def test_what_is_refused_before_anything_is_spent(model, settings, field):
         (ALL[1], {"n_components": 4}, "n_components"),
         (ALL[1], {"n_components": 0}, "n_components"),
         (ALL[1], {"norm": -1}, "norm"),
+        (ALL[1], {"norm": 0.01}, "norm"),
         (ALL[1], {"centered": "yes"}, "centered"),
         (TREES, {"rounds": 0}, "rounds"),
         (TREES, {"rate": 0}, "rate"),

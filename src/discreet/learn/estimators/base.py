@@ -68,6 +68,13 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         tags.non_deterministic = True  # noise is fresh each time
         return tags
 
+    def expected_noise(self, n_features: int) -> dict[str, float]:
+        """Standard deviations of the noise that a fit on so many features would have: made without data, and free.
+
+        A price that buys too little is refused here. A fit keeps the same as `noise_`.
+        """
+        raise NotImplementedError
+
     def _price(self) -> Price:
         return read_price(self.epsilon, self.delta, self.rho)
 

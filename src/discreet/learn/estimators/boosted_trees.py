@@ -79,7 +79,7 @@ class DPBoostedTrees(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Count the columns and grow the trees. Every call spends."""
-        price = self._price()
+        self._price()
         labels = read_classes(self.classes)
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
@@ -88,7 +88,7 @@ class DPBoostedTrees(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         bins = self._whole("bins", 2, 4096)
         shape = self._shape(columns, bins, len(labels))
         rows = Rows(features, self._labels(targets, labels))
-        noise = leaf_noise(price, shape)  # refuses what is too little before it is spent
+        noise = self.expected_noise(features.shape[1])
 
         def measure(rows: Rows, till: Till) -> dict[str, Any]:
             tables = boosted(binned(rows.features, columns, bins), np.asarray(rows.targets), shape, till)
@@ -97,10 +97,16 @@ class DPBoostedTrees(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         kept = {"bins": bins, "rounds": shape.rounds, "rate": shape.rate, "leaves": shape.leaves}
         found = self._fitted(measure, {"classes": labels.tolist(), **columns.told(), **kept}, rows)
         self.classes_ = labels
-        self.noise_ = {"leaf": math.sqrt(noise.variance) / 2**12}
+        self.noise_ = noise
         self.shapes_ = [unpacked(table) / 2**10 for table in found["tables"]]
         self._columns, self._bins = columns, bins
         return self
+
+    def expected_noise(self, n_features: int) -> dict[str, float]:
+        """On the sum of gradients in a leaf: a row adds at most 1."""
+        columns = read_columns(self.bounds, self.categories, n_features)
+        shape = self._shape(columns, self._whole("bins", 2, 4096), len(read_classes(self.classes)))
+        return {"leaf": math.sqrt(leaf_noise(self._price(), shape).variance) / 2**12}
 
     def _shape(self, columns: Columns, bins: int, classes: int) -> Boosting:
         if isinstance(self.rate, bool) or not isinstance(self.rate, (int, float)) or not 0 < self.rate <= 1:

@@ -86,6 +86,10 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         stir, slowest, fastest = self._pace
         return min(max(stir / noise, slowest), fastest)
 
+    def expected_noise(self, n_features: int) -> dict[str, float]:
+        """Not known without the number of rows: see `recipe`."""
+        raise InputError("n_features", n_features, "nothing that noise depends on here: ask recipe(rows) instead")
+
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Train. Every call spends, and a run that is stopped stays spent."""
         labels = read_classes(self.classes)

@@ -84,14 +84,14 @@ class DPKMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignor
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Release a picture and steps. Every call spends."""
-        price = self._price()
+        self._price()
         features, _ = self._read(X, reset=True)
         box = read_box(self.bounds, features.shape[1])
         many, steps = self._whole("n_clusters", 1, _MOST), self._whole("steps", 1, 100)
         if many > len(features):
             raise InputError("n_clusters", many, f"at most the {len(features):,} rows")
-        levels = math.ceil(math.log2(many)) + 1 + _FINER
-        step = (1 - _CELLS) / steps
+        levels, step = _levels(many), (1 - _CELLS) / steps
+        noise = self.expected_noise(len(box))
 
         def measure(rows: Rows, till: Till) -> dict[str, Any]:
             scaled = box.scaled(rows.features)
@@ -103,14 +103,24 @@ class DPKMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignor
             return {"centres": packed(np.rint(centres * _FINE)), "counts": packed(np.rint(counts))}
 
         settings = {"bounds": box.told(), "clusters": many, "steps": steps, "levels": levels}
-        count, _ = step_noise(price, step, len(box))  # refuses what is too little before it is spent
-        cell = cell_noise(price, _CELLS / levels, len(box))
         found = self._fitted(measure, settings, Rows(features))
         self.cluster_centers_ = box.unscaled(unpacked(found["centres"]) / _FINE)
         self.n_rows_ = unpacked(found["counts"]).astype(np.float64)
-        self.noise_ = {"count": math.sqrt(count.variance), "cell": math.sqrt(cell.variance) / 2**10}
+        self.noise_ = noise
         self._n_features_out = many
         return self
+
+    def expected_noise(self, n_features: int) -> dict[str, float]:
+        """On a count of rows in a cluster, on sums of differences from its centre (as parts of the length they are cut
+        to), and on the sums of one cell of the picture."""
+        many, steps = self._whole("n_clusters", 1, _MOST), self._whole("steps", 1, 100)
+        count, sums = step_noise(self._price(), (1 - _CELLS) / steps, n_features)
+        cell = cell_noise(self._price(), _CELLS / _levels(many), n_features)
+        return {
+            "count": math.sqrt(count.variance),
+            "sum": math.sqrt(sums.variance) / RADIUS,
+            "cell": math.sqrt(cell.variance) / 2**10,
+        }
 
     def _whole(self, field: str, least: int, most: int) -> int:
         value = getattr(self, field)
@@ -139,6 +149,11 @@ class DPKMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignor
     def score(self, X: Any, y: Any = None) -> float:  # noqa: N803
         """Minus the sum of squared distances from the nearest centres; free only on rows that are public."""
         return -float((self.transform(X).min(axis=1) ** 2).sum())
+
+
+def _levels(many: int) -> int:
+    """How often the box is looked at, each time cut in two."""
+    return math.ceil(math.log2(many)) + 1 + _FINER
 
 
 def step_noise(price: Price, share: Fraction, features: int) -> tuple[Any, Any]:

@@ -22,6 +22,10 @@ from discreet.learn.estimators.till import Till, moment_noise
 __all__ = ["DPLinearRegression"]
 
 _LEAST = 1e-12  # a variance that counts as none
+# A row is (constant, features, target), at most RADIUS long in all: features twice as long as each of the others.
+_ONE = math.isqrt(RADIUS**2 // 6)
+_FEATURES = math.isqrt(RADIUS**2 - 2 * _ONE**2)
+_SHORTEST = 1e-3
 
 
 class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
@@ -78,7 +82,7 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Release the statistics and solve. Every call spends."""
-        price = self._price()
+        self._price()
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         features, targets = self._read(X, reset=True, targets=y)
@@ -86,9 +90,8 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
         target = read_box(self.target_bounds, 1, "target_bounds")
         norm, ridge = self._norm(len(box)), self._ridge()
         size = len(box) + 2
-        # A row is (constant, features, target), at most RADIUS long in all, features twice as long as either.
-        one = math.isqrt(RADIUS**2 // 6)
-        radius = math.isqrt(RADIUS**2 - 2 * one**2)
+        one, radius = _ONE, _FEATURES
+        noise = self.expected_noise(len(box))
 
         def measure(rows: Rows, till: Till) -> dict[str, Any]:
             def pieces() -> Any:
@@ -101,23 +104,29 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
             return {"moments": packed(till.moments(exact, share=Fraction(1), squared=RADIUS**2))}
 
         settings = {"bounds": box.told(), "target_bounds": target.told(), "norm": norm}
-        on, off = moment_noise(price, Fraction(1), size, RADIUS**2)  # refuses what is too little before it is spent
         found = self._fitted(measure, settings, Rows(features, read_targets(targets, self._mode())))
-        unit, steps = np.full(size, norm / radius), math.sqrt(off.variance)
+        unit = np.full(size, norm / radius)
         unit[[0, -1]] = 1 / one
-        self.noise_ = {
-            "count": math.sqrt(on.variance) / one**2,
-            "products": steps * (norm / radius) ** 2,
-            "joint": steps * norm / radius / one,
-        }
+        self.noise_ = noise
         self._solve(np.outer(unit, unit) * unpacked(found["moments"]), box, target, ridge)
         return self
+
+    def expected_noise(self, n_features: int) -> dict[str, float]:
+        """On the count, on sums of products of two features, and of a feature and the target, all scaled to 1."""
+        unit = self._norm(n_features) / _FEATURES
+        on, off = moment_noise(self._price(), Fraction(1), n_features + 2, RADIUS**2)
+        steps = math.sqrt(off.variance)
+        return {"count": math.sqrt(on.variance) / _ONE**2, "products": steps * unit**2, "joint": steps * unit / _ONE}
 
     def _norm(self, features: int) -> float:
         if self.norm is None:
             return math.sqrt(features)
-        if isinstance(self.norm, bool) or not isinstance(self.norm, (int, float)) or not 0 < self.norm < math.inf:
-            raise InputError("norm", self.norm, "a length above zero: scaled rows are cut to it")
+        if (
+            isinstance(self.norm, bool)
+            or not isinstance(self.norm, (int, float))
+            or not _SHORTEST <= self.norm < math.inf
+        ):
+            raise InputError("norm", self.norm, f"a length of {_SHORTEST} or more: scaled rows are cut to it")
         return min(float(self.norm), math.sqrt(features))
 
     def _ridge(self) -> float | None:

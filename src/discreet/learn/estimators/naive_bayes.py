@@ -72,7 +72,7 @@ class DPNaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Release the sums. Every call spends."""
-        price = self._price()
+        self._price()
         labels = read_classes(self.classes)
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
@@ -85,13 +85,19 @@ class DPNaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
             exact = sums(rows, columns, len(labels))
             return {"sums": packed(till.sums(exact, share=Fraction(1), l1=l1, l2_squared=l2_squared))}
 
-        noise = math.sqrt(price.noise(Fraction(1), l1=l1, l2_squared=l2_squared).variance) / _UNIT
+        noise = self.expected_noise(features.shape[1])
         found = self._fitted(measure, {"classes": labels.tolist(), **columns.told()}, rows)
         self.classes_ = labels
-        self.noise_ = {"count": noise}
+        self.noise_ = noise
         self._columns = columns
-        self._learn(unpacked(found["sums"]) / _UNIT, columns, noise)
+        self._learn(unpacked(found["sums"]) / _UNIT, columns, noise["count"])
         return self
+
+    def expected_noise(self, n_features: int) -> dict[str, float]:
+        """On each count, and on each sum of a column scaled to [-1, 1] or of its squares."""
+        l1, l2_squared = norms(read_columns(self.bounds, self.categories, n_features))
+        noise = self._price().noise(Fraction(1), l1=l1, l2_squared=l2_squared)
+        return {"count": math.sqrt(noise.variance) / _UNIT}
 
     def _learn(self, noisy: Floats, columns: Columns, noise: float) -> None:
         """Post-processing. A class that noise drowns is drawn to what all classes have in common."""

@@ -14,7 +14,7 @@ from discreet.core.exact import Number
 from discreet.core.packed import packed, unpacked
 from discreet.errors import InputError
 from discreet.learn.estimators.base import PrivateEstimator, read_array
-from discreet.learn.estimators.box import Floats, read_box
+from discreet.learn.estimators.box import Box, Floats, read_box
 from discreet.learn.estimators.moments import FINE, RADIUS, blocks, fine, second_moments, whole_rows
 from discreet.learn.estimators.rows import Rows
 from discreet.learn.estimators.till import Till, moment_noise
@@ -78,17 +78,15 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Release the second moments and find their axes. Every call spends."""
-        price = self._price()
+        self._price()
         features, _ = self._read(X, reset=True)
         width = features.shape[1]
         kept = self._kept(width)
         box = read_box(self.bounds, width, origin=self.origin)
-        norm = self._norm(float(np.linalg.norm(box.reach)))
-        constant = _CONSTANT if self._centered() else 0.0
-        size, reach = width + bool(constant), float(box.reach.max()) or 1.0
-        # A row is (features, constant), at most RADIUS long in all.
-        one = math.floor(RADIUS * constant / math.hypot(1.0, constant))
-        radius = math.isqrt(RADIUS**2 - one**2)
+        norm = self._norm(box)
+        one, radius = self._lengths()
+        size, reach = width + bool(one), float(box.reach.max()) or 1.0
+        noise = self.expected_noise(width)
 
         def measure(rows: Rows, till: Till) -> dict[str, Any]:
             def pieces() -> Any:
@@ -101,10 +99,9 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
             return {"moments": packed(till.moments(exact, share=Fraction(1), squared=RADIUS**2))}
 
         settings = {"bounds": box.told(), "norm": norm, "centered": bool(one)}
-        on, off = moment_noise(price, Fraction(1), size, RADIUS**2)  # refuses what is too little before it is spent
         found = self._fitted(measure, settings, Rows(features))
         unit = (norm / radius) ** 2
-        self.noise_ = {"diagonal": unit * math.sqrt(on.variance), "others": unit * math.sqrt(off.variance)}
+        self.noise_ = noise
         moments = unpacked(found["moments"]).astype(np.float64)
         self.mean_ = box.origin.copy()
         count = float(max(len(features), 1))
@@ -116,6 +113,19 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
             self.n_rows_ = float(count)
         self._axes(unit * moments / count, kept)
         return self
+
+    def expected_noise(self, n_features: int) -> dict[str, float]:
+        """On sums of squares of a feature and on sums of products of two, in the units of the data."""
+        one, radius = self._lengths()
+        unit = (self._norm(read_box(self.bounds, n_features, origin=self.origin)) / radius) ** 2
+        on, off = moment_noise(self._price(), Fraction(1), n_features + bool(one), RADIUS**2)
+        return {"diagonal": unit * math.sqrt(on.variance), "others": unit * math.sqrt(off.variance)}
+
+    def _lengths(self) -> tuple[int, int]:
+        """How long the constant and the features of a row are: at most RADIUS in all."""
+        constant = _CONSTANT if self._centered() else 0.0
+        one = math.floor(RADIUS * constant / math.hypot(1.0, constant))
+        return one, math.isqrt(RADIUS**2 - one**2)
 
     def _axes(self, covariance: Floats, kept: int) -> None:
         """Post-processing: eigenvectors of what was released, each with its largest entry above zero."""
@@ -141,11 +151,14 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
             raise InputError("centered", self.centered, "True or False")
         return bool(self.centered)
 
-    def _norm(self, longest: float) -> float:
+    def _norm(self, box: Box) -> float:
+        longest, shortest = float(np.linalg.norm(box.reach)), float(box.reach.max()) / 1000
         if self.norm is None:
             return longest if longest > 0 else 1.0
         if isinstance(self.norm, bool) or not isinstance(self.norm, (int, float)) or not 0 < self.norm < math.inf:
             raise InputError("norm", self.norm, "a length above zero: rows are cut to it")
+        if self.norm < shortest:
+            raise InputError("norm", self.norm, f"at least {shortest:g}, a thousandth of the widest bounds")
         return min(float(self.norm), longest) if longest > 0 else float(self.norm)
 
     def transform(self, X: Any) -> Floats:  # noqa: N803
