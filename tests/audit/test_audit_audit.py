@@ -60,7 +60,7 @@ def test_true_claims_stand_and_the_bound_comes_close(name):
     assert "50,000 times" in sure.sentence()
 
 
-def skipping(value, share=0.01, scale=1000):
+def skipping(value, share=0.01, scale=10**6):
     def run(runs):
         noisy = Laplace(scale).release(np.full(runs, value))
         return np.where(bernoulli(share, runs), value, noisy)
@@ -76,7 +76,8 @@ BROKEN = {
         Pure(1),
         9.0,
     ),
-    "noise skipped in one run of a hundred": (Pair(skipping(1000), skipping(0)), Pure(1), 3.0),
+    "noise skipped in one run of a hundred": (Pair(skipping(10**6), skipping(0)), Pure(1), 4.9),
+    "the same on coarser steps": (Pair(skipping(1000, scale=1000), skipping(0, scale=1000)), Pure(1), 3.2),
     "a tenth less noise": (LAPLACE, Laplace("200/9").loss(STEPS), 0.93),
     "a tenth less Gaussian noise": (additive(Gaussian(18), STEPS), Gaussian(20).loss(STEPS), 1.0),
     "noise in floats": (
@@ -106,7 +107,7 @@ def test_broken_mechanisms_are_caught(name):
 
 
 def test_thresholds_alone_would_miss_the_skipped_noise():
-    found = audit(Pair(skipping(1000), skipping(0)), Pure(1), confidence=SURE)
+    found = audit(Pair(skipping(10**6), skipping(0)), Pure(1), confidence=SURE)
     assert "exactly" in found.event or "one of" in found.event
 
 
@@ -161,6 +162,35 @@ def test_functions_of_no_arguments_and_outputs_of_any_kind():
     assert coded.shape == (4, 1)
     assert len(set(coded.ravel().tolist())) == 4
     assert as_outputs(np.array([2**64 - 1], dtype=np.uint64), 1).dtype == np.int64
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), -0.0, 1e308])
+def test_outputs_that_are_hardly_numbers_give_a_person_away_too(odd):
+    def side(value, width):
+        def run(runs):
+            noisy = _float_laplace(runs * width)
+            noisy[:: 3 * width] = value
+            return noisy.reshape(runs, width)
+
+        return run
+
+    for width in (1, 3):
+        found = audit((side(odd, width), side(0.0, width)), Pure(2), runs=3_000, confidence=SURE)
+        assert found.violated
+        assert found.sentence()
+
+
+def test_noise_that_is_used_twice_cancels():
+    def side(value):
+        def run(runs):
+            noise = Laplace(10**6).release(np.zeros(runs, dtype=np.int64))
+            return np.stack([noise + value, noise], axis=1)
+
+        return run
+
+    found = audit((side(10**5), side(0)), Pure(1), runs=3_000, confidence=SURE)
+    assert found.violated
+    assert "less number" in found.event
 
 
 def test_the_worst_neighbour_is_found_among_many():

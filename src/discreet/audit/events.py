@@ -6,6 +6,7 @@ directions. What is found here is only a suspicion: the other half of the runs d
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.words import readable
 from discreet.audit.claim import Claim
-from discreet.audit.features import Feature, Learned, features
+from discreet.audit.features import Feature, Learned, Pattern, Row, features
 from discreet.audit.outputs import Outputs
 
 __all__ = ["Event", "Judge", "search"]
@@ -26,7 +27,8 @@ Reals = NDArray[np.float64]
 _THRESHOLDS = 3000
 _TAIL = 300  # of the thresholds, on either end, one by one
 _CAUTION = 1.3  # what looks best of thousands was lucky too: a wider interval prefers what is there to stay
-_DISCRETE = 0.5  # more distinct values than this share of the runs are not searched one by one
+_OFTEN = 3  # times that a value must come to be looked at by itself
+_DISCRETE = 0.5  # more distinct values than this share of the runs are not ranked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,15 +52,16 @@ class Event:
                 return np.asarray(np.isin(read, self.values))
 
     def __str__(self) -> str:
-        what, first = self.feature.words, self.values[0]
-        number = readable(float(first), 6, "near")
+        what, first = self.feature.words, float(self.values[0])
+        number = readable(first, 6, "near") if math.isfinite(first) else str(first)
         match self.kind:
             case "at least":
                 return f"{what} is {number} or more"
             case "at most":
                 return f"{what} is below {number}"
             case "one of" if len(self.values) == 1:
-                return f"{what} is one certain value" if what == "the whole answer" else f"{what} is exactly {number}"
+                code = isinstance(self.feature, Pattern | Row)  # the number stands for something else
+                return f"{what} is one certain value" if code else f"{what} is exactly {number}"
             case "one of":
                 return f"{what} is one of {len(self.values)} values"
 
@@ -126,10 +129,12 @@ def _search_feature(feature: Feature, inside: Outputs, outside: Outputs, judge: 
     at = _spread_out(len(values))
     above = [np.cumsum(side[::-1])[::-1][at] for side in (ours, theirs)]
     found = _best(feature, "at least", values[at], above, (len(a), len(b)), judge)
-    if len(values) <= _DISCRETE * len(place):
-        found += _best(feature, "one of", values, [ours, theirs], (len(a), len(b)), judge)
-        if len(values) > 2:
-            found += _top_sets(feature, values, places, judge)
+    # Among values that hardly ever come twice, one that comes often is noise that was not added.
+    often = np.flatnonzero(ours + theirs >= _OFTEN)
+    if len(often):
+        found += _best(feature, "one of", values[often], [ours[often], theirs[often]], (len(a), len(b)), judge)
+    if 2 < len(values) <= _DISCRETE * len(place):
+        found += _top_sets(feature, values, places, judge)
     return found
 
 

@@ -5,6 +5,7 @@ A feature is fixed before the runs that test it: whatever it learns, it learns f
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,12 +14,13 @@ from numpy.typing import NDArray
 
 from discreet.audit.outputs import Outputs
 
-__all__ = ["Feature", "Learned", "features"]
+__all__ = ["Feature", "Learned", "Pattern", "Row", "features"]
 
 Reals = NDArray[np.float64]
 
 _COORDINATES = 12  # read one by one; of more, those that differ most
 _LOOKED_AT = 4000  # runs, to find them
+_COMPARED = 5  # two by two
 _BINS = 40
 _STEPS = 6  # of Newton's method
 _LEARNED_FROM = 20_000  # runs of either side, for the linear score
@@ -53,6 +55,22 @@ class Coordinate:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """One number less another: noise that was used twice cancels."""
+
+    place: int
+    other: int
+
+    @property
+    def words(self) -> str:
+        return f"number {self.place + 1} less number {self.other + 1} of the answer"
+
+    def read(self, outputs: Outputs) -> NDArray[Any]:
+        with np.errstate(invalid="ignore", over="ignore"):  # infinities are outputs too
+            return np.asarray(outputs[:, self.place] - outputs[:, self.other])
+
+
+@dataclass(frozen=True, slots=True)
 class LowestBit:
     """Where the last binary digit of a float is: noise added in floats leaves traces there."""
 
@@ -70,6 +88,20 @@ class LowestBit:
         lowest = fraction & (~fraction + np.uint64(1))
         places = np.log2(lowest.astype(np.float64)).astype(np.int64) + exponent - 1075
         return np.where(values == 0, np.int64(9999), places)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A float bit by bit: minus zero is not zero, and NaN is itself."""
+
+    place: int
+
+    @property
+    def words(self) -> str:
+        return f"the bit pattern of number {self.place + 1}"
+
+    def read(self, outputs: Outputs) -> NDArray[np.int64]:
+        return np.ascontiguousarray(outputs[:, self.place], dtype=np.float64).view(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +196,7 @@ Learned = Likelihood | Logistic
 
 
 def features(inside: Outputs, outside: Outputs) -> list[Feature]:
-    """What to look at: every number, or those that differ most; the whole; and two classifiers.
+    """What to look at: every number, or those that differ most; two less each other; the whole; two classifiers.
 
     Give it runs that the thresholds are not chosen on: what a classifier has learned by heart looks better than it is.
     """
@@ -174,7 +206,8 @@ def features(inside: Outputs, outside: Outputs) -> list[Feature]:
         places = sorted(np.argsort(-_gaps(inside, outside), kind="stable")[:_COORDINATES].tolist())
     found: list[Feature] = [Coordinate(place, width == 1) for place in places]
     if inside.dtype == np.float64:
-        found += [LowestBit(place) for place in places]
+        found += [kind(place) for place in places for kind in (LowestBit, Pattern)]
+    found += [Difference(*two) for two in itertools.combinations(places[:_COMPARED], 2)]
     if width > 1:
         found += [Row(), Likelihood.learn(inside, outside), Logistic.learn(inside, outside)]
     return found
