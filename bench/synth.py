@@ -1,7 +1,7 @@
-"""Synthetic tables by every method: errors of marginals, time and memory, beside AIM on mbi's inference.
+"""Synthetic tables by every method: errors of marginals, time and memory, beside AIM and MST on mbi's inference.
 
 python bench/synth.py [--quick] [--json] [--no-peers] [--data FOLDER] [--runs N] [--methods a,b] [--tables adult,loans]
-                      [--columns 3,5] [--epsilons 0.1,1]
+                      [--columns 3,5] [--epsilons 0.1,1] [--picture FILE]
 
 FOLDER/adult and FOLDER/loans hold the tables as codes (NAME.csv.gz, NAME-domain.json); without them a table of ADULT's
 size is made up. A workload is 64 random marginals of three or of five columns with at most as many cells as the table
@@ -140,13 +140,14 @@ def alone(method: str, folder: Path | None, name: str, *job):
         return pool.apply(run, (method, folder, name, *job))
 
 
-def measured(report: Report, method: str, folder, name: str, columns: int, epsilon: float, runs: int) -> None:
+def measured(report: Report, method: str, folder, name: str, columns: int, epsilon: float, runs: int) -> list[dict]:
+    """Some runs of one case; the largest error of their mean, for the picture."""
     case = f"{name}, {columns}-way, epsilon {epsilon:g}, {method}"
     try:
         found = np.array([alone(method, folder, name, columns, epsilon) for _ in range(runs)])
     except Exception as problem:
         report.note(f"{case} did not run: {type(problem).__name__}: {problem}")
-        return
+        return []
     ours = TARGETS.get((name, columns, epsilon)) if method == "mosaic" and folder is not None else None
     goal = {"at_most": ours[0]} if ours else {}
     report.figure(case, "max, mean", float(found[:, 0].mean()), f"of {runs} runs", **goal)
@@ -157,25 +158,48 @@ def measured(report: Report, method: str, folder, name: str, columns: int, epsil
         case, "time", float(found[:, 2].mean()), "CPU s", **({"at_most": SECONDS} if method == "mosaic" else {})
     )
     report.figure(case, "memory", float(found[:, 3].max()), "MB")
+    panel = f"{name}, {columns}-way"
+    return [{"panel": panel, "method": method, "epsilon": epsilon, "max": float(found[:, 0].mean())}]
 
 
 def beside(report: Report, folder, name: str, columns: int, epsilon: float) -> None:
-    """AIM on mbi's inference: one run, a quarter of the published rounds."""
+    """AIM (a quarter of the published rounds) and MST on mbi's inference: one run each."""
     domain, codes = table(folder, name)
     marginals = workload(domain, len(codes), columns)
-    with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch) / "job.npz"
-        how = {"rho": float(rho_for(epsilon, len(codes))), "rounds": 4 * len(domain), "cells": 200_000, "steps": 100}
-        np.savez(path, codes=codes, sizes=domain.sizes, workload=np.array(marginals), **how)
-        found = peer("mbi", ["mbi==2.0.0"], "synth_mbi.py", str(path), report=report)
-        if found is None:
-            return
-        most, half = errors(domain, codes, np.load(found["rows"]).astype(np.int64), marginals)
-    case = f"{name}, {columns}-way, epsilon {epsilon:g}, AIM on mbi"
-    report.figure(case, "max", most, "of one run")
-    report.figure(case, "TV", half, "of rows")
-    report.figure(case, "time", found["cpu"], "CPU s")
-    report.figure(case, "memory", found["megabytes"], "MB")
+    for method, script in (("AIM", "synth_mbi.py"), ("MST", "synth_mbi_mst.py")):
+        with tempfile.TemporaryDirectory() as scratch:
+            path, rho = Path(scratch) / "job.npz", float(rho_for(epsilon, len(codes)))
+            how = {"rho": rho, "rounds": 4 * len(domain), "cells": 200_000, "steps": 100}
+            np.savez(path, codes=codes, sizes=domain.sizes, workload=np.array(marginals), **how)
+            found = peer("mbi", ["mbi==2.0.0"], script, str(path), report=report)
+            if found is None:
+                continue
+            most, half = errors(domain, codes, np.load(found["rows"]).astype(np.int64), marginals)
+        case = f"{name}, {columns}-way, epsilon {epsilon:g}, {method} on mbi"
+        report.figure(case, "max", most, "of one run")
+        report.figure(case, "TV", half, "of rows")
+        report.figure(case, "time", found["cpu"], "CPU s")
+        report.figure(case, "memory", found["megabytes"], "MB")
+
+
+def picture(values: list[dict], path: Path) -> None:
+    """The largest error of a cell against epsilon: a panel for each table and workload, a line for each method."""
+    import altair
+
+    colours = {"mosaic": "#2166ac", "aim": "#b2182b", "mst": "#d6904a", "rap": "#5aae61", "independent": "#999999"}
+    scale = altair.Scale(domain=list(colours), range=list(colours.values()))
+    chart = altair.Chart(altair.InlineData(values=values)).mark_line(point=True)
+    chart = chart.encode(
+        x=altair.X(
+            "epsilon:Q",
+            scale=altair.Scale(type="log", base=2, nice=False),
+            axis=altair.Axis(values=list(EPSILONS), format="~g", grid=False),
+        ),
+        y=altair.Y("max:Q", title="largest error of a cell, of all rows", scale=altair.Scale(type="log", nice=False)),
+        color=altair.Color("method:N", title=None, sort=list(colours), scale=scale),
+    )
+    facets = altair.Facet("panel:N", title=None)
+    chart.properties(width=260, height=220).facet(facets, columns=2).save(str(path))
 
 
 def main() -> None:
@@ -186,6 +210,7 @@ def main() -> None:
         tables={"default": "adult,loans"},
         columns={"default": "3,5"},
         epsilons={"default": ",".join(f"{one:g}" for one in EPSILONS)},
+        picture={"type": Path, "help": "also draw the largest errors into this file"},
     )
     report = Report("synth", as_json=options.json)
     folder = options.data or (ENVIRONMENTS / "data" if (ENVIRONMENTS / "data" / "adult").exists() else None)
@@ -199,11 +224,14 @@ def main() -> None:
         return
     names = options.tables.split(",") if folder is not None else ["adult"]
     widths, epsilons = map(int, options.columns.split(",")), map(float, options.epsilons.split(","))
+    values = []
     for name, columns, epsilon in itertools.product(names, widths, epsilons):
         for method in methods:
-            measured(report, method, folder, name, columns, epsilon, options.runs)
+            values += measured(report, method, folder, name, columns, epsilon, options.runs)
         if not options.no_peers and name == "adult" and columns == 3 and epsilon in (0.1, 1.0):
             beside(report, folder, name, columns, epsilon)
+    if options.picture:
+        picture(values, options.picture)
 
 
 if __name__ == "__main__":

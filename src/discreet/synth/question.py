@@ -75,7 +75,7 @@ class SynthQuestion:
         self._enough(planned, price)
         why = "asked for"
         if self.method == "auto":
-            name, why = chosen_method(planned.domain)
+            name, why = chosen_method(planned.domain, planned.workload)
             planned = planned.by(name)
         return SynthOffer(self.curator, planned, why, self.wanted.left_out, self.wanted.limit)
 
