@@ -116,7 +116,7 @@ class DPNaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         drawn = noise**2 / np.maximum(width, _NARROWEST) / counts[:, None]
         means = np.clip((first + drawn * overall) / (counts[:, None] + drawn), -1, 1)
         spread = (second + drawn * (width + overall**2)) / (counts[:, None] + drawn) - means**2
-        self._means, self._spread = means, np.clip(spread, _NARROWEST + noise / counts[:, None] / 4, 1.0)
+        self._means, self._spread = means, np.clip(spread, _NARROWEST + 2 * noise / counts[:, None], 1.0)
         box = columns.box
         self.theta_ = box.unscaled(means)
         self.var_ = self._spread * box.reach**2
@@ -178,9 +178,12 @@ def sums(rows: Rows, columns: Columns, classes: int) -> NDArray[np.int64]:
 
 
 def _shares(table: Floats, counts: Floats, noise: float) -> Floats:
-    """Shares of codes in each class, drawn to those of all classes by as much as noise is worth."""
+    """Shares of codes in each class. What all classes have in common is kept; what a class has beyond that is shrunk by
+    how much of it noise explains."""
     overall = np.maximum(table.sum(axis=0), 0.0) + 1.0
     overall = overall / overall.sum()
-    drawn = 1.0 + noise**2 / counts[:, None]
-    filled = np.maximum(table, 0.0) + (noise + drawn) * overall
+    common = counts[:, None] * overall
+    apart = table - common
+    signal = np.maximum((apart**2).mean(axis=1, keepdims=True) - noise**2, 0.0)
+    filled = np.maximum(common + apart * signal / (signal + noise**2 + 1e-12), 0.0) + (1.0 + noise / 4) * overall
     return np.asarray(filled / filled.sum(axis=1, keepdims=True))
