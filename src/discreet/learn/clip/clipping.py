@@ -12,6 +12,7 @@ import jax.numpy as jnp
 
 from discreet.errors import InputError
 from discreet.learn.clip import norms
+from discreet.learn.clip.devices import over_devices
 from discreet.learn.clip.flat import of_rows, trace
 from discreet.learn.clip.groups import group
 from discreet.learn.clip.microbatch import in_slices
@@ -51,6 +52,7 @@ def clipped_sum(
     microbatch: int | None = None,
     operands: str | None = None,
     keep: bool | None = None,
+    mesh: Any | None = None,
 ) -> Clipped:
     """The sum over examples with mask 1 of their gradients, each scaled down to an L2 norm of at most `bound`.
 
@@ -60,7 +62,9 @@ def clipped_sum(
     convolutions and sequences (sums stay in 32 bits): faster on a GPU, a little less exact, and as private.
     `keep=True` keeps per-example gradients of every layer from norm to sum (more memory, no allowance for rounding
     between the two), `keep=False` of none that can do without; left alone, whichever costs less.
-    Pure, and meant to be called inside `jax.jit`.
+    `mesh` (a `jax.sharding.Mesh` of one axis) spreads the examples over devices: each runs its own, sums are added up.
+    Prefer it to a sharded batch alone: the compiler's own partitioning gives wrong gradients for the grouped
+    convolutions that `how="vmap"` leads to. Pure, and meant to be called inside `jax.jit`.
 
     Guarantee: every example is run in a batch of its own, and what it adds to `total` is a vector of L2 norm at most
     `bound` over all parameters together, for any values in its row. An example whose gradient is NaN, infinite or too
@@ -69,6 +73,24 @@ def clipped_sum(
     `norms` and `losses` are private: they are not clipped and carry no noise.
     """
     count = _checked(params, batch, mask, bound, how, copies, microbatch, operands)
+    if mesh is not None:
+
+        def own(params: Tree, batch: Tree, mask: Array) -> tuple[Tree, Array, Array]:
+            made = clipped_sum(
+                losses,
+                params,
+                batch,
+                mask=mask,
+                bound=bound,
+                how=how,
+                copies=copies,
+                microbatch=microbatch,
+                operands=operands,
+                keep=keep,
+            )
+            return made.total, made.norms, made.losses
+
+        return Clipped(*over_devices(own, mesh, params, batch, mask))
     rows = jax.tree.map(lambda leaf: leaf.reshape(count, copies, *leaf.shape[1:]), batch)
 
     def part(rows: Tree, mask: Array) -> tuple[Tree, Array, Array]:

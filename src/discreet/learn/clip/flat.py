@@ -17,7 +17,14 @@ from jax.extend import core
 __all__ = ["Flat", "Kind", "Step", "apply_step", "flatten", "of_rows", "trace"]
 
 # Calls whose body can be run in place of the call. custom_jvp and custom_vjp stay closed: their rules must hold.
-_OPEN = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr", "checkpoint": "jaxpr"}
+_OPEN = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "checkpoint": "jaxpr",
+    "remat2": "jaxpr",
+}
 
 Kind = str  # "constant", "parameter" (depends on parameters alone) or "data"
 Tree = Any

@@ -55,7 +55,7 @@ class _Follower:
     def follow(self, flat: Flat, places: dict[int, Where]) -> None:
         """Fill in where the examples lie in every value that depends on them."""
         known: dict[int, Any] = dict(flat.constants)
-        own: dict[int, frozenset[int]] = {}  # columns of indices that are each example's own number
+        own: dict[int, frozenset[int]] = {}  # columns of indices that hold each row's own number
         for step in flat.steps:
             given = [places.get(value) for value in step.inputs]
             if all(place is None for place in given):
@@ -144,13 +144,13 @@ class _Follower:
         self, step: Step, given: list[Where], shapes: list[tuple[int, ...]], known: dict[int, Any]
     ) -> frozenset[int]:
         place = next(one for one in given if one is not None)
-        if not isinstance(place, Place) or place.inner != 1 or step.params["dimension"] != len(shapes[0]) - 1:
+        if not isinstance(place, Place) or step.params["dimension"] != len(shapes[0]) - 1:
             return frozenset()
         columns, at = set(), 0
         for value, where, shape in zip(step.inputs, given, shapes, strict=True):
-            if where is None and value in known and shape[place.axis] == self.many and shape[-1] == 1:
+            if where is None and value in known and shape[-1] == 1:
                 numbers = jax.numpy.moveaxis(jax.numpy.asarray(known[value]), place.axis, -1)
-                if bool((numbers == jax.numpy.arange(self.many)).all()):
+                if bool((numbers == jax.numpy.arange(shape[place.axis])).all()):
                     columns.add(at)
             at += shape[-1]
         return frozenset(columns)

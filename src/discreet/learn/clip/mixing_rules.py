@@ -287,7 +287,7 @@ def _leading(settings: Settings, given: list[Where], shapes: list[Shape], made: 
 
 
 def gather(settings: Settings, given: list[Where], shapes: list[Shape], made: Shape, own: frozenset[int]) -> Where:
-    """Reading by index; `own` are columns of the indices that hold each example's own number."""
+    """Reading by index; `own` are columns of the indices that hold each row's own number."""
     numbers, sizes = settings["dimension_numbers"], settings["slice_sizes"]
     offsets = tuple(numbers.offset_dims)
     rest = [axis for axis in range(len(made)) if axis not in offsets]
@@ -301,10 +301,11 @@ def gather(settings: Settings, given: list[Where], shapes: list[Shape], made: Sh
     if source.axis in paired:
         at = tuple(numbers.start_indices_batching_dims)[paired.index(source.axis)]
         found = Place(rest[at], source.inner)
-    elif source.axis in numbers.start_index_map and sizes[source.axis] == 1 and source.inner == 1:
-        if tuple(numbers.start_index_map).index(source.axis) not in own or from_index is None:
+    elif source.axis in numbers.start_index_map and sizes[source.axis] == 1:
+        column = tuple(numbers.start_index_map).index(source.axis)
+        if not isinstance(index, Place) or column not in own or shapes[1][index.axis] != shapes[0][source.axis]:
             raise Mixed("reads other examples")
-        found = from_index
+        found = Place(rest[index.axis], source.inner)
     elif sizes[source.axis] == shapes[0][source.axis]:
         kept = [a for a in range(len(sizes)) if a not in numbers.collapsed_slice_dims and a not in paired]
         found = Place(offsets[kept.index(source.axis)], source.inner)
