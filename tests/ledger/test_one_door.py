@@ -9,6 +9,8 @@ import discreet
 
 SOURCE = Path(discreet.__file__).parent
 DOOR = SOURCE / "ledger" / "door.py"
+# Reports of a survey were scrambled by those who sent them: they may be read wherever they are added up.
+SCRAMBLED = {SOURCE / "local" / "aggregate.py", SOURCE / "apps" / "survey" / "files.py"}
 
 
 def doors(text: str) -> list[str]:
@@ -24,6 +26,8 @@ def doors(text: str) -> list[str]:
                 called.add(function)
                 if not args and not keywords:
                     found.append(f"line {node.lineno}: {ast.unparse(node)}")
+            case ast.Call(func=ast.Attribute(value=ast.Name("uvicorn"), attr="run") as function):
+                called.add(function)  # a server, not a plan
             case ast.Call(func=ast.Attribute(attr="run") as function):
                 called.add(function)
                 found.append(f"line {node.lineno}: {ast.unparse(node)}")
@@ -40,7 +44,9 @@ def doors(text: str) -> list[str]:
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_private_data_is_opened_in_one_module_only(path):
-    if path != DOOR:
+    if path in SCRAMBLED:
+        assert [found.split(": ")[1] for found in doors(path.read_text())] == ["source.open()"]
+    elif path != DOOR:
         assert doors(path.read_text()) == []
 
 
@@ -64,7 +70,7 @@ def test_another_door_is_found(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["open(path)", "Ledger.open(place)", "path.open('w')", "app = run(1)", "os.open(p, 0)"]
+    "text", ["open(path)", "Ledger.open(place)", "path.open('w')", "app = run(1)", "os.open(p, 0)", "uvicorn.run(app)"]
 )
 def test_other_things_are_not_doors(text):
     assert not doors(text)
