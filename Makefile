@@ -31,7 +31,7 @@ $(VENV)-lowest/installed: pyproject.toml .ci/lowest.py
 
 # BENCH=--quick for the short form; one line of JSON a figure with BENCH=--json.
 bench: $(STAMP)
-	@for area in noise accounting ledger groupby coverage quantile hierarchy hierarchy_accuracy hierarchy_paper mobility power; do $(BIN)/python bench/$$area.py $(BENCH) || exit 1; done
+	@for area in noise accounting ledger groupby coverage quantile hierarchy hierarchy_accuracy hierarchy_paper mobility power commute rap synth; do $(BIN)/python bench/$$area.py $(BENCH) || exit 1; done
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install -q -e '.[docs]'

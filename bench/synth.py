@@ -187,6 +187,7 @@ def picture(values: list[dict], path: Path) -> None:
     import altair
 
     colours = {"mosaic": "#2166ac", "aim": "#b2182b", "mst": "#d6904a", "rap": "#5aae61", "independent": "#999999"}
+    colours = {method: colour for method, colour in colours.items() if any(one["method"] == method for one in values)}
     scale = altair.Scale(domain=list(colours), range=list(colours.values()))
     chart = altair.Chart(altair.InlineData(values=values)).mark_line(point=True)
     chart = chart.encode(
