@@ -1,13 +1,16 @@
 """Canaries: what they catch of trainers broken on purpose, and that a sound trainer is let through.
 
 One run can refute a claim about clipping or about noise. It cannot see that lots were shuffled rather than drawn by
-coins: canaries are found about as easily either way. That is caught by looking at the lots, in test_train_core.py.
+coins: canaries are found about as easily either way. That is caught by looking at the lots that a run sums.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
+
+from chance import fits
 
 pytest.importorskip("jax")
 
@@ -79,6 +82,34 @@ def test_a_trainer_that_uses_its_noise_for_a_whole_epoch_is_caught(claim, monkey
     watch, canaries, _, _ = watched()
     training._step.cache_clear()
     assert guess(watch.apart, canaries.present, GUESSES).refutes(claim, SURE)
+
+
+def lots_of_a_run(monkeypatch, count=40, steps=600):
+    """The sizes of the lots that a trainer really sums."""
+    sizes = []
+    whole = training.microbatches
+
+    def seen(places, capacity):
+        sizes.append(len(places))
+        return whole(places, capacity)
+
+    monkeypatch.setattr(training, "microbatches", seen)
+    recipe = Recipe(examples=count, lot=12, steps=steps, bound=1, multiplier=1)
+    data = np.ones((count, 1), dtype=np.float32), np.zeros(count, dtype=np.int32)
+    train(linear, cross_entropy, {"w": jnp.zeros((1, 2))}, data, recipe)
+    return sizes
+
+
+def by_coins(sizes) -> bool:
+    return fits(sizes, lambda size: stats.binom.pmf(size, 40, 0.3))
+
+
+@pytest.mark.statistical
+def test_a_trainer_that_shuffles_is_caught_by_its_lots(monkeypatch):
+    assert by_coins(lots_of_a_run(monkeypatch))
+    chance = np.random.default_rng(1)
+    monkeypatch.setattr(training, "sampled", lambda *_: np.sort(chance.permutation(40)[:12]))
+    assert not by_coins(lots_of_a_run(monkeypatch))
 
 
 def test_canaries_must_be_like_the_data():
