@@ -262,7 +262,8 @@ def test_malformed_rows_are_refused_or_absorbed(model, tmp_path):
 
 def test_words_are_refused_without_showing_them():
     words = [["1", "secret"], ["2", "3"]]
-    for given in (words, np.array(words), np.array(words, dtype=object)):
+    frame = pytest.importorskip("pandas").DataFrame(words, columns=["a", "b"])
+    for given in (words, np.array(words), np.array(words, dtype=object), frame):
         with pytest.raises(InputError) as caught:
             clone(REGRESSION).fit(given, [1, 2])
         assert "secret" not in str(caught.value)

@@ -85,10 +85,17 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """Features as floats, targets as one column. Checks shapes and, unless absorbed, that all is finite."""
         finite = self._mode() == "refuse" or not reset
         settings: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": finite}
-        given = read_numbers(features, "X")
+        given, words = read_numbers(features, "X"), False
+        try:
+            read = validate_data(self, given, reset=reset, **settings)
+        except ValueError as problem:
+            if not str(problem).startswith("could not convert"):
+                raise
+            words = True  # that message shows the cell
+        if words:
+            raise InputError("X", "something else", "numbers in every column", "Encode words as declared codes.")
         if targets is None:
-            return validate_data(self, given, reset=reset, **settings), None
-        read = validate_data(self, given, reset=reset, **settings)
+            return read, None
         column = column_or_1d(targets, warn=True)
         if len(column) != len(read):
             raise InputError("y", f"{len(column):,} values", f"one for each of the {len(read):,} rows of X")
@@ -129,7 +136,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             if self.dataset is None:
                 raise InputError("dataset", None, "the name of the data on the ledger")
             plan = FitPlan(name, settings, cost, mechanism, self.dataset, measured)
-            books = Ledger.open(self.ledger) if isinstance(self.ledger, (str, Path)) else self.ledger
+            named = isinstance(self.ledger, (str, Path))
+            books = Ledger.open(self.ledger) if named else self.ledger
             who = getpass.getuser() if self.who is None else self.who
             kind = books.account(self.dataset).budget.allotment(self.allotment).kind
             aim = claim.delta if kind == "plan" and not isinstance(claim, Pure) else Fraction(0)
@@ -143,6 +151,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 delta=aim if kind == "plan" else None,
             )
             found, identity = cast(dict[str, Any], answer.result), answer.release
+            if named:
+                books.close()
         self.loss_ = cost
         self.privacy_ = Privacy(cost, claim, identity)
         return found

@@ -61,7 +61,9 @@ class Price:
     def _in_reach(self, scale: Fraction) -> None:
         if scale > LARGEST:
             least = float(self.amount) * float(scale / LARGEST) ** (1 if self.currency == "epsilon" else 2)
-            hint = f"At {self.currency} = {float(self.amount):.3g} noise drowns everything; try {least:.2g} or more."
+            hint = f"Noise drowns everything; try {self.currency} = {least:.2g} or more."
+            if self.field != self.currency:
+                hint = f"It buys rho = {float(self.amount):.2g} at this delta, and {least:.2g} is needed: raise either."
             raise InputError(self.field, f"{float(self.amount):.3g}", "large enough for noise below 2**40 steps", hint)
 
 
