@@ -54,10 +54,13 @@ def strokes(count: int) -> np.ndarray:
     for one in (1, 2):  # most curves begin where the last one ended
         joined = chance.random((count, 1)) < 0.6
         ends[:, one, 0] = np.where(joined, ends[:, one - 1, 3], ends[:, one, 0])
-    points = np.einsum("tk,nskc->nstc", curve, ends)
-    shown = np.arange(3)[None, :] < chance.integers(1, 4, (count, 1))
-    wide = chance.uniform(0.8, 1.4, (count, 1, 1, 1))
-    down, right = (np.exp(-(((np.arange(28) + 0.5 - points[..., [axis]]) / wide) ** 2) / 2) for axis in (0, 1))
-    down = (down * shown[:, :, None, None]).reshape(count, -1, 28)
-    ink = np.matmul(down.transpose(0, 2, 1).astype(np.float32), right.reshape(count, -1, 28).astype(np.float32))
-    return np.minimum(ink, 1)
+    points = np.einsum("tk,nskc->nstc", curve, ends).reshape(count, -1, 2)
+    shown = np.repeat(np.arange(3)[None, :] < chance.integers(1, 4, (count, 1)), len(t), axis=1)
+    points = np.where(shown[..., None], points, 1e3).astype(np.float32)
+    centres = np.arange(28, dtype=np.float32) + 0.5
+    nearest = np.full((count, 28, 28), np.inf, dtype=np.float32)  # squared distance to a curve
+    for place in range(points.shape[1]):
+        down, right = ((centres - points[:, place, axis, None]) ** 2 for axis in (0, 1))
+        np.minimum(nearest, down[:, :, None] + right[:, None, :], out=nearest)
+    wide = chance.uniform(1.3, 2.2, (count, 1, 1)).astype(np.float32)
+    return np.clip(wide - np.sqrt(nearest), 0, 1)

@@ -70,12 +70,12 @@ class Job:
 
 
 JOBS = {
-    "classic-2": Job("classic", 2, steps=400, rate=2.0),
-    "classic-4": Job("classic", 4, steps=600, rate=2.0),
-    "classic-8": Job("classic", 8, steps=1000, rate=2.0),
+    "classic-2": Job("classic", 2, steps=400, rate=4.0),
+    "classic-4": Job("classic", 4, steps=600, rate=4.0),
+    "classic-8": Job("classic", 8, steps=1000, rate=4.0),
     "scattered-3": Job("scattered", 3, steps=500, bound=0.1, rate=30.0, copies=4, ema=0.98),
-    "wide-3": Job("wide", 3, steps=600, rate=4.0, copies=4, ema=0.99),
-    "wide-8": Job("wide", 8, steps=1250, rate=4.0, copies=4, ema=0.995),
+    "wide-3": Job("wide", 3, steps=1250, rate=4.0, copies=4, ema=0.995),
+    "wide-8": Job("wide", 8, steps=1500, rate=4.0, copies=4, ema=0.995),
     "tiny": Job("wide", 8, lot=32, steps=2, rate=1.0, copies=2, microbatch=32, depth=10, width=1),
     "tiny-classic": Job("classic", 8, lot=32, steps=2, rate=1.0, microbatch=32),
     "tiny-scattered": Job("scattered", 8, lot=32, steps=2, rate=1.0, copies=2, microbatch=32),
@@ -334,12 +334,14 @@ def picture(results: list[dict], path: Path) -> None:
     """Accuracy on training and test images, and epsilon, after each epoch: one panel for each price."""
     import altair
 
+    from discreet.accounting.pld import COARSE, privacy_loss
+
     shown = []
     for one in results:
         job = Job(**one["job"])
         recipe = recipe_of(job, Fraction(one["multiplier"]))
         for entry in one["curve"]:
-            spent = float(recipe.epsilon(DELTA, int(entry["step"])))
+            spent = float(privacy_loss(recipe.cost_of(int(entry["step"])), COARSE).epsilon(float(DELTA)))
             for kind in ("test", "training"):
                 title = f"{job.net}, epsilon {job.epsilon:g}"
                 shown.append({"panel": title, "epoch": entry["epoch"], "kind": kind, "value": 100 * entry[kind]})
