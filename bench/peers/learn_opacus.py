@@ -1,5 +1,7 @@
 """Opacus and plain torch on the nets of bench/learn_speed.py: examples a CPU second.
 
+With one thread: torch's threads burn CPU time while they wait for each other, which would count against it.
+
 python learn_opacus.py SECONDS
 """
 
@@ -17,6 +19,7 @@ from torch import nn
 
 warnings.simplefilter("ignore")
 torch.manual_seed(3)
+torch.set_num_threads(1)
 BATCH = 600
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
 

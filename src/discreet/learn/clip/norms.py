@@ -42,10 +42,10 @@ Array = Any
 def square_sum(array: Array) -> Array:
     """The sum of squares of each example's entries (first axis: examples)."""
     wide = array.astype(jnp.promote_types(array.dtype, jnp.float32))
-    return row_sum(wide * wide, _ROW)
+    return row_sum(wide * wide)
 
 
-def row_sum(array: Array, row: int) -> Array:
+def row_sum(array: Array, row: int = _ROW) -> Array:
     """The sum of each example's entries, added up in rows of `row`, and these again, so that few roundings add up."""
     barrier: Any = lax.optimization_barrier
     flat = array.reshape(array.shape[0], -1)

@@ -22,7 +22,7 @@ from discreet.learn.clip.sites import Site
 
 __all__ = ["assemble", "coarse", "cotangent", "pairs", "pieces", "product", "pulled_pairs", "weighted"]
 
-_NARROW = 16  # offsets share one product until it is at least this wide
+_NARROW = 32  # offsets share one product until it is at least this wide
 
 Array = Any
 

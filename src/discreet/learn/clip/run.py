@@ -246,7 +246,8 @@ class _Gradients:
 
 
 def _squares(arrays: list[Array]) -> Array:
-    return sum((norms.square_sum(each) for each in arrays[1:]), norms.square_sum(arrays[0]))
+    sums = [norms.square_sum(each) for each in arrays]
+    return sums[0] if len(sums) == 1 else norms.row_sum(jnp.stack(sums, axis=1))
 
 
 def _blockwise(array: Array) -> Array:
