@@ -151,8 +151,9 @@ def on_gpu(report: Report, *, quick: bool) -> None:
             continue
         target = 25_000 if way.startswith("auto") else None
         report.figure("WRN-16-4, one GPU", way, speeds[way], "examples/s", at_least=target)
-        held = memory.temp_size_in_bytes + memory.argument_size_in_bytes + memory.output_size_in_bytes
-        report.figure("WRN-16-4, one GPU", f"  {way}, memory", held / 2**20, "MB")
+        if memory is not None:
+            held = memory.temp_size_in_bytes + memory.argument_size_in_bytes + memory.output_size_in_bytes
+            report.figure("WRN-16-4, one GPU", f"  {way}, memory", held / 2**20, "MB")
     for way in [way for way in speeds if way != "not private"]:
         ratio = speeds[way] / speeds["not private"]
         report.figure("WRN-16-4, one GPU", f"{way} / not private", ratio, "x")
