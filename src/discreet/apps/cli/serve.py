@@ -32,7 +32,9 @@ def serve(
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="TLS ends at a proxy in front: listen without it.")
     ] = False,
-    workers: Annotated[int, typer.Option(help="Threads that answer questions.")] = 8,
+    workers: Annotated[
+        int, typer.Option(help="How busy it may get: 16 requests at once for each; others are sent away.", min=1)
+    ] = 8,
 ) -> None:
     """Serve curators over HTTP. Other machines are served with tokens and TLS only."""
     try:
@@ -46,13 +48,14 @@ def serve(
     if (certificate is None) != (key is None):
         raise InputError("--certificate", str(certificate), "given together with --key")
     known = Tokens(tokens) if tokens.exists() else None
-    if not _loopback(host):
-        if known is None or not len(known):
-            hint = "Make one: discreet token create NAME --role analyst."
-            raise InputError("--host", host, "this machine, as long as there are no tokens", hint)
-        if certificate is None and not behind_proxy:
-            hint = "Give --certificate and --key, or say --behind-proxy if TLS ends in front of it."
-            raise InputError("--host", host, "this machine, as long as there is no TLS", hint)
+    if (known is None or not len(known)) and (behind_proxy or not _loopback(host)):
+        hint = "Make one: discreet token create NAME --role analyst."
+        if behind_proxy:
+            raise InputError("--behind-proxy", "no tokens", "tokens: whoever the proxy lets through is served", hint)
+        raise InputError("--host", host, "this machine, as long as there are no tokens", hint)
+    if not _loopback(host) and certificate is None and not behind_proxy:
+        hint = "Give --certificate and --key, or say --behind-proxy if TLS ends in front of it."
+        raise InputError("--host", host, "this machine, as long as there is no TLS", hint)
     curators = [curator_at(one, schema, ledger, None) for one in data]
     named = {one.schema.name: one for one in curators}
     if len(named) < len(curators):

@@ -80,7 +80,7 @@ def routes(house: House) -> APIRouter:
         """Ids of what was released."""
         return house.curator(name, caller).releases()
 
-    @api.get("/datasets/{name}/releases/{identity}", tags=["releases"])
+    @api.get("/datasets/{name}/releases/{identity:path}", tags=["releases"])
     def stored(name: str, identity: str, part: str = "", caller: Caller = anyone) -> dict[str, Any]:
         """A release, read again for free."""
         return house.curator(name, caller).release(identity, part).to_dict()

@@ -28,7 +28,15 @@ def application(house: House) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     app.include_router(routes(house))
-    app.add_middleware(Guard, body=house.limits.body, rate=house.limits.rate, burst=house.limits.burst)
+    limits = house.limits
+    app.add_middleware(
+        Guard,
+        body=limits.body,
+        rate=limits.rate,
+        burst=limits.burst,
+        named=lambda shown: None if (caller := house.caller(shown)) is None else caller.name,
+        alone=house.tokens is None,
+    )
 
     @app.exception_handler(DiscreetError)
     async def ours(request: Request, problem: DiscreetError) -> JSONResponse:

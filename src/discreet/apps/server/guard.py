@@ -8,6 +8,9 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
+
+import anyio.to_thread
 
 __all__ = ["HEADERS", "Bucket", "Guard"]
 
@@ -60,21 +63,39 @@ class Bucket:
 class Guard:
     """ASGI middleware: a limit on bodies, one on the rate of a caller, and headers on every answer.
 
-    The rate is kept for each token (or for all who show none together), by a hash of it, never by address.
+    The rate is kept for each caller that `named` knows by the header shown, and for all others together, so that
+    made-up tokens buy nothing and take nothing from those who have one. No address is looked at.
+
+    `alone` is for a server without tokens, which serves whoever reaches it: then requests must be made to this machine
+    by its own name, and what spends must not come from a page of another site that a browser here has open.
     """
 
-    def __init__(self, app: Any, *, body: int, rate: float, burst: float) -> None:
-        self.app, self.body, self.rate, self.burst = app, body, rate, burst
-        self.buckets: dict[int, Bucket] = {}
+    def __init__(
+        self,
+        app: Any,
+        *,
+        body: int,
+        rate: float,
+        burst: float,
+        named: Callable[[str], str | None],
+        alone: bool = False,
+    ) -> None:
+        self.app, self.body, self.rate, self.burst, self.named, self.alone = app, body, rate, burst, named, alone
+        self.strangers = Bucket(rate, burst)
+        self.names: dict[bytes, str] = {}  # of headers that were good once: as many as there are tokens
+        self.buckets: dict[str, Bucket] = {}
         self.lock = threading.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = dict(scope["headers"])
-        if not self._bucket(headers.get(b"authorization", headers.get(b"cookie", b""))).take():
+        headers = dict(reversed(scope["headers"]))  # of a header sent twice the first counts, here as for the paths
+        if not (await self._bucket(headers.get(b"authorization", b""))).take():
             await _plain(send, 429, b'{"error":"slow down"}')
+            return
+        if self.alone and not _from_here(scope["method"], headers):
+            await _plain(send, 403, b'{"error":"without tokens this machine alone is served"}')
             return
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self.body:
@@ -108,11 +129,35 @@ class Guard:
             if not begun:
                 await _plain(send, 500, b'{"error":"ServerError","message":"something went wrong"}')
 
-    def _bucket(self, who: bytes) -> Bucket:
+    async def _bucket(self, shown: bytes) -> Bucket:
+        shown = b"" if self.alone else shown
+        name = self.names.get(shown)
+        if name is None:
+            name = await anyio.to_thread.run_sync(self.named, shown.decode("latin-1"))
+            if name is None:
+                return self.strangers
         with self.lock:
-            if len(self.buckets) > 10_000:  # strangers' made-up tokens must not fill the memory
-                self.buckets.clear()
-            return self.buckets.setdefault(hash(who), Bucket(self.rate, self.burst))
+            self.names[shown] = name
+            return self.buckets.setdefault(name, Bucket(self.rate, self.burst))
+
+
+def _from_here(method: str, headers: dict[bytes, bytes]) -> bool:
+    """Whether a request names this machine, and does not come from a page of another site.
+
+    A name that some site made to point here is not ours, though the request arrives.
+    """
+    host = headers.get(b"host", b"").decode("latin-1")
+    try:
+        named = urlsplit(f"//{host}").hostname
+    except ValueError:
+        return False
+    if named not in ("localhost", "127.0.0.1", "::1"):
+        return False
+    if method in ("GET", "HEAD"):
+        return True
+    origin = headers.get(b"origin")
+    same = origin is None or origin.decode("latin-1").partition("://")[2] == host
+    return same and headers.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
 
 
 async def _plain(send: Send, status: int, body: bytes) -> None:
