@@ -153,7 +153,7 @@ class Recipe:
         many = _whole(examples, "examples", 1)
         # Whatever is wrong elsewhere is said before a search that takes seconds.
         stand_in = {"lot": 1, "steps": 1, "multiplier": 1, missing[0]: 1}
-        known = {name: stand_in[name] if value is None else value for name, value in given.items()}
+        known: dict[str, Any] = {name: stand_in[name] if value is None else value for name, value in given.items()}
         draft = cls(examples=many, **known, **others)
         if note := weak_delta(delta, many):
             warnings.warn(note, UserWarning, stacklevel=2)

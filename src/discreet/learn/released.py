@@ -125,7 +125,8 @@ class ModelRelease:
             if paths is None
             else [jax.tree_util.keystr(one, simple=True, separator="/") for one, _ in paths]
         )
-        np.savez(place, **dict(zip(names, self.weights, strict=True)))
+        named: dict[str, Any] = dict(zip(names, self.weights, strict=True))
+        np.savez(place, **named)
         self.card().save(place)
         return place
 

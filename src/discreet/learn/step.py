@@ -32,6 +32,7 @@ Array = Any
 Augment = Callable[[Array, Tree], Tree]
 """`augment(key, batch)`: a batch of B examples becomes one of B * copies, the copies of an example side by side."""
 
+_SPREAD: Any = PartitionSpec
 _RESIDENT = 4 << 30  # bytes of data that are kept on the device
 
 
@@ -135,13 +136,13 @@ class Step:
         """On every device, whole."""
         if self._mesh is None:
             return jax.device_put(tree, self.devices[0]) if self.devices else tree
-        return jax.device_put(tree, NamedSharding(self._mesh, PartitionSpec()))
+        return jax.device_put(tree, NamedSharding(self._mesh, _SPREAD()))
 
     def _split(self, array: Any) -> Any:
         """Part of the examples on each device."""
         if self._mesh is None:
             return array
-        return jax.device_put(array, NamedSharding(self._mesh, PartitionSpec("examples")))
+        return jax.device_put(array, NamedSharding(self._mesh, _SPREAD("examples")))
 
     def _examples(self, data: Tree, places: Any) -> Tree:
         if isinstance(jax.tree.leaves(data)[0], np.ndarray):
@@ -221,7 +222,8 @@ class Step:
             scale = float(recipe.multiplier) * recipe.bound * recipe.widened
             if loss is not None:
                 loss = loss * (float(LOSS_WEIGHT) * recipe.bound / (recipe.report_loss or 1.0))
-            return with_noise((sums, loss), key, scale)
+            drawn: tuple[Tree, Array] = with_noise((sums, loss), key, scale)
+            return drawn
 
         return noisy
 

@@ -85,7 +85,7 @@ class Scattering:
 
     def _grid(self, least: int) -> int:
         """The smallest grid that holds the image and can be halved once for every octave."""
-        unit = 2 ** (self.octaves - 1)
+        unit: int = 2 ** (self.octaves - 1)
         return -(-least // unit) * unit
 
     def _channels(self, numbers: Any, images: Any, bank: list[Floats], inside: tuple[int, int]) -> Any:
@@ -114,7 +114,7 @@ class Scattering:
         before = (size - length) // 2
         full = np.zeros((self.places, size), dtype=np.float32)
         full[:, before : before + length] = pooling(length, self.places, _REACH * length / self.places)
-        return full.reshape(self.places, size // step, step).sum(axis=2)
+        return np.asarray(full.reshape(self.places, size // step, step).sum(axis=2))
 
 
 _REACH = 0.4
