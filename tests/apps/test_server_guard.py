@@ -11,12 +11,12 @@ from discreet import Budget, Category, Integer, Schema
 
 pytest.importorskip("fastapi")
 httpx = pytest.importorskip("httpx")
-from asgi_client import Client
+from asgi_client import Client  # noqa: E402
 
-from discreet.apps.cli import app
-from discreet.apps.server.app import application
-from discreet.apps.server.house import House
-from discreet.apps.server.tokens import Tokens
+from discreet.apps.cli import app  # noqa: E402
+from discreet.apps.server.app import application  # noqa: E402
+from discreet.apps.server.house import House  # noqa: E402
+from discreet.apps.server.tokens import Tokens  # noqa: E402
 
 SCHEMA = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "Elm"])})
 TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"]})
@@ -54,7 +54,7 @@ def test_a_second_header_buys_no_second_rate(curator, tmp_path):
 
 def test_without_tokens_pages_of_other_sites_spend_nothing(curator):
     here = Client(application(House({"people": curator}, None)))
-    spend = {"content": b'{"outputs": ["count"], "epsilon": 0.5}'}  # no content type: a browser asks nobody first
+    spend = {"json": ASK}
     path = "/api/datasets/people/release"
     for headers in (
         {"origin": "https://evil.example"},
