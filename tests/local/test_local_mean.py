@@ -97,6 +97,41 @@ def test_intervals_cover(mean):
     assert not at_most(narrow, trials, 0.1)
 
 
+@pytest.mark.parametrize("kind", [Duchi, Piecewise, Hybrid])
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_reports_that_are_all_alike_are_no_certainty(kind, n):
+    mean = kind(1, 0, 10, steps=5)
+    for report in (0, mean.reports - 1):
+        found = mean.estimate([report] * n)
+        least = min(mean.variance(n, value) for value in range(11))
+        assert found.variances[0] == pytest.approx(least)
+        low, high = found.interval()[0]
+        assert high - low == pytest.approx(2 * 1.959964 * math.sqrt(least))
+    assert difference(mean.estimate([0] * n), mean.estimate([0] * n)).errors[0] > 0
+
+
+def test_a_number_nobody_told_of_is_not_known():
+    vector = VectorMean(3, 1, 0, 10, steps=2)
+    whole = {point: vector.law([point] * 3) for point in (0, 2.5, 5, 7.5, 10)}
+    half, scales = 5.0, [float(scale) * 3 for scale in vector.each.scales]
+
+    def spread(point):
+        """The variance of one person's score of the first number, from the law of reports."""
+        parts = [
+            (
+                float(chance),
+                half * sum(s * x for s, x in zip(scales, vector.each.scores(np.array([r]))[0], strict=True)),
+            )
+            for r, chance in whole[point].items()
+            if r < vector.each.reports
+        ]
+        return sum(chance * x * x for chance, x in parts) - sum(chance * x for chance, x in parts) ** 2
+
+    found = vector.estimate([0])  # of the first number only
+    assert (found.variances >= min(map(spread, whole)) * (1 - 1e-9)).all()
+    assert found.variances[1] == pytest.approx(min(map(spread, whole)))
+
+
 def test_hybrid_is_never_worse_and_piecewise_wins_late():
     for epsilon in (0.3, 0.5, 1, 2, 4, 8):
         alone = min(Duchi(epsilon).variance(1), Piecewise(epsilon).variance(1))

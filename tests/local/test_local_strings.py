@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from chance import fits, frequency_fits, mean_fits
+from chance import at_most, fits, frequency_fits, mean_fits
 from discreet.core.exact import exp_up, log_up
 from discreet.errors import InputError
 from discreet.local import HeavyHitters, HeavyReports, Rappor, RapporClient, RapporReports
@@ -192,6 +192,18 @@ def test_common_strings_are_found():
     for value, count in (("fever", 12_000), ("cough", 8000), ("flu", 6000)):
         assert found[value].lower <= count / len(values) <= found[value].upper
     assert law.search(law.privatize(rare), confidence=1 - Fraction(1, 10**13)) == []
+
+
+def test_intervals_of_common_strings_cover():
+    law, people, runs = HeavyHitters(4, length=1, alphabet="ab"), ["a"] * 400 + ["b"] * 600, 200
+    found = [{one.value: one for one in law.search(law.privatize(people))} for _ in range(runs)]
+    shares = np.array([one["a"].share for one in found])
+    assert mean_fits(shares, 0.4, law._errors(np.array([0.4]), 1000)[0] ** 2)
+    missed = sum(not one["a"].lower <= 0.4 <= one["a"].upper for one in found)
+    assert at_most(missed, runs, 0.06)
+    # An interval made for a string that nobody has is too narrow, and the same test sees it.
+    narrow = law._errors(np.zeros(1), 1000)[0] * 1.96
+    assert not at_most(int((np.abs(shares - 0.4) > narrow).sum()), runs, 0.06)
 
 
 def test_wrong_strings_are_refused():

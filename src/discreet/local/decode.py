@@ -60,7 +60,8 @@ def decode(
 ) -> Decoded:
     """Least squares of bit frequencies on the candidates' filters, weighted by known variances.
 
-    With fewer candidates than half the bits all are fitted: unbiased. With more, a non-negative lasso chooses whom to
+    With fewer candidates than half the bits all are fitted: unbiased if every string in use is among them (one that is
+    not adds its bits to others). With more, a non-negative lasso chooses whom to
     fit, and what it leaves out is said to be none. `significant` ones are above zero at this confidence, corrected for
     the number of candidates.
     """

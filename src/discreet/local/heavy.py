@@ -157,6 +157,11 @@ class HeavyHitters:
             raise InputError("reports", f"keys of shape {reports.keys.shape}", f"{self.parities} keys for each report")
         if len(reports.levels) and not 1 <= reports.levels.min() <= reports.levels.max() <= self.length:
             raise InputError("reports", "levels out of range", f"from 1 to {self.length}")
+        if len(reports.buckets) != len(reports.levels) or (
+            len(reports.buckets) and not 0 <= reports.buckets.min() <= reports.buckets.max() < 1 << self.parities
+        ):
+            allowed = f"one from 0 to {(1 << self.parities) - 1} for each report"
+            raise InputError("reports", "buckets out of range", allowed)
         kept, miss = np.zeros(1, dtype=np.uint64), float(1 - read_confidence(confidence))
         limit = read_count(most, "most")
         shares, error = np.zeros(0), 0.0
@@ -170,11 +175,17 @@ class HeavyHitters:
             kept, shares = candidates[order], shares[order]
             if len(kept) == 0:
                 return []
-        half = -NormalDist().inv_cdf(miss / 2) * error
+        halves = -NormalDist().inv_cdf(miss / 2) * self._errors(shares, int(asked.sum()))
         return [
             Found(self.decoded(int(code)), float(share), float(share - half), float(share + half))
-            for code, share in zip(kept, shares, strict=True)
+            for code, share, half in zip(kept, shares, halves, strict=True)
         ]
+
+    def _errors(self, shares: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+        """The error of each share, of scrambling and of having asked only these `n` about whole strings."""
+        hit, miss = float(self._hit), 2.0**-self.parities
+        seen = miss + np.clip(shares, 0, 1) * (hit - miss)
+        return np.asarray(np.sqrt(seen * (1 - seen) / n) / (hit - miss))
 
     def _extended(self, kept: NDArray[np.uint64], level: int) -> NDArray[np.uint64]:
         """Every prefix kept, with every letter after it; one that has ended stays as it is."""
@@ -198,8 +209,7 @@ class HeavyHitters:
             part = slice(start, start + step)
             hashed = _parities(candidates[None, :], keys[part][:, None, :])
             supported += (hashed == buckets[part][:, None]).sum(axis=0)
-        error = np.sqrt(miss * (1 - miss) / n) / (hit - miss)
-        return (supported / n - miss) / (hit - miss), float(error)
+        return (supported / n - miss) / (hit - miss), float(self._errors(np.zeros(1), n)[0])
 
     def to_dict(self) -> dict[str, Json]:
         """All parameters as plain values."""

@@ -37,7 +37,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanEstimate:
-    """The mean of each of one or more numbers, with its variance (of sampling and scrambling together)."""
+    """The mean of each of one or more numbers, with its variance (of sampling and scrambling together).
+
+    Variances are estimated, and never below what scrambling alone makes of the numbers that vary least under it.
+    """
 
     n: int
     values: Floats
@@ -145,7 +148,9 @@ class Mean(Responder):
         scales = np.array([float(scale) for scale in self.scales])
         mean, square = float(scales @ found.first) / found.n, float(scales**2 @ found.second) / found.n
         half, middle = float((self.upper - self.lower) / 2), float((self.upper + self.lower) / 2)
-        spread = max(0.0, square - mean**2) / max(1, found.n - 1)
+        # A few reports may all be alike; scrambling alone varies, whatever the numbers are: by this at least.
+        least = float(min(self.point_variance(0), self.point_variance(self.steps))) / found.n
+        spread = max(least, (square - mean**2) / max(1, found.n - 1))
         return MeanEstimate(found.n, np.array([middle + half * mean]), np.array([half**2 * spread]))
 
     def variance(self, n: int, value: Number | None = None) -> float:

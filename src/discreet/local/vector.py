@@ -145,7 +145,11 @@ class VectorMean(Responder):
         mean = found.first.reshape(self.dimensions, -1) @ scales / found.n
         square = found.second.reshape(self.dimensions, -1) @ scales**2 / found.n
         half, middle = float((self.upper - self.lower) / 2), float((self.upper + self.lower) / 2)
-        spread = np.maximum(square - mean**2, 0) / max(1, found.n - 1)
+        # A number x is told of once in `rare` times: then its score varies by rare (v(x) + x^2) - x^2, linear in x^2.
+        rare, steps = self.dimensions / self.told, self.each.steps
+        ends = [float(self.each.point_variance(place)) for place in (0, steps)]
+        least = min(rare * ends[0], rare * ends[1] + rare - 1) / found.n
+        spread = np.maximum(least, (square - mean**2) / max(1, found.n - 1))
         return MeanEstimate(found.n, middle + half * mean, half**2 * spread)
 
     def to_dict(self) -> dict[str, Json]:

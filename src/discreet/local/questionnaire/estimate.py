@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from discreet.local.estimate import Of
 from discreet.local.mean import Mean
 from discreet.local.questionnaire.question import Question
 from discreet.local.questionnaire.questionnaire import Questionnaire
-from discreet.local.tally import Tally
 from discreet.mechanisms.inputs import read_confidence
 
 __all__ = ["Estimated", "estimates", "half_width", "people_for"]
@@ -117,24 +115,13 @@ def _estimated(question: Question, column: Mapping[Any, int], confidence: float,
         return Estimated(question, 0, confidence, labels, none, none, none)
     mechanism, tally = question.mechanism, question.tally(column)
     if isinstance(mechanism, Mean):
-        value, ends = _mean(mechanism, tally, confidence)
+        mean = mechanism.estimate(tally)
+        value, ends = mean.values, mean.interval(confidence)
     else:
         found = mechanism.estimate(tally)
         value, ends = found.frequencies, found.interval(confidence, of)
     value, ends = value[: len(labels)], ends[: len(labels)]
     return Estimated(question, count, confidence, labels, value, ends[:, 0], ends[:, 1])
-
-
-def _mean(mechanism: Mean, tally: Tally, confidence: float) -> tuple[Floats, Floats]:
-    """The mean with its interval: never narrower than scrambling alone makes it, however alike a few reports are."""
-    found = mechanism.estimate(tally)
-    least = min(mechanism.variance(found.n, end) for end in (mechanism.lower, (mechanism.lower + mechanism.upper) / 2))
-    half = _quantile(confidence) * np.sqrt(np.maximum(found.variance(), least))
-    return found.values, np.column_stack([found.values - half, found.values + half])
-
-
-def _quantile(confidence: float) -> float:
-    return -NormalDist().inv_cdf(float(1 - read_confidence(confidence)) / 2)
 
 
 def half_width(question: Question, people: int, confidence: float = 0.95) -> float:
