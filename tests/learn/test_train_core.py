@@ -616,6 +616,18 @@ for noise in ("device", "exact"):
     split = train(linear, cross_entropy, params, (x, y), recipe, secret=secret, devices=jax.devices())
     assert len(split.params["w"].sharding.device_set) == 4
     assert np.allclose(alone.params["w"], split.params["w"], atol=1e-5)
+
+def filtered(params, x):
+    seen = jax.lax.conv_general_dilated(x.reshape(-1, 2, 2, 1), params["w"], (1, 1), "SAME", dimension_numbers=SHAPE)
+    return jnp.tanh(seen).mean(axis=(1, 2))
+
+SHAPE = ("NHWC", "HWIO", "NHWC")
+params = {"w": jnp.asarray(chance.normal(size=(2, 2, 1, 2)).astype(np.float32))}
+for noise, how in (("device", "auto"), ("device", "vmap"), ("exact", "auto")):
+    recipe = Recipe(examples=200, lot=50, steps=2, bound=1, multiplier="1/100", microbatch=20, noise=noise, how=how)
+    alone = train(filtered, cross_entropy, params, (x, y), recipe, secret=bytes(32))
+    split = train(filtered, cross_entropy, params, (x, y), recipe, secret=bytes(32), devices=jax.devices())
+    assert np.allclose(alone.params["w"], split.params["w"], atol=1e-4), (noise, how)
 print("same")
 """
 

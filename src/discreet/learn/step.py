@@ -186,6 +186,7 @@ class Step:
                 bound=recipe.bound,
                 how=recipe.how,
                 copies=recipe.copies,
+                mesh=self._mesh,
                 operands=recipe.operands,
             )
             sums = jax.tree.map(lambda a, b: a + b.astype(jnp.float32), sums, found.total)

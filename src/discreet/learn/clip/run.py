@@ -48,7 +48,7 @@ class _Forward:
             parts.flat.leaves[leaf]: leaves[leaf] + tap for leaf, tap in zip(copied, taps[at_sites:], strict=True)
         }
 
-    def run(self) -> Array:
+    def walked(self) -> Array:
         sites = {site.step: site for site in self.parts.sites}
         for step in self.flat.steps:
             kinds = [self.flat.kinds[value] for value in step.inputs]
@@ -281,9 +281,9 @@ def clip_by_sites(
     taps = [jnp.zeros((examples, *_shape(flat, key)), _type(flat, key)) for key in keys]
 
     def forward(taps: list[Array]) -> tuple[Array, list[Array]]:
-        run = _Forward(parts, leaves, rows, taps)
-        made = run.run()
-        return made, [run.inputs[site] for site in parts.sites]
+        walk = _Forward(parts, leaves, rows, taps)
+        made = walk.walked()
+        return made, [walk.inputs[site] for site in parts.sites]
 
     losses, back, given = jax.vjp(forward, taps, has_aux=True)
     inputs = dict(zip(parts.sites, given, strict=True))
