@@ -124,3 +124,15 @@ def test_scaled_exponentials_are_integers_around_the_truth(value, bits):
         true = mpmath.exp(-real(value)) * mpmath.mpf(2) ** bits
         assert low <= true <= high
     assert high - low <= 2
+
+
+@pytest.mark.parametrize(
+    "text", ["1e999999999", "1e-999999999", " 1E+0999999999 ", "1e4001", "1e9_999_999", "1_0e99999"]
+)
+def test_a_few_letters_do_not_make_a_number_of_a_billion_digits(text):
+    for value in (text, Decimal(text.replace("_", "")) if len(text) < 9 else text):
+        for read in (as_written, exactly):
+            with pytest.raises(InputError, match="finite number"):
+                read(value, "epsilon")
+    assert as_written(" 1e4000 ", "epsilon") == 10**4000
+    assert as_written("2.5E-3", "epsilon") == Fraction(1, 400)

@@ -35,6 +35,8 @@ Number = int | float | Fraction | Decimal | str
 # Derived losses are rounded up to this grid, so that sums of thousands of them keep small denominators.
 GRID = 10**15
 
+_EXPONENT = 4000  # of ten, in a number that is written out: Python's own limit on digits is near
+
 
 def exactly(value: Number, field: str) -> Fraction:
     """`value` as the rational number it is: a float is taken bit for bit."""
@@ -57,7 +59,7 @@ def _finite(value: object, field: str, *, written: bool) -> Fraction:
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     try:
-        if isinstance(value, (str, Decimal)):
+        if isinstance(value, (str, Decimal)) and not _towering(value):
             return Fraction(value)
         if isinstance(value, Real):
             number = float(value)
@@ -66,6 +68,15 @@ def _finite(value: object, field: str, *, written: bool) -> Fraction:
     except (ValueError, OverflowError, ZeroDivisionError):
         pass
     raise InputError(field, value, allowed)
+
+
+def _towering(value: str | Decimal) -> bool:
+    """Whether a few letters stand for a number of very many digits: 1e999999999 would take hours and all memory."""
+    if isinstance(value, Decimal):
+        return value.is_finite() and abs(value.as_tuple().exponent) > _EXPONENT  # type: ignore[arg-type]
+    _, _, power = value.lower().rpartition("e")
+    digits = power.strip().lstrip("+-").replace("_", "").lstrip("0")
+    return digits.isdecimal() and "e" in value.lower() and (len(digits) > 9 or int(digits) > _EXPONENT)
 
 
 def round_up(value: Fraction, grid: int = GRID) -> Fraction:
