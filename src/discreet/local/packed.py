@@ -5,7 +5,7 @@ Bit c of a report is bit 7 - c % 8 of byte c // 8; bits beyond the last category
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from discreet.local.protocol import read_times
 __all__ = ["bit_sums", "place_of", "read_packed", "width_of"]
 
 _CELLS = 1 << 22
-_WIDE = 64
-_WORDS = 1 << 18  # added up at a time: what they touch stays in cache
+_BLOCK = 1 << 16  # bytes added up at a time: what they touch stays in cache
+_SIDE = 128
 
 
 def width_of(categories: int) -> int:
@@ -64,54 +64,66 @@ def bit_sums(rows: NDArray[np.uint8], categories: int, times: Integers | None = 
             part = np.unpackbits(rows[start : start + step], axis=1)
             sums += np.rint(often[start : start + step] @ part).astype(np.int64)
         return sums[:categories]
-    width, adder = rows.shape[1], _Adder()
-    if width >= _WIDE:  # whole words of each report, then the few bytes that are left
-        whole = width - width % 8
-        step = max(8, 4 * _WORDS // width)
-        for start in range(0, len(rows), step):
-            adder.add(rows[start : start + step, :whole].view(np.uint64))
-        rest = np.unpackbits(rows[:, whole:], axis=1).sum(axis=0, dtype=np.int64)
-        return np.concatenate([adder.sums(whole // 8), rest])[:categories]
-    # Eight reports side by side are whole words, whatever the width.
-    whole = len(rows) - len(rows) % 8
-    side = np.ascontiguousarray(rows[:whole]).reshape(-1, 8 * width).view(np.uint64)
-    step = _WORDS // width
-    for start in range(0, len(side), step):
-        adder.add(side[start : start + step])
-    sums = np.asarray(adder.sums(width).reshape(8, -1).sum(axis=0), dtype=np.int64)
-    sums += np.unpackbits(rows[whole:], axis=1).sum(axis=0, dtype=np.int64)
+    width, lanes = rows.shape[1], max(1, _BLOCK // rows.shape[1])  # reports that are side by side in a block
+    adder, whole = _Adder(), len(rows) - len(rows) % lanes
+    for start in range(0, whole, lanes):
+        adder.add(np.ascontiguousarray(rows[start : start + lanes]).reshape(-1))
+    sums = _few_sums(rows[whole:])
+    for weight, block in adder.left():
+        sums += weight * _few_sums(block.reshape(lanes, width))
     return sums[:categories]
 
 
+def _few_sums(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How many of a few rows have each bit set: bit by bit, as many rows at a time as a byte can count."""
+    side = -(-_SIDE // rows.shape[1])  # short rows are laid side by side: long ones are added faster
+    rows = np.concatenate([rows, np.zeros((-len(rows) % side, rows.shape[1]), dtype=np.uint8)])
+    wide = rows.reshape(-1, side * rows.shape[1])
+    sums = np.zeros(8 * wide.shape[1], dtype=np.int64)
+    for start in range(0, len(wide), 255):
+        sums += np.unpackbits(wide[start : start + 255], axis=1).sum(axis=0, dtype=np.uint8)
+    return np.asarray(sums.reshape(side, -1).sum(axis=0), dtype=np.int64)
+
+
 class _Adder:
-    """Counts set bits, column by column: three rows of one weight make a row of sums and a row of carries."""
+    """Counts set bits, place by place: three blocks of one weight make a block of sums and one of carries.
+
+    Five operations on whole bytes for each block that is added: less than one for each bit.
+    """
 
     def __init__(self) -> None:
-        self._left: list[NDArray[np.uint64]] = []  # at most two rows of each weight
+        self._levels: list[list[NDArray[np.uint8]]] = []  # at most two blocks of each weight, 2^level
+        self._free: list[NDArray[np.uint8]] = []  # to be written over: fresh memory is slow
 
-    def add(self, rows: NDArray[np.uint64]) -> None:
+    def add(self, block: NDArray[np.uint8]) -> None:
+        """One more block, which must not change while the others are added."""
         level = 0
-        while len(rows):
-            if level < len(self._left):
-                rows = np.concatenate([self._left[level], rows])
-            else:
-                self._left.append(rows[:0])
-            carries = []
-            while len(rows) > 2:
-                third = len(rows) // 3
-                one, two, three = rows[:third], rows[third : 2 * third], rows[2 * third : 3 * third]
-                either = one ^ two
-                carries.append((one & two) | (either & three))
-                either ^= three
-                rows = np.concatenate([either, rows[3 * third :]]) if len(rows) % 3 else either
-            self._left[level] = rows
-            rows = np.concatenate(carries) if carries else rows[:0]
-            level += 1
+        while True:
+            if level == len(self._levels):
+                self._levels.append([block if level else block.copy()])
+                return
+            held = self._levels[level]
+            if len(held) == 1:
+                held.append(block)
+                return
+            sums, second = held
+            either, carries = self._room(block), self._room(block)
+            np.bitwise_xor(sums, second, out=either)
+            np.bitwise_and(sums, second, out=carries)
+            np.bitwise_xor(either, block, out=sums)
+            either &= block
+            carries |= either
+            held.pop()
+            self._free.append(either)
+            if level:  # blocks of weight 1 are the caller's
+                self._free += [second, block]
+            block, level = carries, level + 1
 
-    def sums(self, words: int) -> NDArray[np.int64]:
-        """How many of the rows, of so many words, have each bit set."""
-        out = np.zeros(64 * words, dtype=np.int64)
-        for level, rows in enumerate(self._left):
-            for row in rows:
-                out += np.unpackbits(row.view(np.uint8)).astype(np.int64) << level
-        return out
+    def _room(self, like: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        return self._free.pop() if self._free else np.empty_like(like)
+
+    def left(self) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+        """Weights and blocks that add up to all that was added."""
+        for level, held in enumerate(self._levels):
+            for block in held:
+                yield 1 << level, block
