@@ -108,7 +108,7 @@ def anonymize(
         raise InputError("k", k, "a whole number of at least 1")
     if not 0 <= redact < 1:
         raise InputError("redact", redact, "a part of the rows, at least 0 and below 1")
-    names = tuple(dict.fromkeys(quasi.split(",") if isinstance(quasi, str) else quasi))
+    names = tuple(dict.fromkeys([name.strip() for name in quasi.split(",")] if isinstance(quasi, str) else quasi))
     dropped = set(drop)
     everything = Records.read(data)
     if not names:
@@ -117,6 +117,12 @@ def anonymize(
     if k > everything.rows:
         raise InputError("k", k, f"at most the {everything.rows:,} rows there are")
     rest = {name: column for name, column in everything.columns.items() if name not in dropped}
+    if isinstance(diverse, bool) or not isinstance(diverse, int) or diverse < 1:
+        raise InputError("diverse", diverse, "a whole number of at least 1")
+    if diverse > 1 and sensitive is None:
+        raise InputError("diverse", diverse, "given with the sensitive column whose values are to be different")
+    if sensitive is not None and diverse > (there := len(np.unique(everything[sensitive].codes))):
+        raise InputError("diverse", diverse, f"at most the {there:,} values that {sensitive} has")
     if method == "mondrian":
         found = boxes(columns, k, None if sensitive is None else everything[sensitive], diverse)
         made, loss = _boxed(names, columns, found)

@@ -33,15 +33,17 @@ class Ladder:
         return Coded(self.groups[step][column.codes], self.labels[step], column.ordered)
 
     def loss(self, column: Coded, step: int) -> float:
-        """The part of what the column told that is lost at a step: 0 for the values, 1 for one group of all.
+        """The part of what the column told that is lost at a step, on average over rows."""
+        return float(self.lost(column, step).mean())
 
-        For a row, (values in its group - 1) / (values - 1), on average over rows (the normalised certainty penalty).
+    def lost(self, column: Coded, step: int) -> NDArray[np.float64]:
+        """What each row loses at a step: 0 for the values, 1 for one group of all.
+
+        (values in its group - 1) / (values - 1), the normalised certainty penalty.
         """
-        if column.size <= 1:
-            return 0.0
         group = self.groups[step]
         width = np.bincount(group)[group]
-        return float(((width - 1) / (column.size - 1))[column.codes].mean())
+        return np.asarray((width - 1) / max(column.size - 1, 1))[column.codes]
 
 
 def ladder_of(name: str, column: Coded, how: Any = None) -> Ladder:

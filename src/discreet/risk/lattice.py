@@ -31,9 +31,10 @@ class Node:
 def least_coarse(columns: Sequence[Coded], ladders: Sequence[Ladder], k: int, redact: int) -> Node:
     """The steps with the least loss under which at most `redact` rows must be left out for classes of k or more.
 
-    A row left out has lost everything. Candidates are tried by what coarsening alone loses, which leaving rows out
-    never makes smaller, so the search may stop where that reaches the best found. Rows in classes below k never become
-    more when a column gets coarser: a candidate below one that failed fails too and is not tried.
+    A row left out has lost everything, one that is kept what coarsening takes from it. Candidates are tried by what
+    coarsening alone loses over all rows, which leaving rows out never makes smaller, so the search may stop where that
+    reaches the best found. Rows in classes below k never become more when a column gets coarser: a candidate below one
+    that failed fails too and is not tried.
     """
     many = int(np.prod([len(ladder) for ladder in ladders]))
     if many > _NODES:
@@ -67,7 +68,8 @@ def least_coarse(columns: Sequence[Coded], ladders: Sequence[Ladder], k: int, re
         if out > redact:
             failed.append(steps)
             continue
-        total = lost * (rows - out) / rows + out / rows
+        each = sum(ladder.lost(kind, step) for ladder, kind, step in zip(ladders, kinds, steps, strict=True))
+        total = float(distinct.sizes @ np.where(small, 1.0, each / len(steps))) / rows
         if best is None or total < best.loss:
             best = Node(steps, small[distinct.of], total)
     if best is None:
