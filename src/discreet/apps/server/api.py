@@ -73,7 +73,8 @@ def routes(house: House) -> APIRouter:
 
         with anyio.move_on_after(house.limits.seconds):
             return JSONResponse(await anyio.to_thread.run_sync(work, abandon_on_cancel=True))
-        return JSONResponse({"release": identity, "text": "Paid for and at work. Fetch it later by its id."}, 202)
+        text = "Not done yet. Fetch it later by its id, or ask again under it: it is charged once, if at all."
+        return JSONResponse({"release": identity, "text": text}, 202)
 
     @api.get("/datasets/{name}/releases", tags=["releases"])
     def releases(name: str, caller: Caller = anyone) -> list[str]:
