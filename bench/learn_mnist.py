@@ -42,7 +42,6 @@ DELTA = Fraction(1, 100_000)
 LOT = 600
 COMPONENTS = 60
 EPOCHS = 20  # without privacy
-FLOOR = 0.003  # added to the variance along each component before it is taken out
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,8 @@ class Classic:
     epochs: int
     moments: float
     """Noise on second moments of images of length one, for the private components."""
+    floor: float = 0.003
+    """Added to the variance along each component before it is taken out."""
     bound: float = 1.0
     rate: float = 0.5
     momentum: float = 0.0
@@ -62,7 +63,7 @@ class Classic:
 CLASSIC = (
     Classic(0.5, epochs=6, moments=16, rate=2),
     Classic(2, epochs=20, moments=7, rate=4),
-    Classic(8, epochs=40, moments=4, rate=5),
+    Classic(8, epochs=40, moments=3, floor=0.02, rate=4),
 )
 PUBLISHED = {0.5: 90.0, 2: 95.0, 8: 97.0}
 
@@ -80,9 +81,9 @@ class Linear:
 
 
 LINEAR = (
-    Linear(3, steps=40, rate=1000),
     Linear(1, steps=20, rate=500),
     Linear(2, steps=30, rate=800),
+    Linear(3, steps=40, rate=1000),
 )
 WANTED = {1: 97.9, 3: 98.7}
 SCATTERING = Scattering()
@@ -115,9 +116,9 @@ def components(
     return found, RealGaussianNoise(Fraction(str(noise)) * (1 - Fraction(1, 10**9)))
 
 
-def along(pca: DPPCA, rows: np.ndarray) -> np.ndarray:
+def along(pca: DPPCA, rows: np.ndarray, floor: float) -> np.ndarray:
     """Rows along private components, each of about the same spread, cut to a common length: nothing else is private."""
-    found = pca.transform(rows) / np.sqrt(pca.explained_variance_ + FLOOR)
+    found = pca.transform(rows) / np.sqrt(pca.explained_variance_ + floor)
     return (found * math.sqrt(COMPONENTS) / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
 
 
@@ -177,12 +178,11 @@ def classic(job: Classic, rows: np.ndarray, data: dict[str, np.ndarray], seed: i
     """Private components, then the net on them by private descent; accuracy and epsilon after each epoch."""
     before = time.process_time(), time.perf_counter()
     pca, first = components(rows, job.moments)
-    x, test = (along(pca, one) for one in (rows, unit_rows(data["test x"])))
+    x, test = (along(pca, one, job.floor) for one in (rows, unit_rows(data["test x"])))
     many = len(rows)
     steps = round(job.epochs * many / LOT)
     noise, spent = least_noise(job.epsilon, (first,), Fraction(LOT, many), steps)
-    keys = ("bound", "rate", "momentum", "ema")
-    how = {key: getattr(job, key) for key in keys}
+    how = {key: getattr(job, key) for key in ("bound", "rate", "momentum", "ema")}
     recipe = Recipe(examples=many, lot=LOT, steps=steps, multiplier=noise, schedule="linear", **how)
     net = dense((COMPONENTS, 1000, 10))
     curve: list[dict[str, float]] = []
@@ -299,9 +299,7 @@ def run_classic(report: Report, data: dict[str, np.ndarray], options: Any) -> li
     told(report, case, [curve[-1] for curve in found], "test", None if options.quick else 98.3)
     report.figure(case, "time a run", (time.process_time() - start) / options.seeds, "CPU s, looking included")
     everything = []
-    for job in CLASSIC:
-        if options.quick:
-            job = replace(job, epochs=1)
+    for job in [replace(CLASSIC[1], epochs=1)] if options.quick else CLASSIC:
         runs = [classic(job, rows, data, seed) for seed in range(options.seeds)]
         case = f"classic net, epsilon {job.epsilon:g}, {job.epochs} epochs"
         report.figure(case, "epsilon", runs[0]["spent"], f"at delta {float(DELTA):g}", at_most=job.epsilon)
@@ -337,7 +335,7 @@ def run_linear(report: Report, data: dict[str, np.ndarray], options: Any) -> Non
         cpu, wall = (float(np.mean([one[key] for one in runs])) for key in ("cpu", "wall"))
         report.figure(case, "whitening and training", cpu, "CPU s")
         report.figure(case, "whitening and training", wall, "s on the clock")
-        report.figure(case, "everything", end[0] - start[0] + cpu, "CPU s", at_most=60)
+        report.figure(case, "everything", end[0] - start[0] + cpu, "CPU s", at_most=None if options.quick else 60)
 
 
 def picture(runs: list[dict[str, Any]], path: Path) -> None:
