@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InputError
-from discreet.risk.census import Block, noisy_tables, published, rebuild
+from discreet.risk.census import AGES, Block, _equations, _moved, noisy_tables, published, rebuild
 from discreet.risk.difference import differencing
 from discreet.risk.membership import membership
 from discreet.risk.reconstruct import curator_answers, random_questions, rebuilt, reconstruction, sloppy_answers
@@ -67,6 +67,29 @@ def test_under_noise_the_same_solver_finds_few_people():
         for _ in range(4)
     ]
     assert sum(hits) <= 14  # of 28
+
+
+def test_others_of_the_same_kinds_are_others_too():
+    """Ages 20, 21, 21, 22 and 20, 20, 22, 22 print the same tables; the second has no kind that the first lacks."""
+    ours, theirs = ([(age, "F", "x") for age in ages] for ages in ((20, 21, 21, 22), (20, 20, 22, 22)))
+    assert published(ours) == published(theirs)
+    cells = [(age, "F", "x") for age in range(AGES)]
+    rows, low, high = _equations(published(ours), cells)
+    narrow = rows * np.isin(np.arange(AGES), [20, 21, 22])  # no other ages
+    missing = np.array([cell not in ours for cell in cells], dtype=float)
+    assert (
+        _moved(
+            np.vstack([narrow, missing]),
+            np.append(low, 0),
+            np.append(high, 0),
+            np.bincount([20, 21, 21, 22], minlength=AGES),
+        )
+        == 2
+    )
+    alone = published([(33, "F", "x")])
+    rows, low, high = _equations(alone, cells)
+    only = np.vstack([rows, np.eye(AGES)[33]])
+    assert _moved(only, np.append(low, 1), np.append(high, 1), np.bincount([33], minlength=AGES)) == 0
 
 
 def test_tables_that_nobody_satisfies_have_no_solution():

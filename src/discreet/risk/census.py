@@ -55,11 +55,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """People that fit the tables, and how many of another kind could be among them."""
+    """People that fit the tables, and how many of them could be others."""
 
     people: tuple[Person, ...]
     uncertain: int
-    """The most people that another solution has of a kind not found here; 0: no others fit the tables."""
+    """The most people of another solution that are not among these; 0: no others fit the tables."""
 
     def right(self, truth: Sequence[Person]) -> int:
         """How many of the rebuilt people are real."""
@@ -146,10 +146,34 @@ def rebuild(block: Block, *, exact: bool = True) -> Rebuilt | None:
     people = tuple(cell for cell, many in zip(cells, found, strict=True) for _ in range(many))
     if not exact:
         return Rebuilt(people, len(people))
-    # Another solution differs most where it puts people into cells that are empty in this one.
-    apart = milp(-(found == 0).astype(float), constraints=rule, integrality=whole, bounds=limits, options=patience)
-    moved = len(people) if apart.x is None else round(float(apart.x[found == 0].sum()))
-    return Rebuilt(people, min(moved, len(people)))
+    return Rebuilt(people, min(_moved(rows, low, high, found), len(people)))
+
+
+def _moved(rows: Floats, low: Floats, high: Floats, found: NDArray[np.int64]) -> int:
+    """The most people of another solution that this one does not have; a bound from above if time is up.
+
+    In a cell that is empty here all of theirs are others. In one that is not, those beyond ours are: `over`, which a
+    binary choice keeps at zero where there are none.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    held = np.flatnonzero(found)
+    many, few, total = len(found), len(held), int(found.sum())
+    pick = np.zeros((few, many))
+    pick[np.arange(few), held] = 1
+    eye = np.eye(few)
+    rules = [
+        LinearConstraint(np.hstack([rows, np.zeros((len(rows), 2 * few))]), low, high),
+        LinearConstraint(np.hstack([-pick, eye, total * eye]), -np.inf, total - found[held]),  # over <= theirs - ours
+        LinearConstraint(np.hstack([0 * pick, eye, -total * eye]), -np.inf, np.zeros(few)),  # or over <= 0
+    ]
+    gain = np.concatenate([found == 0, np.ones(few), np.zeros(few)]).astype(float)
+    upper = np.concatenate([np.full(many + few, float(total)), np.ones(few)])
+    patience = {"time_limit": _SECONDS}
+    ends = Bounds(np.zeros(len(gain)), upper)
+    best = milp(-gain, constraints=rules, integrality=np.ones(len(gain)), bounds=ends, options=patience)
+    bound = best.mip_dual_bound if best.mip_dual_bound is not None else -np.inf
+    return total if not np.isfinite(bound) else int(np.floor(1e-6 - bound))
 
 
 def _equations(block: Block, cells: list[Person]) -> tuple[Floats, Floats, Floats]:
