@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,7 +10,7 @@ from scipy import stats
 from chance import at_most as seldom
 from discreet.accounting import tradeoff
 from discreet.audit.binomial import at_least, at_most
-from discreet.audit.bounds import Rates, rates
+from discreet.audit.bounds import _ORDERS, Rates, rates
 from discreet.audit.claim import read_claim
 from discreet.core.loss import ZCDP, Approx, GaussianNoise, LaplaceNoise, Pure, RealGaussianNoise, Repeated
 from discreet.errors import InputError
@@ -133,3 +134,16 @@ def test_bad_counts_are_named(wrong):
     for bound in (at_least, at_most):
         with pytest.raises(InputError, match=field):
             bound(*values)
+
+
+@pytest.mark.parametrize(("detected", "alarmed"), [(0.5 + 1e-6, 0.5), (0.1 + 1e-5, 0.1), (1e-6, 5e-7), (0.7, 0.2)])
+def test_a_small_rho_is_rounded_down_too(detected, alarmed):
+    """Against the same divergences in fifty digits, at the orders where digits cancel."""
+    p, q = mpmath.mpf(detected), mpmath.mpf(alarmed)
+    with mpmath.workdps(50):
+        most = max(
+            mpmath.log(one**a * other ** (1 - a) + (1 - one) ** a * (1 - other) ** (1 - a)) / (a - 1) / a
+            for a in map(mpmath.mpf, _ORDERS.tolist())
+            for one, other in ((p, q), (q, p))
+        )
+    assert 0 <= Rates(detected, alarmed).rho() <= most

@@ -17,7 +17,8 @@ from discreet.audit.binomial import at_least, at_most
 __all__ = ["Rates", "rates"]
 
 _ORDERS = 1 + np.geomspace(1e-4, 1e4, 81)  # of Renyi divergences
-_DOWN = 1e-9  # above every rounding in this file
+_DOWN = 1e-9  # above every rounding in this file, relative to what is rounded
+_SMALL = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class Rates:
         if not 0 < alarmed < detected < 1:
             return 0.0
         there, back = _divergences(detected, alarmed), _divergences(alarmed, detected)
-        return max(0.0, float(max((there / _ORDERS).max(), (back / _ORDERS).max())) * (1 - _DOWN) - _DOWN**2)
+        # At the smallest orders digits cancel: what is left of logarithms near 1e-15 off is divided by 1e-4.
+        return max(0.0, float(max((there / _ORDERS).max(), (back / _ORDERS).max())) * (1 - _DOWN) - _SMALL)
 
 
 def rates(inside: int, runs_inside: int, outside: int, runs_outside: int, miss: float) -> Rates:
