@@ -10,12 +10,14 @@ import pytest
 
 import discreet.mechanisms as room
 from discreet.apps.audits import MODULES
+from discreet.apps.audits import local as responders
 from discreet.audit import gate as gates
 from discreet.audit.gate import ALARM, _attack, _of, gate, listed
 from discreet.audit.subject import Subject, buffered
 from discreet.audit.subjects import mechanisms, planted
 from discreet.core.loss import Pure
 from discreet.errors import InputError, MissingExtraError
+from discreet.local.wire import KINDS
 from discreet.mechanisms import Laplace
 
 pytestmark = pytest.mark.statistical
@@ -29,6 +31,7 @@ BUGS = {
     "skipped fallback",
     "key leak",
     "unbounded user",
+    "not remembered",
 }
 
 
@@ -36,6 +39,11 @@ def test_every_mechanism_is_attacked():
     assert {subject.name.split(",")[0].split(" ")[0] for subject in mechanisms.subjects()} == (
         set(room.__all__) - NOT_MECHANISMS
     )
+
+
+def test_every_responder_is_attacked():
+    wanted = {kind.__name__ for kind in KINDS.values()} | {"Rappor", "HeavyHitters", "Longitudinal"}
+    assert wanted <= {subject.name for subject in responders.subjects()}
 
 
 def known():

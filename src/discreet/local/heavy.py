@@ -144,6 +144,11 @@ class HeavyHitters:
         shift = (np.asarray(self.length - levels) * self._letter).astype(np.uint64)
         return codes >> shift << shift
 
+    def supports(self, reports: HeavyReports, value: str) -> NDArray[np.bool_]:
+        """Whether each report names the bucket of this string's prefix."""
+        prefixes = self._prefixes(np.repeat(self.coded([value]), len(reports.levels)), reports.levels)
+        return np.asarray(_parities(prefixes, reports.keys) == reports.buckets)
+
     def search(self, reports: HeavyReports, *, most: int = 64, confidence: float = 0.95) -> list[Found]:
         """Strings that stand out from none, most common first; at most `most` prefixes are followed.
 
