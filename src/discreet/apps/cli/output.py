@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -10,12 +11,21 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from discreet.core.release import Release
 
-__all__ = ["AsJson", "say", "show_bars", "show_json", "show_release", "show_table", "working"]
+__all__ = ["AsJson", "plain", "say", "show_bars", "show_json", "show_release", "show_table", "working"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def plain(text: str) -> str:
+    """Text from a file or a table, as a terminal may show it: what would steer the terminal becomes a mark."""
+    return _CONTROL.sub("\ufffd", text)
 
 
 def console() -> Console:
@@ -26,7 +36,7 @@ def console() -> Console:
 
 def say(text: str = "") -> None:
     """A line for people."""
-    console().print(text, markup=False)
+    console().print(plain(text), markup=False)
 
 
 @contextmanager
@@ -46,12 +56,12 @@ def show_json(value: Any) -> None:
 
 
 def show_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int = 0) -> None:
-    """A table; the last `numbers` columns are set right."""
-    table = Table(title=title or None, title_justify="left", header_style="bold")
+    """A table; the last `numbers` columns are set right. Cells are shown as they are: square brackets style nothing."""
+    table = Table(title=Text(plain(title)) if title else None, title_justify="left", header_style="bold")
     for place, name in enumerate(head):
-        table.add_column(name, justify="right" if place >= len(head) - numbers else "left")
+        table.add_column(Text(plain(name)), justify="right" if place >= len(head) - numbers else "left")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(plain(cell)) for cell in row))
     console().print(table)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Sequence
 
 from discreet.local.questionnaire.estimate import Estimated
@@ -13,6 +14,7 @@ __all__ = ["figure", "figures"]
 _WIDTH, _LEFT, _RIGHT = 400, 8, 12
 _ROW, _AXIS, _HEAD = 46, 26, 6
 _LETTERS = 44  # of a label or a title in one line
+_FOREIGN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 STYLE = """
 text { font: 13px system-ui, "Segoe UI", Roboto, sans-serif; fill: #1c2430; }
@@ -30,7 +32,7 @@ text { font: 13px system-ui, "Segoe UI", Roboto, sans-serif; fill: #1c2430; }
 def figure(one: Estimated) -> str:
     """One question as an SVG element for a page whose style sheet colours it."""
     body, height = _body(one, 0)
-    name = html.escape(f"{one.question.text} {one.words()}")
+    name = _safe(f"{one.question.text} {one.words()}")
     return (
         f'<svg class="plot" role="img" aria-label="{name}" viewBox="0 0 {_WIDTH} {height}" '
         f'xmlns="http://www.w3.org/2000/svg">{body}</svg>'
@@ -95,4 +97,9 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _cut(text: str) -> str:
-    return html.escape(text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "\u2026")
+    return _safe(text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "\u2026")
+
+
+def _safe(text: str) -> str:
+    """Text inside a picture: no markup, and none of the characters that XML does not have."""
+    return html.escape(_FOREIGN.sub("\ufffd", text))
