@@ -15,16 +15,16 @@ from discreet.core.exact import Number
 from discreet.core.mechanism import Bits, Integers
 from discreet.core.wire import Json
 from discreet.errors import InputError
-from discreet.local.draws import evenly, flips, packed_flips
+from discreet.local.draws import flips
 from discreet.local.packed import bit_sums, read_packed, width_of
 from discreet.local.protocol import Layout, Oracle, Report
+from discreet.local.sets import packed_sets
 from discreet.local.tally import Tally
 from discreet.noise.bits import SystemBits
 
 __all__ = ["Subset"]
 
 _LISTED = 14
-_ROWS, _CELLS = 1 << 14, 1 << 25  # respondents, and their cells, handled at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,49 +96,7 @@ class Subset(Oracle):
 
     def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.uint8]:
         source = bits if bits is not None else SystemBits()
-        out = np.empty((len(values), width_of(self.categories)), dtype=np.uint8)
-        step = min(_ROWS, max(1, _CELLS // self.categories))
-        for start in range(0, len(values), step):
-            part = values[start : start + step]
-            out[start : start + step] = self._sets(part, flips(self.hit, len(part), source), source)
-        return out
-
-    def _sets(self, values: NDArray[np.int64], own: NDArray[np.bool_], bits: Bits) -> NDArray[np.uint8]:
-        """Sets of the right size, evenly drawn among those that hold `values`, or not, as `own` says.
-
-        Coins make a set of some size, each of that size equally likely; members are then added or taken away, each
-        candidate equally likely, until the size is right. So every set of the right size is equally likely.
-        """
-        k, width, n = self.categories, width_of(self.categories), len(values)
-        wanted = self.size - own
-        # A little too few: adding is quicker than taking away, as most candidates are not in the set.
-        low = self.size - 1 - 0.7 * math.sqrt(self.size * (k - self.size) / k)
-        digits = 2048 if k > 512 else 32 if low * 8 > k else 256
-        start = Fraction(max(0, math.floor(digits * low / k)), digits)
-        cells = np.unpackbits(packed_flips(start, n * width, bits))
-        rows, mine = cells.reshape(n, 8 * width), np.arange(n) * (8 * width) + values
-        rows[:, k:] = 0
-        cells[mine] = 0
-        missing = wanted - rows.sum(axis=1, dtype=np.int32)
-        self._turn(cells, np.flatnonzero(missing < 0), -missing, 1, bits)
-        cells[mine] = 1  # not to be added
-        self._turn(cells, np.flatnonzero(missing > 0), missing, 0, bits)
-        cells[mine] = own
-        return np.packbits(cells).reshape(n, width)
-
-    def _turn(
-        self, cells: NDArray[np.uint8], rows: NDArray[np.int64], times: NDArray[Any], old: int, bits: Bits
-    ) -> None:
-        """Turn as many cells of each row that are `old`, each equally likely."""
-        left, base = times[rows], rows * (8 * width_of(self.categories))
-        while len(base):
-            where = base + evenly(self.categories, len(base), bits)
-            good = cells[where] == old
-            cells[where[good]] = 1 - old
-            left -= good
-            going = left > 0
-            if not going.all():
-                base, left = base[going], left[going]
+        return packed_sets(self.categories, self.size, values, flips(self.hit, len(values), source), source)
 
     def law(self, value: int) -> dict[Report, Fraction]:
         if self.categories > _LISTED:
