@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictStr
 
 from discreet.apps.cli.options import offer_for
 from discreet.curator import Curator
@@ -14,7 +14,9 @@ from discreet.query.curator import Offer
 __all__ = ["Asked", "Spent"]
 
 Text = Annotated[str, Field(max_length=10_000)]
-Amount = Annotated[str | float | None, Field(description="A number, or text such as '1/3' that is read exactly.")]
+Amount = Annotated[
+    StrictStr | StrictFloat | None, Field(description="A number, or text such as '1/3' that is read exactly.")
+]
 
 
 class Asked(BaseModel):
