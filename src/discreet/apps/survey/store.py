@@ -1,7 +1,8 @@
 """Where randomised reports are kept: one SQLite file, or PostgreSQL. Nothing else about anyone is written down.
 
 A store belongs to one survey. A row is a token, the survey's digest and the randomised answers: no time, no address.
-Rows of SQLite lie in the order of their tokens, which are random, so the file does not tell who came first.
+Rows of SQLite lie in the order of their tokens, which are random, so the file does not tell who came first. Its log
+(the -wal file beside it) does, of the latest reports: SQLite empties it now and then, and when the server is stopped.
 """
 
 from __future__ import annotations
