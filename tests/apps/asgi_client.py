@@ -2,8 +2,6 @@
 
 import asyncio
 
-import httpx
-
 
 class Client:
     """`get` and `post` as httpx has them, one event loop each."""
@@ -13,6 +11,8 @@ class Client:
         self.headers = headers or {}
 
     def request(self, method, path, **how):
+        import httpx  # an extra: looked for when it is used
+
         async def sent():
             transport = httpx.ASGITransport(self.application)
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
