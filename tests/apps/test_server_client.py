@@ -1,5 +1,6 @@
 """`discreet.connect`: a curator elsewhere answers as one here, over a real socket."""
 
+import http.server
 import socket
 import threading
 import time
@@ -73,3 +74,32 @@ def test_refusals_are_the_same_errors(served):
         discreet.connect("ftp://x")
     with pytest.raises(InputError, match="answers"):
         discreet.connect("http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_token_does_not_follow_to_another_place(status):
+    seen = []
+
+    class Elsewhere(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append((self.path, self.headers.get("authorization")))
+            self.send_response(status)
+            self.send_header("location", f"http://127.0.0.1:{self.server.server_port}/stolen")
+            self.send_header("content-length", "2")
+            self.end_headers()
+            self.wfile.write(b"[]")
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Elsewhere)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        with pytest.raises(DiscreetError, match=str(status)):
+            discreet.connect(f"http://127.0.0.1:{server.server_port}", "dsc_a_secret")
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(10)
+    assert seen == [("/api/datasets", "Bearer dsc_a_secret")]

@@ -29,6 +29,16 @@ __all__ = ["RemoteCurator", "RemoteOffer", "RemoteQuestion", "connect"]
 _SECONDS = 90.0
 
 
+class _Straight(urllib.request.HTTPRedirectHandler):
+    """Goes nowhere else: a token must not follow an answer that points to another place, or to plain http."""
+
+    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_Straight)
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """The way to a server: where it is, and the token to show."""
@@ -50,7 +60,7 @@ class Line:
             data = json.dumps(body, default=str).encode()
         request = urllib.request.Request(self.url + path, data=data, headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
+            with _OPENER.open(request, timeout=_SECONDS) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as problem:
             raise _error(problem) from None
@@ -61,9 +71,10 @@ class Line:
 
 def _error(problem: urllib.error.HTTPError) -> DiscreetError:
     try:
-        told = json.load(problem)
+        found = json.load(problem)
     except ValueError:
-        told = {}
+        found = None
+    told = found if isinstance(found, dict) else {}
     said = str(told.get("message") or told.get("detail") or problem.reason)
     match told.get("error"):
         case "BudgetError":
