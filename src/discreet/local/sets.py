@@ -65,6 +65,5 @@ def _largest(tied: NDArray[Any], wanted: NDArray[Any], bits: Bits) -> NDArray[An
     going = np.flatnonzero(wanted)
     if len(going):  # the few that need more digits, by themselves
         more = _largest(tied.take(going, axis=1), wanted.take(going), bits)
-        for all_of, some_of in zip(chosen, more, strict=True):
-            all_of[going] |= some_of
+        chosen[:, going] = more | chosen.take(going, axis=1)
     return chosen
