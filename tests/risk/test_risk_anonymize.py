@@ -75,6 +75,16 @@ def test_a_diversity_that_cannot_be_had_is_not_promised():
     assert anonymize(people(50), quasi="age, zip", k=2).quasi == ("age", "zip")
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_columns_that_still_name_people_are_named(method):
+    made = anonymize(people(200), quasi=QUASI, k=3, method=method)
+    assert made.untouched == ("person",)
+    assert "fewer than 3 rows share: person." in made.explain()
+    dropped = anonymize(people(200), quasi=QUASI, k=3, method=method, drop=["person"])
+    assert dropped.untouched == ()
+    assert "rows share" not in dropped.explain()
+
+
 def test_boxes_can_be_made_diverse():
     made = anonymize(people(), quasi=QUASI, k=5, method="mondrian", sensitive="dx", diverse=2)
     shown = made.records

@@ -44,6 +44,13 @@ class Anonymized:
         """Rows left out."""
         return int((~self.kept).sum())
 
+    @property
+    def untouched(self) -> tuple[str, ...]:
+        """Other columns, shown as they were, with values that fewer than k rows share: names and numbers of people."""
+        others = [name for name in self.records.columns if name not in self.quasi]
+        counted = {name: np.bincount(self.records[name].codes) for name in others}
+        return tuple(name for name, counts in counted.items() if ((counts > 0) & (counts < self.k)).any())
+
     def to_arrow(self, spelled: Callable[[Any], Any] = lambda value: value) -> Any:
         """The rows that may be shown, in the order they had; values spelled another way if asked."""
         import pyarrow as pa
@@ -75,9 +82,12 @@ class Anonymized:
     def explain(self) -> str:
         """What was done, and what it does not promise."""
         how = f"each column coarsened to one step: {self.steps}" if self.steps else "boxes of nearby rows"
+        left = ", ".join(self.untouched)
+        beware = "" if not left else f"\nShown as they were, with values that fewer than {self.k} rows share: {left}. "
+        drop = "" if not left else "Drop what an outsider may know of these, or coarsen it too."
         return (
             f"k = {self.k} on {', '.join(self.quasi)} by {self.method} ({how}). {self.redacted:,} rows left out; "
-            f"{self.loss:.1%} of what these columns told is lost.\n{PROMISE}"
+            f"{self.loss:.1%} of what these columns told is lost.{beware}{drop}\n{PROMISE}"
         )
 
     def __str__(self) -> str:

@@ -27,7 +27,10 @@ class Linked:
 
     people: int
     placed: int
-    """People for whom the table has rows that could be theirs."""
+    """People for whom the table has rows that could be theirs.
+
+    Someone with a value that the table never had is not placed, though a coarser group may span it: they are not in it.
+    """
     one_to_one: int
     """People with a single such row, which could be nobody else's."""
     right: int | None

@@ -73,6 +73,7 @@ def risk(
         found: dict[str, Any] = {"before": before.to_dict()}
         if made is not None:
             found["coarsened"] = {"k": made.k, "loss": made.loss, "redacted": made.redacted, "steps": made.steps}
+            found["coarsened"]["untouched"] = list(made.untouched)
         found |= {} if after is None else {"after": after.to_dict()}
         found |= {} if linked is None else {"linked": linked.to_dict()}
         show_json(found)
