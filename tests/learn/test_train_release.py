@@ -19,6 +19,9 @@ import pytest
 
 pytest.importorskip("jax")
 
+import jax
+import jax.numpy as jnp
+
 import discreet
 from discreet import Allotment, Boolean, Budget, Category, Date, Integer, Real, Schema, Text, Unit
 from discreet.core.plan import Plan
@@ -26,10 +29,11 @@ from discreet.errors import BudgetError, InputError, RunError
 from discreet.learn import kept as keeping
 from discreet.learn.checkpoint import Checkpoint, data_tag
 from discreet.learn.encoding import STEPS, Encoding
-from discreet.learn.kept import identity_of, taken_up
+from discreet.learn.kept import fingerprint, identity_of, taken_up
 from discreet.learn.matrix import examples_of
 from discreet.learn.model import Model, model_named
 from discreet.learn.objective import cross_entropy
+from discreet.learn.optimizer import sgd
 from discreet.learn.recipe import Recipe
 from discreet.learn.train import losses_of
 from discreet.ledger.ledger import Ledger
@@ -350,6 +354,59 @@ def test_the_digest_follows_what_is_computed(curator):
         for apply in (once, twice)
     ]
     assert own[0] != own[1]
+
+
+def test_the_fingerprint_follows_arrays_a_model_closes_over_and_its_own_gradient():
+    params, batch = {"w": np.zeros((3, 2), np.float32)}, few()
+
+    def scaled(by):
+        inner = jax.jit(lambda x: x * by)
+        return lambda params, x: inner(x) @ params["w"]
+
+    def moved(by):
+        def body(x, _):
+            return x + by, None
+
+        return lambda params, x: jax.lax.scan(body, x, None, length=2)[0] @ params["w"]
+
+    def turned(by):
+        @jax.custom_vjp
+        def same(x):
+            return x
+
+        same.defvjp(lambda x: (x, None), lambda _, g: (g * by,))
+        return lambda params, x: same(x @ params["w"])
+
+    large = [np.zeros(3, np.float32), np.full(3, 1e-7, np.float32)]
+    for made in (scaled, moved):
+        found = [
+            fingerprint(losses_of(made(kind(by)), cross_entropy), params, batch)
+            for kind in (np.asarray, jnp.asarray)
+            for by in (*large, large[0])
+        ]
+        assert found[0] == found[2] != found[1]
+        assert found[3] == found[5] != found[4]
+    one, two, again = (fingerprint(losses_of(turned(by), cross_entropy), params, batch) for by in (1.0, 2.0, 1.0))
+    assert one == again != two
+    flat = fingerprint(losses_of(lambda p, x: x @ p[0], cross_entropy), [params["w"]], batch)
+    assert flat != fingerprint(losses_of(lambda p, x: x @ p[0], cross_entropy), (params["w"],), batch)
+
+
+def test_a_run_is_not_taken_up_with_another_optimizer_or_precision(tmp_path):
+    losses, params, recipe = small()
+    place = Checkpoint(tmp_path / "run")
+    identity = identity_of(recipe, "m")
+
+    def taken(rate):
+        own = sgd(lambda _: rate, 0.5)
+        return taken_up(losses, params, recipe, identity, checkpoint=place, optimizer=own)
+
+    taken(jnp.float32(0.1)).go(few())
+    assert taken(jnp.float32(0.1)).state.step == 4
+    with pytest.raises(InputError, match="the same optimizer as now"):
+        taken(jnp.float32(0.2))
+    with jax.default_matmul_precision("float32"):
+        assert identity_of(recipe, "m")["backend"] != identity["backend"]
 
 
 def test_a_card_says_what_there_is_to_know(curator, tmp_path):

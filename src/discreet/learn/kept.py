@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import jax
-import numpy as np
 
 from discreet import __version__
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.learn.checkpoint import Checkpoint, backend, data_tag
+from discreet.learn.fingerprint import fingerprint, optimizer_fingerprint
 from discreet.learn.keys import new_secret
 from discreet.learn.optimizer import Optimizer, optimizer_of
 from discreet.learn.per_example import Losses
@@ -27,15 +23,6 @@ __all__ = ["Run", "fingerprint", "identity_of", "taken_up"]
 
 Tree = Any
 _SAVES = 20  # in a run, unless said otherwise
-
-
-def fingerprint(losses: Losses, params: Tree, batch: Tree) -> str:
-    """A hash of what a model computes and of the parameters it starts from. `batch` is any batch of its shape."""
-    program = re.sub(r"0x[0-9a-f]+", "", str(jax.make_jaxpr(losses)(params, batch)))
-    digest = hashlib.sha256(program.encode())
-    for leaf in jax.tree.leaves(params):
-        digest.update(np.asarray(leaf).tobytes())
-    return digest.hexdigest()
 
 
 def identity_of(recipe: Recipe, model: str, **others: str) -> dict[str, str]:
@@ -105,6 +92,9 @@ def taken_up(
 ) -> Run:
     """The run that the checkpoint holds, or a new one. `InputError` if it holds a run of something else."""
     chosen = optimizer if optimizer is not None else optimizer_of(recipe)
+    # Beside what the caller names: with another optimiser, or other sums, the same noise would be used for another run.
+    steps = "of the recipe" if optimizer is None else optimizer_fingerprint(optimizer, params)
+    identity = {**identity, "optimizer": steps, "devices": str(len(devices or ()))}
     state = Step(losses, recipe, chosen, devices=tuple(devices or ())).begun(params)
     kept = None if checkpoint is None else checkpoint.load(state, identity)
     pace = max(1, recipe.steps // _SAVES) if every is None else every
