@@ -87,3 +87,16 @@ def test_a_server_behind_a_proxy_wants_tokens(tmp_path, monkeypatch):
     found = CliRunner().invoke(app, ["serve", "people.csv", "--behind-proxy"])
     assert found.exit_code != 0
     assert "tokens" in str(found.exception) + found.output
+
+
+def test_a_path_does_not_write_lines_of_the_log(curator, monkeypatch, caplog):
+    def broken(*args, **kwargs):
+        raise ValueError("secret")
+
+    monkeypatch.setattr(House, "described", broken)
+    here = Client(application(House({"people": curator}, None)))
+    assert here.get("/api/datasets/a%0AERROR%20forged").status_code == 500
+    told = [record.getMessage() for record in caplog.records if record.name == "discreet.server"]
+    assert len(told) == 1
+    assert "\n" not in told[0]
+    assert "secret" not in told[0]

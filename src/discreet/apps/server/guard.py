@@ -125,7 +125,7 @@ class Guard:
             await self.app(scope, counted, dressed)
         except Exception as problem:
             # What was not foreseen may hold anything: its kind is logged, its text is told to nobody.
-            log.error("%s in %s", type(problem).__name__, scope["path"])
+            log.error("%s in %r", type(problem).__name__, scope["path"])  # quoted: a path may hold line ends
             if not begun:
                 await _plain(send, 500, b'{"error":"ServerError","message":"something went wrong"}')
 
