@@ -15,16 +15,20 @@ from sklearn.utils.validation import assert_all_finite, check_array, column_or_1
 
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
+from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.learn.estimators.box import Floats
 from discreet.learn.estimators.plan import FitPlan
 from discreet.learn.estimators.price import Claim, Price, Privacy, read_claim, read_price
 from discreet.learn.estimators.rows import ArrayData, Malformed, Rows, read_labels, read_mode, read_numbers
 from discreet.learn.estimators.till import Till
+from discreet.ledger.door import Answer
 from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
 
 __all__ = ["PrivateEstimator"]
+
+_ROW = (str(Unit()), "one row")  # the second is what an account says where nobody named a unit
 
 Measure = Callable[[Rows, Till], dict[str, Any]]
 Measured = Callable[[Rows, Bits | None], dict[str, Any]]
@@ -36,11 +40,12 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     * `epsilon` (pure), `epsilon` and `delta`, or `rho` (zCDP): the price of one call of `fit`. Every call draws fresh
       noise and spends again.
     * `ledger` (a `Ledger`, a path or an address) and `dataset`: the price is charged there, durably, before a value is
-      looked at, and a fit that does not fit the budget is refused. `allotment`, `who`, `release` as in the ledger;
-      under the same `release` the recorded result comes back and nothing is spent.
+      looked at, and a fit that does not fit the budget is refused. The account must protect one row, added or removed.
+      `allotment`, `who`, `release` as in the ledger; under the same `release` the recorded result comes back and
+      nothing is spent.
     * `malformed`: "refuse" (the default) raises on NaN and on labels nobody declared, before anything is spent. That
-      tells the caller, who holds the arrays, that there is one. "absorb" raises nothing that depends on a value: NaN
-      counts as the middle of the bounds, and a row with an unknown label is left out.
+      tells the caller, who holds the arrays, that there is one. "absorb" raises nothing that depends on a value: what
+      is no number counts as the middle of the bounds, and a row with an unknown label is left out.
 
     Guarantee
         Fitted attributes, and predictions made from them, cost `loss_` for each row added or removed, all other rows
@@ -83,19 +88,27 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _read(self, features: Any, *, reset: bool, targets: Any = None) -> tuple[Floats, Any]:
         """Features as floats, targets as one column. Checks shapes and, unless absorbed, that all is finite."""
-        finite = self._mode() == "refuse" or not reset
-        settings: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": finite}
-        given, words = read_numbers(features, "X"), False
-        try:
-            read = validate_data(self, given, reset=reset, **settings)
-        except ValueError as problem:
-            if not str(problem).startswith("could not convert"):
-                raise
-            words = True  # that message shows the cell
+        mode: Malformed = self._mode() if reset else "refuse"
+        settings: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": mode == "refuse"}
+        given, words = read_numbers(features, "X", mode), False
+        if mode == "absorb" and hasattr(features, "columns"):
+            validate_data(self, features, reset=reset, skip_check_array=True)  # the names of columns
+            read = check_array(given, estimator=self, input_name="X", **settings)
+        else:
+            try:
+                read = validate_data(self, given, reset=reset, **settings)
+            except OverflowError:
+                words = True
+            except ValueError as problem:
+                if not str(problem).startswith("could not convert"):
+                    raise
+                words = True  # that message shows the cell
         if words:
             raise InputError("X", "something else", "numbers in every column", "Encode words as declared codes.")
         if targets is None:
             return read, None
+        if mode == "absorb" and not isinstance(targets, np.ndarray):
+            targets = np.asarray(targets, dtype=object)  # each as it came
         column = column_or_1d(targets, warn=True)
         if len(column) != len(read):
             raise InputError("y", f"{len(column):,} values", f"one for each of the {len(read):,} rows of X")
@@ -138,24 +151,37 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             plan = FitPlan(name, settings, cost, mechanism, self.dataset, measured)
             named = isinstance(self.ledger, (str, Path))
             books = Ledger.open(self.ledger) if named else self.ledger
-            who = getpass.getuser() if self.who is None else self.who
-            kind = books.account(self.dataset).budget.allotment(self.allotment).kind
-            aim = claim.delta if kind == "plan" and not isinstance(claim, Pure) else Fraction(0)
-            answer = through_the_door(
-                plan,
-                ArrayData(rows),
-                books,
-                who=who,
-                release=self.release,
-                allotment=self.allotment,
-                delta=aim if kind == "plan" else None,
-            )
+            try:
+                answer = self._charged(plan, rows, books, claim)
+            finally:
+                if named:
+                    books.close()
             found, identity = cast(dict[str, Any], answer.result), answer.release
-            if named:
-                books.close()
         self.loss_ = cost
         self.privacy_ = Privacy(cost, claim, identity)
         return found
+
+    def _charged(self, plan: FitPlan, rows: Rows, books: Ledger, claim: Claim) -> Answer:
+        """Through the door, to an account that protects what the cost is stated for: a row, added or removed."""
+        account = books.account(self.dataset)
+        if account.unit not in _ROW:
+            hint = (
+                "A fit costs its price for each row. Of a person with several rows it would tell more than is charged; "
+                "a row replaced is one removed and one added. Keep an account by rows, or use curator.train, which "
+                "knows the unit."
+            )
+            raise InputError("dataset", account.unit, "an account whose unit is one row, added or removed", hint)
+        kind = account.budget.allotment(self.allotment).kind
+        aim = claim.delta if kind == "plan" and not isinstance(claim, Pure) else Fraction(0)
+        return through_the_door(
+            plan,
+            ArrayData(rows),
+            books,
+            who=getpass.getuser() if self.who is None else self.who,
+            release=self.release,
+            allotment=self.allotment,
+            delta=aim if kind == "plan" else None,
+        )
 
 
 def read_array(values: Any, field: str) -> Floats:

@@ -154,8 +154,8 @@ def binned(features: Floats, columns: Columns, bins: int) -> NDArray[np.int64]:
     """Places of bins: numbers in equal widths from bound to bound, then categories; the last bin is for the rest."""
     numbers = features[:, list(columns.numbers)]
     missing = np.isnan(numbers)
-    width = columns.box.upper - columns.box.lower
-    shares = (np.where(missing, columns.box.lower, numbers) - columns.box.lower) / np.where(width > 0, width, 1.0)
+    lower, width = columns.box.lower, columns.box.upper - columns.box.lower
+    shares = (columns.box.clipped(numbers) - lower) / np.where(width > 0, width, 1.0)  # clipped first: no overflow
     places = np.floor(np.clip(shares, 0.0, 1.0) * bins).astype(np.int64)
     codes = [np.where(missing, bins, np.minimum(places, bins - 1))]
     for place, size in enumerate(columns.sizes):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -37,9 +39,17 @@ class ArrayData:
         yield self._rows
 
 
-def read_numbers(values: Any, field: str) -> Any:
+def read_numbers(values: Any, field: str, malformed: Malformed = "refuse") -> Any:
     """The values as numbers where they are words or objects; a message that says which cell is not a number would
-    show it, so this one does not."""
+    show it, so this one does not. Absorbed, a cell that is none becomes NaN, and one too large for a float infinite."""
+    allowed, hint = "numbers in rows of equal length", "Encode words as declared codes."
+    if malformed == "absorb":
+        if hasattr(values, "toarray"):
+            return values  # sparse: refused by its kind
+        cells = _cells(values)
+        if cells.ndim == 1 and cells is not values and any(isinstance(row, (list, tuple)) for row in cells):
+            raise InputError(field, "something else", allowed, hint)
+        return _numbers(cells)
     array = values if hasattr(values, "dtype") and not hasattr(values, "columns") else None
     if hasattr(values, "columns") or (array is not None and array.dtype.kind not in "OUSV"):
         return values
@@ -48,11 +58,42 @@ def read_numbers(values: Any, field: str) -> Any:
         read = np.asarray(values)
         if read.dtype.kind in "OUS" and read.size:
             read = read.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         problem = True
     if problem:
-        raise InputError(field, "something else", "numbers in rows of equal length", "Encode words as declared codes.")
+        raise InputError(field, "something else", allowed, hint)
     return read
+
+
+def _cells(values: Any) -> NDArray[Any]:
+    """An array of numbers, or of objects as they came: what one cell is read as must not follow from the others."""
+    if isinstance(values, np.ndarray):
+        return values
+    with suppress(TypeError, ValueError, OverflowError):
+        read = np.asarray(values)
+        if read.dtype.kind in "biuf":
+            return read
+    return np.asarray(values, dtype=object)
+
+
+def _numbers(cells: NDArray[Any]) -> NDArray[np.float64]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they would tell of a value
+        if cells.dtype.kind in "biuf":
+            return cells.astype(np.float64, copy=False)
+        read = [_number(cell) for cell in cells.ravel().tolist()]
+    return np.array(read, dtype=np.float64).reshape(cells.shape)
+
+
+def _number(cell: Any) -> float:
+    if isinstance(cell, (complex, np.complexfloating)):
+        return math.nan
+    with suppress(Exception):  # whatever it is, it is no number
+        try:
+            return float(cell)
+        except OverflowError:
+            return math.inf if cell > 0 else -math.inf
+    return math.nan
 
 
 def read_mode(value: object) -> Malformed:
@@ -86,33 +127,28 @@ def read_classes(classes: Any) -> NDArray[Any]:
 
 
 def read_labels(labels: Any, classes: NDArray[Any], malformed: Malformed) -> NDArray[np.int64]:
-    """Places of labels among the declared classes; -1 for one that is none of them, if those are absorbed."""
-    given = np.asarray(labels)
-    same = (given.dtype.kind in "US") == (classes.dtype.kind in "US")
-    if given.dtype.kind == "O":
-        given = given.astype(str) if classes.dtype.kind in "US" else _plain(given)
-        same = True
-    places = np.zeros(len(given), dtype=np.int64)
-    known = np.zeros(len(given), dtype=bool)
-    if same:
-        places = np.minimum(np.searchsorted(classes, given), len(classes) - 1)
-        known = classes[places] == given
-    if malformed == "refuse" and not known.all():
+    """Places of labels among the declared classes; -1 for one that is none of them, if those are absorbed.
+
+    Each label is looked up by itself: one that is a word leaves the numbers beside it what they are.
+    """
+    index = {label: place for place, label in enumerate(classes.tolist())}
+    places = np.array([_place(index, label) for label in np.asarray(labels).tolist()], dtype=np.int64)
+    if malformed == "refuse" and (places < 0).any():
         hint = 'Declare every class, or set malformed="absorb" to leave such rows out.'
         raise InputError("y", "a label", "one of the declared classes", hint)
-    return np.where(known, places, -1)
+    return places
 
 
 def read_targets(targets: Any, malformed: Malformed) -> NDArray[np.float64]:
     """Real targets; NaN is refused, or stays to be clipped to the middle."""
-    reals = np.asarray(read_numbers(targets, "y"), dtype=np.float64)
+    reals = np.asarray(read_numbers(targets, "y", malformed), dtype=np.float64)
     if malformed == "refuse" and not np.isfinite(reals).all():
         raise InputError("y", "NaN or infinity", "finite numbers", 'Or set malformed="absorb".')
     return reals
 
 
-def _plain(given: NDArray[Any]) -> NDArray[np.float64]:
+def _place(index: dict[Any, int], label: Any) -> int:
     try:
-        return given.astype(np.float64)
-    except (TypeError, ValueError):
-        return np.full(len(given), np.nan)
+        return index.get(label, -1)
+    except Exception:  # a list, say: none of the classes
+        return -1
