@@ -52,16 +52,23 @@ def _largest(tied: NDArray[Any], wanted: NDArray[Any], bits: Bits) -> NDArray[An
         ones &= tied
         found = np.bitwise_count(ones, out=counts).sum(axis=0, dtype=wanted.dtype)
         fit = found <= wanted
-        found *= fit
-        wanted -= found
         # Where they fit, ones are chosen and zeros stay tied. Elsewhere zeros are too small, and ones stay tied.
         # A column that wants no more stays as it is: only no ones at all fit.
-        mask = fit.astype(tied.dtype)
-        np.negative(mask, out=mask)
-        tied &= mask
-        tied ^= ones
-        ones &= mask
-        chosen |= ones
+        if not fit.any():  # the first digits of many categories go one way for everyone, which is quicker
+            tied = ones
+        elif fit.all():
+            wanted -= found
+            tied ^= ones
+            chosen |= ones
+        else:
+            found *= fit
+            wanted -= found
+            mask = fit.astype(tied.dtype)
+            np.negative(mask, out=mask)
+            tied &= mask
+            tied ^= ones
+            ones &= mask
+            chosen |= ones
     going = np.flatnonzero(wanted)
     if len(going):  # the few that need more digits, by themselves
         more = _largest(tied.take(going, axis=1), wanted.take(going), bits)
