@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -243,6 +244,62 @@ def test_rounded_factors_stay_close_and_within_the_bound():
     assert 1e-5 < far(made.total, total) < 0.01
     for keep in (True, False):
         assert contribution((losses, params, batch), bound=0.01, operands="bfloat16", keep=keep) <= 0.01
+
+
+MANY = 4128  # a sum of so many ones has steps of 32 in bfloat16, of 4 in float16
+
+
+def widest_step(kind, how, model):
+    """How far one more example of many alike moves the sum, at most; each adds a gradient of length one."""
+
+    def losses(params, batch):
+        weight = params["w"].astype(kind)
+        if model == "made":  # the weight is computed from the parameter, not just moved about
+            weight = weight * jnp.ones(2, kind) - weight[::-1]
+        if model == "looked up":
+            return weight.reshape(2, 1)[batch[1]][:, 0].astype(jnp.float32)
+        made = batch[0].astype(kind) @ weight.reshape(2, 1)
+        return made[:, 0] + params["b"].astype(kind) * 0
+
+    params = {"w": jnp.zeros(2, kind if model == "low" else "float32"), "b": jnp.zeros((), kind)}
+    batch = jnp.tile(jnp.array([1.0, 0.0]), (MANY, 1)), jnp.zeros(MANY, jnp.int32)
+    step = compiled(lambda m: clipped_sum(losses, params, batch, mask=m, bound=1.0, how=how).total["w"], jnp.ones(MANY))
+    sums = [np.asarray(step(jnp.ones(MANY).at[:gone].set(0)), np.float64) for gone in range(34)]
+    return max(float(np.linalg.norm(one - other)) for one, other in pairwise(sums))
+
+
+@pytest.mark.parametrize(
+    ("kind", "how", "model"),
+    [
+        *(("bfloat16", how, model) for how in HOW for model in ("low", "cast")),
+        *(("bfloat16", how, model) for how in ("auto", "ghost") for model in ("made", "looked up")),
+        ("float16", "auto", "low"),
+    ],
+)
+def test_sums_are_not_made_in_few_bits(kind, how, model):
+    assert widest_step(kind, how, model) <= 1 + 1e-3
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_sums_in_few_bits_are_caught(how, monkeypatch):
+    """The twin: sums in the type of the parameters move by many times the bound."""
+    monkeypatch.setattr(norms, "wide", lambda kind: kind)
+    assert widest_step("bfloat16", how, "low") > 10
+
+
+def test_kernels_of_a_convolution_in_few_bits_have_sums_in_32():
+    params = {"w": clip_models.normal(clip_models.chance(), 3, 2, 8)}
+    batch = clip_models.normal(clip_models.chance(), 4, 9, 2)
+
+    def losses(params, x):
+        low = x.astype(jnp.bfloat16), params["w"].astype(jnp.bfloat16)
+        made = jax.lax.conv_general_dilated(*low, (1,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+        return jnp.tanh(made.astype(jnp.float32)).sum(axis=(1, 2))
+
+    for how in ("auto", "ghost"):
+        total = run(losses, params, batch, np.ones(4), how=how).total["w"]
+        assert total.dtype == jnp.float32
+        assert (total.astype(jnp.bfloat16).astype(jnp.float32) != total).mean() > 0.9
 
 
 def test_explain_says_where_and_how():

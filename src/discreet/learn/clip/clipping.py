@@ -33,7 +33,7 @@ Losses = Callable[[Tree, Tree], Array]
 @partial(jax.tree_util.register_dataclass, data_fields=["total", "norms", "losses"], meta_fields=[])
 @dataclass(frozen=True)
 class Clipped:
-    """What a batch adds: `total` like params, and for each example its unclipped norm and its loss."""
+    """What a batch adds: `total` like params, in 32 bits or more, and for each example its unclipped norm and loss."""
 
     total: Tree
     norms: Array
@@ -69,7 +69,8 @@ def clipped_sum(
     Guarantee: every example is run in a batch of its own, and what it adds to `total` is a vector of L2 norm at most
     `bound` over all parameters together, for any values in its row. An example whose gradient is NaN, infinite or too
     long for 32-bit floats adds nothing. So `total` has L2 sensitivity `bound` when one example is added or removed, as
-    real numbers: adding up floats rounds, which the trainer says in its own guarantee. See docs/proofs/clipping.md.
+    real numbers: adding up floats rounds, which the trainer says in its own guarantee. Sums are in 32 bits or more,
+    whatever types parameters and model have. See docs/proofs/clipping.md.
     `norms` and `losses` are private: they are not clipped and carry no noise.
     """
     count = _checked(params, batch, mask, bound, how, copies, microbatch, operands)

@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from discreet.learn.clip import norms
+
 __all__ = ["in_slices"]
 
 Array = Any
@@ -20,7 +22,8 @@ def in_slices(
 ) -> tuple[Tree, Array, Array]:
     """Run `part(rows, mask)` over slices of `size` examples and add up what it gives.
 
-    A last slice that is not full is filled with copies of the first example under a mask of zero.
+    Sums have 32 bits at least. A last slice that is not full is filled with copies of the first example under a mask of
+    zero.
     """
     count = mask.shape[0]
     slices = max(-(-count // size), 1)
@@ -37,6 +40,6 @@ def in_slices(
         more, square, values = part(*piece)
         return jax.tree.map(jnp.add, total, more), (square, values)
 
-    start = jax.tree.map(jnp.zeros_like, params)
+    start = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, norms.wide(leaf.dtype)), params)
     total, (square, values) = lax.scan(add, start, (jax.tree.map(cut, rows), cut_mask))
     return total, square.reshape(-1)[:count], values.reshape(slices * size, -1)[:count]

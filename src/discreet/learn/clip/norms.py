@@ -29,6 +29,7 @@ __all__ = [
     "square_sum",
     "tiny",
     "weigh",
+    "wide",
 ]
 
 _ROW = 512  # numbers added in one go
@@ -39,10 +40,18 @@ _SMALLEST = 2.0**-126  # squares below it may vanish
 Array = Any
 
 
+def wide(kind: Any) -> Any:
+    """The type of sums over examples: 32 bits at least, however few those have that are added up.
+
+    In fewer bits a sum moves in large steps: one more example could move it by many times the bound.
+    """
+    return jnp.promote_types(kind, jnp.float32) if jnp.issubdtype(kind, jnp.floating) else kind
+
+
 def square_sum(array: Array) -> Array:
     """The sum of squares of each example's entries (first axis: examples)."""
-    wide = array.astype(jnp.promote_types(array.dtype, jnp.float32))
-    return row_sum(wide * wide)
+    long = array.astype(jnp.promote_types(array.dtype, jnp.float32))
+    return row_sum(long * long)
 
 
 def row_sum(array: Array, row: int = _ROW) -> Array:
@@ -137,8 +146,8 @@ def only(counts: Array, array: Array) -> Array:
 
 def scaled(factor: Array, array: Array) -> Array:
     """Each example's entries (first axis: examples) times its factor, in 32 bits or more."""
-    wide = jnp.promote_types(array.dtype, jnp.float32)
-    return array.astype(wide) * factor.reshape(-1, *([1] * (array.ndim - 1))).astype(wide)
+    kind = jnp.promote_types(array.dtype, jnp.float32)
+    return array.astype(kind) * factor.reshape(-1, *([1] * (array.ndim - 1))).astype(kind)
 
 
 def weigh(factor: Array, counts: Array, array: Array) -> Array:

@@ -101,6 +101,23 @@ def _weight_of(flat: Flat, value: int, roots: list[int], leaves: list[Array]) ->
     return compute
 
 
+def _relabelled(flat: Flat, value: int) -> Callable[[Array], Array]:
+    """A plain weight as a function of its one parameter, whatever type that has: entries move, no cast is made."""
+    steps = []
+    while value not in flat.leaves:
+        step = flat.maker[value]
+        if step.name != "convert_element_type":
+            steps.append(step)
+        value = step.inputs[0]
+
+    def compute(leaf: Array) -> Array:
+        for step in reversed(steps):
+            (leaf,) = apply_step(step, [leaf])
+        return leaf
+
+    return compute
+
+
 class _Gradients:
     """What one group adds: its squared norms, and later its weighted sum."""
 
@@ -200,8 +217,16 @@ class _Gradients:
         return [found[leaf] for leaf in self.group.leaves]
 
     def _back(self, site: Site) -> tuple[list[int], Callable[[Array], Any]]:
-        """From a gradient of the site's weight to gradients of the parameters it was computed from."""
+        """From a gradient of the site's weight to gradients of the parameters it was computed from.
+
+        Sums over examples come this way too, so a cast in the model must not round what goes back.
+        """
         roots = sorted(site.roots)
+        if site.plain:
+            leaf = self.leaves[roots[0]]
+            kind = norms.wide(leaf.dtype)
+            _, moved = jax.vjp(_relabelled(self.flat, site.weight), leaf.astype(kind))
+            return roots, lambda each: (list(moved(each.astype(kind))),)
         compute = _weight_of(self.flat, site.weight, roots, self.leaves)
         value, back = jax.vjp(compute, [self.leaves[root] for root in roots])
         return roots, lambda each: back(each.astype(value.dtype))
@@ -230,7 +255,10 @@ class _Gradients:
         return dict(zip(roots, back(whole)[0], strict=True))
 
     def second(self, inputs: dict[Site, Array], pulled: dict[Any, Array], counts: Array) -> dict[int, Array]:
-        """The sum of this group's gradients from a second pass back, which carried the factors."""
+        """The sum of this group's gradients from a second pass back, which carried the factors.
+
+        Not where anything has fewer than 32 bits: see `_rough`.
+        """
         found = {leaf: jnp.sum(norms.only(counts, pulled[leaf]), axis=0) for leaf in self.group.copied}
         for site in self.group.sites:
             kernel = tuple(self.flat.shapes[site.weight].shape)
@@ -272,7 +300,7 @@ def clip_by_sites(
     """The clipped sum (one array for each parameter), squared norms and losses [examples, copies].
 
     `rows` carry two leading axes, examples and copies. `clip` gives the factors.
-    `twice` spends a second pass back instead of memory.
+    `twice` spends a second pass back instead of memory. Sums have 32 bits at least, whatever the parameters have.
     """
     flat = parts.flat
     examples = rows[0].shape[0]
@@ -296,7 +324,7 @@ def clip_by_sites(
         measured = measured + one.measure(inputs, pulled)
     factor, counts = clip(measured)
     total: dict[int, Array] = {}
-    if twice:
+    if twice and not _rough(flat):
         again = dict(zip(keys, back(seeds * factor[:, None].astype(seeds.dtype))[0], strict=True))
         for one in gradients:
             total.update(one.second(inputs, again, counts))
@@ -304,9 +332,20 @@ def clip_by_sites(
         for one in gradients:
             total.update(one.total(factor, counts))
     whole = [
-        total[place].astype(leaf.dtype) if place in total else jnp.zeros_like(leaf) for place, leaf in enumerate(leaves)
+        total[place].astype(norms.wide(leaf.dtype)) if place in total else jnp.zeros(leaf.shape, norms.wide(leaf.dtype))
+        for place, leaf in enumerate(leaves)
     ]
     return whole, measured.square, losses
+
+
+def _rough(flat: Flat) -> bool:
+    """Whether anything is computed in fewer than 32 bits.
+
+    A second pass back would then round factors, and sums pulled back through a weight's own steps, to so few bits. What
+    the first pass left is added up instead.
+    """
+    kinds = {one.dtype for one in flat.shapes.values() if hasattr(one, "dtype")}
+    return any(norms.wide(kind) != kind for kind in kinds)
 
 
 def _shape(flat: Flat, key: Any) -> tuple[int, ...]:

@@ -39,7 +39,7 @@ def clip_by_vmap(
     for gradient in each:
         measured = measured + norms.Measured(norms.square_sum(gradient))
     factor, counts = clip(measured)
-    total = [jnp.zeros_like(leaf) for leaf in leaves]
+    total = [jnp.zeros(leaf.shape, norms.wide(leaf.dtype)) for leaf in leaves]
     for place, gradient in zip(real, each, strict=True):
-        total[place] = norms.weigh(factor, counts, gradient).astype(leaves[place].dtype)
+        total[place] = norms.weigh(factor, counts, gradient).astype(total[place].dtype)
     return jax.tree.unflatten(shape, total), measured.square, values
