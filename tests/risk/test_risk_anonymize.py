@@ -156,6 +156,7 @@ def test_dropped_columns_are_gone():
         ({"diverse": 2}, "diverse"),
         ({"ladders": {"sex": [5]}}, "ladders.sex"),
         ({"ladders": {"age": [0]}}, "ladders.age"),
+        ({"ladders": {"age": [5, 7]}}, "ladders.age"),
         ({"ladders": {"sex": {"F": "any"}}}, "ladders.sex"),
     ],
 )

@@ -57,7 +57,7 @@ def ladder_of(name: str, column: Coded, how: Any = None) -> Ladder:
     if how is not None:
         if not numbers or not column.ordered:
             raise InputError(f"ladders.{name}", how, "a mapping of values to groups: the column holds no numbers")
-        return _widths(name, column, how)
+        return _widths(name, column, how, own=True)
     if numbers and column.ordered:
         there = [value for value in column.values if value is not None]
         span = float(max(there) - min(there)) if there else 0.0
@@ -75,14 +75,14 @@ def _cut(value: Any, left: int, length: int) -> Any:
     return None if value is None else value[:left] + ANY * (length - left)
 
 
-def _widths(name: str, column: Coded, widths: Sequence[Any]) -> Ladder:
+def _widths(name: str, column: Coded, widths: Sequence[Any], *, own: bool = False) -> Ladder:
     steps = []
     for width in widths:
         if isinstance(width, bool) or not isinstance(width, int | float) or not 0 < width < float("inf"):
             raise InputError(f"ladders.{name}", width, "widths above zero")
         whole = all(isinstance(value, int) for value in column.values if value is not None) and width == int(width)
         steps.append([_band(value, int(width) if whole else width, whole) for value in column.values])
-    return _built(column, steps)
+    return _built(column, steps, name if own else None)
 
 
 def _band(value: Any, width: float, whole: bool) -> Any:
@@ -101,11 +101,14 @@ def _mapped(name: str, column: Coded, groups: Mapping[Any, Any]) -> Ladder:
         chains.append(list(chain) if isinstance(chain, list | tuple) else [chain])
     depth = max(len(chain) for chain in chains)
     padded = [[*chain, *[chain[-1] if chain else None] * (depth - len(chain))] for chain in chains]
-    return _built(column, [[chain[step] for chain in padded] for step in range(depth)])
+    return _built(column, [[chain[step] for chain in padded] for step in range(depth)], name)
 
 
-def _built(column: Coded, steps: list[list[Any]]) -> Ladder:
-    """Values, the steps given (those that change nothing left out), and one group of all."""
+def _built(column: Coded, steps: list[list[Any]], name: str | None = None) -> Ladder:
+    """Values, the steps given (those that change nothing left out), and one group of all.
+
+    A step must put whole groups of the step before together; with `name` one that does not is refused, else left out.
+    """
     groups, labels = [np.arange(column.size)], [column.values]
     for step in [*steps, [ANY] * column.size]:
         named = tuple(dict.fromkeys(step))
@@ -113,6 +116,9 @@ def _built(column: Coded, steps: list[list[Any]]) -> Ladder:
         group = np.array([place[label] for label in step], dtype=np.int64)
         merged = len(named) < len(labels[-1])
         nested = len({(int(a), int(b)) for a, b in zip(groups[-1], group, strict=True)}) == len(labels[-1])
+        if not nested and name is not None:
+            allowed = "steps that each put whole groups of the step before together, such as 5, 10, 20"
+            raise InputError(f"ladders.{name}", len(groups), allowed)
         if merged and nested:
             groups.append(group)
             labels.append(named)
