@@ -25,8 +25,10 @@ import jax.numpy as jnp
 import discreet
 from discreet import Allotment, Boolean, Budget, Category, Date, Integer, Real, Schema, Text, Unit
 from discreet.core.plan import Plan
+from discreet.core.progress import listening
 from discreet.errors import BudgetError, InputError, RunError
 from discreet.learn import kept as keeping
+from discreet.learn.card import Card
 from discreet.learn.checkpoint import Checkpoint, data_tag
 from discreet.learn.encoding import STEPS, Encoding
 from discreet.learn.kept import fingerprint, identity_of, taken_up
@@ -36,6 +38,7 @@ from discreet.learn.objective import cross_entropy
 from discreet.learn.optimizer import sgd
 from discreet.learn.recipe import Recipe
 from discreet.learn.train import losses_of
+from discreet.ledger.door import ATTEMPTS
 from discreet.ledger.ledger import Ledger
 from discreet.noise.replay import Replay
 from discreet.query.parse import parse_condition
@@ -660,6 +663,92 @@ def test_data_that_changed_under_a_run_fails_it_and_the_charge_stays(tmp_path, m
         offer(table(seed=2)).release(release="changed")
     assert charges(ledger) == 1
     assert not place.exists()
+
+
+class Stop(BaseException):
+    """A run stopped from outside."""
+
+
+def watched(curator, place, release, *, stop=None, **more):
+    """The losses that are shown of a run while it goes, stopped after step `stop`; and its model, if it got there."""
+    seen = []
+
+    def hear(stage, _):
+        seen.extend([stage] if "loss" in stage else [])
+        if stage.startswith(f"training: step {stop} "):
+            raise Stop
+
+    offer = curator.train(target="rich", examples=400, **FIXED | {"report_loss": 3} | more).plan(checkpoint=place)
+    try:
+        with listening(hear):
+            return seen, offer.release(release=release)
+    except Stop:
+        return seen, None
+
+
+def test_a_run_whose_losses_were_seen_goes_on_from_its_own_checkpoint_only(curator, tmp_path):
+    seen, _ = watched(curator, tmp_path / "a", "seen", stop=3)
+    assert len(seen) == 3
+    with pytest.raises(InputError, match=r"the file that the run of release 'seen' was kept in"):
+        watched(curator, tmp_path / "b", "seen")
+    assert not (tmp_path / "b").exists()
+    with pytest.raises(InputError, match="release"):  # without a file none is shown: another plan
+        watched(curator, None, "seen")
+    kept = (tmp_path / "a").rename(tmp_path / "moved")
+    with pytest.raises(InputError, match="kept in"):
+        watched(curator, tmp_path / "a", "seen")
+    for _ in range(ATTEMPTS + 1):  # as often as it takes: the same noise each time
+        again, model = watched(curator, kept, "seen", stop=4)
+        assert model is None
+        assert {*again} <= {*seen} | {again[-1]}
+        seen = sorted({*seen, *again})
+    assert len(seen) == 4
+    _, model = watched(curator, kept, "seen")
+    assert len(model.losses) == 6
+    assert charges(curator.ledger) == 1
+    assert curator.ledger.find("seen").notes == 0
+
+
+def test_a_run_that_showed_nothing_begins_again_a_few_times(curator, tmp_path):
+    for place in (None, tmp_path / "a", tmp_path / "b"):
+        seen, model = watched(curator, place, "unseen", stop=2, report_loss=None)
+        assert (seen, model) == ([], None)
+    assert curator.ledger.find("unseen").notes == ATTEMPTS - 1
+    assert watched(curator, tmp_path / "b", "unseen", report_loss=None)[1] is not None
+
+
+def test_a_run_is_kept_before_anything_is_read(curator, tmp_path):
+    def hear(stage, _):
+        if stage.startswith("laying out"):
+            raise Stop
+
+    offer = curator.train(target="rich", examples=400, **FIXED, report_loss=3).plan(checkpoint=tmp_path / "run")
+    with listening(hear), pytest.raises(Stop):
+        offer.release(release="early")
+    secret = offer.plan.taken_up().secret
+    assert offer.plan.taken_up().secret == secret  # the file's, not a fresh one each time
+    assert len(offer.release(release="early").losses) == 6
+
+
+def test_only_what_a_save_left_beside_the_file_is_destroyed(tmp_path):
+    mine = [tmp_path / "run[1]", tmp_path / ".run[1].77"]
+    others = [tmp_path / name for name in (".run1.77", ".run[1].b.77", ".run[1].77b", ".run[1]")]
+    for path in mine + others:
+        path.write_bytes(b"secret")
+    Checkpoint(mine[0]).destroy()
+    assert sorted(tmp_path.iterdir()) == sorted(others)
+
+
+def test_a_price_that_takes_all_of_the_delta_says_so(curator):
+    asked = curator.train(target="rich", examples=400, **FIXED)
+    assert "takes all of the 2e-6 of 'models'" in str(asked.plan())
+    assert "takes all of" not in str(asked.plan(delta=1e-6))
+
+
+def test_a_delta_on_a_card_is_as_written():
+    recipe = Recipe(examples=50, lot=20, steps=1, bound=1, multiplier=4)
+    assert Card.of_recipe(recipe, "1/1000000", name="m", dataset="d").delta == "1e-6"
+    assert Card.of_recipe(recipe, Fraction(10**9 + 1, 10**15), name="m", dataset="d").delta == "1.0001e-6"
 
 
 def test_a_release_read_again_leaves_the_checkpoint_of_another_run_alone(curator, tmp_path):

@@ -179,6 +179,56 @@ def test_answers_are_not_lost_for_ever_under_one_charge(ledger):
     assert ledger.find("r1").failure == "its answer was lost too often"
 
 
+class Going(Job):
+    """A run that is kept in a list: made again, it gives what it would have given."""
+
+    watched, kept, crash = False, None, True
+
+    def begun(self):
+        return bool(self.kept)
+
+    def run(self, data, bits):
+        if not self.begun():
+            self.kept.append(super().run(data, bits))
+        if self.crash:
+            raise KeyboardInterrupt
+        return self.kept[0]
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_a_run_that_repeats_itself_is_gone_on_with_as_often_as_it_takes(ledger, seen):
+    plan = type("Repeating", (Going,), {"watched": seen, "kept": []})()
+    for _ in range(ATTEMPTS + 2):
+        with pytest.raises(KeyboardInterrupt):
+            release(plan, Data(), ledger, who="ann", release="r1")
+    type(plan).crash = False
+    assert release(plan, Data(), ledger, who="ann", release="r1").result == plan.kept[0]
+    assert ledger.find("r1").notes == 0
+    assert left(ledger) == 99
+
+
+def test_a_run_that_forgets_is_counted_and_one_that_was_watched_is_refused(ledger):
+    forgetful = type("Forgetful", (Going,), {"begun": lambda self: False, "kept": []})()
+    for _ in range(ATTEMPTS):
+        with pytest.raises(KeyboardInterrupt):
+            release(forgetful, Data(), ledger, who="ann", release="r1")
+    with pytest.raises(RunError, match="lost too often"):
+        release(forgetful, Data(), ledger, who="ann", release="r1")
+
+    data, watched = Data(), type("Watched", (Going,), {"watched": True, "kept": []})()
+    with pytest.raises(KeyboardInterrupt):
+        release(watched, data, ledger, who="ann", release="r2")
+    first = watched.kept.pop()
+    for _ in range(ATTEMPTS + 1):
+        with pytest.raises(InputError, match="checkpoint"):
+            release(watched, data, ledger, who="ann", release="r2")
+    assert data.opened == 1
+    assert ledger.find("r2").failure is None
+    watched.kept.append(first)  # found again
+    type(watched).crash = False
+    assert release(watched, data, ledger, who="ann", release="r2").result == first
+
+
 def test_many_who_ask_for_one_release_get_one_answer(ledger):
     answers, start = [], threading.Barrier(8)
     data = Data()

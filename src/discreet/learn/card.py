@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import __version__
 from discreet.accounting.words import readable
+from discreet.core.exact import Number, as_written
 from discreet.errors import InputError
 from discreet.learn.recipe import Recipe, weak_delta
 
@@ -67,14 +68,14 @@ class Card:
         )
 
     @classmethod
-    def of_recipe(cls, recipe: Recipe, delta: Any, *, name: str, dataset: str, target: str = "") -> Card:
+    def of_recipe(cls, recipe: Recipe, delta: Number, *, name: str, dataset: str, target: str = "") -> Card:
         """The card of a model trained without a ledger: the unit is one example, added or removed."""
         return cls(
             name=name,
             dataset=dataset,
             target=target,
             epsilon=readable(recipe.epsilon(delta)),
-            delta=readable(float(delta)),
+            delta=readable(as_written(delta, "delta")),
             unit="one example, added or removed",
             recipe=recipe,
             accountant=_accountant(),

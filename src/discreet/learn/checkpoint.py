@@ -11,6 +11,7 @@ import hmac
 import io
 import json
 import os
+import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -105,9 +106,13 @@ class Checkpoint:
         return {} if head is None else dict(head["identity"])
 
     def destroy(self) -> None:
-        """Overwrite the file and remove it: what a disk keeps of it beyond that is the disk's doing."""
-        leftover = [self.path, *self.path.parent.glob(f".{self.path.name}.*")]
-        for path in leftover:
+        """Overwrite the file and remove it, and what killed saves left beside it.
+
+        Earlier copies were replaced by later ones, not overwritten. What the disk keeps of them is the disk's doing.
+        """
+        beside = re.compile(rf"\.{re.escape(self.path.name)}\.[0-9]+")
+        leftover = [path for path in self.path.parent.iterdir() if beside.fullmatch(path.name)]
+        for path in (self.path, *leftover):
             if not path.is_file():
                 continue
             with path.open("r+b") as file:

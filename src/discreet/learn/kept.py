@@ -45,6 +45,13 @@ class Run:
     checkpoint: Checkpoint | None = None
     every: int = 1
     devices: Sequence[Any] | None = None
+    begun: bool = False
+    """Whether it was in the checkpoint already."""
+
+    def keep(self) -> None:
+        """Put a new run into its checkpoint: from then on a crash loses nothing of it, the secret above all."""
+        if self.checkpoint is not None and not self.begun:
+            self.checkpoint.save(self.state, self.secret, self.heard, self.identity)
 
     def go(self, data: Tree) -> Trained:
         """Train to the end, keeping the run as it goes.
@@ -102,4 +109,4 @@ def taken_up(
         secret, heard, known = new_secret(bits), [], dict(identity)
     else:
         state, secret, heard, known = kept.state, kept.secret, list(kept.losses), dict(kept.identity)
-    return Run(losses, recipe, chosen, state, secret, heard, known, checkpoint, pace, devices)
+    return Run(losses, recipe, chosen, state, secret, heard, known, checkpoint, pace, devices, kept is not None)

@@ -62,6 +62,8 @@ class TrainOffer:
             notes.append("The training loss is private and not shown; report_loss=... shows a noisy one at no charge.")
         elif plan.checkpoint is None:
             notes.append("The noisy loss is shown when the run is over; with a checkpoint it is shown as it goes.")
+        if plan.watched:
+            notes.append("The noisy loss is shown as the run goes. After a crash it only goes on from this checkpoint.")
         if plan.checkpoint is None and recipe.steps > 1:
             notes.append("Without a checkpoint a run that is stopped begins again.")
         return notes
@@ -69,8 +71,9 @@ class TrainOffer:
     def release(self, *, release: str | None = None, why: str = "") -> ModelRelease:
         """Spend, open, train, record. The same `release` id again returns the stored model at no cost.
 
-        After a crash the same id goes on from the checkpoint under the same charge. When the model is on the books, or
-        the run has failed, the checkpoint and the secret in it are destroyed.
+        After a crash the same id goes on from the checkpoint under the same charge, as often as it takes. Without it
+        the run begins again with other noise, twice at most, and not at all where losses were shown as it went. When
+        the model is on the books, or the run has failed, the checkpoint and the secret in it are destroyed.
         """
         plan = self.plan
         known = None if release is None else self.curator.ledger.find(release)

@@ -40,7 +40,7 @@ class TrainPlan:
     """A model to be trained under one fixed price. Nothing is read and nothing is spent by making one.
 
     `count` is the epsilon that the number of examples is bought with; None where it was declared. `checkpoint` is where
-    the run is kept; it is no part of what is computed.
+    the run is kept; of what is computed it only decides when reported losses are shown.
 
     Guarantee
         The weights (every state of the run, the average, the reported losses and the count) cost `cost`: one row, or
@@ -75,13 +75,13 @@ class TrainPlan:
         """The price in the currency of the allotment."""
         return self.allotment.price(self.cost, self.delta)
 
-    def spent(self, steps: int) -> float:
+    def spent(self, steps: int) -> Fraction:
         """About the epsilon that the count and the first `steps` steps have cost, from above: for progress."""
         if self.count is None and not steps:
-            return 0.0
+            return Fraction(0)
         parts: list[Loss] = [self.recipe.cost_of(steps)] if steps else []
         parts += [] if self.count is None else [LaplaceNoise(1 / self.count, 1)]
-        return float(privacy_loss(Composed(parts), COARSE).epsilon(self.delta))
+        return privacy_loss(Composed(parts), COARSE).epsilon(self.delta)
 
     @property
     def mechanism(self) -> str:
@@ -110,8 +110,14 @@ class TrainPlan:
                 "where": None if self.condition is None else predicate_to(self.condition),
                 "count": None if self.count is None else str(self.count),
                 "delta": str(self.delta),
+                "watched": self.watched,
             }
         }
+
+    @property
+    def watched(self) -> bool:
+        """Whether noisy losses are shown as the run goes: only where the run can be gone on with after a crash."""
+        return self.checkpoint is not None and self.recipe.report_loss is not None
 
     @property
     def digest(self) -> str:
@@ -132,10 +138,15 @@ class TrainPlan:
         identity = identity_of(self.recipe, self.fingerprint, plan=self.digest)
         return taken_up(self.model.losses, self.model.params, self.recipe, identity, checkpoint=kept, bits=bits)
 
+    def begun(self) -> bool:
+        """Whether the checkpoint holds a run of this plan; refused if the file is of something else."""
+        return self.taken_up().begun
+
     def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Lay out the examples in the engine, train. Called by the one door only."""
-        tell("laying out the examples in the engine")
         run = self.taken_up(bits)
+        run.keep()
+        tell("laying out the examples in the engine")
         examples = examples_of(self.encoding, self.schema, data, bits_of(run.secret, "rows"), self.condition)
         recipe = self.recipe
         if self.count is not None:

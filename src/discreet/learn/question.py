@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.core.unit import Neighbours
 from discreet.errors import InputError
@@ -61,8 +62,8 @@ class TrainQuestion:
         """Price the whole run: by epsilon (and delta), or by a share of the allotment.
 
         Without `delta`, it is the same part of the allotment's as epsilon is. If steps and multiplier are both given,
-        the price follows from them and none is named. `checkpoint` is a file to keep the run in, so that it survives a
-        crash.
+        the price follows from them and none is named; without `delta` it then takes all of the allotment's, and the
+        offer says so. `checkpoint` is a file to keep the run in, so that it survives a crash.
         """
         part = _paying(self.curator, allotment)
         place = None if checkpoint is None else _place(checkpoint)
@@ -100,8 +101,13 @@ class TrainQuestion:
             count=count,
             checkpoint=place,
         )
-        note = "" if self.examples is None else weak_delta(missed, self.examples)
-        return TrainOffer(self.curator, plan, (note,) if note else ())
+        notes = [] if self.examples is None else [weak_delta(missed, self.examples)]
+        if delta is None and price is None:
+            notes.append(
+                f"No delta was named, so this takes all of the {readable(missed)} of {part.name!r}, and no other model "
+                "can be charged to it. Name a smaller delta to leave some."
+            )
+        return TrainOffer(self.curator, plan, tuple(note for note in notes if note))
 
     def search(
         self,

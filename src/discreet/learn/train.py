@@ -83,10 +83,15 @@ def train(
     `state` goes on from where a run stood, under the same `secret`. `devices` share each microbatch. `after(state)` is
     called after every step; what it is shown is private already, and it must not look at the data to decide anything.
 
+    `secret` decides every lot and all noise; leave it out for a fresh one. Warning: one secret is for one run. Two runs
+    with the same secret on other data, or with another recipe, model or optimiser, have the same noise: it cancels in
+    the difference of their weights. Whoever has the secret can take the noise off.
+
     Guarantee
-        All states together cost `recipe.cost`: one example (a row of x and y) is added or removed. The number of rows
-        in `data` is not used, but the one who calls knows it; `recipe.examples` is public. Before the first step the
-        arrays are checked for values that are no numbers: an error tells the caller, who has them, and nobody else.
+        All states together cost `recipe.cost`: one example (a row of x and y) is added or removed. The secret is known
+        to nobody and used for no other run. The number of rows in `data` is not used, but the one who calls knows it;
+        `recipe.examples` is public. Before the first step the arrays are checked for values that are no numbers: an
+        error tells the caller, who has them, and nobody else.
         Proof: docs/proofs/training.md.
     """
     if not isinstance(data, tuple) or len(data) != 2:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits
@@ -21,13 +22,27 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcome import Outcome
 from discreet.noise.bits import SystemBits
 
-__all__ = ["ATTEMPTS", "Answer", "release", "stored"]
+__all__ = ["ATTEMPTS", "Answer", "Resumable", "release", "stored"]
 
 ATTEMPTS = 3
-"""How often a release may be run under one charge when a crash loses its answer."""
+"""How often a release may be run with fresh noise under one charge when a crash loses its answer."""
 
 _FAILED = "the run did not finish"
 _LOST = "its answer was lost too often"
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A plan whose run is kept where it stands, so that it can be gone on with. Plans need not be like this."""
+
+    @property
+    def watched(self) -> bool:
+        """Whether anything of the run is shown before its answer is on the books. Part of the digest."""
+        ...
+
+    def begun(self) -> bool:
+        """Whether a run made now repeats one that was begun: the same draws on the same data, hence the same answer."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +76,8 @@ def release(
     """Charge the plan, run it on the data, record the answer, return it.
 
     `release` is an id of the caller's choice (a new one if absent). Asked again under the same id and plan, the
-    recorded answer comes back at no cost; if a crash lost the answer, the run is made again under the same charge.
+    recorded answer comes back at no cost; if a crash lost the answer, the run is made again under the same charge, or
+    gone on with where the plan is `Resumable`.
     `BudgetError`: refused, nothing spent, nothing read. `RunError`: the run failed; the charge stays.
 
     Guarantee: if `plan.run` costs `plan.cost`, then all answers ever returned stay within the budget of the
@@ -89,10 +105,11 @@ def release(
                 return _replay(plan, known)
             if known is not None and known.failure is not None:
                 raise _failure(identity, known.failure)
-            if known is not None and known.notes >= ATTEMPTS - 1:
-                raise _failure(identity, ledger.failed(identity, _LOST, who=who).failure or _LOST)
-            # Nobody saw the lost answer: it would be on the books. See the proof note for what this rests on.
-            ledger.note(identity, "its answer was lost; run again under the same charge", who=who)
+            if not (isinstance(plan, Resumable) and _goes_on(plan, identity)):
+                if known is not None and known.notes >= ATTEMPTS - 1:
+                    raise _failure(identity, ledger.failed(identity, _LOST, who=who).failure or _LOST)
+                # Nobody saw the lost answer: it would be on the books. See the proof note for what this rests on.
+                ledger.note(identity, "its answer was lost; run again under the same charge", who=who)
         text = _attempt(plan, data, SystemBits() if bits is None else bits)
         if isinstance(text, BaseException):
             raise text  # stopped from outside: like a crash, so not recorded as a failure
@@ -103,6 +120,16 @@ def release(
     if known is None or known.answer is None:  # someone recorded a failure first: the locks were lost meanwhile
         raise _failure(identity, _FAILED)
     return stored(known, replayed=known.answer != text)
+
+
+def _goes_on(plan: Resumable, identity: str) -> bool:
+    """Whether a run made now repeats the one that was begun; refused if it does not and that one may have been seen."""
+    if plan.begun():
+        return True
+    if plan.watched:
+        hint = "Its losses may have been seen, so it is not run with other noise. Name its file, or choose a new id."
+        raise InputError("checkpoint", "no run", f"the file that the run of release {identity!r} was kept in", hint)
+    return False
 
 
 def _attempt(plan: Plan, data: Private, bits: Bits) -> str | BaseException | None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from discreet.accounting.words import readable
 from discreet.core.progress import listening
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def training(plan: TrainPlan) -> Iterator[None]:
     begun: list[float] = []
 
     @lru_cache
-    def spent(mark: int) -> float:
+    def spent(mark: int) -> Fraction:
         return plan.spent(-(-plan.recipe.steps * mark // _MARKS))
 
     with err.status("starting") as status:
@@ -53,13 +55,13 @@ def training(plan: TrainPlan) -> Iterator[None]:
             yield
 
 
-def line(stage: str, epsilon: float, examples: float, seconds: float, done: float) -> str:
+def line(stage: str, epsilon: Fraction | float, examples: float, seconds: float, done: float) -> str:
     """One line of progress.
 
     >>> line("training: step 50 of 100, loss about 0.412", 0.8123, 5000, 10, 0.5)
-    'training: step 50 of 100, loss about 0.412; epsilon so far at most 0.812; 500 examples/s; about 10 s left'
+    'training: step 50 of 100, loss about 0.412; epsilon so far at most 0.8123; 500 examples/s; about 10 s left'
     """
-    told = f"{stage}; epsilon so far at most {epsilon:.3f}"
+    told = f"{stage}; epsilon so far at most {readable(epsilon, 4)}"
     if seconds < 1 or examples <= 0:
         return told
     return f"{told}; {examples / seconds:,.0f} examples/s; about {round(seconds * (1 - done) / done):,} s left"
