@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("sklearn")
 pytest.importorskip("jax")
 
+import jax
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import (
     check_estimator_cloneable,
@@ -96,6 +97,51 @@ def test_the_run_is_charged_before_it_starts(tmp_path):
     with pytest.raises(LossError):  # random lots have no zCDP statement
         clone(model).set_params(allotment="rest", lot=200).fit(features, targets)
     assert len(ledger.releases("visits")) == 1
+
+
+def _called_back(params, x):
+    same = jax.pure_callback(np.asarray, jax.ShapeDtypeStruct(x.shape, x.dtype), x @ params["w"] @ params["w"].T)
+    return same @ params["w"]
+
+
+WEIGHTS = {"w": np.zeros((3, 2), dtype=np.float32)}
+UNSOUND = {
+    "batch norm": (lambda params, x: (x - x.mean(axis=0)) @ params["w"], WEIGHTS),
+    "integers": (lambda params, x: x @ params["w"] + params["n"], {**WEIGHTS, "n": np.zeros(2, dtype=np.int32)}),
+    "plain numbers": (lambda params, x: x @ params["w"] + params["n"], {**WEIGHTS, "n": 0.0}),
+    "nothing to train": (lambda params, x: x[:, :2], {}),
+    "no gradient": (_called_back, WEIGHTS),
+}
+
+
+@pytest.mark.parametrize("model", UNSOUND.values(), ids=UNSOUND.keys())
+@pytest.mark.parametrize("noise", ["device", "exact"])
+def test_a_model_that_cannot_be_trained_is_refused_before_the_charge(model, noise, tmp_path):
+    ledger = Ledger.open(tmp_path / "books.db")
+    parts = [Allotment("models", "plan", epsilon=4, delta="1e-5")]
+    ledger.create("visits", Budget(epsilon=4, delta="1e-5", allotments=parts), who="test")
+    paying = {"ledger": ledger, "dataset": "visits", "allotment": "models", "who": "ann", "noise": noise}
+    with pytest.raises(InputError):
+        clone(NET).set_params(model=model, **paying).fit(*rows())
+    assert not ledger.releases("visits")
+
+
+@pytest.mark.parametrize("unit", ["everything of one person, added or removed", "one row, replaced by another"])
+def test_an_account_that_protects_more_than_a_row_is_not_charged(unit, tmp_path):
+    ledger = Ledger.open(tmp_path / "books.db")
+    parts = [Allotment("models", "plan", epsilon=4, delta="1e-5")]
+    ledger.create("visits", Budget(epsilon=4, delta="1e-5", allotments=parts), unit=unit, who="test")
+    with pytest.raises(InputError) as caught:
+        clone(LINEAR).set_params(ledger=ledger, dataset="visits", allotment="models").fit(*rows())
+    assert caught.value.field == "dataset"
+    assert not ledger.releases("visits")
+
+
+@pytest.mark.parametrize("cell", [10**400, -(10**400), 1.7e308, "secret", None, 1j, float("nan"), float("inf"), [1]])
+def test_no_cell_whatever_raises_where_it_is_absorbed(cell):
+    model = clone(LINEAR).set_params(malformed="absorb", steps=1, features=lambda x: 1e300 * x)
+    model.set_params(delta=1e-9).fit([[cell, 1.0], [0.0, cell], [1.0, -1.0]], [1, cell, 0])
+    assert np.isfinite(model.coef_).all()
 
 
 @pytest.mark.parametrize(
