@@ -25,6 +25,7 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp  # noqa: E402
 
+from discreet.learn import step as step_module  # noqa: E402
 from discreet.learn.noise import (  # noqa: E402
     LONGEST,
     device_key,
@@ -36,7 +37,7 @@ from discreet.learn.noise import (  # noqa: E402
 )
 from discreet.learn.objective import absolute, cross_entropy, logistic, squared  # noqa: E402
 from discreet.learn.optimizer import optimizer_of, rate_at  # noqa: E402
-from discreet.learn.per_example import each_alone, example_gradients  # noqa: E402
+from discreet.learn.per_example import augmented, each_alone, example_gradients  # noqa: E402
 from discreet.learn.step import Step  # noqa: E402
 from discreet.learn.train import losses_of, train, train_losses  # noqa: E402
 
@@ -538,6 +539,51 @@ def test_copies_are_averaged_before_clipping():
     assert np.allclose(flat(params) - flat(result.params), total / 50, atol=1e-4)
     with pytest.raises(InputError, match="copies of each example"):
         train(linear, cross_entropy, params, (x, y), one)
+
+
+def centred(key, batch):
+    """An augmentation that looks at the whole batch it is shown."""
+    x, y = batch
+    return x - 1e3 * x.sum(0), y
+
+
+def moved_by_one_row(noise) -> float:
+    """How far one more row moves a sum of clipped gradients under `centred`, as a part of the bound."""
+    one = recipe(examples=41, lot=41, noise=noise)
+    losses = losses_of(lambda params, x: x @ params, lambda outputs, y: outputs[:, 0] * y)
+    step, params = step_of(one, losses, augment=centred), jnp.zeros((1, 1))
+    rows, last = np.zeros((40, 1), np.float32), np.ones((1, 1), np.float32)
+    sums = []
+    for x in (rows, np.concatenate([rows, last])):
+        data = x, np.ones(len(x), np.float32)
+        step.checked(params, data)
+        total = step.summed(params, step.placed(data), microbatches(np.arange(len(x)), 64), SECRET, 0)
+        sums.append(flat(total) if noise == "device" else total / LONGEST)
+    return float(np.linalg.norm(sums[1] - sums[0]))
+
+
+@pytest.mark.parametrize("noise", ["device", "exact"])
+def test_augmentation_sees_one_example_at_a_time(noise):
+    assert 0.9 < moved_by_one_row(noise) <= 1
+
+
+def test_augmentation_of_a_whole_batch_is_found_out(monkeypatch):
+    """The twin: shown all examples at once, the same augmentation lets one row move those of all others."""
+    monkeypatch.setattr(step_module, "augmented", lambda augment, key, batch: augment(key, batch))
+    assert moved_by_one_row("device") > 10
+
+
+def test_every_example_has_looks_of_its_own():
+    def stirred(key, batch):
+        return batch + jax.random.normal(key, (2, 1))
+
+    key = np.array([1, 2], dtype=np.uint32)
+    made = np.asarray(augmented(stirred, key, jnp.zeros((3, 1))))
+    assert made.shape == (6, 1)
+    assert len(np.unique(made)) == 6
+    assert np.array_equal(made, augmented(stirred, key, jnp.zeros((3, 1))))
+    values = each_alone(lambda p, x: x[:, 0] * p, jnp.ones(()), jnp.zeros((3, 1)), stirred, key)[1]
+    assert np.allclose(values, made.reshape(3, 2).mean(axis=1))
 
 
 @pytest.mark.parametrize("loss", [squared, absolute, logistic])

@@ -8,12 +8,27 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-__all__ = ["Losses", "each_alone", "example_gradients"]
+__all__ = ["Augment", "Losses", "augmented", "each_alone", "example_gradients"]
 
 Tree = Any
 Array = Any
 Losses = Callable[[Tree, Tree], Array]
 """`losses(params, batch)`: the loss of each example of a batch, whose leaves have examples along their first axis."""
+Augment = Callable[[Array, Tree], Tree]
+"""`augment(key, batch)`: a batch of one example becomes one of its copies. It is shown one example at a time."""
+
+
+def augmented(augment: Augment, key: Array, batch: Tree) -> Tree:
+    """The copies of every example, those of one side by side.
+
+    `augment` sees each example in a batch of its own, with a key of its own, so nothing of the others can get in.
+    """
+
+    def one(own: Array, example: Tree) -> Tree:
+        return augment(own, jax.tree.map(lambda leaf: leaf[None], example))
+
+    made = jax.vmap(one)(_keys(key, batch), batch)
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), made)
 
 
 def example_gradients(losses: Losses, params: Tree, batch: Tree, copies: int = 1) -> tuple[Array, Array]:
@@ -32,17 +47,28 @@ def example_gradients(losses: Losses, params: Tree, batch: Tree, copies: int = 1
     return jnp.concatenate(rows, axis=1), values
 
 
-def each_alone(losses: Losses, params: Tree, batch: Tree, copies: int = 1) -> tuple[Array, Array]:
-    """`example_gradients`, one example after another by the same program.
+def each_alone(
+    losses: Losses, params: Tree, batch: Tree, augment: Augment | None = None, key: Array = None
+) -> tuple[Array, Array]:
+    """`example_gradients`, one example after another by the same program, augmentation included.
 
-    Slower, and to the last bit a function of the example alone: what a batch computes for an example may depend, in its
-    last bits, on where in the batch it is.
+    Slower, and to the last bit a function of the example (and its own key) alone: what a batch computes for an example
+    may depend, in its last bits, on where in the batch it is.
     """
-    split = jax.tree.map(lambda leaf: leaf.reshape(-1, copies, *leaf.shape[1:]), batch)
+    keys = None if augment is None else _keys(key, batch)
 
-    def one(example: Tree) -> tuple[Array, Array]:
+    def one(given: tuple[Array, Tree]) -> tuple[Array, Array]:
+        own, example = given
+        example = jax.tree.map(lambda leaf: leaf[None], example)
+        if augment is not None:
+            example = augment(own, example)
         value, tree = jax.value_and_grad(lambda parameters: losses(parameters, example).mean())(params)
         return jnp.concatenate([leaf.ravel().astype(jnp.float32) for leaf in jax.tree.leaves(tree)]), value
 
-    rows, values = jax.lax.map(one, split)
+    rows, values = jax.lax.map(one, (keys, batch))
     return rows, values
+
+
+def _keys(key: Array, batch: Tree) -> Array:
+    """A key for each example, from the two words of one."""
+    return jax.random.split(jax.random.wrap_key_data(key, impl="threefry2x32"), jax.tree.leaves(batch)[0].shape[0])

@@ -22,16 +22,13 @@ from discreet.learn.keys import key_of
 from discreet.learn.lot import Microbatch
 from discreet.learn.noise import device_key, exact_noise, lattice_shares, lattice_sigma, lattice_sum, with_noise
 from discreet.learn.optimizer import Optimizer
-from discreet.learn.per_example import Losses, each_alone
+from discreet.learn.per_example import Augment, Losses, augmented, each_alone
 from discreet.learn.recipe import LOSS_WEIGHT, Recipe
 
 __all__ = ["Augment", "State", "Step"]
 
 Tree = Any
 Array = Any
-Augment = Callable[[Array, Tree], Tree]
-"""`augment(key, batch)`: a batch of B examples becomes one of B * copies, the copies of an example side by side."""
-
 _SPREAD: Any = PartitionSpec
 _RESIDENT = 4 << 30  # bytes of data that are kept on the device
 
@@ -169,7 +166,7 @@ class Step:
         return zeros
 
     def _more(self, batch: Tree, key: Array) -> Tree:
-        return batch if self.augment is None else self.augment(jax.random.wrap_key_data(key), batch)
+        return batch if self.augment is None else augmented(self.augment, key, batch)
 
     @cached_property
     def _added(self) -> Callable[..., Tree]:
@@ -191,7 +188,7 @@ class Step:
             )
             sums = jax.tree.map(lambda a, b: a + b.astype(jnp.float32), sums, found.total)
             if recipe.report_loss is not None:
-                loss = loss + (_bounded(found.losses, recipe.report_loss) * mask).sum()
+                loss = loss + (_bounded(found.losses, recipe.report_loss).astype(jnp.float32) * mask).sum()
             return sums, loss
 
         return added
@@ -200,7 +197,7 @@ class Step:
     def _rows(self) -> Callable[..., tuple[Array, Array]]:
         @jax.jit
         def rows(params: Tree, batch: Tree, key: Array) -> tuple[Array, Array]:
-            return each_alone(self.losses, params, self._more(batch, key), self.recipe.copies)
+            return each_alone(self.losses, params, batch, self.augment, key)
 
         return rows
 

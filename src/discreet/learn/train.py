@@ -79,7 +79,8 @@ def train(
 ) -> Trained:
     """Train `apply(params, x)` on `data = (x, y)` under `loss(outputs, y) -> [B]`, by the recipe.
 
-    `optimizer` is one of optax, or as the recipe says. `augment(key, batch)` makes `recipe.copies` of each example.
+    `optimizer` is one of optax, or as the recipe says. `augment(key, batch)` makes `recipe.copies` of an
+    example: it is shown a batch of one, with a key of its own.
     `state` goes on from where a run stood, under the same `secret`. `devices` share each microbatch. `after(state)` is
     called after every step; what it is shown is private already, and it must not look at the data to decide anything.
 
