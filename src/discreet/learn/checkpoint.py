@@ -164,5 +164,6 @@ def data_tag(secret: bytes, arrays: Tree) -> str:
 def backend() -> str:
     """The machinery numbers come from: with another, the last bits of a step may differ."""
     kinds = sorted({device.device_kind for device in jax.devices()})
-    precision = f"matmul precision {jax.config.jax_default_matmul_precision}, x64 {jax.config.jax_enable_x64}"
+    now: Any = jax.config
+    precision = f"matmul precision {now.jax_default_matmul_precision}, x64 {now.jax_enable_x64}"
     return f"jax {jax.__version__} on {len(jax.devices())} {jax.default_backend()} ({', '.join(kinds)}), {precision}"
