@@ -10,10 +10,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pyarrow
 import pytest
 from scipy import stats
 
+import discreet
 from chance import LEVEL, fits, frequency_fits, gaussian_pmf, mean_fits
+from discreet import Allotment, Budget, Category, Integer, Schema
 from discreet.core.progress import listening
 from discreet.errors import InputError
 from discreet.learn import recipe as module
@@ -26,6 +29,7 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 
 from discreet.learn import step as step_module  # noqa: E402
+from discreet.learn.model import Model  # noqa: E402
 from discreet.learn.noise import (  # noqa: E402
     LONGEST,
     device_key,
@@ -80,7 +84,8 @@ def flat(tree):
         ("steps", 0, "1 or more"),
         ("steps", 2.5, "whole number"),
         ("examples", 0, "1 or more"),
-        ("bound", 0, "more than 0"),
+        ("bound", 0, "at least 1e-09"),
+        ("bound", 1e-12, "at least 1e-09"),
         ("bound", math.nan, "finite"),
         ("multiplier", 0, "no privacy"),
         ("multiplier", -1, "more than zero"),
@@ -102,6 +107,14 @@ def test_a_bad_recipe_is_refused_by_name(field, value, said):
     with pytest.raises(InputError, match=said) as caught:
         recipe(**{field: value})
     assert caught.value.field == field
+
+
+def test_noise_beyond_the_exact_sampler_is_refused_at_once():
+    with pytest.raises(InputError, match="2\\*\\*19") as caught:
+        recipe(noise="exact", multiplier=2**19 + 1)
+    assert caught.value.field == "multiplier"
+    assert recipe(multiplier=2**21).multiplier == 2**21
+    assert len(exact_noise(SECRET, 0, 3, lattice_sigma(recipe(noise="exact", multiplier=2**19).multiplier))) == 3
 
 
 def test_the_least_noise_within_a_budget_is_found():
@@ -621,6 +634,52 @@ def test_bad_data_is_refused_before_the_first_step():
         train_losses(lambda p, b: b[0].sum(1), {}, (x, y), recipe())
     with pytest.raises(InputError, match="one loss for each example"):
         train(linear, lambda out, y: out.mean(), start(), (x, y), recipe())
+
+
+def normed(params, x):
+    return ((x - x.mean(0)) / (x.std(0) + 1)) @ params["w"]
+
+
+def called_back(params, x):
+    def copied(v):
+        return jax.pure_callback(np.asarray, jax.ShapeDtypeStruct(v.shape, v.dtype), v, vmap_method="sequential")
+
+    return x @ copied(params["w"])
+
+
+WHOLE = {"w": jnp.zeros((1, 2)), "n": jnp.zeros(2, jnp.int32)}
+UNFIT = {
+    "mixes examples": (Model(normed, {"w": jnp.zeros((1, 2))}), {}),
+    "arrays of real numbers": (Model(lambda p, x: x @ p["w"] + p["n"], WHOLE), {}),
+    "gradient JAX can compute": (Model(called_back, {"w": jnp.zeros((1, 2))}), {}),
+    "one loss for each": (Model(lambda p, x: x @ p, jnp.zeros((1, 2)), lambda outputs, y: outputs.mean()), {}),
+    "at least 1e-09": ("logistic", {"bound": 1e-12}),
+    "makes 2 copies": ("logistic", {"copies": 2}),
+    "at most 2\\*\\*19": ("logistic", {"noise": "exact", "multiplier": 2**21}),
+}
+
+
+@pytest.fixture(scope="module")
+def curator(tmp_path_factory):
+    schema = Schema("people", {"age": Integer(0, 100), "rich": Category(["no", "yes"])})
+    parts = [Allotment("models", "plan", epsilon=50, delta=1e-5)]
+    data = pyarrow.table({"age": [20, 30, 40, 50], "rich": ["no", "yes", "no", "yes"]})
+    place = tmp_path_factory.mktemp("unfit") / "budget.db"
+    return discreet.open(data, schema, ledger=place, budget=Budget(epsilon=50, delta=1e-5, allotments=parts), who="me")
+
+
+@pytest.mark.parametrize("said", UNFIT)
+def test_a_model_that_cannot_be_trained_is_refused_before_the_charge(said, curator):
+    model, settings = UNFIT[said]
+    left = curator.ledger.remaining("people", "models")
+    asked = {"target": "rich", "examples": 4, "lot": 2, "steps": 2}
+    with pytest.raises(InputError, match=said):
+        curator.train(model, **asked, **{"multiplier": 3, **settings}).plan(delta=1e-6).release()
+    if "multiplier" not in settings:
+        tried = [{"rate": 0.1, **settings}, {"rate": 1.0}]
+        with pytest.raises(InputError, match=said):
+            curator.train(model, **asked).search(tried, epsilon=1, delta=1e-6).release()
+    assert curator.ledger.remaining("people", "models") == left
 
 
 def test_a_model_that_mixes_examples_is_refused():

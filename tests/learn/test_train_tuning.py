@@ -5,10 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pyarrow
 import pytest
 from scipy import stats
 
+import discreet
 from chance import LEVEL
+from discreet import Allotment, Budget, Category, Integer, Schema
 from discreet.errors import InputError
 from discreet.learn.recipe import Recipe
 from discreet.learn.tuning import Search, chosen_privately, right_answers
@@ -89,3 +92,49 @@ def test_right_answers_are_counted():
     outputs = [np.array([[1, 0], [0, 1]]), np.array([[0, 1], [0, 1]])]
     assert right_answers(outputs, np.array([0, 1])) == [2, 1]
     assert right_answers([np.zeros((0, 2))], np.zeros(0)) == [0]
+
+
+def centred(params, x):
+    """Mixes rows in a way that is not followed: each is compared with the sum of all it is shown with."""
+    import jax
+    import jax.numpy as jnp
+
+    whole = jnp.zeros((1, x.shape[1])).at[jnp.zeros(x.shape[0], int)].add(x)
+    return jax.lax.stop_gradient(x - whole) @ params
+
+
+def moved_by_one_row(outputs) -> int:
+    """How far one held-out row moves the number of right answers."""
+    rows, labels = np.tile(np.float32([[1, 0]]), (50, 1)), np.ones(50, np.int32)
+    more = np.concatenate([rows, np.float32([[-1e4, 0]])])
+    (before,) = right_answers([outputs(rows)], labels)
+    (after,) = right_answers([outputs(more)], np.append(labels, 0))
+    return abs(after - before)
+
+
+def test_held_out_rows_are_scored_one_at_a_time():
+    pytest.importorskip("jax")
+    from discreet.learn.per_example import outputs_alone
+
+    assert moved_by_one_row(lambda rows: outputs_alone(centred, np.eye(2), rows)) <= 1
+    assert moved_by_one_row(lambda rows: centred(np.eye(2), rows)) > 10  # the twin: all in one batch
+    assert outputs_alone(centred, np.eye(2), np.zeros((0, 2), np.float32)).shape == (0, 2)
+
+
+def test_a_search_scores_its_rows_one_at_a_time(tmp_path, monkeypatch):
+    jnp = pytest.importorskip("jax.numpy")
+    from discreet.learn import search
+    from discreet.learn.model import Model
+
+    seen = []
+    monkeypatch.setattr(search, "right_answers", lambda outputs, y: seen.extend(outputs) or [0] * len(outputs))
+    monkeypatch.setattr(Search, "within", lambda epsilon, delta, recipes, choice: Search(recipes, choice))
+    schema = Schema("people", {"age": Integer(0, 100), "rich": Category(["no", "yes"])})
+    budget = Budget(epsilon=50, delta=1e-5, allotments=[Allotment("models", "plan", epsilon=50, delta=1e-5)])
+    data = pyarrow.table({"age": list(range(40)), "rich": ["no", "yes"] * 20})
+    curator = discreet.open(data, schema, ledger=tmp_path / "budget.db", budget=budget, who="me")
+    question = curator.train(Model(centred, jnp.ones((1, 2))), target="rich", examples=40, lot=10, steps=1)
+    question.search([{"rate": 0.1}, {"rate": 1.0}], epsilon=40, delta=1e-6, held_out="1/2").release()
+    assert len(seen) == 2
+    # A row by itself is its own sum: nothing is left of it. In one batch much would be.
+    assert all(len(outputs) and not outputs.any() for outputs in seen)

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-__all__ = ["Augment", "Losses", "augmented", "each_alone", "example_gradients"]
+__all__ = ["Augment", "Losses", "augmented", "each_alone", "example_gradients", "outputs_alone"]
 
 Tree = Any
 Array = Any
@@ -67,6 +67,11 @@ def each_alone(
 
     rows, values = jax.lax.map(one, (keys, batch))
     return rows, values
+
+
+def outputs_alone(apply: Callable[[Tree, Array], Array], params: Tree, x: Array) -> Array:
+    """What a model says of each row, one row after another by the same program: no row sees another."""
+    return jax.jit(lambda params, x: jax.lax.map(lambda row: apply(params, row[None])[0], x))(params, x)
 
 
 def _keys(key: Array, batch: Tree) -> Array:

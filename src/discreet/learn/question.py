@@ -14,6 +14,7 @@ from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.core.unit import Neighbours
 from discreet.errors import InputError
+from discreet.learn.early import refuse_on_table
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model, fitted, model_named
 from discreet.learn.offer import TrainOffer
@@ -90,6 +91,7 @@ class TrainQuestion:
             hint = f"Allotment {part.name!r} has {float(part.cap.delta):.3g} in all."
             raise InputError("delta", delta, "at most the delta of the allotment", hint)
         recipe, count = self._recipe(price, missed)
+        refuse_on_table(self.model, self.encoding, recipe)
         plan = TrainPlan(
             schema=self.curator.schema,
             encoding=self.encoding,

@@ -25,6 +25,7 @@ _WAYS = ("auto", "ghost", "vmap", "microbatch")
 _OPTIMIZERS = ("sgd", "adam")
 _SCHEDULES = ("constant", "cosine", "linear")
 _MOST = 2**53
+_MOST_EXACT = 2**19  # times 2**20, the length of an example on the integers: what the sampler reaches
 
 LOSS_WEIGHT = Fraction(1, 8)
 """How long the loss of an example is beside its gradient, where the loss is reported: see `Recipe.report_loss`."""
@@ -110,7 +111,7 @@ class Recipe:
             "examples": many,
             "lot": wanted,
             "steps": _whole(steps, "steps", 1),
-            "bound": _real(bound, "bound", above=0.0),
+            "bound": _real(bound, "bound", least=1e-9),
             "multiplier": noisy,
             "optimizer": _one_of(optimizer, "optimizer", _OPTIMIZERS),
             "rate": _real(rate, "rate", above=0.0),
@@ -124,6 +125,9 @@ class Recipe:
             "noise": _one_of(noise, "noise", ("device", "exact")),
             "report_loss": None if report_loss is None else _real(report_loss, "report_loss", above=0.0),
         }
+        if values["noise"] == "exact" and noisy > _MOST_EXACT:
+            hint = "No budget asks for so much; the exact sampler ends there."
+            raise InputError("multiplier", multiplier, "at most 2**19 with exact noise", hint)
         values["operands"] = None if operands is None else _one_of(operands, "operands", ("bfloat16",))
         for name, value in values.items():
             object.__setattr__(self, name, value)

@@ -17,9 +17,11 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
 from discreet.errors import InputError
+from discreet.learn.early import refuse_on_table
 from discreet.learn.keys import bits_of, new_secret
 from discreet.learn.matrix import examples_of
 from discreet.learn.model import packed_weights
+from discreet.learn.per_example import outputs_alone
 from discreet.learn.plan import TrainPlan
 from discreet.learn.released import ModelRelease
 from discreet.learn.tuning import Search, right_answers
@@ -115,7 +117,7 @@ class SearchPlan:
             tell(f"candidate {place + 1} of {len(self.candidates)}")
             kept.append(candidate.taken_up(bits).go((x[~held], y[~held])))
         outputs = [
-            np.asarray(candidate.model.apply(one.params, x[held]))
+            np.asarray(outputs_alone(candidate.model.apply, one.params, x[held]))
             for candidate, one in zip(self.candidates, kept, strict=True)
         ]
         best = self.search.best(right_answers(outputs, y[held]), bits)
@@ -190,6 +192,8 @@ def searched(
         recipes = [replace(plan.recipe, **one) for one in listed]
     except TypeError as problem:
         raise InputError("settings", str(problem).split()[-1], "the names of a Recipe's settings") from None
+    for recipe in recipes:
+        refuse_on_table(plan.model, plan.encoding, recipe)
     price = epsilon * _CHOICE if choice is None else as_written(choice, "choice")
     if price <= 0:
         raise InputError("choice", choice, "more than zero: held-out rows are private too")

@@ -30,6 +30,8 @@ __all__ = ["Augment", "State", "Step"]
 Tree = Any
 Array = Any
 _SPREAD: Any = PartitionSpec
+_SHAPED: Any = jax.ShapeDtypeStruct
+_KEY = _SHAPED((2,), np.uint32)
 _RESIDENT = 4 << 30  # bytes of data that are kept on the device
 
 
@@ -60,14 +62,21 @@ class Step:
 
     def checked(self, params: Tree, data: Tree) -> None:
         """Refuse a model that has not one loss for each example, or in which one depends on other examples."""
-        shaped: Any = jax.ShapeDtypeStruct
-        two = jax.tree.map(lambda leaf: shaped((2, *np.shape(leaf)[1:]), _kind(leaf)), data)
-        batch = jax.eval_shape(self._more, two, shaped((2,), np.uint32))
+        batch = jax.eval_shape(self._more, _two(data), _KEY)
         found = getattr(jax.eval_shape(self.losses, params, batch), "shape", None)
         wanted = (2 * self.recipe.copies,)
         if found != wanted:
             raise InputError("loss", found, f"one loss for each example: {wanted} for a batch of two")
         refuse_mixing(self.losses, params, batch, copies=self.recipe.copies)
+
+    def traced(self, params: Tree, data: Tree) -> None:
+        """Go through the sum over two examples on shapes alone; what is wrong with the model's gradient shows."""
+        two = _two(data)
+        if self.recipe.noise == "exact":
+            jax.eval_shape(self._rows, params, two, _KEY)
+        else:
+            total = jax.eval_shape(self._zeros, params)
+            jax.eval_shape(self._added, total, params, two, _SHAPED((2,), np.float32), _KEY)
 
     def begun(self, params: Tree) -> State:
         """The state before the first step."""
@@ -242,6 +251,11 @@ class Step:
             return params, optimizer, average
 
         return moved
+
+
+def _two(data: Tree) -> Tree:
+    """The shapes of two examples."""
+    return jax.tree.map(lambda leaf: _SHAPED((2, *np.shape(leaf)[1:]), _kind(leaf)), data)
 
 
 def _kind(leaf: Any) -> Any:

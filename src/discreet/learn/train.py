@@ -30,7 +30,7 @@ from discreet.learn.optimizer import Optimizer, optimizer_of
 from discreet.learn.per_example import Losses
 from discreet.learn.step import Augment, State, Step
 
-__all__ = ["Trained", "losses_of", "train", "train_losses"]
+__all__ = ["Trained", "check_given", "losses_of", "train", "train_losses"]
 
 Tree = Any
 Array = Any
@@ -140,9 +140,7 @@ def train_losses(
     could be made again under another secret after someone saw them.
     """
     many = _length(data)
-    _parameters(params)
-    if recipe.copies > 1 and augment is None:
-        raise InputError("augment", None, f"a function that makes {recipe.copies} copies of each example")
+    check_given(params, recipe, augment)
     shared = tuple(devices) if devices is not None else ()
     chosen: Any = optimizer
     step = _step(losses, recipe, chosen, augment, shared)
@@ -182,6 +180,13 @@ def _length(data: Tree) -> int:
     if not leaves or len(sizes) != 1 or sizes == {()}:
         raise InputError("data", sorted(map(str, sizes)), "arrays with as many rows each, one for each example")
     return int(next(iter(sizes))[0])
+
+
+def check_given(params: Tree, recipe: Recipe, augment: Augment | None) -> None:
+    """Refuse parameters that cannot be trained, and copies that nobody makes."""
+    _parameters(params)
+    if recipe.copies > 1 and augment is None:
+        raise InputError("augment", None, f"a function that makes {recipe.copies} copies of each example")
 
 
 def _parameters(params: Tree) -> None:
