@@ -71,6 +71,31 @@ def test_it_learns_and_says_what_it_cost():
     assert np.allclose(model.predict_proba(features).sum(axis=1), 1)
 
 
+def test_the_rate_is_free_and_by_default_goes_with_the_clip():
+    large = clone(LINEAR).set_params(epsilon=8, steps=5)
+    assert large.recipe(60_000).rate == 8
+    narrow = clone(large).set_params(clip=0.1)
+    # As far as noise allows; a limit of 8 would leave a linear model on short gradients where it began.
+    noise = float(narrow.recipe(60_000).multiplier) * 0.1 / 60_000
+    assert narrow.recipe(60_000).rate == pytest.approx(min(0.012 / noise, 800))
+    assert narrow.recipe(60_000).rate > 100
+    falling = clone(narrow).set_params(schedule="linear").recipe(60_000)
+    assert falling.schedule == "linear"
+    assert falling.rate == pytest.approx(1.5 * narrow.recipe(60_000).rate)
+    assert clone(narrow).set_params(rate=1000.0).recipe(60_000).rate == 1000
+
+
+@pytest.mark.parametrize("schedule", ["constant", "linear"])
+@pytest.mark.parametrize("clip", [1.0, 0.1])
+def test_the_default_rate_learns_from_rows_of_length_one(clip, schedule):
+    chance = np.random.default_rng(3)
+    middles, labels = chance.standard_normal((4, 20)), chance.integers(0, 4, 4000)
+    features = middles[labels] + chance.standard_normal((4000, 20))
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    model = clone(LINEAR).set_params(classes=4, clip=clip, schedule=schedule, ema=0.9 if schedule == "constant" else 0)
+    assert model.fit(features[:3000], labels[:3000]).score(features[3000:], labels[3000:]) > 0.95
+
+
 def test_any_model_and_any_fixed_features():
     features, targets = rows()
     three = targets + (features[:, 2] > 0.5)
@@ -156,6 +181,8 @@ def test_no_cell_whatever_raises_where_it_is_absorbed(cell):
         ({"steps": 0}, "steps"),
         ({"clip": 0}, "bound"),
         ({"noise": "none"}, "noise"),
+        ({"schedule": "up"}, "schedule"),
+        ({"rate": 0}, "rate"),
         ({"features": 3}, "features"),
         ({"features": lambda x: x[:, 0]}, "features"),
         ({"hidden": ()}, "hidden"),

@@ -26,7 +26,7 @@ from discreet.learn.estimators import (
     pca,
     stumps,
 )
-from discreet.learn.estimators.moments import FINE, fine, second_moments, whole_rows
+from discreet.learn.estimators.moments import FINE, RADIUS, fine, second_moments, whole_rows
 from discreet.learn.estimators.price import read_price
 from discreet.learn.estimators.till import Till, moment_noise, room
 
@@ -183,3 +183,49 @@ def test_gradients_are_whole_and_bounded():
     assert np.abs(steps / unit - real).max() <= 1.001 / unit
     alone = np.concatenate([stumps.gradients(scores[i : i + 1], targets[i : i + 1]) for i in range(300)])
     assert (steps[:300] == alone).all()
+
+
+_INNER = 16  # the variance that rounding has in the proof
+
+
+def _length(row, on, off):
+    """How far a row moves second moments, squared, in units of real noise narrower by what rounding takes."""
+    squares = [int(value) ** 2 for value in row]
+    total = sum(Fraction(one * one) for one in squares) / (on**2 - _INNER)
+    pairs = (sum(squares) ** 2 - sum(one * one for one in squares)) // 2
+    return total + Fraction(pairs) / (off**2 - _INNER)
+
+
+@pytest.mark.parametrize("rho", [Fraction(1, 1000), Fraction(1, 2), Fraction(1), Fraction(10**6)])
+def test_second_moments_cost_no_more_than_real_noise_a_little_narrower(rho):
+    """docs/proofs/estimators.md, "Second moments beside training": what composes them with a run of descent."""
+    on, off = (noise.sigma for noise in moment_noise(read_price(None, None, rho), Fraction(1), 4, RADIUS**2))
+    chance = np.random.default_rng(0)
+    drawn = whole_rows(np.rint(chance.normal(size=(50, 4)) * FINE), FINE / 10, RADIUS)
+    even, single = [RADIUS // 2] * 4, [RADIUS, 0, 0, 0]
+    most = 2 * rho / (1 - Fraction(1, 10**9)) ** 2
+    assert all(_length(row, on, off) <= most for row in [*drawn.tolist(), even, single])
+    assert _length(single, on, off) > most * (1 - Fraction(1, 10**5))  # it is not idle
+    assert _length(even, on, off * Fraction(99, 100)) > most  # less noise off the diagonal is caught
+
+
+def test_the_margin_is_needed_where_noise_is_least():
+    on, off = (noise.sigma for noise in moment_noise(read_price(None, None, 10**6), Fraction(1), 4, RADIUS**2))
+    assert _length([RADIUS // 2] * 4, on, off) > 2 * 10**6
+
+
+@pytest.mark.parametrize("inner", [0.4, 0.5, 0.7])
+def test_real_noise_rounded_at_random_is_the_discrete_gaussian_as_nearly_as_proved(inner):
+    def apart(inner, outer=1.3):
+        real = np.linspace(-30, 30, 60_001)
+        whole = np.arange(-40, 41)[:, None]
+        kernel = np.exp(-((whole - real) ** 2) / (2 * inner**2))
+        law = (np.exp(-(real**2) / (2 * outer**2)) * kernel / kernel.sum(axis=0)).sum(axis=1)
+        ideal = np.exp(-(whole[:, 0] ** 2) / (2 * (inner**2 + outer**2)))
+        near = np.abs(whole[:, 0]) <= 6
+        ratio = (law / law.sum() / (ideal / ideal.sum()))[near]
+        return max(ratio.max(), 1 / ratio.min())
+
+    uneven = 2 * sum(np.exp(-2 * np.pi**2 * inner**2 * place**2) for place in (1, 2, 3))
+    assert 1 < apart(inner) <= (1 + uneven) / (1 - uneven)
+    assert apart(inner / 2) > (1 + uneven) / (1 - uneven)

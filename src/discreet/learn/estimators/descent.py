@@ -59,6 +59,7 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
     clip: Any
     rate: Any
     momentum: Any
+    schedule: Any
     ema: Any
     noise: Any
     _pace: tuple[float, float, float]
@@ -73,7 +74,8 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             hint = "Gradient descent is counted by its privacy loss distribution: say epsilon=1, delta=1e-6."
             raise InputError("epsilon" if self.epsilon is None else "delta", None, "given, both, and rho not", hint)
         lot = self._lot(rows) if self.lot is None else self.lot
-        given = {"bound": self.clip, "momentum": self.momentum, "ema": self.ema, "noise": self.noise}
+        given = {"bound": self.clip, "momentum": self.momentum, "schedule": self.schedule, "ema": self.ema}
+        given["noise"] = self.noise
         rate = 1.0 if self.rate is None else self.rate
         draft = Recipe(examples=rows, lot=lot, steps=self.steps, rate=rate, multiplier=1, **given)
         if note := weak_delta(self.delta, rows):
@@ -86,10 +88,15 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         return rows
 
     def _rate(self, recipe: Recipe) -> float:
-        """As fast as noise allows: how far it may move a weight in a step was found on ADULT, as were the limits."""
+        """As fast as noise allows: how far it may move a weight in a step was found on ADULT, as were the limits.
+
+        Those limits are for a clip of 1. Curvature sets the upper one, so it goes with the square of the length that
+        gradients have; the clip is taken for that. A rate that falls to zero may begin half as fast again (MNIST).
+        """
         noise = float(recipe.multiplier) * recipe.bound / float(recipe.lot)
         stir, slowest, fastest = self._pace
-        return min(max(stir / noise, slowest), fastest)
+        falling = 1.0 if recipe.schedule == "constant" else 1.5
+        return falling * min(max(stir / noise, slowest / recipe.bound), fastest / recipe.bound**2)
 
     def expected_noise(self, n_features: int) -> dict[str, float]:
         """Not known without the number of rows: see `recipe`."""

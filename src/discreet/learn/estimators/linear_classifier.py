@@ -20,7 +20,9 @@ class DPLinearClassifier(DescentClassifier):
     * `features`: a fixed function from rows within bounds to rows of features, each row by itself (of images, say); it
       is part of the question and must not have been made from private data.
     * `lot`: rows expected in each step, all of them if None; `steps`; `clip` (length of a row's gradient); `rate`
-      (None: as fast as noise allows), `momentum`, `ema` (decay of an average of the weights): fixed beforehand.
+      (any above zero; None: as fast as noise and `clip` allow, see `recipe(rows).rate`), `momentum`, `schedule`
+      ("constant"; "linear" or "cosine": the rate falls to zero), `ema` (decay of an average of the weights, 0: none):
+      fixed beforehand.
     * `noise`: "device" (floating point) or "exact".
 
     Fitted: `classes_`, `coef_`, `intercept_`, `recipe_`, `noise_` (on each entry of a mean gradient), `loss_`,
@@ -44,6 +46,7 @@ class DPLinearClassifier(DescentClassifier):
         clip: float = 1.0,
         rate: float | None = None,
         momentum: float = 0.9,
+        schedule: str = "constant",
         ema: float = 0.9,
         noise: str = "device",
         ledger: Any = None,
@@ -65,6 +68,7 @@ class DPLinearClassifier(DescentClassifier):
         self.clip = clip
         self.rate = rate
         self.momentum = momentum
+        self.schedule = schedule
         self.ema = ema
         self.noise = noise
         self.ledger = ledger

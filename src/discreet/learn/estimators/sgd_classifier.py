@@ -19,7 +19,8 @@ __all__ = ["DPSGDClassifier"]
 class DPSGDClassifier(DescentClassifier):
     """DP-SGD within (epsilon, delta): a dense net with `hidden` units a layer, or any `model`.
 
-    * `classes`, `bounds`, `origin`, `features`, `clip`, `rate`, `momentum`, `ema`, `noise`: as of `DPLinearClassifier`.
+    * `classes`, `bounds`, `origin`, `features`, `clip`, `rate`, `momentum`, `schedule`, `ema`, `noise`: as of
+      `DPLinearClassifier`.
     * `hidden`: units in each hidden layer. * `model`: a pair (apply, params) instead: a function of JAX that makes
       scores, one a class, by `apply(params, x)`, and the parameters it starts from, which are public.
     * `lot`: rows expected in each step; a sixteenth of all if None, and no fewer than 256. `steps`: of descent.
@@ -46,6 +47,7 @@ class DPSGDClassifier(DescentClassifier):
         clip: float = 1.0,
         rate: float | None = None,
         momentum: float = 0.9,
+        schedule: str = "constant",
         ema: float = 0.95,
         noise: str = "device",
         ledger: Any = None,
@@ -69,6 +71,7 @@ class DPSGDClassifier(DescentClassifier):
         self.clip = clip
         self.rate = rate
         self.momentum = momentum
+        self.schedule = schedule
         self.ema = ema
         self.noise = noise
         self.ledger = ledger
