@@ -65,6 +65,26 @@ def test_copies_of_one_example_may_meet():
         refuse_mixing(lambda p, b: losses(p, b) - b[0].mean(), WEIGHTS, BATCH, copies=2)
 
 
+@pytest.mark.parametrize("width", [31, 62, 79])
+def test_an_axis_of_the_models_own_does_not_pass_for_the_examples(width):
+    """With as many examples as the axis is wide, the sum along the batch below would look like one along the axis."""
+
+    def summed_up(params, batch):
+        x = batch[0].mean(axis=1) @ jnp.ones((4, width)) * params.sum()
+        return x.reshape(width, -1).cumsum(1).reshape(-1, width).sum(axis=1)
+
+    def looped(params, batch):
+        return lax.fori_loop(0, 2, lambda _, losses: losses + summed_up(params, batch), jnp.zeros(len(batch[1])))
+
+    for losses in (summed_up, looped):
+        assert refuse_mixing(losses, WEIGHTS, BATCH) != ()
+
+    def alone(params, batch):
+        return (batch[0].mean(axis=1) @ jnp.ones((4, width)) * params.sum()).cumsum(1).sum(axis=1)
+
+    assert refuse_mixing(alone, WEIGHTS, BATCH) == ()
+
+
 def test_what_cannot_be_followed_is_said():
     def losses(params, batch):
         return classified(params, batch) + jnp.linalg.qr(batch[0])[1].sum(axis=(1, 2))

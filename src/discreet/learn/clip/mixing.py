@@ -21,30 +21,52 @@ from discreet.learn.clip.mixing_rules import Lost, Mixed, Place, Where
 
 __all__ = ["refuse_mixing"]
 
-_MANY = (31, 37, 41, 43, 47, 53, 59, 61, 67, 71)  # examples to trace with: a number that no other axis has
+_MANY = (31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79)  # examples to trace with: numbers that no other axis has
 _SMALL = 100_000  # constants up to this size are worked out, to know an example's own number when it is used
 
 
 def refuse_mixing(losses: Callable[[Any, Any], Any], params: Any, batch: Any, *, copies: int = 1) -> tuple[str, ...]:
     """Raise InputError naming the operation that mixes examples; else the operations that could not be followed.
 
-    An empty answer is a proof that each loss depends on its own example (and its copies) alone. Only shapes are
-    looked at. Operations that could not be followed are safe for privacy (each example is run alone) but might make
-    the trained model differ from the one written down.
+    An empty answer is a proof that each loss depends on its own example (and its copies) alone, in batches of two sizes
+    that no axis inside the model has or is a multiple of. Only shapes are looked at. Operations that could not be
+    followed are safe for privacy (each example is run alone) but might make the trained model differ from the one
+    written down.
     """
-    used = {size for leaf in jax.tree.leaves((params, batch)) for size in leaf.shape}
-    many = next((size for size in _MANY if not any(size == one or one % size == 0 for one in used)), _MANY[0])
+    traces: dict[int, Any] = {}
 
-    closed = jax.make_jaxpr(losses)(params, of_rows(batch, many * copies))
-    leaves, rows = len(jax.tree.leaves(params)), len(jax.tree.leaves(batch))
-    flat = flatten(closed, leaves, rows)
-    follower = _Follower(many)
-    places: dict[int, Where] = dict.fromkeys(flat.batch, Place(0, copies))
-    follower.follow(flat, places)
-    outcome = places.get(flat.outcome)
-    if isinstance(outcome, Place) and outcome != Place(0, copies):
-        raise _refusal("the losses are not in the order of the examples")
-    return tuple(sorted(follower.lost))
+    def traced(many: int) -> Any:
+        if many not in traces:
+            traces[many] = jax.make_jaxpr(losses)(params, of_rows(batch, many * copies))
+        return traces[many]
+
+    # Sizes that stay when the batch grows are the model's own. With as many examples, its axes could pass for theirs.
+    own = _sizes(traced(_MANY[-1]).jaxpr) & _sizes(traced(_MANY[-2]).jaxpr)
+    apart = [many for many in _MANY if not any(size and size % many == 0 for size in own)]
+    lost: set[str] = set()
+    for many in (apart if len(apart) > 1 else _MANY)[:2]:
+        flat = flatten(traced(many), len(jax.tree.leaves(params)), len(jax.tree.leaves(batch)))
+        follower = _Follower(many)
+        places: dict[int, Where] = dict.fromkeys(flat.batch, Place(0, copies))
+        follower.follow(flat, places)
+        outcome = places.get(flat.outcome)
+        if isinstance(outcome, Place) and outcome != Place(0, copies):
+            raise _refusal("the losses are not in the order of the examples")
+        lost |= follower.lost
+    return tuple(sorted(lost))
+
+
+def _sizes(jaxpr: Any) -> set[int]:
+    """The sizes of all axes of all values, within loops and calls too."""
+    values = [*jaxpr.invars, *jaxpr.constvars, *(value for equation in jaxpr.eqns for value in equation.outvars)]
+    found = {size for value in values for size in getattr(value.aval, "shape", ())}
+    for equation in jaxpr.eqns:
+        for setting in equation.params.values():
+            for one in setting if isinstance(setting, (tuple, list)) else (setting,):
+                inner = getattr(one, "jaxpr", one)
+                if hasattr(inner, "eqns"):
+                    found |= _sizes(inner)
+    return found
 
 
 class _Follower:
