@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any, Self
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
@@ -22,17 +21,14 @@ from discreet.core.exact import Number
 from discreet.core.loss import Approx
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
-from discreet.learn.clip import clipped_sum
+from discreet.learn.early import refuse_early
 from discreet.learn.estimators.base import PrivateEstimator
 from discreet.learn.estimators.box import Box, Floats, read_box
 from discreet.learn.estimators.rows import Rows, read_classes
 from discreet.learn.keys import new_secret
 from discreet.learn.model import packed_weights, unpacked_weights
 from discreet.learn.objective import cross_entropy
-from discreet.learn.optimizer import optimizer_of
-from discreet.learn.per_example import Losses
 from discreet.learn.recipe import Recipe, weak_delta
-from discreet.learn.step import Step
 from discreet.learn.train import losses_of, train_losses
 
 __all__ = ["DescentClassifier"]
@@ -114,7 +110,8 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         apply, params, words = self._network(made.shape[1], len(labels))
         recipe = self.recipe(len(features))
         losses = losses_of(apply, cross_entropy)
-        _check_model(losses, params, recipe, made.shape[1])
+        two = np.zeros((2, made.shape[1]), dtype=np.float32), np.zeros(2, dtype=np.int32)
+        refuse_early(losses, params, two, recipe)
         leaves, shape = jax.tree.flatten(params)
 
         def measured(data: Rows, bits: Bits | None) -> dict[str, Any]:
@@ -170,29 +167,6 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         scores = self.decision_function(X)
         places = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[places])
-
-
-def _check_model(losses: Losses, params: Any, recipe: Recipe, inputs: int) -> None:
-    """Refuse, before anything is spent, a model that training would refuse: traced on two rows of zeros, not run."""
-    two = np.zeros((2, inputs), dtype=np.float32), np.zeros(2, dtype=np.int32)
-    kinds = [getattr(leaf, "dtype", type(leaf)) for leaf in jax.tree.leaves(params)]
-    if not kinds or not all(isinstance(kind, np.dtype) and jnp.issubdtype(kind, jnp.floating) for kind in kinds):
-        raise InputError(
-            "model", [str(kind) for kind in kinds], "parameters that are arrays of real numbers, at least one"
-        )
-    Step(losses, recipe, optimizer_of(recipe)).checked(params, two)
-    how = "vmap" if recipe.noise == "exact" else recipe.how
-
-    def summed(params: Any, batch: Any, mask: Any) -> Any:
-        return clipped_sum(losses, params, batch, mask=mask, bound=recipe.bound, how=how).total
-
-    try:
-        jax.eval_shape(summed, params, two, np.ones(2, dtype=np.float32))
-    except InputError:
-        raise
-    except Exception as problem:
-        hint = f"JAX says: {problem}"[:500]
-        raise InputError("model", type(problem).__name__, "a function whose gradient JAX can compute", hint) from None
 
 
 @lru_cache(maxsize=64)
