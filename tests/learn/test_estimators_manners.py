@@ -407,3 +407,11 @@ def test_without_scikit_learn_the_extra_is_named():
         "sys.exit(2)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_bounds_whose_squares_overflow_are_refused():
+    from discreet.learn.estimators.box import read_box
+
+    assert read_box((-1e100, 1e100), 1).upper.tolist() == [1e100]
+    with pytest.raises(InputError, match="1e100"):
+        read_box((0, 1e101), 1)

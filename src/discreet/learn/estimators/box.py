@@ -15,6 +15,7 @@ __all__ = ["Box", "Floats", "read_box"]
 
 Floats = NDArray[np.float64]
 
+_FARTHEST = 1e100  # squares and sums of squares stay far from overflow
 _WIDEST = 2**16
 
 
@@ -76,7 +77,7 @@ def read_box(bounds: Any, features: int, field: str = "bounds", origin: Any = No
     >>> read_box((0, [1, 10]), 2).upper.tolist()
     [1.0, 10.0]
     """
-    allowed = f"(lower, upper), each a number or {features} numbers, finite, lower at most upper"
+    allowed = f"(lower, upper), each a number or {features} numbers of at most 1e100, lower at most upper"
     hint = "Bounds come from what the columns mean, never from the data: their extremes are private."
     if features > _WIDEST:
         raise InputError("X", f"{features:,} features", f"at most {_WIDEST:,}: sums of squares are exact up to there")
@@ -88,7 +89,7 @@ def read_box(bounds: Any, features: int, field: str = "bounds", origin: Any = No
     except (TypeError, ValueError):
         raise InputError(field, bounds, allowed, hint) from None
     for side in sides:
-        if side.ndim > 1 or (side.ndim == 1 and len(side) != features) or not np.isfinite(side).all():
+        if side.ndim > 1 or (side.ndim == 1 and len(side) != features) or not (np.abs(side) <= _FARTHEST).all():
             raise InputError(field, bounds, allowed, hint)
     low, high = (np.broadcast_to(side, (features,)).copy() for side in sides)
     if (low > high).any() or not np.isfinite(high - low).all():
