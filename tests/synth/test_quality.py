@@ -49,7 +49,7 @@ SCHEMA = Schema(
     },
     Unit(),
 )
-DOMAIN = Domain.of(SCHEMA, bins=9)
+DOMAIN = Domain.of(SCHEMA, bins={"size": 9, "pay": 9, "day": 9})  # ages by themselves
 CONDITIONS = [
     "age >= 25 and sex = 'f'",
     "size > 100 or not works",
