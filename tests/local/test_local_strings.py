@@ -222,7 +222,8 @@ def test_wrong_strings_are_refused():
         law.search(HeavyReports(law.id, np.array([0, 9]), reports.keys, reports.buckets))
     with pytest.raises(InputError, match="keys"):
         law.search(HeavyReports(law.id, reports.levels, reports.keys[:1], reports.buckets))
-    with pytest.raises(InputError, match="none at one"):
-        law.search(law.privatize(["flu"]), confidence=0.5)
+    nobody = law.privatize(["flu", "flu"])
+    with pytest.raises(InputError, match="none at one"):  # of the first letter, whichever levels were drawn
+        law.search(HeavyReports(law.id, np.array([2, 3]), nobody.keys, nobody.buckets))
     assert law.decoded(int(law.coded(["flu"])[0])) == "flu"
     assert law.privatize("flu").levels.shape == (1,)
