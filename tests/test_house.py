@@ -16,7 +16,7 @@ SOURCE = Path(discreet.__file__).parent
 REPOSITORY = SOURCE.parent.parent
 HEAVY = ["jax", "pyspark", "pandas", "cvxpy", "fastapi", "scipy", "dp_accounting", "duckdb", "ibis", "typer", "numpy"]
 
-EXTRAS = ["jax", "optax", "sklearn", "fastapi", "uvicorn", "pydantic", "anyio", "starlette"]
+EXTRAS = ["jax", "optax", "sklearn", "fastapi", "uvicorn", "pydantic", "anyio", "starlette", "jinja2"]
 
 IMPORT = """
 import sys, time
