@@ -17,8 +17,8 @@ from discreet.errors import BudgetError, DiscreetError, InputError, RunError
 __all__ = ["application"]
 
 
-def application(house: House) -> FastAPI:
-    """The web application of a house, for uvicorn or any ASGI server."""
+def application(house: House, pages: bool = True) -> FastAPI:
+    """The web application of a house, for uvicorn or any ASGI server: the API, and pages for people."""
     app = FastAPI(
         title="discreet",
         version=__version__,
@@ -50,6 +50,10 @@ def application(house: House) -> FastAPI:
         told = [f"{name or 'body'}: {one['msg']}" for name, one in zip(fields, problem.errors(), strict=True)]
         return JSONResponse({"error": "InputError", "message": "; ".join(told)}, 422)
 
+    if pages:
+        from discreet.apps.web.site import furnish
+
+        furnish(app, house)
     return app
 
 

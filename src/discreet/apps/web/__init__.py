@@ -1,0 +1,1 @@
+"""The curator in a browser: pages made here, nothing from the network, for people who will not write Python."""

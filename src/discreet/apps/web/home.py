@@ -1,0 +1,30 @@
+"""The front page: every dataset, whom it protects, what is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from discreet.apps.server.tokens import Caller
+from discreet.apps.web.frame import Frame
+
+__all__ = ["routes"]
+
+
+def routes(frame: Frame) -> APIRouter:
+    """/"""
+    pages = frame.router()
+    anyone: Any = Depends(frame.caller)
+
+    @pages.get("/")
+    def home(request: Request, caller: Caller = anyone) -> Response:
+        shown = [
+            (name, str(curator.schema.unit), len(curator.schema.columns), frame.budgets(caller, name))
+            for name, curator in frame.house.curators.items()
+        ]
+        return frame.page(request, "home.html", caller, shown=shown)
+
+    return pages

@@ -1,0 +1,41 @@
+"""All pages put together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from discreet.apps.server.house import House
+from discreet.apps.web import door, home
+from discreet.apps.web.frame import Frame
+
+__all__ = ["furnish"]
+
+PAGES = (home, door)
+"""Modules with `routes(frame)`, in the order of the navigation."""
+
+
+def furnish(app: FastAPI, house: House) -> Frame:
+    """Give an application its pages."""
+    frame = Frame(house)
+    for one in PAGES:
+        app.include_router(one.routes(frame))
+    before: Any = app.exception_handlers.get(HTTPException)
+
+    async def missing(request: Request, problem: Exception) -> Response:
+        """A path that is not there: a page for people, and for programs what they had without pages."""
+        status = getattr(problem, "status_code", 404)
+        if "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api"):
+            return frame.problem(request, status, "Nothing is at this address.")
+        if before is not None:
+            answer: Response = await before(request, problem)
+            return answer
+        return JSONResponse({"detail": getattr(problem, "detail", "Not Found")}, status)
+
+    app.add_exception_handler(404, missing)
+    app.add_exception_handler(405, missing)
+    return frame
