@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Annotated, Any
 
-import anyio
-import anyio.to_thread
-from fastapi import APIRouter, Depends, Header, HTTPException
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Query, Request
 
 from discreet.apps.cli.ask import describe
+from discreet.apps.server import job_api, stored_api
+from discreet.apps.server.access import Access
+from discreet.apps.server.answering import Desk
 from discreet.apps.server.asked import Asked, Spent
-from discreet.apps.server.house import House, standing_to
+from discreet.apps.server.house import House, MissingError, standing_to
 from discreet.apps.server.tokens import Caller
+from discreet.apps.server.told import (
+    PROBLEMS,
+    DatasetTold,
+    Json,
+    LedgerTold,
+    PendingTold,
+    PlanTold,
+    ReleaseTold,
+    VerifyTold,
+    answers,
+)
 from discreet.ledger.record import Record
 
 __all__ = ["routes"]
@@ -21,88 +31,69 @@ __all__ = ["routes"]
 
 def routes(house: House) -> APIRouter:
     """The API of a house."""
-    api = APIRouter(prefix="/api")
+    api = APIRouter(prefix="/api", responses=PROBLEMS)
+    access, desk = Access(house), Desk(house)
 
-    def known(authorization: Annotated[str | None, Header()] = None) -> Caller:
-        caller = house.caller(authorization)
-        if caller is None:
-            raise HTTPException(401, "a valid token is needed", {"www-authenticate": "Bearer"})
-        return caller
-
-    anyone: Any = Depends(known)
-
-    def spender(caller: Caller = anyone) -> Caller:
-        if not caller.spends:
-            raise HTTPException(403, "this token may look but not spend")
-        return caller
-
-    def custodian(caller: Caller = anyone) -> Caller:
-        if caller.role != "custodian":
-            raise HTTPException(403, "for custodians")
-        return caller
-
-    may_spend: Any = Depends(spender)
-    owner: Any = Depends(custodian)
-
-    @api.get("/datasets", tags=["data"])
-    def datasets(caller: Caller = anyone) -> list[dict[str, Any]]:
+    @api.get("/datasets", tags=["data"], responses=answers(list[DatasetTold], "the datasets"))
+    def datasets(caller: Caller = access.anyone) -> Json:
         """Every dataset: its schema, whom it protects, what is left."""
-        return [house.described(name, caller) for name in house.curators]
+        return Json([house.described(name, caller) for name in house.curators])
 
-    @api.get("/datasets/{name}", tags=["data"])
-    def dataset(name: str, caller: Caller = anyone) -> dict[str, Any]:
+    @api.get("/datasets/{name}", tags=["data"], responses=answers(DatasetTold, "the dataset"))
+    def dataset(name: str, caller: Caller = access.anyone) -> Json:
         """One dataset."""
-        return house.described(name, caller)
+        return Json(house.described(name, caller))
 
-    @api.post("/datasets/{name}/plan", tags=["questions"])
-    def plan(name: str, asked: Asked, caller: Caller = anyone) -> dict[str, Any]:
+    @api.post("/datasets/{name}/plan", tags=["questions"], responses=answers(PlanTold, "the plan"))
+    def plan(name: str, asked: Asked, caller: Caller = access.anyone) -> Json:
         """What a question would cost and how far answers may be off. Free: nothing is read, nothing is spent."""
         asked.allotment = house.allowed(caller, asked.allotment)
         offer = asked.offer(house.curator(name, caller))
-        return {**describe(offer), "text": str(offer)}
+        return Json({**describe(offer), "text": str(offer)})
 
-    @api.post("/datasets/{name}/release", tags=["questions"])
-    async def release(name: str, asked: Spent, caller: Caller = may_spend) -> JSONResponse:
+    later = answers(PendingTold, "not done yet: fetch it later by its id", 202)
+
+    @api.post("/datasets/{name}/release", tags=["questions"], responses={**answers(ReleaseTold, "the answer"), **later})
+    async def release(request: Request, name: str, asked: Spent, caller: Caller = access.spends) -> Json:
         """Spend and answer. The answer is on the books: the same `release` id gives it again for free."""
-        asked.allotment = house.allowed(caller, asked.allotment)
-        offer = asked.offer(house.curator(name, caller))
-        identity = asked.release or uuid.uuid4().hex
+        found = await desk.answer(name, asked, caller, request.scope.get("discreet.begun"))
+        return Json(found, 200 if "columns" in found else 202)
 
-        def work() -> dict[str, Any]:
-            return offer.release(release=identity, why=asked.why).to_dict()
-
-        with anyio.move_on_after(house.limits.seconds):
-            return JSONResponse(await anyio.to_thread.run_sync(work, abandon_on_cancel=True))
-        text = "Not done yet. Fetch it later by its id, or ask again under it: it is charged once, if at all."
-        return JSONResponse({"release": identity, "text": text}, 202)
-
-    @api.get("/datasets/{name}/releases", tags=["releases"])
-    def releases(name: str, caller: Caller = anyone) -> list[str]:
+    @api.get("/datasets/{name}/releases", tags=["releases"], responses=answers(list[str], "ids"))
+    def releases(name: str, caller: Caller = access.anyone) -> Json:
         """Ids of what was released."""
-        return house.curator(name, caller).releases()
+        return Json(house.curator(name, caller).releases())
 
-    @api.get("/datasets/{name}/releases/{identity:path}", tags=["releases"])
-    def stored(name: str, identity: str, part: str = "", caller: Caller = anyone) -> dict[str, Any]:
-        """A release, read again for free."""
-        return house.curator(name, caller).release(identity, part).to_dict()
+    @api.get("/datasets/{name}/releases/{identity:path}", tags=["releases"], responses=answers(ReleaseTold, "a table"))
+    def stored(
+        name: str,
+        identity: str,
+        part: Annotated[str, Query(description="Of a batch, the part of that name.", max_length=200)] = "",
+        caller: Caller = access.anyone,
+    ) -> Json:
+        """A release, read again for free. It is for whoever has a token, whoever paid for it."""
+        curator = house.curator(name, caller)
+        if not house.stored(name, identity):
+            raise MissingError("release", identity, "the id of a stored release", "List them with: /releases.")
+        return Json(curator.release(identity, part).to_dict())
 
-    @api.get("/datasets/{name}/ledger", tags=["ledger"])
-    def ledger(name: str, caller: Caller = owner) -> dict[str, Any]:
-        """Every charge: who, when, why, how much."""
+    @api.get("/datasets/{name}/ledger", tags=["ledger"], responses=answers(LedgerTold, "the books"))
+    def ledger(name: str, caller: Caller = access.custodian) -> Json:
+        """Every charge: who, when, why, how much. For custodians."""
         books = house.curator(name, caller).ledger
-        return {
-            "standing": [standing_to(one) for one in books.standing(name)],
-            "records": [_record_to(one) for one in books.records(name)],
-        }
+        records = [_record_to(one) for one in books.records(name)]
+        return Json({"standing": [standing_to(one) for one in books.standing(name)], "records": records})
 
-    @api.get("/ledger/verify", tags=["ledger"])
-    def verify(caller: Caller = owner) -> dict[str, Any]:
-        """Check every book again from its records."""
+    @api.get("/ledger/verify", tags=["ledger"], responses=answers(VerifyTold, "what was found"))
+    def verify(caller: Caller = access.custodian) -> Json:
+        """Check every book again from its records. For custodians."""
         books = {id(one.ledger): one.ledger for one in house.curators.values()}
         found = [book.verify() for book in books.values()]
         problems = [problem for one in found for problem in one.problems]
-        return {"ok": not problems, "records": sum(one.records for one in found), "problems": problems}
+        return Json({"ok": not problems, "records": sum(one.records for one in found), "problems": problems})
 
+    api.include_router(job_api.routes(house, access))
+    api.include_router(stored_api.routes(house, access))
     return api
 
 

@@ -6,19 +6,35 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 
 from discreet import __version__
 from discreet.apps.server.api import routes
 from discreet.apps.server.guard import Guard
-from discreet.apps.server.house import House
-from discreet.errors import BudgetError, DiscreetError, InputError, RunError
+from discreet.apps.server.house import House, MissingError
+from discreet.apps.server.jobs import BusyError
+from discreet.apps.server.told import Json
+from discreet.errors import BudgetError, DiscreetError, InputError, LedgerError, LossError, MissingExtraError, RunError
 
-__all__ = ["application"]
+__all__ = ["STATUS", "application", "problem_to"]
+
+STATUS: dict[type[DiscreetError], int] = {
+    InputError: 422,
+    LossError: 422,
+    MissingError: 404,
+    BudgetError: 409,
+    BusyError: 429,
+    RunError: 500,
+    MissingExtraError: 501,
+    LedgerError: 503,
+}
+_PLAIN = {404: "there is nothing here", 405: "not by this method"}
 
 
-def application(house: House, pages: bool = True) -> FastAPI:
-    """The web application of a house, for uvicorn or any ASGI server: the API, and pages for people."""
+def application(house: House) -> FastAPI:
+    """The web application of a house, for uvicorn or any ASGI server."""
     app = FastAPI(
         title="discreet",
         version=__version__,
@@ -26,6 +42,7 @@ def application(house: House, pages: bool = True) -> FastAPI:
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        generate_unique_id_function=_named,
     )
     app.include_router(routes(house))
     limits = house.limits
@@ -39,22 +56,43 @@ def application(house: House, pages: bool = True) -> FastAPI:
     )
 
     @app.exception_handler(DiscreetError)
-    async def ours(request: Request, problem: DiscreetError) -> JSONResponse:
+    async def ours(request: Request, problem: DiscreetError) -> Response:
         """Our own errors hold nothing private: they speak of the request, the schema and the ledger."""
-        status = _STATUS.get(type(problem), 400)
-        return JSONResponse({"error": type(problem).__name__, "message": str(problem)}, status)
+        return Json(problem_to(problem), STATUS.get(type(problem), 400))
 
     @app.exception_handler(RequestValidationError)
-    async def malformed(request: Request, problem: RequestValidationError) -> JSONResponse:
+    async def malformed(request: Request, problem: RequestValidationError) -> Response:
         fields = [".".join(str(part) for part in one["loc"][1:]) for one in problem.errors()]
         told = [f"{name or 'body'}: {one['msg']}" for name, one in zip(fields, problem.errors(), strict=True)]
-        return JSONResponse({"error": "InputError", "message": "; ".join(told)}, 422)
+        return Json({"error": "InputError", "message": "; ".join(told), "field": fields[0] if fields else ""}, 422)
 
-    if pages:
-        from discreet.apps.web.site import furnish
+    @app.exception_handler(HTTPException)
+    async def refused(request: Request, problem: HTTPException) -> Response:
+        """What was asked for is not repeated."""
+        message = _PLAIN.get(problem.status_code, str(problem.detail))
+        body = {"error": "HTTPError", "message": message}
+        return Json(body, problem.status_code, headers=dict(problem.headers or {}))
 
-        furnish(app, house)
     return app
 
 
-_STATUS: dict[Any, int] = {InputError: 422, BudgetError: 409, RunError: 500}
+def problem_to(problem: DiscreetError) -> dict[str, Any]:
+    """An error of ours as plain values."""
+    told: dict[str, Any] = {"error": _name(problem), "message": str(problem)}
+    match problem:
+        case InputError():
+            told |= {"field": problem.field, "allowed": problem.allowed, "hint": problem.hint}
+        case BudgetError():
+            told |= {"allotment": problem.allotment}
+        case RunError():
+            told |= {"release": problem.release}
+    return told
+
+
+def _name(problem: DiscreetError) -> str:
+    return "InputError" if isinstance(problem, InputError) else type(problem).__name__
+
+
+def _named(route: APIRoute) -> str:
+    """The name of an operation: that of its function, which does not change with its path."""
+    return route.name

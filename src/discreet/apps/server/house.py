@@ -1,17 +1,28 @@
-"""What a server serves: curators by the name of their data, tokens, and limits."""
+"""What a server serves: curators by the name of their data, tokens, jobs, and limits."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from discreet.apps.server.jobs import Job, Jobs, Report
 from discreet.apps.server.tokens import Caller, Tokens
+from discreet.core.progress import listening
 from discreet.curator import Curator
 from discreet.errors import InputError
-from discreet.ledger.account import Standing
+from discreet.ledger.account import Standing, refusal
+from discreet.ledger.outcome import Outcome
 
-__all__ = ["House", "Limits", "standing_to"]
+if TYPE_CHECKING:
+    from discreet.apps.server.wanted import Wanted
+
+__all__ = ["House", "Limits", "MissingError", "standing_to"]
+
+
+class MissingError(InputError):
+    """What a path names is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +35,11 @@ class Limits:
     seconds: float = 60.0
     """How long a caller waits for an answer; after that it is to be fetched by its id."""
     jobs: int = 2
-    """How many long jobs run at once."""
+    """How many long jobs run at once in a process."""
+    releases: int = 8
+    """How many questions are answered at once in a process."""
+    pace: float = 0.1
+    """Answers to releases leave at whole multiples of so many seconds after they were asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +49,10 @@ class House:
     curators: Mapping[str, Curator]
     tokens: Tokens | None
     limits: Limits = Limits()
+    jobs: Jobs = field(default_factory=Jobs)
+
+    def __post_init__(self) -> None:
+        self.jobs.settled = self._settled
 
     def caller(self, authorization: str | None) -> Caller | None:
         """Who is asking, by the header that says so."""
@@ -45,7 +64,7 @@ class House:
     def curator(self, name: str, caller: Caller) -> Curator:
         """The curator of a dataset, acting for a caller: what they spend is on the books under their name."""
         if name not in self.curators:
-            raise InputError("dataset", name, "one of " + ", ".join(self.curators))
+            raise MissingError("dataset", name, "one of " + ", ".join(self.curators))
         desk = self.curators[name]
         return Curator(desk._source, desk.schema, desk.ledger, caller.name)
 
@@ -68,9 +87,70 @@ class House:
             return allotment if caller.allotment is None else caller.allotment
         raise InputError("allotment", allotment, f"{caller.allotment!r}, the one this token spends from")
 
+    def begin(self, name: str, asked: Wanted, caller: Caller) -> Job:
+        """Start a long job for a caller, or give back the one of that id: what is wrong is said before it begins.
+
+        `InputError`: the question is not allowed. `BudgetError`: it costs more than is left. Nothing is spent then.
+        """
+        asked.allotment = self.allowed(caller, asked.allotment)
+        curator = self.curator(name, caller)
+        offer = asked.offer(curator)
+        identity = asked.release or uuid.uuid4().hex
+        if _finished(curator, offer.plan, identity):
+            kept = self.jobs.find(name, identity)
+            if kept is not None and kept.state == "done":
+                return kept
+
+        def work(report: Report) -> None:
+            with listening(report):
+                offer.release(release=identity, why=asked.why)
+
+        return self.jobs.start(caller, name, asked.kind, identity, asked.why, work, digest=offer.plan.digest)
+
+    def seen(self, name: str, caller: Caller) -> list[Job]:
+        """The jobs that a caller may see, the newest first: their own; all of them, for a custodian."""
+        self.curator(name, caller)
+        return [job for job in self.jobs.listed(name) if _may_see(job, caller)]
+
+    def job(self, name: str, release: str, caller: Caller) -> Job:
+        """One of them."""
+        self.curator(name, caller)
+        found = self.jobs.find(name, release)
+        if found is None or not _may_see(found, caller):
+            raise MissingError("release", release, "the id of a job of yours")
+        return found
+
+    def stored(self, name: str, release: str) -> Outcome | None:
+        """What the books of a dataset hold under an id, if they hold an answer."""
+        desk = self.curators.get(name)
+        known = None if desk is None else desk.ledger.find(release)
+        return None if known is None or known.answer is None or known.charged.dataset != name else known
+
+    def _settled(self, dataset: str, release: str) -> bool:
+        return self.stored(dataset, release) is not None
+
     def within(self, **changes: Any) -> House:
         """The same with other limits."""
         return replace(self, limits=replace(self.limits, **changes))
+
+
+def _may_see(job: Job, caller: Caller) -> bool:
+    return caller.role == "custodian" or job.who == caller.name
+
+
+def _finished(curator: Curator, plan: Any, identity: str) -> bool:
+    """Whether the books have the answer; refused here if the id stands for something else or too little is left."""
+    known = curator.ledger.find(identity)
+    if known is not None:
+        if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
+            hint = "Nothing was spent. Choose another id for another question."
+            raise InputError("release", identity, "a new id: this one was paid for something else", hint)
+        return known.answer is not None
+    part = plan.allotment
+    spent = next(one.spent for one in curator.standing() if one.allotment.name == part.name)
+    if not (spent + plan.charge).within(part.cap):
+        raise refusal(plan.dataset, part, plan.charge, spent)
+    return False
 
 
 def standing_to(one: Standing) -> dict[str, Any]:

@@ -1,0 +1,66 @@
+"""Answering a question within a time limit, at a pace that tells little of how long the engine took."""
+
+from __future__ import annotations
+
+import math
+import time
+import uuid
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from anyio.lowlevel import RunVar
+
+from discreet.apps.server.asked import Spent
+from discreet.apps.server.house import House
+from discreet.apps.server.tokens import Caller
+
+__all__ = ["LATER", "Desk"]
+
+LATER = "Not done yet. Fetch it later by its id, or ask again under it: it is charged once, if at all."
+
+
+class Desk:
+    """Where questions of a house are answered, so many at once, each by a deadline.
+
+    Guarantee: what a caller sees of a run that was charged is its answer, or words that do not depend on the data; and
+    either leaves at a whole multiple of `limits.pace` seconds after it was asked, or at the deadline. How many
+    multiples may depend on the data: docs/proofs/server.md.
+    """
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self._room: RunVar[anyio.CapacityLimiter] = RunVar("discreet_room")
+
+    async def answer(self, name: str, asked: Spent, caller: Caller, begun: float | None = None) -> dict[str, Any]:
+        """The release as plain values, or, past the deadline, its id and `text` that says how to have it later.
+
+        Errors are raised at the same pace.
+        """
+        begun = time.monotonic() if begun is None else begun
+        asked.allotment = self.house.allowed(caller, asked.allotment)
+        curator = self.house.curator(name, caller)
+        offer = await anyio.to_thread.run_sync(asked.offer, curator)
+        identity = asked.release or uuid.uuid4().hex
+
+        def work() -> dict[str, Any]:
+            return offer.release(release=identity, why=asked.why).to_dict()
+
+        limits = self.house.limits
+        room = self._room.get(None) or anyio.CapacityLimiter(limits.releases)
+        self._room.set(room)
+        with anyio.move_on_at(anyio.current_time() + begun + limits.seconds - time.monotonic()):
+            try:
+                return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=room)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await anyio.sleep(_until(begun, limits.pace, limits.seconds))
+        return {"release": identity, "text": LATER}
+
+
+def _until(begun: float, pace: float, most: float) -> float:
+    """How long to the next multiple of `pace` after `begun`, but not past `most`."""
+    if pace <= 0:
+        return 0.0
+    gone = time.monotonic() - begun
+    return max(0.0, min(math.ceil(gone / pace) * pace, most) - gone)

@@ -1,0 +1,230 @@
+"""Long work in the background, and what is known of it: in a file that all processes of a server share.
+
+A job is known by its dataset and its release id. What it makes is on the books, as with any release; here is only how
+far it is. Its `stage` is a few words of the work's own that are the same whatever the data holds.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import sqlite3
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.apps.server.alive import Alive
+from discreet.errors import DiscreetError, InputError
+
+if TYPE_CHECKING:
+    from discreet.apps.server.tokens import Caller
+
+__all__ = ["BusyError", "Job", "Jobs", "Report", "Work"]
+
+log = logging.getLogger("discreet.server")
+
+Report = Callable[[str, float | None], None]
+Work = Callable[[Report], None]
+
+_TABLE = """CREATE TABLE IF NOT EXISTS jobs (
+    dataset TEXT NOT NULL, release TEXT NOT NULL, kind TEXT NOT NULL, who TEXT NOT NULL, why TEXT NOT NULL,
+    state TEXT NOT NULL, stage TEXT NOT NULL, progress REAL, problem TEXT NOT NULL, begun TEXT NOT NULL,
+    ended TEXT NOT NULL, digest TEXT NOT NULL, owner TEXT NOT NULL, PRIMARY KEY (dataset, release)
+)"""
+_LOST = "The server was stopped while this ran. Ask again under the same id: it is charged once."
+_WRONG = "something went wrong"
+_PAUSE = 0.3  # seconds between two notes of how far a job is
+_KEPT = 1000  # jobs that have ended, of a dataset
+
+
+class BusyError(DiscreetError):
+    """More is waiting than this server takes on. Nothing was spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is known of a job. Nothing in it depends on private data, but for how long the job takes."""
+
+    dataset: str
+    release: str
+    kind: str
+    who: str
+    why: str
+    state: str
+    """waiting, running, done, failed or interrupted."""
+    stage: str
+    progress: float | None
+    problem: str
+    begun: str
+    ended: str
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.state in ("done", "failed", "interrupted")
+
+
+_NAMES = tuple(one.name for one in fields(Job))
+
+
+class Jobs:
+    """The jobs of a server: at most `most` run at once in this process, at most `waiting` wait for their turn.
+
+    `path` is an SQLite file for all processes of the server; without it, one of this process alone that goes with it.
+    A job whose process died is told as interrupted, from a lock that ends with the process.
+    """
+
+    def __init__(self, path: str | Path | None = None, most: int = 2, waiting: int = 32) -> None:
+        self.most, self.waiting = most, waiting
+        self.settled: Callable[[str, str], bool] = lambda dataset, release: False
+        """Whether the books have the answer: what a process did last before it died may be that."""
+        if path is None:
+            handle, name = tempfile.mkstemp(prefix="discreet-jobs-", suffix=".db")
+            os.close(handle)
+            self.path = Path(name)
+            weakref.finalize(self, _removed, self.path, os.getpid())
+        else:
+            self.path = Path(path)
+            with suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        self._alive = Alive(self.path)
+        self._queue: queue.SimpleQueue[tuple[str, str, Work]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads = 0
+        with self._open() as books:
+            books.execute(_TABLE)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        books = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+        try:
+            books.execute("BEGIN IMMEDIATE")
+            yield books
+            books.execute("COMMIT")
+        finally:
+            books.close()
+
+    def start(
+        self, caller: Caller, dataset: str, kind: str, release: str, why: str, work: Work, *, digest: str = ""
+    ) -> Job:
+        """Let `work` run when there is room. One that waits or runs already is given back as it is.
+
+        `digest` is that of the plan: while a job waits or runs, its id stands for nothing else.
+        """
+        new = Job(dataset, release, kind, caller.name, why, "waiting", "waiting", None, "", _now(), "")
+        owner = self._alive.name
+        with self._lock, self._open() as books:
+            old = self._row(books, dataset, release)
+            if old is not None and not old[0].over:
+                if old[1] != digest or old[0].kind != kind:
+                    hint = "Nothing was spent. Choose another id for another question."
+                    raise InputError("release", release, "a new id: a job of this id is under way", hint)
+                return old[0]
+            many = books.execute("SELECT COUNT(*) FROM jobs WHERE owner = ? AND state = 'waiting'", (owner,))
+            if many.fetchone()[0] >= self.waiting:
+                raise BusyError("Too many jobs are waiting here. Nothing was spent. Try again later.")
+            values = [*(getattr(new, name) for name in _NAMES), digest, owner]
+            marks = ", ".join("?" * len(values))
+            books.execute(f"INSERT OR REPLACE INTO jobs ({', '.join(_NAMES)}, digest, owner) VALUES ({marks})", values)
+            books.execute(
+                "DELETE FROM jobs WHERE dataset = ? AND ended != '' AND rowid NOT IN "
+                "(SELECT rowid FROM jobs WHERE dataset = ? ORDER BY begun DESC, rowid DESC LIMIT ?)",
+                (dataset, dataset, _KEPT),
+            )
+            if self._threads < self.most:
+                self._threads += 1
+                # They end with the process: what they were doing is then told as interrupted.
+                threading.Thread(target=_worker, args=(self,), daemon=True, name="discreet-job").start()
+        self._queue.put((dataset, release, work))
+        return new
+
+    def find(self, dataset: str, release: str) -> Job | None:
+        """What is known of a job; None if there never was one."""
+        with self._open() as books:
+            found = self._row(books, dataset, release)
+        return None if found is None else found[0]
+
+    def listed(self, dataset: str) -> list[Job]:
+        """The jobs of a dataset, the newest first."""
+        with self._open() as books:
+            names = f"{', '.join(_NAMES)}, owner"
+            order = "ORDER BY begun DESC, rowid DESC"
+            rows = books.execute(f"SELECT {names} FROM jobs WHERE dataset = ? {order}", (dataset,)).fetchall()
+            return [self._seen(books, Job(*row[:-1]), row[-1]) for row in rows]
+
+    def _row(self, books: sqlite3.Connection, dataset: str, release: str) -> tuple[Job, str] | None:
+        names = f"{', '.join(_NAMES)}, digest, owner"
+        row = books.execute(
+            f"SELECT {names} FROM jobs WHERE dataset = ? AND release = ?", (dataset, release)
+        ).fetchone()
+        return None if row is None else (self._seen(books, Job(*row[:-2]), row[-1]), row[-2])
+
+    def _seen(self, books: sqlite3.Connection, job: Job, owner: str) -> Job:
+        """A job as it is: one whose process is gone will not end by itself."""
+        if job.over or self._alive.knows(owner):
+            return job
+        done = self.settled(job.dataset, job.release)
+        told = ("done", "", 1.0) if done else ("interrupted", _LOST, job.progress)
+        job = replace(job, state=told[0], problem=told[1], progress=told[2], ended=_now())
+        _note(books, job.dataset, job.release, state=job.state, problem=job.problem, ended=job.ended)
+        return job
+
+    def _run(self) -> None:
+        """Take the next job and see it through."""
+        dataset, release, work = self._queue.get()
+        last = [0.0]
+
+        def noted(**values: Any) -> None:
+            with self._open() as books:
+                _note(books, dataset, release, **values)
+
+        def report(stage: str, done: float | None) -> None:
+            now = time.monotonic()
+            if done is None or now - last[0] >= _PAUSE:
+                last[0] = now
+                with suppress(sqlite3.Error):  # how far it is can wait; the work cannot
+                    noted(stage=stage[:200], progress=done)
+
+        ending: dict[str, Any]
+        try:
+            noted(state="running", stage="starting")
+            work(report)
+            ending = {"state": "done", "stage": "done", "progress": 1.0}
+        except DiscreetError as problem:  # our own words, in which nothing is private
+            ending = {"state": "failed", "problem": str(problem)}
+        except BaseException as problem:
+            # What was not foreseen may hold anything: its kind is logged, its text is told to nobody.
+            log.error("%s in a job", type(problem).__name__)
+            ending = {"state": "failed", "problem": _WRONG}
+        with suppress(sqlite3.Error):
+            noted(**ending, ended=_now())
+
+
+def _worker(jobs: Jobs) -> None:
+    while True:
+        jobs._run()
+
+
+def _note(books: sqlite3.Connection, dataset: str, release: str, **values: Any) -> None:
+    told = ", ".join(f"{name} = ?" for name in values)
+    books.execute(f"UPDATE jobs SET {told} WHERE dataset = ? AND release = ?", (*values.values(), dataset, release))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _removed(path: Path, process: int) -> None:
+    if os.getpid() != process:  # a child that was forked has no say in it
+        return
+    for one in path.parent.glob(path.name + "*"):
+        with suppress(OSError):
+            one.unlink()

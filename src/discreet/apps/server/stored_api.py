@@ -1,0 +1,180 @@
+"""The paths of what long jobs made: tables of a hierarchy, synthetic rows, weights and card of a model. All free."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+
+from discreet.apps.described import model_released, synth_released, tree_released
+from discreet.apps.server.access import Access
+from discreet.apps.server.house import House, MissingError
+from discreet.apps.server.tokens import Caller
+from discreet.apps.server.told import Json, ReleaseTold, StoredTold, WireTold, answers
+from discreet.core.release import Release
+from discreet.hierarchy.released import TreeRelease
+from discreet.ledger.door import stored
+from discreet.query.explain import price_text
+from discreet.synth.released import SyntheticRelease
+
+__all__ = ["routes"]
+
+Kind = Literal["tree", "synth", "train"]
+TableFormat = Literal["json", "csv", "parquet"]
+_PARQUET = "application/vnd.apache.parquet"
+_CSV = "text/csv; charset=utf-8"
+_NOUNS = {"tree": "hierarchy", "synth": "synthetic table", "train": "trained model"}
+
+
+def _files(*kinds: str) -> dict[str, Any]:
+    return {kind: {"schema": {"type": "string", "format": "binary"}} for kind in kinds}
+
+
+def routes(house: House, access: Access) -> APIRouter:
+    """The paths of a house under which results of jobs are found."""
+    api = APIRouter(prefix="/datasets/{name}", tags=["results"])
+    summary = answers(StoredTold, "what it is, without its numbers")
+    wire = answers(WireTold, "the record, for the Python client")
+
+    def found(name: str, kind: Kind, release: str, caller: Caller) -> Any:
+        """A release read as what it is; `MissingError` where there is none of that kind."""
+        curator = house.curator(name, caller)
+        _known(house, name, kind, release)
+        if kind == "tree":
+            return curator.tree_release(release)
+        return curator.synthetic_release(release) if kind == "synth" else curator.model_release(release)
+
+    @api.get("/tree/{release}", responses=summary)
+    def tree(name: str, release: str, caller: Caller = access.anyone) -> Json:
+        """A hierarchy: its levels, method, cost."""
+        return Json(tree_released(found(name, "tree", release, caller)))
+
+    @api.get(
+        "/tree/{release}/table",
+        responses={200: {"model": ReleaseTold, "description": "the table", "content": _files("text/csv", _PARQUET)}},
+    )
+    def tree_table(
+        name: str,
+        release: str,
+        level: Annotated[str, Query(max_length=200)],
+        format: TableFormat = "json",
+        totals: bool = False,
+        caller: Caller = access.anyone,
+    ) -> Response:
+        """The table of a level, or of its totals over all cells: as JSON, CSV or Parquet."""
+        whole: TreeRelease = found(name, "tree", release, caller)
+        return _table(whole.totals(level) if totals else whole[level], format, f"{level}")
+
+    @api.get("/synth/{release}", responses=summary)
+    def synth(name: str, release: str, caller: Caller = access.anyone) -> Json:
+        """Synthetic rows: how many, by which method, at what cost."""
+        return Json(synth_released(found(name, "synth", release, caller)))
+
+    @api.get(
+        "/synth/{release}/rows",
+        response_class=Response,
+        responses={200: {"description": "the rows", "content": _files("text/csv", _PARQUET)}},
+    )
+    def synth_rows(
+        name: str, release: str, format: Literal["csv", "parquet"] = "csv", caller: Caller = access.anyone
+    ) -> Response:
+        """The rows themselves: the same ones whenever they are fetched."""
+        rows: SyntheticRelease = found(name, "synth", release, caller)
+        return _file(rows.to_csv(), "rows", "csv") if format == "csv" else _parquet(rows.to_arrow(), "rows")
+
+    @api.get("/train/{release}", responses=summary)
+    def train(name: str, release: str, caller: Caller = access.anyone) -> Json:
+        """A model: its cost, its size, its card."""
+        return Json(model_released(found(name, "train", release, caller)))
+
+    @api.get(
+        "/train/{release}/card",
+        responses={200: {"description": "the model card", "content": _files("text/markdown")}},
+    )
+    def train_card(
+        name: str, release: str, format: Literal["json", "md"] = "json", caller: Caller = access.anyone
+    ) -> Response:
+        """The model card: what the weights may give away, how that is known, and what is not known."""
+        card = found(name, "train", release, caller).card()
+        return Json(card.to_dict()) if format == "json" else _file(card.to_markdown(), "card", "md")
+
+    @api.get(
+        "/train/{release}/weights",
+        response_class=Response,
+        responses={200: {"description": "the weights, as .npz", "content": _files("application/octet-stream")}},
+    )
+    def train_weights(name: str, release: str, caller: Caller = access.anyone) -> Response:
+        """The weights, for numpy.load."""
+        model = found(name, "train", release, caller)
+        with tempfile.TemporaryDirectory() as folder:
+            content = model.save(Path(folder) / "model.npz").read_bytes()
+        return _file(content, "model", "npz")
+
+    def record(name: str, kind: Kind, release: str, caller: Caller) -> Json:
+        curator = house.curator(name, caller)
+        answer = stored(_known(house, name, kind, release))
+        allotment = curator.ledger.account(name).budget.allotment(answer.allotment)
+        return Json(
+            {
+                "release": answer.release,
+                "dataset": answer.dataset,
+                "allotment": answer.allotment,
+                "digest": answer.digest,
+                "mechanism": answer.mechanism,
+                "charge": {"amount": str(answer.charge.amount), "delta": str(answer.charge.delta)},
+                "time": answer.time,
+                "result": answer.result,
+                "cost": price_text(allotment, answer.charge),
+                "remaining": price_text(allotment, curator.ledger.remaining(name, answer.allotment), "down"),
+            }
+        )
+
+    @api.get("/tree/{release}/record", responses=wire)
+    def tree_record(name: str, release: str, caller: Caller = access.anyone) -> Json:
+        """All that the books hold of a hierarchy: `discreet.connect` reads it."""
+        return record(name, "tree", release, caller)
+
+    @api.get("/synth/{release}/record", responses=wire)
+    def synth_record(name: str, release: str, caller: Caller = access.anyone) -> Json:
+        """All that the books hold of synthetic rows: `discreet.connect` reads it."""
+        return record(name, "synth", release, caller)
+
+    @api.get("/train/{release}/record", responses=wire)
+    def train_record(name: str, release: str, caller: Caller = access.anyone) -> Json:
+        """All that the books hold of a model: `discreet.connect` reads it."""
+        return record(name, "train", release, caller)
+
+    return api
+
+
+def _known(house: House, name: str, kind: Kind, release: str) -> Any:
+    known = house.stored(name, release)
+    result: Any = None if known is None else stored(known).result
+    if known is None or not isinstance(result, dict) or kind not in result:
+        raise MissingError("release", release, f"the id of a {_NOUNS[kind]}", "A job that runs has none yet.")
+    return known
+
+
+def _table(table: Release, format: TableFormat, name: str) -> Response:
+    if format == "json":
+        return Json(table.to_dict())
+    return _file(table.to_csv(), name, "csv") if format == "csv" else _parquet(table.to_arrow(), name)
+
+
+def _parquet(table: Any, name: str) -> Response:
+    import pyarrow.parquet
+
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(table, out)
+    return _file(out.getvalue(), name, "parquet")
+
+
+def _file(content: str | bytes, name: str, ending: str) -> Response:
+    kind = {"csv": _CSV, "parquet": _PARQUET, "md": "text/markdown; charset=utf-8"}.get(ending)
+    plain = "".join(one for one in name if one.isascii() and (one.isalnum() or one in "-_")) or "table"
+    headers = {"content-disposition": f'attachment; filename="{plain}.{ending}"'}
+    return Response(content, media_type=kind or "application/octet-stream", headers=headers)

@@ -1,0 +1,198 @@
+"""What the API answers, for its description: every body is one of these."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict
+
+__all__ = [
+    "PROBLEMS",
+    "DatasetTold",
+    "JobTold",
+    "Json",
+    "LedgerTold",
+    "PendingTold",
+    "PlanTold",
+    "ProblemTold",
+    "ReleaseTold",
+    "StoredTold",
+    "VerifyTold",
+    "WireTold",
+    "answers",
+]
+
+
+class Json(JSONResponse):
+    """JSON in which a number that is none (no bound, say) is null."""
+
+    def render(self, content: Any) -> bytes:
+        """The body."""
+        try:
+            return super().render(content)
+        except ValueError:
+            return json.dumps(_finite(content), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+class _Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class ProblemTold(_Open):
+    """What went wrong, in words that do not depend on the data. `field` names what is not allowed, if anything."""
+
+    error: str
+    message: str
+    field: str = ""
+    allowed: str = ""
+    hint: str = ""
+
+
+class _Amounts(_Open):
+    cap: float
+    spent: float
+    left: float
+
+
+class _Exact(_Open):
+    cap: str
+    spent: str
+    left: str
+
+
+class _Standing(_Open):
+    allotment: str
+    kind: str
+    currency: str
+    cap: float
+    spent: float
+    left: float
+    exact: _Exact
+    delta: _Amounts
+
+
+class DatasetTold(_Open):
+    """What is public of a dataset."""
+
+    dataset: str
+    unit: str
+    allotments: list[_Standing]
+
+
+class PlanTold(_Open):
+    """A plan: what it costs, how far answers may be off, and `text` for people."""
+
+    dataset: str
+    allotment: str
+    digest: str
+    text: str
+
+
+class ReleaseTold(_Open):
+    """A table that was released, with its intervals."""
+
+    id: str
+    dataset: str
+    keys: list[str]
+    outputs: list[str]
+    columns: dict[str, list[Any]]
+    confidence: float
+    cost: str
+    remaining: str
+
+
+class PendingTold(BaseModel):
+    """Not done yet: to be fetched by its id."""
+
+    release: str
+    text: str
+
+
+class JobTold(BaseModel):
+    """How far a long job is."""
+
+    dataset: str
+    release: str
+    kind: str
+    who: str
+    why: str
+    state: str
+    stage: str
+    progress: float | None
+    problem: str
+    begun: str
+    ended: str
+
+
+class StoredTold(_Open):
+    """What a long job made, without its numbers."""
+
+    id: str
+    dataset: str
+    cost: str
+    remaining: str
+
+
+class WireTold(_Open):
+    """A release as the books hold it."""
+
+    release: str
+    dataset: str
+    allotment: str
+    digest: str
+    mechanism: str
+    charge: dict[str, str]
+    time: str
+    result: dict[str, Any]
+    cost: str
+    remaining: str
+
+
+class LedgerTold(_Open):
+    """The books of a dataset."""
+
+    standing: list[_Standing]
+    records: list[dict[str, str]]
+
+
+class VerifyTold(BaseModel):
+    """Whether the books are whole."""
+
+    ok: bool
+    records: int
+    problems: list[str]
+
+
+_WORDS = {
+    400: "the request cannot be read",
+    401: "a valid token is needed",
+    403: "not with this token",
+    404: "there is no such thing",
+    405: "not by this method",
+    409: "the budget does not cover it; nothing was spent",
+    413: "the body is too large",
+    422: "not allowed; nothing was spent",
+    429: "too many requests",
+    500: "something went wrong, or a run failed after its cost was recorded",
+    501: "this server cannot do that",
+    503: "the ledger cannot be reached",
+}
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ProblemTold, "description": words} for status, words in _WORDS.items()
+}
+
+
+def answers(model: Any, words: str, status: int = 200, **others: Any) -> dict[int | str, dict[str, Any]]:
+    """The description of a good answer."""
+    return {status: {"model": model, "description": words}, **others}

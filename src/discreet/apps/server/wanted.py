@@ -1,0 +1,212 @@
+"""What a program may send to have a long job done: a hierarchy, synthetic rows, a model.
+
+Everything is plain values: no path is opened, no code is taken, and what would fill the machine is refused here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+
+from discreet.apps.cli.options import key_from
+from discreet.apps.described import synth_planned, train_planned, tree_planned
+from discreet.apps.server.asked import Amount, Text
+from discreet.curator import Curator
+from discreet.errors import InputError
+from discreet.query.key import Key
+from discreet.query.predicate import Predicate, predicate_from
+
+__all__ = ["Kind", "SynthAsked", "TrainAsked", "TreeAsked", "Wanted"]
+
+Kind = Literal["tree", "synth", "train"]
+Names = Annotated[list[Text], Field(max_length=1000)]
+Condition = Annotated[Text | dict[str, Any], Field(description="As text, 'age >= 18', or in the JSON form of a query.")]
+_NUMBERS = 20_000_000
+_FORM = re.compile(r"[^{}]*\{(:0?[0-9]{0,2}d?)?\}[^{}]*")  # a place for a number, and no more than that
+
+
+class Wanted(BaseModel):
+    """A job and its price. `release` is an id of the caller's choice, under which asking again is free."""
+
+    model_config = ConfigDict(extra="forbid")
+    kind: ClassVar[Kind]
+
+    where: Condition | None = None
+    epsilon: Amount = None
+    share: Amount = None
+    allotment: str | None = None
+    release: Annotated[str, Field(min_length=1, max_length=200, pattern="^[^/]+$")] | None = None
+    why: Annotated[str, Field(max_length=1000)] = ""
+
+    def offer(self, curator: Curator) -> Any:
+        """The plan, priced; nothing is read and nothing is spent."""
+        raise NotImplementedError
+
+    def described(self, offer: Any) -> dict[str, Any]:
+        """The plan as plain values, and in words."""
+        raise NotImplementedError
+
+    def _priced(self, *names: str) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("epsilon", "share", "allotment", *names)}
+
+
+class TreeAsked(Wanted):
+    """A hierarchy. `levels` are names, the widest first, or names with the length of their codes.
+
+    `by` is written as on the command line (`sex`, `age/10`) or in the JSON form of a query. `geography` is a public
+    table of columns, or a list of leaf codes; without it the schema declares the regions.
+    """
+
+    kind: ClassVar[Kind] = "tree"
+
+    levels: (
+        Annotated[list[Text], Field(min_length=1, max_length=20)]
+        | Annotated[dict[str, StrictInt], Field(min_length=1, max_length=20)]
+    )
+    by: Annotated[list[Text | dict[str, Any]], Field(max_length=20)] = []
+    column: Text | None = None
+    geography: dict[str, list[str]] | list[str] | None = None
+    sizes: Text | None = None
+    largest: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = None
+    cumulative: StrictBool = True
+    method: Text = "auto"
+    split: Text | dict[str, Amount] = "auto"
+    rho: Amount = None
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    noise: Text = "auto"
+
+    def offer(self, curator: Curator) -> Any:
+        """The plan, priced; nothing is read and nothing is spent."""
+        question = curator.tree(
+            self.levels,
+            by=[_key(one, curator) for one in self.by],
+            column=self.column,
+            geography=self.geography,
+            where=_condition(self.where),
+            sizes=self.sizes,
+            largest=self.largest,
+            cumulative=self.cumulative,
+        )
+        many = question.counted.tree.leaves * question.counted.cells
+        if many > _NUMBERS:
+            raise InputError("by", f"{many:,} numbers", f"at most {_NUMBERS:,} over HTTP")
+        price = self._priced("rho", "confidence", "noise", "method", "split")
+        return question.plan(**price)
+
+    def described(self, offer: Any) -> dict[str, Any]:
+        """The plan as plain values, and in words."""
+        return {**tree_planned(offer), "text": str(offer)}
+
+
+class SynthAsked(Wanted):
+    """Synthetic rows. `marginals` are columns to get right together, with `weights` if some matter more."""
+
+    kind: ClassVar[Kind] = "synth"
+
+    method: Text = "auto"
+    workload: Text | None = None
+    marginals: Annotated[list[Annotated[list[Text], Field(min_length=1, max_length=10)]], Field(max_length=5000)] = []
+    weights: Annotated[list[Annotated[float, Field(gt=0)]], Field(max_length=5000)] | None = None
+    columns: Names | None = None
+    bins: Annotated[StrictInt, Field(ge=1)] | dict[str, StrictInt] = 64
+    rows: StrictInt | None = None
+    impossible: Annotated[list[Condition], Field(max_length=100)] = []
+    keys: Annotated[dict[str, Text | StrictInt], Field(max_length=100)] | None = None
+    rho: Amount = None
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+
+    def offer(self, curator: Curator) -> Any:
+        """The plan, priced; nothing is read and nothing is spent."""
+        for name, form in (self.keys or {}).items():
+            if isinstance(form, str) and not (len(form) <= 100 and _FORM.fullmatch(form)):
+                raise InputError(f"keys.{name}", form, "text with one place for a number, such as P{:06d}")
+        question = curator.synthesize(
+            self.method,
+            workload=self._workload(),
+            columns=self.columns,
+            bins=self.bins,
+            rows=self.rows,
+            where=_condition(self.where),
+            impossible=[one for text in self.impossible if (one := _condition(text)) is not None],
+            keys=self.keys,
+        )
+        return question.plan(**self._priced("rho", "confidence"))
+
+    def _workload(self) -> Any:
+        if not self.marginals:
+            if self.weights is not None:
+                raise InputError("weights", self.weights, "one for each of marginals, which are absent")
+            return self.workload
+        if self.workload is not None:
+            raise InputError("workload", self.workload, "absent where marginals are given")
+        named = [tuple(one) for one in self.marginals]
+        if self.weights is None:
+            return named
+        if len(self.weights) != len(named):
+            raise InputError("weights", self.weights, f"{len(named)} of them, one for each of marginals")
+        return dict(zip(named, self.weights, strict=True))
+
+    def described(self, offer: Any) -> dict[str, Any]:
+        """The plan as plain values, and in words."""
+        return {**synth_planned(offer), "text": str(offer)}
+
+
+_SETTINGS = ("multiplier", "rate", "momentum", "optimizer", "schedule", "ema", "noise", "report_loss")
+
+
+class TrainAsked(Wanted):
+    """A model known by name, of a `target`. No code is taken from a caller."""
+
+    kind: ClassVar[Kind] = "train"
+
+    model: Literal["logistic", "mlp"] = "logistic"
+    target: Text
+    features: Names | None = None
+    hidden: Annotated[list[Annotated[StrictInt, Field(ge=1, le=1024)]], Field(max_length=4)] = []
+    examples: StrictInt | None = None
+    lot: Amount = None
+    probability: Amount = None
+    steps: Annotated[StrictInt, Field(ge=1, le=1_000_000)] | None = None
+    epochs: Amount = None
+    bound: Amount = 1.0
+    multiplier: Amount = None
+    rate: Amount = None
+    momentum: Amount = None
+    optimizer: Text | None = None
+    schedule: Text | None = None
+    ema: Amount = None
+    noise: Text | None = None
+    report_loss: Amount = None
+    delta: Amount = None
+
+    def offer(self, curator: Curator) -> Any:
+        """The plan, priced; nothing is read and nothing is spent."""
+        question = curator.train(
+            self.model,
+            target=self.target,
+            features=self.features,
+            where=_condition(self.where),
+            examples=self.examples,
+            lot=self.lot,
+            probability=self.probability,
+            steps=self.steps,
+            epochs=self.epochs,
+            hidden=self.hidden,
+            bound=1.0 if self.bound is None else self.bound,  # type: ignore[arg-type]
+            **{name: value for name in _SETTINGS if (value := getattr(self, name)) is not None},
+        )
+        return question.plan(**self._priced("delta"))
+
+    def described(self, offer: Any) -> dict[str, Any]:
+        """The plan as plain values, and in words."""
+        return {**train_planned(offer), "text": str(offer)}
+
+
+def _key(one: str | dict[str, Any], curator: Curator) -> Key:
+    return key_from(one, curator.schema) if isinstance(one, str) else Key.from_dict(one, curator.schema)
+
+
+def _condition(one: str | dict[str, Any] | None) -> str | Predicate | None:
+    return predicate_from(one) if isinstance(one, dict) else one
