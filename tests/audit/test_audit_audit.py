@@ -21,6 +21,8 @@ from discreet.noise.bernoulli import bernoulli
 pytestmark = pytest.mark.statistical
 SURE = 1 - 1e-10
 STEPS = 20
+# Bounds that are to come close have a mean and a deviation, measured in 20 audits each. What is asked for here lies
+# nine deviations and more below the mean, so that chance has nothing to say.
 
 
 def additive(noise, moved, width=1):
@@ -33,10 +35,10 @@ def additive(noise, moved, width=1):
 
 LAPLACE = additive(Laplace(STEPS), STEPS)
 CLAIMS = {
-    "laplace": (LAPLACE, Pure(1), 0.95, 1.0),
-    "laplace of unit scale": (additive(Laplace(1), 1), Pure(1), 0.95, 1.0),
-    "gaussian": (additive(Gaussian(STEPS * gaussian_sigma(1, 1e-5)), STEPS), (1, 1e-5), 0.378, 1.0),
-    "five numbers": (additive(Laplace(5), 1, 5), Pure(1), 0.75, 1.0),
+    "laplace": (LAPLACE, Pure(1), 0.90, 1.0),  # 0.976, give or take 0.008
+    "laplace of unit scale": (additive(Laplace(1), 1), Pure(1), 0.94, 1.0),  # 0.985, 0.004
+    "gaussian": (additive(Gaussian(STEPS * gaussian_sigma(1, 1e-5)), STEPS), (1, 1e-5), 0.15, 1.0),  # 0.556, 0.042
+    "five numbers": (additive(Laplace(5), 1, 5), Pure(1), 0.68, 1.0),  # 0.918, 0.022
 }
 
 
@@ -45,14 +47,14 @@ def response():
     return Pair(lambda runs: coin.release([1] * runs), lambda runs: coin.release([0] * runs))
 
 
-CLAIMS["randomized response"] = (response(), Pure("1.09862"), 1.069, math.log(3))
+CLAIMS["randomized response"] = (response(), Pure("1.09862"), 1.04, math.log(3))  # 1.085, 0.004
 
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_true_claims_stand_and_the_bound_comes_close(name):
     pair, claim, least, truth = CLAIMS[name]
     found = audit(pair, claim, runs=200_000, confidence=0.95)
-    assert found.found > least * 0.97  # what is wanted, less what luck may cost
+    assert found.found > least
     sure = audit(pair, claim, runs=50_000, confidence=SURE)
     assert not sure.violated
     assert sure.found <= truth
@@ -69,17 +71,17 @@ def skipping(value, share=0.01, scale=10**6):
 
 
 BROKEN = {
-    "sensitivity wrong by 2": (additive(Laplace(STEPS), 2 * STEPS), Pure(1), 1.9),
-    "inverted scale": (additive(Laplace("0.5"), 1), Pure("0.5"), 1.9),
+    "sensitivity wrong by 2": (additive(Laplace(STEPS), 2 * STEPS), Pure(1), 1.84),
+    "inverted scale": (additive(Laplace("0.5"), 1), Pure("0.5"), 1.84),
     "no noise at zero": (
         Pair(lambda runs: Laplace(1).release([1] * runs), lambda runs: np.zeros(runs, dtype=np.int64)),
         Pure(1),
-        9.0,
+        8.7,
     ),
-    "noise skipped in one run of a hundred": (Pair(skipping(10**6), skipping(0)), Pure(1), 4.9),
-    "the same on coarser steps": (Pair(skipping(1000, scale=1000), skipping(0, scale=1000)), Pure(1), 3.2),
-    "a tenth less noise": (LAPLACE, Laplace("200/9").loss(STEPS), 0.93),
-    "a tenth less Gaussian noise": (additive(Gaussian(18), STEPS), Gaussian(20).loss(STEPS), 1.0),
+    "noise skipped in one run of a hundred": (Pair(skipping(10**6), skipping(0)), Pure(1), 4.7),
+    "the same on coarser steps": (Pair(skipping(1000, scale=1000), skipping(0, scale=1000)), Pure(1), 1.9),  # 3.6, 0.15
+    "a tenth less noise": (LAPLACE, Laplace("200/9").loss(STEPS), 0.9),
+    "a tenth less Gaussian noise": (additive(Gaussian(18), STEPS), Gaussian(20).loss(STEPS), 0.97),
     "noise in floats": (
         Pair(lambda runs: 1 + _float_laplace(runs), lambda runs: 0 + _float_laplace(runs)),
         Pure(1),
@@ -95,9 +97,9 @@ def _float_laplace(runs):
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_mechanisms_are_caught(name):
     pair, claim, least = BROKEN[name]
-    found = audit(pair, claim, runs=200_000, confidence=SURE)
+    found = audit(pair, claim, runs=200_000, confidence=1 - 1e-6)  # eight deviations and more above every claim
     assert found.violated
-    assert audit(pair, claim, runs=200_000, confidence=0.95).found > least * 0.97
+    assert audit(pair, claim, runs=200_000, confidence=0.95).found > least
     assert "too well" in found.sentence()
     assert "proved" not in found.sentence()
     early = audit_until_sure(pair, claim, most_runs=400_000, confidence=SURE)
@@ -221,7 +223,7 @@ def test_neighbours_differ_by_one_person():
 
 
 def test_a_finding_as_plain_values():
-    found = audit(LAPLACE, Pure(1), runs=5_000, name="noise").to_dict()
+    found = audit(LAPLACE, Pure(1), runs=5_000, confidence=SURE, name="noise").to_dict()
     assert found["claimed_epsilon"] == 1
     assert found["violated"] is False
     assert found["name"] == "noise"
