@@ -11,9 +11,10 @@ import typer
 
 from discreet import __version__
 from discreet.apps.cli import ask, attack, audit, calibrate, demo, ledger, risk, serve, survey, synth, train, tree
+from discreet.apps.cli.examples import adorn, epilog
 from discreet.errors import BudgetError, DiscreetError, InputError
 
-__all__ = ["app", "main"]
+__all__ = ["app", "exit_code", "main"]
 
 # The root of usage errors, wherever this version of typer keeps its click.
 _UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
@@ -24,13 +25,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="A trusted curator in a box: private answers, priced before they are asked.",
-    epilog="Start with: discreet demo",
+    epilog=epilog(""),
 )
-app.command("init", epilog="Example: discreet init visits.csv")(ask.init)
-app.command("plan", epilog="Example: discreet plan visits.csv count 'mean(cost)' --by county --epsilon 0.5")(ask.plan)
-app.command("ask", epilog="Example: discreet ask visits.csv count --by county --within 25")(ask.ask)
-_SQL = "Example: discreet sql visits.csv 'SELECT county, COUNT(*) FROM visits GROUP BY county' --epsilon 0.1"
-app.command("sql", epilog=_SQL)(ask.sql)
+app.command("init")(ask.init)
+app.command("plan")(ask.plan)
+app.command("ask")(ask.ask)
+app.command("sql")(ask.sql)
 app.add_typer(tree.app, name="tree")
 app.add_typer(synth.app, name="synth")
 app.add_typer(train.app, name="train")
@@ -38,12 +38,13 @@ app.add_typer(survey.app, name="survey")
 app.add_typer(ledger.releases_app, name="releases")
 app.add_typer(ledger.ledger_app, name="ledger")
 app.add_typer(calibrate.app, name="calibrate")
-app.command("risk", epilog="Example: discreet risk data.csv --quasi age,zip,sex --sensitive diagnosis")(risk.risk)
+app.command("risk")(risk.risk)
 app.add_typer(attack.app, name="attack")
 app.add_typer(audit.app, name="audit")
-app.command("serve", epilog="Example: discreet serve people.csv --port 8000")(serve.serve)
+app.command("serve")(serve.serve)
 app.add_typer(serve.token_app, name="token")
-app.command("demo", epilog="Example: discreet demo --folder demo")(demo.demo)
+app.command("demo")(demo.demo)
+adorn(app)
 
 
 def _version(wanted: bool) -> None:
@@ -75,7 +76,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(1)
     except DiscreetError as problem:
         _complain(type(problem).__name__, str(problem), words)
-        sys.exit(3 if isinstance(problem, BudgetError) else 2 if isinstance(problem, InputError) else 1)
+        sys.exit(exit_code(problem))
+
+
+def exit_code(problem: DiscreetError) -> int:
+    """What the command exits with after an error: see `discreet.apps.cli.examples.CODES`."""
+    return 3 if isinstance(problem, BudgetError) else 2 if isinstance(problem, InputError) else 1
 
 
 def _complain(kind: str, message: str, words: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from discreet.apps.attacks.inversion import faces_inverted
 from discreet.apps.attacks.membership import model_attacked, roc_picture, rows_attacked
+from discreet.apps.cli.completing import offered
 from discreet.apps.cli.output import AsJson, say, show_json, show_table, working
 from discreet.errors import InputError, MissingExtraError
 from discreet.noise.bits import SystemBits
@@ -29,9 +30,7 @@ Epsilon = Annotated[float, typer.Option(help="The budget under which the same at
 Picture = Annotated[Path | None, typer.Option(help="Where to draw it: .html, .svg or .png.")]
 
 
-@app.command(
-    "link", epilog="Example: discreet attack link patients.csv voters.csv --on age,zip,sex --sensitive diagnosis"
-)
+@app.command("link")
 def link(
     released: Annotated[Path, typer.Argument(help="A table without names.")],
     register: Annotated[Path, typer.Argument(help="A table with names, or any other that people are in.")],
@@ -50,11 +49,16 @@ def link(
     say("Try again with coarser columns: discreet risk --k 5 --register. Or publish counts under a budget instead.")
 
 
-@app.command("reconstruct", epilog="Example: discreet attack reconstruct --people 1000 --epsilon 1 --picture bits.svg")
+@app.command("reconstruct")
 def reconstruct(
     people: Annotated[int, typer.Option(help="How many people, each with one secret bit.")] = 1000,
     questions: Annotated[int | None, typer.Option(help="Counts over random halves; four a person by default.")] = None,
-    way: Annotated[str, typer.Option(help="squares (least squares) or program (linear program).")] = "squares",
+    way: Annotated[
+        str,
+        typer.Option(
+            help="squares (least squares) or program (linear program).", autocompletion=offered("squares", "program")
+        ),
+    ] = "squares",
     epsilon: Epsilon = 1.0,
     picture: Picture = None,
     as_json: AsJson = False,
@@ -73,7 +77,7 @@ def reconstruct(
     say("Coin flips find half. A budget makes the error grow with the number of questions: asking more does not help.")
 
 
-@app.command("census", epilog="Example: discreet attack census --blocks 10 --people 7")
+@app.command("census")
 def census(
     blocks: Annotated[int, typer.Option(help="How many made-up blocks to attack.")] = 10,
     people: Annotated[int, typer.Option(help="People in each.")] = 7,
@@ -91,7 +95,7 @@ def census(
         say(found.explain())
 
 
-@app.command("difference", epilog="Example: discreet attack difference --people 1000 --epsilon 0.5")
+@app.command("difference")
 def difference(
     people: Annotated[int, typer.Option(help="How many people, each with one secret bit; all are attacked.")] = 1000,
     epsilon: Epsilon = 1.0,
@@ -108,9 +112,16 @@ def difference(
         say(found.explain())
 
 
-@app.command("membership", epilog="Example: discreet attack membership --of model --epsilon 1 --picture roc.svg")
+@app.command("membership")
 def membership(
-    of: Annotated[str, typer.Option("--of", help="model (a trained network) or rows (a synthetic table).")] = "model",
+    of: Annotated[
+        str,
+        typer.Option(
+            "--of",
+            help="model (a trained network) or rows (a synthetic table).",
+            autocompletion=offered("model", "rows"),
+        ),
+    ] = "model",
     people: Annotated[int, typer.Option(help="How many made-up people are in the data.")] = 500,
     epsilon: Epsilon = 1.0,
     picture: Picture = None,
@@ -129,7 +140,7 @@ def membership(
         say(found.explain())
 
 
-@app.command("inversion", epilog="Example: discreet attack inversion --people 20 --epsilon 1 --picture faces.png")
+@app.command("inversion")
 def inversion(
     people: Annotated[int, typer.Option(help="How many made-up people the classifier tells apart.")] = 20,
     epsilon: Epsilon = 1.0,

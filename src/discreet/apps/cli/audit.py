@@ -21,7 +21,7 @@ Html = Annotated[Path | None, typer.Option("--html", help="Also write a report t
 VIOLATED = 4
 
 
-@app.command("self", epilog="Example: discreet audit self --tier 1 --html audit.html")
+@app.command("self")
 def self_audit(
     tier: Annotated[int, typer.Option(help="1: half a minute, 2: ten minutes, 3: a night.")] = 1,
     only: Annotated[str, typer.Option(help="Only what has this in its name or kind.")] = "",
@@ -56,7 +56,7 @@ def self_audit(
         raise typer.Exit(VIOLATED if found.violations else 1)
 
 
-@app.command("run", epilog="Example: discreet audit run --module my.mechanism --html audit.html")
+@app.command("run")
 def run(
     module: Annotated[str, typer.Option(help="Dotted name or .py file that defines claim, neighbours and mechanism.")],
     runs: Annotated[int, typer.Option(help="Runs on either of two neighbours.")] = 200_000,

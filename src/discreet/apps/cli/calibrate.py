@@ -38,7 +38,7 @@ Outputs = Annotated[int, typer.Option(help="How many outputs must hold at once."
 Confidence = Annotated[float, typer.Option(help="Between 0 and 1.")]
 
 
-@app.command("noise", epilog="Example: discreet calibrate noise --epsilon 1 --delta 1e-6")
+@app.command("noise")
 def noise(
     epsilon: Epsilon = None,
     delta: Delta = None,
@@ -75,7 +75,7 @@ def noise(
     say(f"{together} within +-{error:,} with probability {percent(confidence)}.")
 
 
-@app.command("budget", epilog="Example: discreet calibrate budget --within 25 --outputs 50")
+@app.command("budget")
 def budget(
     within: Annotated[str, typer.Option(help="The half-width wanted, in steps.")],
     each: Each = 1,
@@ -96,7 +96,7 @@ def budget(
     show_table(f"Within +-{within} with probability {percent(confidence)}{several}", ["noise", "costs"], rows)
 
 
-@app.command("odds", epilog="Example: discreet calibrate odds --epsilon 1 --prior 0.02")
+@app.command("odds")
 def odds(
     epsilon: Annotated[str, typer.Option(help="Privacy loss.")],
     delta: Delta = None,
@@ -120,7 +120,7 @@ def odds(
     say(f"Someone guessing whether you are in the data is right at most {percent(guess, direction='up')} of the time.")
 
 
-@app.command("convert", epilog="Example: discreet calibrate convert --rho 0.1 --delta 1e-6")
+@app.command("convert")
 def convert(
     delta: Annotated[str, typer.Option(help="Chance of failure.")],
     epsilon: Epsilon = None,
@@ -140,9 +140,7 @@ def convert(
     say(f"rho = {readable(concentrated.rho)}; epsilon = {readable(claim.epsilon)} at delta = {readable(claim.delta)}")
 
 
-@app.command(
-    "training", epilog="Example: discreet calibrate training --epsilon 2 --delta 1e-5 --rate 0.01 --steps 6000"
-)
+@app.command("training")
 def training(
     epsilon: Annotated[str, typer.Option(help="Privacy loss of the whole run.")],
     delta: Annotated[str, typer.Option(help="Chance of failure.")],

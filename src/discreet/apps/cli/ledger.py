@@ -8,6 +8,7 @@ from typing import Annotated, cast
 import typer
 
 from discreet.accounting.words import readable
+from discreet.apps.cli.completing import datasets, offered, releases
 from discreet.apps.cli.output import AsJson, say, show_json, show_release, show_table
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.account import Standing
@@ -25,7 +26,7 @@ ledger_app = typer.Typer(no_args_is_help=True, help="Budgets and charges: show, 
 releases_app = typer.Typer(no_args_is_help=True, help="Stored releases, read again for free: list, show.")
 
 Place = Annotated[str, typer.Option("--ledger", envvar="DISCREET_LEDGER", help="A path or postgresql://...")]
-Dataset = Annotated[str | None, typer.Option(help="Only this dataset.")]
+Dataset = Annotated[str | None, typer.Option(help="Only this dataset.", autocompletion=datasets)]
 
 
 def books(place: str) -> Ledger:
@@ -35,7 +36,7 @@ def books(place: str) -> Ledger:
     return Ledger.open(place)
 
 
-@ledger_app.command("show", epilog="Example: discreet ledger show --ledger discreet.db")
+@ledger_app.command("show")
 def show(ledger: Place = "discreet.db", dataset: Dataset = None, as_json: AsJson = False) -> None:
     """Every budget, what is left of it, and every charge."""
     opened = books(ledger)
@@ -69,7 +70,7 @@ def show(ledger: Place = "discreet.db", dataset: Dataset = None, as_json: AsJson
     show_table("Charges", ["time", "dataset", "allotment", "cost", "who", "why", "release", "outcome"], lines)
 
 
-@ledger_app.command("verify", epilog="Example: discreet ledger verify --ledger discreet.db")
+@ledger_app.command("verify")
 def verify(ledger: Place = "discreet.db", as_json: AsJson = False) -> None:
     """Check every record, sum and cap again; exit code 1 if anything is wrong."""
     result = books(ledger).verify()
@@ -85,11 +86,16 @@ def verify(ledger: Place = "discreet.db", as_json: AsJson = False) -> None:
     say(f"Head: {result.head.sequence} {result.head.hash}")
 
 
-@ledger_app.command("export", epilog="Example: discreet ledger export --format registry > deployment.yaml")
+@ledger_app.command("export")
 def export(
     ledger: Place = "discreet.db",
     kind: Annotated[
-        str, typer.Option("--format", help="json, csv or registry (YAML for a deployments registry).")
+        str,
+        typer.Option(
+            "--format",
+            help="json, csv or registry (YAML for a deployments registry).",
+            autocompletion=offered("json", "csv", "registry"),
+        ),
     ] = "json",
 ) -> None:
     """The whole ledger as text."""
@@ -107,11 +113,18 @@ def list_releases(ledger: Place = "discreet.db", dataset: Dataset = None, as_jso
     show_table("Releases", ["id", "time", "dataset", "who", "why"], rows)
 
 
-@releases_app.command("show", epilog="Example: discreet releases show 3f2a... --format csv")
+@releases_app.command("show")
 def show_one(
-    release: Annotated[str, typer.Argument(help="Release id (see: discreet releases list).")],
+    release: Annotated[str, typer.Argument(help="Release id (see: discreet releases list).", autocompletion=releases)],
     ledger: Place = "discreet.db",
-    kind: Annotated[str, typer.Option("--format", help="table, csv, json or markdown.")] = "table",
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="table, csv, json or markdown.",
+            autocompletion=offered("table", "csv", "json", "markdown"),
+        ),
+    ] = "table",
     as_json: AsJson = False,
 ) -> None:
     """A stored release, at no cost."""

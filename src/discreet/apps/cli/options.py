@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from discreet.apps.cli.completing import allotments, columns, offered, schema_path
 from discreet.core.exact import Number
 from discreet.curator import Curator, open_curator
 from discreet.errors import InputError
@@ -47,7 +47,8 @@ Outputs = Annotated[
     list[str] | None,
     typer.Argument(
         help="What to compute: count, people, sum(COLUMN), mean(...), variance(...), std(...), median(...), "
-        "quantile(COLUMN,0.9); mean(COLUMN,private) searches for bounds; NAME=... names it."
+        "quantile(COLUMN,0.9); mean(COLUMN,private) searches for bounds; NAME=... names it.",
+        autocompletion=offered("count", "people"),
     ),
 ]
 SchemaFile = Annotated[str | None, typer.Option("--schema", envvar="DISCREET_SCHEMA", help="discreet.toml by default.")]
@@ -64,6 +65,7 @@ By = Annotated[
         "--by",
         help="Group by COLUMN, COLUMN/WIDTH, COLUMN/month, COLUMN/0,18,65,100; COLUMN? discovers its values (see "
         "--delta); repeat for more.",
+        autocompletion=columns,
     ),
 ]
 Where = Annotated[str | None, typer.Option(help="Condition, such as \"age >= 18 and sex = 'female'\".")]
@@ -72,23 +74,24 @@ Rho = Annotated[str | None, typer.Option(help="Price as zCDP rho.")]
 Share = Annotated[str | None, typer.Option(help="Price as a share of the allotment, such as 0.1.")]
 Within = Annotated[str | None, typer.Option(help="Accuracy wanted: the half-width of every interval.")]
 Delta = Annotated[str | None, typer.Option(help="Beside the price, for discovered values: such as 1e-7.")]
-Top = Annotated[str | None, typer.Option("--top", help="Instead of outputs: the most common values of COLUMN.")]
+Top = Annotated[
+    str | None,
+    typer.Option("--top", help="Instead of outputs: the most common values of COLUMN.", autocompletion=columns),
+]
 TopK = Annotated[int, typer.Option("--k", help="How many of them.")]
 Confidence = Annotated[float, typer.Option(help="Confidence of the intervals.")]
-Noise = Annotated[str, typer.Option(help="auto, laplace or gaussian.")]
-Allotment = Annotated[str | None, typer.Option(help="Which part of the budget pays; needed only if there are several.")]
+Noise = Annotated[
+    str, typer.Option(help="auto, laplace or gaussian.", autocompletion=offered("auto", "laplace", "gaussian"))
+]
+Allotment = Annotated[
+    str | None,
+    typer.Option(help="Which part of the budget pays; needed only if there are several.", autocompletion=allotments),
+]
 
 
 def curator_at(data: str, schema: str | None, ledger: str | None, table: str | None) -> Curator:
     """The curator of the data named on the command line."""
-    return open_curator(data, _schema_path(data, schema), ledger=ledger, table=table)
-
-
-def _schema_path(data: str, schema: str | None) -> Path:
-    if schema is not None:
-        return Path(schema)
-    beside = Path(data).parent / "discreet.toml" if "://" not in data else Path("discreet.toml")
-    return beside if beside.exists() and not Path("discreet.toml").exists() else Path("discreet.toml")
+    return open_curator(data, schema_path(data, schema), ledger=ledger, table=table)
 
 
 def offer_for(

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.apps.cli.completing import offered
 from discreet.apps.cli.output import AsJson, say, show_json, working
 from discreet.errors import InputError
 from discreet.risk.anonymity import anonymity
@@ -23,7 +24,13 @@ Sensitive = Annotated[str | None, typer.Option(help="Columns that must not be le
 Few = Annotated[int, typer.Option(help="Try every set of up to this many columns by itself.")]
 Population = Annotated[int | None, typer.Option(help="Size of the population that the rows are a sample of.")]
 K = Annotated[int | None, typer.Option("--k", help="Coarsen until every row looks like at least k - 1 others.")]
-Method = Annotated[str, typer.Option(help="lattice: whole columns, least loss; mondrian: boxes of nearby rows.")]
+Method = Annotated[
+    str,
+    typer.Option(
+        help="lattice: whole columns, least loss; mondrian: boxes of nearby rows.",
+        autocompletion=offered("lattice", "mondrian"),
+    ),
+]
 Redact = Annotated[float, typer.Option(help="Part of the rows that may be left out instead (lattice).")]
 Drop = Annotated[str | None, typer.Option(help="Columns to leave out of the result, such as name,ssn.")]
 Out = Annotated[Path | None, typer.Option(help="Where to write the coarsened table: .csv or .parquet.")]

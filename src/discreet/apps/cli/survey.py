@@ -21,7 +21,7 @@ File = Annotated[Path, typer.Argument(help="The survey, a TOML file.")]
 Kept = Annotated[str, typer.Argument(help="Reports: a .db file or postgresql://..., or a .parquet or .csv export.")]
 
 
-@app.command("new", epilog="Example: discreet survey new survey.toml")
+@app.command("new")
 def new(path: Annotated[Path, typer.Argument(help="File to write.")] = Path("survey.toml")) -> None:
     """Write a survey to start from, with comments that say what can be changed."""
     if path.exists():
@@ -32,7 +32,7 @@ def new(path: Annotated[Path, typer.Argument(help="File to write.")] = Path("sur
     say(f"Wrote {path}. Edit it, then: discreet survey plan {path} --people 1000")
 
 
-@app.command("plan", epilog="Example: discreet survey plan survey.toml --people 5000 --within 0.03")
+@app.command("plan")
 def plan(
     file: File,
     people: Annotated[int, typer.Option(help="How many people are expected to answer.")] = 1000,
@@ -55,7 +55,7 @@ def plan(
         say(line)
 
 
-@app.command("serve", epilog="Example: discreet survey serve survey.toml --db reports.db --port 8321")
+@app.command("serve")
 def serve(
     file: File,
     db: Annotated[str, typer.Option(help="Where reports are kept: a file, or postgresql://...")] = "reports.db",
@@ -92,7 +92,7 @@ def serve(
         reports.close()
 
 
-@app.command("estimate", epilog="Example: discreet survey estimate survey.toml reports.db --plot results.svg")
+@app.command("estimate")
 def estimate(
     file: File,
     reports: Kept,
@@ -118,7 +118,7 @@ def estimate(
         say(f"Wrote {drawn}")
 
 
-@app.command("export", epilog="Example: discreet survey export survey.toml reports.db reports.parquet")
+@app.command("export")
 def export(
     file: File,
     reports: Annotated[str, typer.Argument(help="Reports: a .db file or postgresql://...")],

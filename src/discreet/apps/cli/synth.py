@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from discreet.apps.cli.ask import ReleaseId, Why, Yes
+from discreet.apps.cli.completing import columns, offered, releases
 from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.options import (
     Allotment,
@@ -29,6 +30,7 @@ from discreet.apps.cli.options import (
 )
 from discreet.apps.cli.output import AsJson, say, show_json
 from discreet.apps.cli.synth_report import report
+from discreet.apps.described import synth_planned, synth_released
 from discreet.core.progress import listening
 from discreet.errors import InputError
 from discreet.synth.offer import SynthOffer
@@ -39,13 +41,29 @@ __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Synthetic tables: plan, run, show, report.")
 
-MethodName = Annotated[str, typer.Option("--method", help="auto, or a method by name: mosaic, aim, mst, independent.")]
-Workload = Annotated[str, typer.Option(help="What to get right: pairs or triples of columns.")]
+MethodName = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        help="auto, or a method by name: mosaic, aim, mst, independent, rap.",
+        autocompletion=offered("auto", "mosaic", "aim", "mst", "independent", "rap"),
+    ),
+]
+Workload = Annotated[
+    str,
+    typer.Option(help="What to get right: pairs or triples of columns.", autocompletion=offered("pairs", "triples")),
+]
 Marginals = Annotated[
     list[str] | None,
-    typer.Option("--marginal", help="Instead of --workload: columns to get right together, age,pay; repeat for more."),
+    typer.Option(
+        "--marginal",
+        help="Instead of --workload: columns to get right together, age,pay; repeat for more.",
+        autocompletion=columns,
+    ),
 ]
-Columns = Annotated[str | None, typer.Option(help="Columns to make, age,sex,pay; all by default.")]
+Columns = Annotated[
+    str | None, typer.Option(help="Columns to make, age,sex,pay; all by default.", autocompletion=columns)
+]
 Bins = Annotated[
     list[str] | None,
     typer.Option("--bins", help="In how many bins numbers and days are told apart: 32, or age=16; repeat for more."),
@@ -61,7 +79,7 @@ Keys = Annotated[
 Out = Annotated[Path | None, typer.Option(help="File for the rows: .csv or .parquet.")]
 
 
-@app.command("plan", epilog="Example: discreet synth plan people.csv --epsilon 1 --impossible 'age < 16 and hours > 0'")
+@app.command("plan")
 def plan(
     data: Data,
     method: MethodName = "auto",
@@ -89,12 +107,12 @@ def plan(
     price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "allotment": allotment}
     offer = _offer((data, schema, ledger, table), asked, price)
     if as_json:
-        show_json(_described(offer))
+        show_json(synth_planned(offer))
     else:
         say(str(offer))
 
 
-@app.command("run", epilog="Example: discreet synth run people.csv --epsilon 1 --out rows.csv")
+@app.command("run")
 def run(
     data: Data,
     method: MethodName = "auto",
@@ -136,9 +154,9 @@ def run(
     _deliver(answer, out, as_json)
 
 
-@app.command("show", epilog="Example: discreet synth show 8f1d2c... --out rows.parquet")
+@app.command("show")
 def show(
-    identity: Annotated[str, typer.Argument(help="Id of released rows.")],
+    identity: Annotated[str, typer.Argument(help="Id of released rows.", autocompletion=releases)],
     ledger: Place = "discreet.db",
     out: Out = None,
     as_json: AsJson = False,
@@ -148,7 +166,7 @@ def show(
     _deliver(synthetic_release_of(books(ledger), identity), out, as_json)
 
 
-app.command("report", epilog='Example: discreet synth report 8f1d2c... --ask "age >= 25" --out report.html')(report)
+app.command("report")(report)
 
 
 def _offer(
@@ -200,47 +218,11 @@ def _fit_for_rows(out: Path | None) -> None:
         raise InputError("--out", str(out), "a file in a folder that exists", "Nothing was spent.")
 
 
-def _described(offer: SynthOffer) -> dict[str, Any]:
-    plan = offer.plan
-    return {
-        "dataset": plan.dataset,
-        "allotment": plan.allotment.name,
-        "currency": plan.allotment.currency,
-        "cost": float(plan.charge.amount),
-        "exact_cost": str(plan.charge.amount),
-        "method": plan.method,
-        "why": offer.why,
-        "rows": plan.rows,
-        "columns": dict(zip(plan.domain.names, plan.domain.sizes, strict=True)),
-        "marginals": len(plan.workload),
-        "left_out": [[plan.domain.names[column] for column in one] for one in offer.left_out],
-        "confidence": plan.confidence,
-        "expected": {
-            kind: {"marginals": scale.marginals, "noise": scale.noise, "half_width": scale.half_width}
-            for kind, scale in offer.expected.items()
-        },
-        "digest": plan.digest,
-        "query": plan.query,
-    }
-
-
 def _deliver(answer: SyntheticRelease, out: Path | None, as_json: bool) -> None:
     if out is not None:
         answer.save(out)
     if as_json:
-        show_json(
-            {
-                "id": answer.id,
-                "dataset": answer.dataset,
-                "cost": answer.cost,
-                "remaining": answer.remaining,
-                "method": answer.method,
-                "rows": len(answer),
-                "columns": list(answer.columns),
-                "notes": list(answer.notes),
-                "file": None if out is None else str(out),
-            }
-        )
+        show_json({**synth_released(answer), "file": None if out is None else str(out)})
         return
     say(repr(answer))
     for note in answer.notes:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.apps.cli.completing import releases
 from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.options import Confidence
 from discreet.apps.cli.output import AsJson, say, show_json, working
@@ -27,7 +28,7 @@ Against = Annotated[
 
 
 def report(
-    identity: Annotated[str, typer.Argument(help="Id of released rows.")],
+    identity: Annotated[str, typer.Argument(help="Id of released rows.", autocompletion=releases)],
     asks: Asks = None,
     copies: Annotated[int, typer.Option(help="How many other tables are drawn, to show how much is chance.")] = 6,
     confidence: Confidence = 0.95,

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.apps.cli.ask import ReleaseId, Why, Yes
+from discreet.apps.cli.completing import columns, offered, releases
 from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.options import Allotment, Data, LedgerPlace, SchemaFile, Share, Table, Where, curator_at
 from discreet.apps.cli.output import AsJson, say, show_json
 from discreet.apps.cli.train_progress import training
+from discreet.apps.described import model_released, train_planned
 from discreet.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -24,9 +26,12 @@ __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Models with an epsilon: plan, run, show, card, predict.")
 
-Target = Annotated[str, typer.Option(help="The column to tell from the others.")]
-Features = Annotated[str | None, typer.Option(help="Columns the model sees, age,sex,pay; all others by default.")]
-ModelName = Annotated[str, typer.Option("--model", help="logistic or mlp.")]
+Target = Annotated[str, typer.Option(help="The column to tell from the others.", autocompletion=columns)]
+Features = Annotated[
+    str | None,
+    typer.Option(help="Columns the model sees, age,sex,pay; all others by default.", autocompletion=columns),
+]
+ModelName = Annotated[str, typer.Option("--model", help="logistic or mlp.", autocompletion=offered("logistic", "mlp"))]
 Hidden = Annotated[str | None, typer.Option(help="Sizes of an mlp's hidden layers: 64 or 128,64.")]
 Examples = Annotated[
     int | None, typer.Option(help="About how many rows there are, as far as the public knows; else a count is bought.")
@@ -39,10 +44,22 @@ Multiplier = Annotated[str | None, typer.Option(help="Noise, in clipping bounds;
 Bound = Annotated[str, typer.Option(help="How long the gradient of one example may be.")]
 Rate = Annotated[str | None, typer.Option(help="Learning rate.")]
 Momentum = Annotated[str | None, typer.Option(help="Momentum of sgd.")]
-OptimizerName = Annotated[str | None, typer.Option("--optimizer", help="sgd or adam.")]
-Schedule = Annotated[str | None, typer.Option(help="constant, cosine or linear.")]
+OptimizerName = Annotated[
+    str | None, typer.Option("--optimizer", help="sgd or adam.", autocompletion=offered("sgd", "adam"))
+]
+Schedule = Annotated[
+    str | None,
+    typer.Option(help="constant, cosine or linear.", autocompletion=offered("constant", "cosine", "linear")),
+]
 Ema = Annotated[str | None, typer.Option(help="Decay of the average of the weights, such as 0.99.")]
-NoiseMode = Annotated[str | None, typer.Option("--noise", help="device (floating point) or exact (proven, slower).")]
+NoiseMode = Annotated[
+    str | None,
+    typer.Option(
+        "--noise",
+        help="device (floating point) or exact (proven, slower).",
+        autocompletion=offered("device", "exact"),
+    ),
+]
 ReportLoss = Annotated[
     str | None, typer.Option(help="Largest loss that counts: shows a noisy mean loss, for 0.8% more noise.")
 ]
@@ -51,11 +68,8 @@ Delta = Annotated[str | None, typer.Option(help="Its delta; by default as large 
 CheckpointFile = Annotated[Path | None, typer.Option(help="File to keep the run in, so that it survives a crash.")]
 Out = Annotated[Path | None, typer.Option(help="File for the weights (.npz); the model card goes beside it.")]
 
-_PLAN = "Example: discreet train plan people.csv --target income --examples 30000 --epsilon 1"
-_RUN = "Example: discreet train run people.csv --target income --examples 30000 --epsilon 1 --out model.npz"
 
-
-@app.command("plan", epilog=_PLAN)
+@app.command("plan")
 def plan(
     data: Data,
     target: Target,
@@ -89,12 +103,12 @@ def plan(
     """What a model would cost. Spends nothing, reads nothing."""
     offer = _offer(dict(locals()))
     if as_json:
-        show_json(_described(offer))
+        show_json(train_planned(offer))
     else:
         say(str(offer))
 
 
-@app.command("run", epilog=_RUN)
+@app.command("run")
 def run(
     data: Data,
     target: Target,
@@ -146,9 +160,9 @@ def run(
     _deliver(answer, out, as_json)
 
 
-@app.command("show", epilog="Example: discreet train show 8f1d2c... --out model.npz")
+@app.command("show")
 def show(
-    identity: Annotated[str, typer.Argument(help="Id of a released model.")],
+    identity: Annotated[str, typer.Argument(help="Id of a released model.", autocompletion=releases)],
     ledger: Place = "discreet.db",
     out: Out = None,
     as_json: AsJson = False,
@@ -158,9 +172,9 @@ def show(
     _deliver(_released(ledger, identity), out, as_json)
 
 
-@app.command("card", epilog="Example: discreet train card 8f1d2c...")
+@app.command("card")
 def card(
-    identity: Annotated[str, typer.Argument(help="Id of a released model.")],
+    identity: Annotated[str, typer.Argument(help="Id of a released model.", autocompletion=releases)],
     ledger: Place = "discreet.db",
     as_json: AsJson = False,
 ) -> None:
@@ -172,9 +186,9 @@ def card(
         say(found.to_markdown())
 
 
-@app.command("predict", epilog="Example: discreet train predict 8f1d2c... new.csv --out told.csv")
+@app.command("predict")
 def predict(
-    identity: Annotated[str, typer.Argument(help="Id of a released model.")],
+    identity: Annotated[str, typer.Argument(help="Id of a released model.", autocompletion=releases)],
     rows: Annotated[Path, typer.Argument(help="CSV or Parquet file of rows that are yours to see.")],
     ledger: Place = "discreet.db",
     out: Annotated[Path | None, typer.Option(help="CSV file for what the model tells.")] = None,
@@ -227,23 +241,6 @@ def _sizes(text: str | None) -> tuple[int, ...]:
         raise InputError("--hidden", text, "sizes of layers, such as 64 or 128,64") from None
 
 
-def _described(offer: TrainOffer) -> dict[str, Any]:
-    plan = offer.plan
-    return {
-        "dataset": plan.dataset,
-        "allotment": plan.allotment.name,
-        "epsilon": float(plan.charge.amount),
-        "exact_epsilon": str(plan.charge.amount),
-        "delta": float(plan.charge.delta),
-        "inputs": list(plan.encoding.labels),
-        "classes": list(plan.encoding.classes),
-        "recipe": plan.recipe.to_dict(),
-        "count_epsilon": None if plan.count is None else float(plan.count),
-        "warnings": list(offer.warnings),
-        "digest": plan.digest,
-    }
-
-
 def _released(ledger: str, identity: str) -> ModelRelease:
     opened = books(ledger)
     try:
@@ -280,18 +277,7 @@ def _deliver(answer: ModelRelease, out: Path | None, as_json: bool) -> None:
     if out is not None:
         answer.save(out)
     if as_json:
-        show_json(
-            {
-                "id": answer.id,
-                "dataset": answer.dataset,
-                "cost": answer.cost,
-                "remaining": answer.remaining,
-                "weights": sum(int(one.size) for one in answer.weights),
-                "losses": answer.losses,
-                "file": None if out is None else str(out),
-                "card": answer.card().to_dict(),
-            }
-        )
+        show_json({**model_released(answer), "file": None if out is None else str(out)})
         return
     say(repr(answer))
     if answer.losses:

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from discreet.apps.cli.ask import ReleaseId, Why, Yes
+from discreet.apps.cli.completing import columns, offered, releases
 from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.options import (
     Allotment,
@@ -30,6 +31,7 @@ from discreet.apps.cli.options import (
     key_from,
 )
 from discreet.apps.cli.output import AsJson, say, show_json, show_table
+from discreet.apps.described import tree_planned, tree_released
 from discreet.core.progress import listening
 from discreet.core.release import number, percent
 from discreet.errors import InputError
@@ -43,24 +45,40 @@ app = typer.Typer(no_args_is_help=True, help="Hierarchies that add up, nation to
 
 Levels = Annotated[
     str,
-    typer.Option(help="Levels, the widest first: state,county,tract; or with the length of codes: state=2,county=5."),
+    typer.Option(
+        help="Levels, the widest first: state,county,tract; or with the length of codes: state=2,county=5.",
+        autocompletion=columns,
+    ),
 ]
-Column = Annotated[str | None, typer.Option(help="Column with the code of the leaf region; the last level by default.")]
+Column = Annotated[
+    str | None,
+    typer.Option(help="Column with the code of the leaf region; the last level by default.", autocompletion=columns),
+]
 Geography = Annotated[
     Path | None, typer.Option(help="Public CSV or Parquet file of regions, one row for each leaf region.")
 ]
-MethodName = Annotated[str, typer.Option("--method", help="auto, bayes, topdown, exact or relaxed.")]
+_ways = offered("auto", "bayes", "topdown", "exact", "relaxed")
+MethodName = Annotated[
+    str, typer.Option("--method", help="auto, bayes, topdown, exact or relaxed.", autocompletion=_ways)
+]
 Split = Annotated[
-    str, typer.Option(help="Price by level: auto, equal, leaves, accurate, or weights: state=1,county=2.")
+    str,
+    typer.Option(
+        help="Price by level: auto, equal, leaves, accurate, or weights: state=1,county=2.",
+        autocompletion=offered("auto", "equal", "leaves", "accurate"),
+    ),
 ]
 Groups = Annotated[str | None, typer.Option("--sizes", help="Count groups (a column, such as household) by size.")]
 Largest = Annotated[int | None, typer.Option(help="With --sizes: the last size that is told apart.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for one file a level.")]
-Kind = Annotated[str, typer.Option("--format", help="Format of the files: parquet or csv.")]
+Kind = Annotated[
+    str,
+    typer.Option("--format", help="Format of the files: parquet or csv.", autocompletion=offered("parquet", "csv")),
+]
 MapFile = Annotated[Path | None, typer.Option("--map", help="Also write a map with intervals to this HTML file.")]
 
 
-@app.command("plan", epilog="Example: discreet tree plan people.parquet --levels state,county --by sex --epsilon 1")
+@app.command("plan")
 def plan(
     data: Data,
     levels: Levels,
@@ -89,14 +107,12 @@ def plan(
     how = {**price, "method": method, "split": split, "allotment": allotment}
     offer = _offer((data, schema, ledger, table), {**question, "sizes": sizes, "largest": largest}, how)
     if as_json:
-        show_json(_described(offer))
+        show_json(tree_planned(offer))
     else:
         _show(offer)
 
 
-@app.command(
-    "release", epilog="Example: discreet tree release people.parquet --levels state,county --epsilon 1 --out x"
-)
+@app.command("release")
 def release(
     data: Data,
     levels: Levels,
@@ -142,11 +158,13 @@ def release(
     _deliver(answer, out, kind, map_file, as_json)
 
 
-@app.command("show", epilog="Example: discreet tree show 8f1d2c... --out tables --map map.html")
+@app.command("show")
 def show(
-    identity: Annotated[str, typer.Argument(help="Id of a released hierarchy.")],
+    identity: Annotated[str, typer.Argument(help="Id of a released hierarchy.", autocompletion=releases)],
     ledger: Place = "discreet.db",
-    method: Annotated[str | None, typer.Option(help="Another method on the same noisy counts: free.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Another method on the same noisy counts: free.", autocompletion=_ways)
+    ] = None,
     out: Out = None,
     kind: Kind = "parquet",
     map_file: MapFile = None,
@@ -192,51 +210,13 @@ def _show(offer: TreeOffer) -> None:
     say(str(offer))
 
 
-def _described(offer: TreeOffer) -> dict[str, Any]:
-    plan = offer.plan
-    return {
-        "dataset": plan.dataset,
-        "allotment": plan.allotment.name,
-        "currency": plan.allotment.currency,
-        "cost": float(plan.charge.amount),
-        "exact_cost": str(plan.charge.amount),
-        "method": plan.method,
-        "confidence": plan.confidence,
-        "cells": plan.counted.cells,
-        "levels": [
-            {
-                "level": e.level,
-                "regions": e.regions,
-                "share": e.share,
-                "noise": e.noise,
-                "cell": e.cell,
-                "total": e.total,
-            }
-            for e in offer.expected
-        ],
-        "digest": plan.digest,
-        "query": plan.query,
-    }
-
-
 def _deliver(answer: TreeRelease, out: Path | None, kind: str, map_file: Path | None, as_json: bool) -> None:
     written = [] if out is None else answer.save(out, kind)
     if map_file is not None:
         answer.map().save(map_file)
         written.append(map_file)
     if as_json:
-        show_json(
-            {
-                "id": answer.id,
-                "dataset": answer.dataset,
-                "cost": answer.cost,
-                "remaining": answer.remaining,
-                "method": answer.method,
-                "levels": dict(zip(answer.levels, answer.tree.sizes, strict=True)),
-                "notes": list(answer.notes),
-                "files": [str(path) for path in written],
-            }
-        )
+        show_json({**tree_released(answer), "files": [str(path) for path in written]})
         return
     rows = []
     for place, name in enumerate(answer.levels):

@@ -1,0 +1,96 @@
+"""What the shell offers after TAB: declared names and ids of releases. All of it is public; no row is ever read."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from discreet.errors import DiscreetError
+
+__all__ = ["allotments", "columns", "datasets", "offered", "releases", "schema_path"]
+
+Offering = Callable[[typer.Context, str], list[str]]
+
+
+def schema_path(data: str, schema: str | None) -> Path:
+    """Where the schema of the data is: as named, here, or beside the data."""
+    if schema is not None:
+        return Path(schema)
+    beside = Path(data).parent / "discreet.toml" if "://" not in data else Path("discreet.toml")
+    return beside if beside.exists() and not Path("discreet.toml").exists() else Path("discreet.toml")
+
+
+def offered(*words: str) -> Offering:
+    """Offers some of a few words.
+
+    >>> offered("auto", "laplace", "gaussian")(None, "la")
+    ['laplace']
+    """
+
+    def those(ctx: typer.Context, incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return those
+
+
+def columns(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Declared columns; after a comma, one more of them."""
+    done, comma, begun = incomplete.rpartition(",")
+    declared = _schema(ctx)
+    names = [*_table(declared, "columns"), *_table(declared, "derived")]
+    for wider in ("lookups", "joins"):
+        names += [name for one in _table(declared, wider).values() for name in _table(one, "columns")]
+    return _sorted(f"{done}{comma}{name}" for name in names if name.startswith(begun))
+
+
+def allotments(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Allotments of the declared budget; a budget that is not divided has one, for questions."""
+    names = _table(_table(_schema(ctx), "budget"), "allotments") or {"questions": {}}
+    return _sorted(name for name in names if name.startswith(incomplete))
+
+
+def releases(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Ids of stored releases."""
+    books = _books(ctx)
+    found = [] if books is None else [one for one in books.releases() if one.answer is not None]
+    return _sorted(one.charged.release for one in found if one.charged.release.startswith(incomplete))
+
+
+def datasets(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Datasets on the ledger."""
+    books = _books(ctx)
+    return [] if books is None else _sorted(name for name in books.datasets() if name.startswith(incomplete))
+
+
+def _schema(ctx: typer.Context) -> dict[str, Any]:
+    data, named = ctx.params.get("data"), ctx.params.get("schema") or os.environ.get("DISCREET_SCHEMA")
+    try:
+        path = schema_path(data if isinstance(data, str) else "", named)
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # a shell that waits for words is no place to complain
+        return {}
+
+
+def _table(declared: Any, name: str) -> dict[str, Any]:
+    found = declared.get(name) if isinstance(declared, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _books(ctx: typer.Context) -> Any:
+    """The ledger, if it is a file that is there: TAB makes no ledger and calls no server."""
+    from discreet.ledger.ledger import Ledger
+
+    place = str(ctx.params.get("ledger") or os.environ.get("DISCREET_LEDGER") or "discreet.db")
+    try:
+        return Ledger.open(place) if "://" not in place and Path(place).is_file() else None
+    except DiscreetError:
+        return None
+
+
+def _sorted(words: Iterable[str]) -> list[str]:
+    return sorted(set(words))

@@ -1,0 +1,121 @@
+"""An example or more for every command: shown by --help, printed in the reference, and run by the tests.
+
+They are one story, told in a folder that `discreet demo --folder demo` made: `cd demo`, then every line works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import typer
+
+__all__ = ["CODES", "EXAMPLES", "adorn", "epilog"]
+
+CODES: Mapping[int, str] = {
+    0: "done",
+    1: "an error, or stopped",
+    2: "a mistake in what was asked; nothing was spent",
+    3: "the budget refuses; nothing was spent",
+    4: "an audit refuted a claim",
+}
+
+EXAMPLES: Mapping[str, tuple[str, ...]] = {
+    "": ("discreet demo --folder demo", "discreet ask --help", "discreet --install-completion"),
+    "init": ("discreet init people.csv --out new.toml",),
+    "plan": (
+        "discreet plan people.csv count 'mean(pay)' --by sex --epsilon 0.1",
+        "discreet plan people.csv 'median(pay)' --where 'hours > 0' --by age/20 --epsilon 0.2",
+        "discreet plan people.csv count --by county --within 40 --json",
+    ),
+    "ask": (
+        "discreet ask people.csv count --by county --within 60 --id counties --why 'first look' --yes",
+        "discreet ask people.csv --top sector --k 3 --epsilon 0.05 --yes",
+        "discreet ask people.csv 'total=sum(hours)' --by sex --epsilon 0.05 --csv hours.csv --yes",
+    ),
+    "sql": (
+        "discreet sql people.csv 'SELECT sex, AVG(pay) AS pay FROM people GROUP BY sex' --epsilon 0.1 --plan",
+        "discreet sql people.csv 'SELECT county, COUNT(*) AS n FROM people GROUP BY county' --epsilon 0.05 --yes",
+    ),
+    "tree plan": ("discreet tree plan people.csv --levels county --by sex --epsilon 0.1",),
+    "tree release": (
+        "discreet tree release people.csv --levels county --epsilon 0.1 --id regions --out tables --format csv --yes",
+    ),
+    "tree show": ("discreet tree show regions --method exact --json",),
+    "synth plan": ("discreet synth plan people.csv --columns age,sex,pay --epsilon 0.2",),
+    "synth run": (
+        "discreet synth run people.csv --columns age,sex,pay --bins 16 --epsilon 0.2 --id rows --out rows.csv --yes",
+    ),
+    "synth show": ("discreet synth show rows --out again.parquet",),
+    "synth report": ("discreet synth report rows --ask 'age >= 25' --copies 2 --out report.html",),
+    "train plan": ("discreet train plan people.csv --target sex --examples 5000 --epsilon 1",),
+    "train run": (
+        "discreet train run people.csv --target sex --examples 5000 --steps 20 --epsilon 1 --id model --yes",
+    ),
+    "train show": ("discreet train show model --out model-again.npz",),
+    "train card": ("discreet train card model",),
+    "train predict": ("discreet train predict model rows-in-hand.csv --out told.csv",),
+    "survey new": ("discreet survey new survey.toml",),
+    "survey plan": ("discreet survey plan survey.toml --people 5000 --within 0.03",),
+    "survey serve": (
+        "discreet survey serve survey.toml --db reports.db",
+        "discreet survey serve survey.toml --db postgresql:///surveys --origin https://survey.example.org --no-results",
+    ),
+    "survey estimate": ("discreet survey estimate survey.toml reports.db --confidence 0.99",),
+    "survey export": ("discreet survey export survey.toml reports.db reports.csv",),
+    "releases list": ("discreet releases list --dataset people",),
+    "releases show": ("discreet releases show counties --format csv",),
+    "ledger show": ("discreet ledger show --ledger discreet.db",),
+    "ledger verify": ("discreet ledger verify",),
+    "ledger export": ("discreet ledger export --format registry",),
+    "calibrate noise": (
+        "discreet calibrate noise --epsilon 1 --delta 1e-6",
+        "discreet calibrate noise --rho 0.01 --outputs 50",
+    ),
+    "calibrate budget": ("discreet calibrate budget --within 25 --outputs 50",),
+    "calibrate odds": ("discreet calibrate odds --epsilon 1 --prior 0.02",),
+    "calibrate convert": ("discreet calibrate convert --rho 0.1 --delta 1e-6",),
+    "calibrate training": ("discreet calibrate training --epsilon 2 --delta 1e-5 --rate 0.01 --steps 600",),
+    "risk": (
+        "discreet risk people.csv --quasi age,sex,county --sensitive pay",
+        "discreet risk people.csv --quasi age,sex,county --sensitive sector --k 5 --drop person --out coarse.csv",
+    ),
+    "attack link": ("discreet attack link people.csv people.csv --on age,sex,county,sector --person person",),
+    "attack reconstruct": ("discreet attack reconstruct --people 200 --epsilon 1",),
+    "attack census": ("discreet attack census --blocks 2 --people 5",),
+    "attack difference": ("discreet attack difference --people 1000 --epsilon 0.5",),
+    "attack membership": ("discreet attack membership --of model --epsilon 1 --picture roc.svg",),
+    "attack inversion": ("discreet attack inversion --people 20 --epsilon 1 --picture faces.png",),
+    "audit self": ("discreet audit self --tier 1 --html audit.html",),
+    "audit run": ("discreet audit run --module mine.py --runs 20000",),
+    "serve": (
+        "discreet serve people.csv --port 8000",
+        "discreet serve people.csv --host 0.0.0.0 --certificate server.pem --key server.key",
+    ),
+    "token create": ("discreet token create ann --role analyst",),
+    "token list": ("discreet token list --json",),
+    "token revoke": ("discreet token revoke ann",),
+    "demo": ("discreet demo --folder demo",),
+}
+
+
+def epilog(command: str) -> str | None:
+    """What --help of a command ends with; None for one without examples."""
+    lines = EXAMPLES.get(command)
+    if lines is None:
+        return None
+    # The mark keeps the lines as they are: an example broken over two lines cannot be copied.
+    text = "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)])
+    if command:
+        return text
+    return "\n".join([text, "", "\b", "Exit codes:", *(f"  {code}  {meaning}" for code, meaning in CODES.items())])
+
+
+def adorn(app: typer.Typer, place: str = "") -> None:
+    """Give every command of an application its examples."""
+    for command in app.registered_commands:
+        function = command.callback.__name__ if command.callback is not None else ""
+        found = epilog(f"{place} {command.name or function}".strip())
+        command.epilog = command.epilog if found is None else found
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            adorn(group.typer_instance, f"{place} {group.name}".strip())
