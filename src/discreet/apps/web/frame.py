@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.accounting.words import readable
-from discreet.apps.server.house import House
+from discreet.apps.server.house import House, MissingError
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web import form as forms
 from discreet.apps.web import session
@@ -27,11 +27,17 @@ from discreet.core.release import number, percent
 from discreet.errors import BudgetError, DiscreetError, InputError, LedgerError, RunError
 from discreet.ledger.account import Standing
 
-__all__ = ["STATUS", "Frame", "Page", "SignInError", "local"]
+__all__ = ["Frame", "Page", "SignInError", "local", "status_of"]
 
 log = logging.getLogger("discreet.server")
 
-STATUS: dict[type[Exception], int] = {InputError: 422, BudgetError: 409, RunError: 500, LedgerError: 503}
+_STATUS: tuple[tuple[type[Exception], int], ...] = (
+    (MissingError, 404),
+    (InputError, 422),
+    (BudgetError, 409),
+    (RunError, 500),
+    (LedgerError, 503),
+)
 
 _HERE = ("localhost", "127.0.0.1", "::1")
 
@@ -106,6 +112,10 @@ class Frame:
         if not secret or not hmac.compare_digest(session.mark(secret).encode(), shown.encode()):
             raise HTTPException(403, "This form is not of this session; nothing was spent. Load it again.")
         return found
+
+    def csrf(self, request: Request) -> str:
+        """What forms of this browser must carry."""
+        return session.mark(self._secret(request))
 
     def _secret(self, request: Request) -> str:
         """What ties forms to this browser: its session, or a cookie for that alone where there is none."""
@@ -225,13 +235,18 @@ class Page(APIRoute):
             except HTTPException as problem:
                 return self.owner.problem(request, problem.status_code, str(problem.detail))
             except DiscreetError as problem:  # ours hold nothing private
-                return self.owner.problem(request, STATUS.get(type(problem), 400), str(problem))
+                return self.owner.problem(request, status_of(problem), str(problem))
             except Exception as problem:
                 # What was not foreseen may hold anything: its kind is logged, its text is told to nobody.
                 log.error("%s in %s", type(problem).__name__, self.path)
                 return HTMLResponse(_BROKEN, 500)
 
         return handler
+
+
+def status_of(problem: Exception) -> int:
+    """The status that the API has for a problem too."""
+    return next((status for kind, status in _STATUS if isinstance(problem, kind)), 400)
 
 
 def local(path: str) -> str:

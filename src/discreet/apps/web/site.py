@@ -10,12 +10,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from discreet.apps.server.house import House
-from discreet.apps.web import door, home
+from discreet.apps.web import ask, data, door, home, ledger, releases
 from discreet.apps.web.frame import Frame
 
 __all__ = ["furnish"]
 
-PAGES = (home, door)
+PAGES = (home, door, data, ask, releases, ledger)
 """Modules with `routes(frame)`, in the order of the navigation."""
 
 

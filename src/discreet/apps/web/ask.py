@@ -1,0 +1,227 @@
+"""Ask: a question, its price and its errors both ways, what it means; then a confirmation that must be typed."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import anyio.to_thread
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from discreet.accounting.words import readable
+from discreet.apps.server.answering import Desk
+from discreet.apps.server.tokens import Caller
+from discreet.apps.web.asking import MEASURES, Output, Question, groupable, summable
+from discreet.apps.web.form import Form
+from discreet.apps.web.frame import Frame, status_of
+from discreet.apps.web.priced import Priced, confirmed, priced
+from discreet.errors import BudgetError, DiscreetError, InputError
+from discreet.ledger.account import Standing
+
+__all__ = ["routes"]
+
+
+def routes(frame: Frame) -> APIRouter:
+    """/d/{dataset}/ask and /d/{dataset}/release"""
+    pages = frame.router()
+    frame.links.append(("ask", "Ask"))
+    house, desk = frame.house, Desk(frame.house)
+    anyone: Any = Depends(frame.caller)
+    may_spend: Any = Depends(frame.spender)
+    sent: Any = Depends(frame.form)
+
+    def shown(
+        request: Request,
+        dataset: str,
+        caller: Caller,
+        question: Question,
+        problem: DiscreetError | None = None,
+        plan: Priced | None = None,
+        status: int = 200,
+        **more: Any,
+    ) -> HTMLResponse:
+        schema = house.curator(dataset, caller).schema
+        standing = frame.budgets(caller, dataset)
+        chosen = _chosen(standing, question)
+        return frame.page(
+            request,
+            "ask.html",
+            caller,
+            status,
+            question=question if plan is None else question.priced(plan.ways),
+            measures=MEASURES,
+            summable=summable(schema),
+            groupable=groupable(schema),
+            example=f"SELECT COUNT(*) AS n FROM {schema.name}",
+            standing=standing,
+            currency=chosen.allotment.currency if chosen else "epsilon",
+            problem=problem,
+            wrong=_control(problem),
+            plan=plan,
+            **_panel(question, plan, chosen, **more),
+        )
+
+    def plan_for(dataset: str, caller: Caller, question: Question) -> Priced:
+        asked = question.asked()
+        asked.allotment = house.allowed(caller, asked.allotment)
+        return priced(asked.offer(house.curator(dataset, caller)))
+
+    @pages.get("/d/{dataset}/ask")
+    def ask(request: Request, dataset: str, caller: Caller = anyone) -> Response:
+        house.curator(dataset, caller)
+        question = Question.read(Form(list(request.query_params.multi_items())))
+        if not any(question.amounts.values()):
+            question = _begun(question, frame.budgets(caller, dataset))
+        try:
+            return shown(request, dataset, caller, question, plan=plan_for(dataset, caller, question))
+        except InputError as problem:
+            told = problem if request.query_params else None
+            return shown(request, dataset, caller, question, told)
+
+    @pages.post("/d/{dataset}/ask")
+    def price(request: Request, dataset: str, caller: Caller = anyone, form: Form = sent) -> Response:
+        question = Question.read(form)
+        try:
+            return shown(request, dataset, caller, question, plan=plan_for(dataset, caller, question))
+        except DiscreetError as problem:
+            return shown(request, dataset, caller, question, problem, status=status_of(problem))
+
+    @pages.post("/d/{dataset}/ask/price")
+    def live(dataset: str, request: Request, caller: Caller = anyone, form: Form = sent) -> Response:
+        """The panel alone, for the script that shows it while someone types."""
+        question = Question.read(form)
+        chosen = _chosen(frame.budgets(caller, dataset), question)
+        try:
+            plan, told = plan_for(dataset, caller, question), ""
+        except DiscreetError as problem:
+            plan, told = None, str(problem)
+        more = _panel(question, plan, chosen)
+        values = {"plan": plan, "problem": told, "dataset": dataset, "caller": caller, **more}
+        return frame.fragment("panel.html", csrf=frame.csrf(request), **values)
+
+    @pages.post("/d/{dataset}/release")
+    async def release(request: Request, dataset: str, caller: Caller = may_spend, form: Form = sent) -> Response:
+        question = Question.read(form)
+        identity, why = form.text("release") or uuid.uuid4().hex, form.text("why")
+        try:
+            asked = question.asked(identity, why)
+            plan = await anyio.to_thread.run_sync(plan_for, dataset, caller, question)
+        except DiscreetError as problem:
+            return shown(request, dataset, caller, question, problem, status=status_of(problem))
+        try:
+            if form.text("digest") != plan.digest:
+                raise InputError(
+                    "plan", "another one", "the plan that was shown", "Look at the price again, then confirm."
+                )
+            confirmed(form.text("confirm"), plan.amount)
+            found = await desk.answer(dataset, asked, caller)
+        except BudgetError as refusal:
+            return _refused(frame, request, dataset, caller, question, refusal)
+        except InputError as problem:
+            kept = {"identity": identity, "why": why, "unconfirmed": str(problem)}
+            return shown(request, dataset, caller, question, plan=plan, status=422, **kept)
+        place = quote(str(found.get("id", identity)), safe="")
+        return RedirectResponse(f"/d/{quote(dataset, safe='')}/releases/{place}?new=1", 303)
+
+    return pages
+
+
+def _panel(
+    question: Question,
+    plan: Priced | None,
+    chosen: Standing | None,
+    identity: str = "",
+    why: str = "",
+    unconfirmed: str = "",
+) -> dict[str, Any]:
+    """What the panel beside a plan needs: the fields to send, an id, and what could be asked instead."""
+    instead = ""
+    if plan is not None and not plan.fits and chosen is not None and chosen.left.amount > 0:
+        instead = _instead(question, chosen)
+    return {
+        "fields": question.fields(),
+        "identity": identity or uuid.uuid4().hex,
+        "why": why,
+        "unconfirmed": unconfirmed,
+        "instead": instead,
+    }
+
+
+def _refused(
+    frame: Frame, request: Request, dataset: str, caller: Caller, question: Question, refusal: BudgetError
+) -> HTMLResponse:
+    """The page after a refusal: what is left, and what could be asked with it."""
+    standing = frame.budgets(caller, dataset)
+    chosen = next((one for one in standing if one.allotment.name == refusal.allotment), None)
+    values: dict[str, Any] = {"message": str(refusal), "chosen": chosen, "instead": "", "plan": None}
+    if chosen is not None and chosen.left.amount > 0:
+        values["instead"] = _instead(question, chosen)
+        smaller = question.with_price(chosen.allotment.currency, readable(chosen.left.amount, direction="down"))
+        try:
+            asked = smaller.asked()
+            asked.allotment = frame.house.allowed(caller, asked.allotment)
+            values["plan"] = priced(asked.offer(frame.house.curator(dataset, caller)))
+        except DiscreetError:
+            values["instead"] = ""  # what is left buys no noise that can be made
+    return frame.page(request, "refused.html", caller, 409, **values)
+
+
+def _instead(question: Question, chosen: Standing) -> str:
+    """The address of the same question at the price of what is left."""
+    smaller = question.with_price(chosen.allotment.currency, readable(chosen.left.amount, direction="down"))
+    return urlencode(smaller.fields())
+
+
+def _begun(question: Question, standing: list[Standing]) -> Question:
+    """What the form holds at first: a count, for a tenth of the first allotment."""
+    outputs = question.outputs or (Output("count"),)
+    if not standing:
+        return question
+    part = standing[0].allotment
+    amounts = {part.currency: readable(part.cap.amount / 10, 3, "down")}
+    return Question(
+        tab=question.tab,
+        outputs=outputs,
+        keys=question.keys,
+        where=question.where,
+        sql=question.sql,
+        way=part.currency,
+        amounts=amounts,
+        allotment=part.name if len(standing) > 1 else "",
+    )
+
+
+def _chosen(standing: list[Standing], question: Question) -> Standing | None:
+    """The allotment that pays."""
+    named = [one for one in standing if one.allotment.name == question.allotment]
+    return (named or standing or [None])[0]
+
+
+def _control(problem: DiscreetError | None) -> str:
+    """Which field of the form a problem is about, as far as its name says."""
+    name = problem.field if isinstance(problem, InputError) else ""
+    for begin, control in _CONTROLS.items():
+        if name.startswith(begin):
+            return control
+    return ""
+
+
+_CONTROLS = {
+    "epsilon": "epsilon",
+    "rho": "rho",
+    "share": "share",
+    "within": "within",
+    "confidence": "confidence",
+    "delta": "delta",
+    "where": "where",
+    "sql": "sql",
+    "--by": "by0",
+    "by": "by0",
+    "group_by": "by0",
+    "bins": "by0",
+    "output": "of0",
+    "allotment": "allotment",
+}

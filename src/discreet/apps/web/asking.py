@@ -1,0 +1,192 @@
+"""A question as the form has it: rows of outputs and keys, or SQL, and a price said in one of several ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from discreet.apps.server.asked import Spent
+from discreet.apps.web.form import Form
+from discreet.errors import InputError
+from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.query.schema import Schema
+
+__all__ = ["MEASURES", "WAYS", "Key", "Output", "Question", "groupable", "summable"]
+
+MEASURES: Mapping[str, str] = {
+    "count": "how many rows",
+    "people": "how many people",
+    "sum": "sum of",
+    "mean": "mean of",
+    "median": "median of",
+    "quantile": "quantile of",
+    "std": "standard deviation of",
+    "variance": "variance of",
+}
+WAYS = ("epsilon", "rho", "within", "share")
+_ROWS = 8  # outputs and keys that the form has room for
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One row of the form: what to compute, of which column; for a quantile, which."""
+
+    of: str = ""
+    column: str = ""
+    share: str = ""
+
+    def text(self) -> str:
+        """The way the command line and the API write it."""
+        if self.of == "quantile":
+            return f"quantile({self.column},{self.share or '0.5'})"
+        return self.of if self.of in ("count", "people") else f"{self.of}({self.column})"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One row of the form: a column to group by, and its bins."""
+
+    column: str = ""
+    bins: str = ""
+
+    def text(self) -> str:
+        """The way the command line and the API write it."""
+        if self.bins == "?":
+            return f"{self.column}?"
+        return f"{self.column}/{self.bins}" if self.bins else self.column
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What someone filled in; texts as they typed them."""
+
+    tab: str = "form"
+    outputs: tuple[Output, ...] = ()
+    keys: tuple[Key, ...] = ()
+    where: str = ""
+    sql: str = ""
+    way: str = "epsilon"
+    amounts: Mapping[str, str] = field(default_factory=dict)
+    confidence: str = "0.95"
+    delta: str = ""
+    allotment: str = ""
+
+    @classmethod
+    def read(cls, form: Form) -> Question:
+        """The question of a form."""
+        outputs = tuple(
+            Output(form.text(f"of{place}"), form.text(f"column{place}"), form.text(f"q{place}"))
+            for place in range(_ROWS)
+            if form.text(f"of{place}")
+        )
+        keys = tuple(
+            Key(form.text(f"by{place}"), form.text(f"bins{place}")) for place in range(_ROWS) if form.text(f"by{place}")
+        )
+        return cls(
+            tab="sql" if form.text("tab") == "sql" else "form",
+            outputs=outputs,
+            keys=keys,
+            where=form.text("where"),
+            sql=form.get("sql", ""),
+            way=form.text("way") if form.text("way") in WAYS else "epsilon",
+            amounts={way: form.text(way) for way in WAYS},
+            confidence=form.text("confidence") or "0.95",
+            delta=form.text("delta"),
+            allotment=form.text("allotment"),
+        )
+
+    def asked(self, release: str | None = None, why: str = "") -> Spent:
+        """The same as a program would send it; `InputError` for what no program may."""
+        amount = self.amounts.get(self.way, "")
+        if not amount:
+            raise InputError(self.way, "nothing", "a number: the price, said in the way you chose")
+        for output in self.outputs if self.tab == "form" else ():
+            if output.of not in MEASURES:
+                raise InputError("output", output.of, "one of " + ", ".join(MEASURES))
+            if output.of not in ("count", "people") and not output.column:
+                raise InputError("output", output.of, "with a column", "Choose the column it is of.")
+        if self.tab == "sql" and not self.sql.strip():
+            raise InputError("sql", "nothing", "a question: SELECT ... FROM ...")
+        question: dict[str, Any] = (
+            {"sql": self.sql}
+            if self.tab == "sql"
+            else {
+                "outputs": [one.text() for one in self.outputs] or ["count"],
+                "by": [one.text() for one in self.keys] or None,
+                "where": self.where or None,
+            }
+        )
+        try:
+            return Spent(
+                **question,
+                **{self.way: amount},
+                confidence=self.confidence,
+                delta=self.delta or None,
+                allotment=self.allotment or None,
+                release=release,
+                why=why,
+            )
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            name = ".".join(str(part) for part in first["loc"])
+            raise InputError(name, first.get("input"), str(first["msg"])) from None
+
+    def fields(self) -> list[tuple[str, str]]:
+        """Names and texts from which `read` makes the same question again."""
+        pairs = [("tab", self.tab), ("way", self.way), ("confidence", self.confidence)]
+        pairs += [("where", self.where), ("sql", self.sql), ("delta", self.delta), ("allotment", self.allotment)]
+        for place, output in enumerate(self.outputs):
+            pairs += [(f"of{place}", output.of), (f"column{place}", output.column), (f"q{place}", output.share)]
+        for place, key in enumerate(self.keys):
+            pairs += [(f"by{place}", key.column), (f"bins{place}", key.bins)]
+        pairs.append((self.way, self.amounts.get(self.way, "")))
+        return [(name, text) for name, text in pairs if text]
+
+    def priced(self, amounts: Mapping[str, str]) -> Question:
+        """The same with the other ways of saying the price filled in."""
+        return replace(self, amounts={**amounts, self.way: self.amounts.get(self.way, "")})
+
+    def with_price(self, way: str, amount: str) -> Question:
+        """The same at another price."""
+        return replace(self, way=way, amounts={way: amount})
+
+    @property
+    def output_rows(self) -> list[Output]:
+        """What was filled in, and an empty row."""
+        return [*self.outputs, Output()][:_ROWS]
+
+    @property
+    def key_rows(self) -> list[Key]:
+        """What was filled in, and an empty row."""
+        return [*self.keys, Key()][:_ROWS]
+
+
+def summable(schema: Schema) -> list[str]:
+    """Columns that have sums, means and quantiles; days have quantiles."""
+    return [
+        name
+        for name, column in schema.columns.items()
+        if isinstance(column, (Integer, Real, Date)) and name != schema.unit.column
+    ]
+
+
+def groupable(schema: Schema) -> list[tuple[str, str]]:
+    """Columns to group by, and how each is cut into groups."""
+    found = []
+    for name, column in schema.columns.items():
+        if name == schema.unit.column:
+            continue
+        match column:
+            case Category() | Boolean():
+                how = ""
+            case Integer() | Real():
+                how = "width, or edges: 10 or 0,18,65"
+            case Date():
+                how = "week, month, year, or edges"
+            case Text():
+                how = "? discovers its values"
+        found.append((name, how))
+    return found

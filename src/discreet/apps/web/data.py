@@ -1,0 +1,46 @@
+"""Data & schema: whom the dataset protects, what is declared, what cannot be asked and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from discreet.apps.server.tokens import Caller
+from discreet.apps.web.columns import described, limits, missing, neighbours, protects
+from discreet.apps.web.frame import Frame
+from discreet.apps.web.odds import lifetime
+
+__all__ = ["routes"]
+
+
+def routes(frame: Frame) -> APIRouter:
+    """/d/{dataset}"""
+    pages = frame.router()
+    anyone: Any = Depends(frame.caller)
+    frame.links.append(("", "Data & schema"))
+    stored: dict[str, dict[str, str]] = {}
+
+    @pages.get("/d/{dataset}")
+    def data(request: Request, dataset: str, caller: Caller = anyone) -> Response:
+        curator = frame.house.curator(dataset, caller)
+        if dataset not in stored:  # names and types; they do not change while the server runs
+            stored[dataset] = curator._source.columns()
+        schema = curator.schema
+        return frame.page(
+            request,
+            "data.html",
+            caller,
+            protects=protects(schema.unit),
+            neighbours=neighbours(schema.unit),
+            limits=limits(schema.unit),
+            columns=described(schema),
+            missing=missing(schema, stored[dataset]),
+            standing=frame.budgets(caller, dataset),
+            promise=lifetime(curator.ledger.account(dataset).budget),
+            digest=schema.digest,
+        )
+
+    return pages

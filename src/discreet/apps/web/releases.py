@@ -1,0 +1,158 @@
+"""Releases: what has left the house, with intervals, as pictures, tables and files. Reading again is free."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from discreet.apps.server.tokens import Caller
+from discreet.apps.web.frame import Frame
+from discreet.apps.web.pictures import bars, text
+from discreet.core.release import Release, number
+from discreet.ledger.door import stored
+from discreet.ledger.outcome import Outcome
+from discreet.query.curator import released
+from discreet.query.explain import price_text
+
+__all__ = ["kind_of", "routes"]
+
+_SHOWN = 500  # rows of a table on a page; files have them all
+_PLACES = {"tree": "map", "synth": "synthetic", "train": "jobs"}
+
+
+def routes(frame: Frame) -> APIRouter:
+    """/d/{dataset}/releases and what is under it"""
+    pages = frame.router()
+    frame.links.append(("releases", "Releases"))
+    house = frame.house
+    anyone: Any = Depends(frame.caller)
+
+    def known(dataset: str, identity: str, caller: Caller) -> Outcome:
+        found = house.curator(dataset, caller).ledger.find(identity)
+        if found is None or found.charged.dataset != dataset:
+            raise HTTPException(404, "There is no release of this id.")
+        return found
+
+    def parts_of(dataset: str, outcome: Outcome) -> dict[str, Release]:
+        return released(house.curators[dataset].ledger, stored(outcome))
+
+    @pages.get("/d/{dataset}/releases")
+    def listed(request: Request, dataset: str, caller: Caller = anyone) -> Response:
+        curator = house.curator(dataset, caller)
+        budget = curator.ledger.account(dataset).budget
+        shown = []
+        for one in reversed(curator.ledger.releases(dataset)):
+            record = one.charged
+            state = "answered" if one.answer is not None else "failed" if one.failure is not None else "no answer yet"
+            cost = price_text(budget.allotment(record.allotment), record.charge)
+            mine = caller.role == "custodian" or record.who == caller.name
+            shown.append((one, state, kind_of(one), asked_words(record.query), cost, mine))
+        return frame.page(request, "releases.html", caller, shown=shown)
+
+    @pages.get("/d/{dataset}/releases/{identity:path}")
+    def one(
+        request: Request, dataset: str, identity: str, part: str = "", new: str = "", caller: Caller = anyone
+    ) -> Response:
+        for ending in ("csv", "json", "parquet"):
+            if identity.endswith(f"/download.{ending}"):
+                outcome = known(dataset, identity.removesuffix(f"/download.{ending}"), caller)
+                return _file(parts_of(dataset, outcome), part, ending)
+        outcome = known(dataset, identity, caller)
+        record = outcome.charged
+        budget = house.curators[dataset].ledger.account(dataset).budget
+        values: dict[str, Any] = {
+            "outcome": outcome,
+            "record": record,
+            "cost": price_text(budget.allotment(record.allotment), record.charge),
+            "mine": caller.role == "custodian" or record.who == caller.name,
+            "asked": asked_words(record.query),
+            "query_text": json.dumps(record.query, indent=2, ensure_ascii=False),
+            "fresh": bool(new),
+        }
+        if outcome.answer is None:
+            return frame.page(request, "pending.html", caller, 200, **values)
+        kind = kind_of(outcome)
+        if kind:
+            return RedirectResponse(f"/d/{quote(dataset, safe='')}/{_PLACES[kind]}?release={quote(identity)}", 303)
+        found = parts_of(dataset, outcome)
+        release = found.get(part) or next(iter(found.values()))
+        drawn = [(name, bars(release, name)) for name in release.outputs]
+        rows = release.rows()
+        return frame.page(
+            request,
+            "release.html",
+            caller,
+            **values,
+            release=release,
+            parts=[name for name in found if name],
+            part=part if part in found else next(iter(found)),
+            drawn=drawn,
+            table=[_row(release, row) for row in rows[:_SHOWN]],
+            more=len(rows) - _SHOWN,
+            discovered=_discovered(record.query),
+        )
+
+    return pages
+
+
+def kind_of(outcome: Outcome) -> str:
+    """What made it, if not a question: "tree", "synth" or "train"."""
+    query = outcome.charged.query
+    return next((kind for kind in _PLACES if isinstance(query, dict) and kind in query), "")
+
+
+def asked_words(query: Any) -> str:
+    """A question from the books in a line."""
+    if not isinstance(query, dict):
+        return ""
+    if "top" in query:
+        top = query["top"]
+        return f"the most common {top.get('column', '') if isinstance(top, dict) else top}"
+    if "outputs" not in query:
+        return ", ".join(query)
+    outputs = [f"{name}" for name in query["outputs"]]
+    keys = [str(key.get("column", "")) if isinstance(key, dict) else str(key) for key in query.get("group_by", ())]
+    words = ", ".join(outputs)
+    if keys:
+        words += " by " + ", ".join(keys)
+    return words + (", of some rows" if query.get("where") else "")
+
+
+def _discovered(query: Any) -> list[str]:
+    """The keys whose values were not known before."""
+    keys = query.get("group_by", ()) if isinstance(query, dict) else ()
+    return [str(key["column"]) for key in keys if isinstance(key, dict) and key.get("discover")]
+
+
+def _row(release: Release, row: dict[str, Any]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Keys as text, then each value with its interval."""
+    values = [
+        (number(row[name]), f"{number(row[f'{name}_lower'])} to {number(row[f'{name}_upper'])}")
+        for name in release.outputs
+    ]
+    return [text(row[key]) for key in release.keys], values
+
+
+def _file(parts: dict[str, Release], part: str, ending: str) -> Response:
+    release = parts.get(part) or next(iter(parts.values()))
+    match ending:
+        case "csv":
+            body, kind = release.to_csv().encode(), "text/csv; charset=utf-8"
+        case "json":
+            body, kind = release.to_json().encode(), "application/json"
+        case _:
+            import pyarrow.parquet
+
+            out = io.BytesIO()
+            pyarrow.parquet.write_table(release.to_arrow(), out)
+            body, kind = out.getvalue(), "application/vnd.apache.parquet"
+    name = re.sub(r"[^A-Za-z0-9_-]", "", f"{release.dataset}-{release.id}")[:80]
+    headers = {"content-disposition": f'attachment; filename="{name}.{ending}"'}
+    return Response(body, media_type=kind, headers=headers)
