@@ -86,6 +86,7 @@ class Judge:
 
     @classmethod
     def at(cls, claim: Claim, delta: float, miss: float) -> Judge:
+        """A judge whose intervals all hold but for a chance of about `miss` each."""
         return cls(claim, delta, -_CAUTION * NormalDist().inv_cdf(max(miss, 1e-300) / 2))
 
     def best(self, k: Reals, n: int, other: Reals, m: int) -> list[tuple[int, tuple[float, float, float]]]:

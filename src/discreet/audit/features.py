@@ -98,9 +98,11 @@ class Pattern:
 
     @property
     def words(self) -> str:
+        """What is looked at, in words."""
         return f"the bit pattern of number {self.place + 1}"
 
     def read(self, outputs: Outputs) -> NDArray[np.int64]:
+        """The value of each output."""
         return np.ascontiguousarray(outputs[:, self.place], dtype=np.float64).view(np.int64)
 
 
@@ -110,9 +112,11 @@ class Row:
 
     @property
     def words(self) -> str:
+        """What is looked at, in words."""
         return "the whole answer"
 
     def read(self, outputs: Outputs) -> NDArray[np.int64]:
+        """The value of each output."""
         words = np.ascontiguousarray(outputs).view(np.uint64).reshape(len(outputs), -1)
         mixed = np.zeros(len(outputs), dtype=np.uint64)
         for column in words.T:  # a fixed mixing of 64-bit words; arrays wrap in silence

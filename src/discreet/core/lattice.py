@@ -53,6 +53,7 @@ class Lattice:
 
     @property
     def step(self) -> Fraction:
+        """The distance of two neighbouring points."""
         return Fraction(2) ** self.exponent
 
     @property

@@ -41,10 +41,12 @@ class Sensitivity:
 
     @property
     def l1(self) -> int:
+        """How far one unit moves all outputs together, absolute values added."""
         return self.outputs * self.each
 
     @property
     def l2_squared(self) -> int:
+        """How far one unit moves all outputs together, squares added."""
         return self.outputs * self.each * self.each
 
     def times(self, factor: int) -> Sensitivity:

@@ -270,6 +270,17 @@ class Ledger:
         self._anchor.force(new)
         return tuple(added)
 
+    def move(self, to: Ledger, *, who: str, why: str) -> Head:
+        """Carry these books over to an empty ledger, and close them: they can be read, and no longer spent from.
+
+        Guarantee: at no moment, whatever fails, can both be spent from. If it fails half-way this ledger is closed and
+        the other one empty: `acknowledge` opens it again, at no loss.
+        """
+        from discreet.ledger.move import carry_over
+
+        with self._store.write() as old, to._write() as new:
+            return carry_over(old, self._anchor, new, who=who, why=why)
+
     # Inside
 
     def _mark(self) -> Mark:

@@ -58,14 +58,17 @@ class Books:
         self._execute = execute
 
     def head(self) -> Head:
+        """The last record's number and hash."""
         ((sequence, last),) = self._execute("SELECT sequence, hash FROM discreet_head WHERE one = 1", ())
         return Head(sequence, last)
 
     def row(self, sequence: int) -> Row | None:
+        """A record as stored, by its number."""
         found = self._execute(f"SELECT {_COLUMNS} FROM discreet_record WHERE sequence = ?", (sequence,))
         return Row(*found[0]) if found else None
 
     def rows(self, dataset: str | None = None) -> Iterator[Row]:
+        """Records as stored, oldest first; of one dataset or of all."""
         where, extra = ("AND dataset = ?", (dataset,)) if dataset is not None else ("", ())
         last = -1
         while True:  # in pages, so that a long ledger needs no long memory
@@ -79,10 +82,12 @@ class Books:
             last = page[-1][0]
 
     def of_release(self, release: str) -> list[Record]:
+        """The records of a release, oldest first."""
         found = self._execute("SELECT body FROM discreet_record WHERE release = ? ORDER BY sequence", (release,))
         return [Record.from_body(body) for (body,) in found]
 
     def latest(self, dataset: str, kind: Kind) -> Record | None:
+        """The last record of a kind about a dataset."""
         found = self._execute(
             "SELECT body FROM discreet_record WHERE dataset = ? AND kind = ? ORDER BY sequence DESC LIMIT 1",
             (dataset, kind),
@@ -90,16 +95,19 @@ class Books:
         return Record.from_body(found[0][0]) if found else None
 
     def total(self, dataset: str, allotment: str) -> Charge:
+        """What was spent from an allotment so far."""
         found = self._execute(
             "SELECT amount, delta FROM discreet_total WHERE dataset = ? AND allotment = ?", (dataset, allotment)
         )
         return _charge(*found[0]) if found else _charge("0", "0")
 
     def totals(self) -> dict[tuple[str, str], Charge]:
+        """What was spent so far, by dataset and allotment."""
         found = self._execute("SELECT dataset, allotment, amount, delta FROM discreet_total", ())
         return {(dataset, allotment): _charge(amount, delta) for dataset, allotment, amount, delta in found}
 
     def append(self, record: Record) -> None:
+        """Write a record after the last one, and move the head to it."""
         body = record.body()
         last = Record.hash_of(body)
         self._execute(
@@ -109,6 +117,7 @@ class Books:
         self._execute("UPDATE discreet_head SET sequence = ?, hash = ? WHERE one = 1", (record.sequence, last))
 
     def set_total(self, dataset: str, allotment: str, spent: Charge) -> None:
+        """Write down what was spent from an allotment so far."""
         self._execute(
             "INSERT INTO discreet_total VALUES (?, ?, ?, ?) ON CONFLICT (dataset, allotment) "
             "DO UPDATE SET amount = excluded.amount, delta = excluded.delta",

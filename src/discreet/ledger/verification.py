@@ -31,6 +31,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
+        """Whether nothing is wrong."""
         return not self.problems
 
 

@@ -83,6 +83,7 @@ class VectorMean(Responder):
 
     @property
     def ratio(self) -> Fraction:  # type: ignore[override]
+        """How much likelier one vector can make a report than another does."""
         return self.each.ratio**self.told
 
     @property

@@ -33,6 +33,7 @@ class Coin:
     exponent: Fraction = Fraction(0)
 
     def cdf(self, bits: int) -> tuple[list[int], list[int]]:
+        """The law, bounded from both sides: see `discreet.noise.table`."""
         low, high = self.bounds(bits)
         return [low, 1 << bits], [high, 1 << bits]
 
@@ -48,6 +49,7 @@ class Coin:
         return low, high
 
     def decode(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The outcomes the indices stand for."""
         return 1 - index
 
     def flips(self, count: int, bits: Bits) -> NDArray[np.bool_]:

@@ -42,6 +42,7 @@ class GaussianBlocks:
     shift: int = 0
 
     def cdf(self, bits: int) -> tuple[list[int], list[int]]:
+        """The law, bounded from both sides: see `discreet.noise.table`."""
         work = bits + 96
         sums_low, sums_high = [0], [0]
         sides = zip(self._weights(0, work), self._weights(1, work), strict=True)
@@ -72,6 +73,7 @@ class GaussianBlocks:
             ratio_low, ratio_high = ratio_low * fall_low >> work, -(-ratio_high * fall_high >> work)
 
     def decode(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The outcomes the indices stand for."""
         return zigzag(index)
 
 

@@ -37,6 +37,7 @@ class SignedHigh:
     shift: int = 0
 
     def cdf(self, bits: int) -> tuple[list[int], list[int]]:
+        """The law, bounded from both sides: see `discreet.noise.table`."""
         work = bits + 64
         one = 1 << work
         r_low, r_high = negative_exp_bounds(1 / self.scale, work)
@@ -57,6 +58,7 @@ class SignedHigh:
         return low, high
 
     def decode(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The outcomes the indices stand for."""
         return zigzag(index)
 
 
@@ -72,6 +74,7 @@ class LowDigits:
     width: int
 
     def cdf(self, bits: int) -> tuple[list[int], list[int]]:
+        """The law, bounded from both sides: see `discreet.noise.table`."""
         step = (1 << self.position) / self.scale
         # 1 - r^(2^position) is about `step`: its leading zeros must not eat the precision.
         work = bits + 64 + self.width + (step.denominator // step.numerator).bit_length()
@@ -89,6 +92,7 @@ class LowDigits:
         return [*low, 1 << bits], [*high, 1 << bits]
 
     def decode(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The outcomes the indices stand for."""
         return index
 
 

@@ -50,11 +50,13 @@ class Count:
     column: str | None = None
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        """What must be measured: sums with noise, from which the answer is made."""
         if self.column is not None:
             schema.column(self.column, "count")
         return (_rows(schema, self.column),)
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
+        """The answer from noisy measures, group by group."""
         return noisy[0]
 
 
@@ -63,12 +65,14 @@ class Persons:
     """How many different persons."""
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        """What must be measured: sums with noise, from which the answer is made."""
         if schema.unit.column is None:
             hint = "Declare [unit] column = ..., or use count()."
             raise InputError("people", "unit is a row", "a schema whose unit is a person", hint)
         return (People(),)
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
+        """The answer from noisy measures, group by group."""
         return noisy[0]
 
 
@@ -105,10 +109,12 @@ class Sum(_OfColumn):
     """The sum of a column."""
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        """What must be measured: sums with noise, from which the answer is made."""
         column = schema.numeric(self.column, "sum")
         return (Total(self.column, lattice_for(column, *self.limits(schema))),)
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
+        """The answer from noisy measures, group by group."""
         (measure,) = self.measures(schema)
         if not isinstance(measure, Total):
             raise TypeError("a sum has one measure, its total")
@@ -120,10 +126,12 @@ class Mean(_OfColumn):
     """The mean of a column: its noisy sum around the middle of the bounds, over the noisy count."""
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        """What must be measured: sums with noise, from which the answer is made."""
         lattice = lattice_for(schema.numeric(self.column, "mean"), *self.limits(schema))
         return Total(self.column, lattice, (lattice.lowest + lattice.highest) // 2), _rows(schema, self.column)
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats], excess: float = 0.0) -> Floats:
+        """The answer from noisy measures, group by group."""
         lower, upper = self.limits(schema)
         return np.clip(_mean(self.measures(schema)[0], noisy[0], noisy[1]), float(lower), float(upper))
 
@@ -140,6 +148,7 @@ class Variance(_OfColumn):
     sample: bool = False
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        """What must be measured: sums with noise, from which the answer is made."""
         column = schema.numeric(self.column, "variance")
         limits = self.limits(schema)
         squares = Squares(self.column, lattice_for(column, *limits, coarse=True))
@@ -177,10 +186,12 @@ class Std(_OfColumn):
         return Variance(self.column, self.bounds, self.sample)
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        """What must be measured: sums with noise, from which the answer is made."""
         schema.numeric(self.column, "std")
         return self.squared.measures(schema)
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats], excess: float = 0.0) -> Floats:
+        """The answer from noisy measures, group by group."""
         return np.sqrt(self.squared.estimate(schema, noisy, excess))
 
     def extent(self, schema: Schema) -> tuple[float, float]:

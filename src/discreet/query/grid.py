@@ -74,6 +74,7 @@ class Decades:
 
     @property
     def bins(self) -> int:
+        """How many bins there are."""
         return len(self.edges) - 1
 
     def start(self, place: int) -> int | float:

@@ -74,6 +74,7 @@ class Key:
         return [*found, None] if column.nullable else found
 
     def to_dict(self) -> dict[str, Any]:
+        """The key as plain values."""
         entry: dict[str, Any] = {"column": self.column}
         if self.values is not None:
             entry["values"] = list(self.values)

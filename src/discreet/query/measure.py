@@ -51,10 +51,12 @@ class Total:
 
     @property
     def lowest(self) -> int:
+        """The least that one row adds."""
         return self.lattice.lowest - self.centre
 
     @property
     def highest(self) -> int:
+        """The most that one row adds."""
         return self.lattice.highest - self.centre
 
 
@@ -69,10 +71,12 @@ class Squares:
 
     @property
     def middle(self) -> int:
+        """The lattice point from which values are squared."""
         return (self.lattice.lowest + self.lattice.highest) // 2
 
     @property
     def centre(self) -> int:
+        """What is taken off every square, so that sums lie around zero."""
         return self._largest // 2
 
     @property
@@ -81,10 +85,12 @@ class Squares:
 
     @property
     def lowest(self) -> int:
+        """The least that one row adds."""
         return -self.centre
 
     @property
     def highest(self) -> int:
+        """The most that one row adds."""
         return self._largest - self.centre
 
 

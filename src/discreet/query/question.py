@@ -138,6 +138,7 @@ class Query:
         return columns
 
     def to_dict(self) -> dict[str, Any]:
+        """The question as plain values."""
         outputs = {name: aggregate_to(aggregate) for name, aggregate in self.outputs}
         return {
             "where": None if self.condition is None else predicate_to(self.condition),
@@ -146,6 +147,7 @@ class Query:
         }
 
     def to_json(self) -> str:
+        """The question as JSON text."""
         return json.dumps(self.to_dict(), sort_keys=False)
 
     @classmethod
@@ -168,6 +170,7 @@ class Query:
 
     @classmethod
     def from_json(cls, text: str, schema: Schema) -> Query:
+        """A question from the text that `to_json` makes."""
         try:
             entry = json.loads(text)
         except (ValueError, RecursionError):

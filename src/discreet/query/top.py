@@ -111,6 +111,7 @@ class Top:
         return Query(self.condition, (asked,), ((COUNT if self.counts else "score", score),)).checked(schema)
 
     def to_dict(self) -> dict[str, Any]:
+        """The question as plain values."""
         top = {"key": self.key.to_dict(), "k": self.k, "counts": self.counts}
         return {"where": Query(self.condition).to_dict()["where"], "top": top}
 

@@ -39,11 +39,19 @@ class Measured(Protocol):
     """What a model is fitted to: a `Noisy` of the meter, or a `Target`."""
 
     @property
-    def columns(self) -> Columns: ...
+    def columns(self) -> Columns:
+        """The columns it is about."""
+        ...
+
     @property
-    def values(self) -> object: ...
+    def values(self) -> object:
+        """The noisy counts."""
+        ...
+
     @property
-    def variance(self) -> object: ...
+    def variance(self) -> object:
+        """Their variance, one for all or one each."""
+        ...
 
 
 class Model:

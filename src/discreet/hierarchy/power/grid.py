@@ -168,10 +168,12 @@ class Grid:
 
     @property
     def buses(self) -> int:
+        """How many buses there are."""
         return len(self.bus_names)
 
     @property
     def loads(self) -> int:
+        """How many loads there are."""
         return len(self.load_bus)
 
     @property

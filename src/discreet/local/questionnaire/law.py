@@ -42,6 +42,7 @@ class Choice:
     own: Fraction
 
     def probability(self, report: int, value: int) -> Fraction:
+        """The probability of a report, given the true value."""
         return self.own if report == value else (1 - self.own) / (self.values - 1)
 
     def reports(self) -> Iterator[int]:
@@ -58,6 +59,7 @@ class Marks:
     other: Fraction
 
     def probability(self, report: str, value: int) -> Fraction:
+        """The probability of a report, given the true value."""
         chances = (self.own if place == value else self.other for place in range(self.values))
         return math.prod(
             (p if mark == "1" else 1 - p for mark, p in zip(report, chances, strict=True)), start=Fraction(1)
@@ -77,6 +79,7 @@ class Sets:
     own: Fraction
 
     def probability(self, report: str, value: int) -> Fraction:
+        """The probability of a report, given the true value."""
         if report[value] == "1":
             return self.own / math.comb(self.values - 1, self.size - 1)
         return (1 - self.own) / math.comb(self.values - 1, self.size)
@@ -98,6 +101,7 @@ class Near:
     own: Fraction
 
     def probability(self, report: int, value: int) -> Fraction:
+        """The probability of a report, given the true value."""
         first = self.stride * value
         if first <= report < first + self.width:
             return self.own / self.width
@@ -116,9 +120,11 @@ class Table:
 
     @property
     def values(self) -> int:
+        """How many values there are."""
         return len(self.rows)
 
     def probability(self, report: int, value: int) -> Fraction:
+        """The probability of a report, given the true value."""
         return self.rows[value][report]
 
     def reports(self) -> Iterator[int]:
