@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from discreet.apps.cli.options import LedgerPlace, SchemaFile, curator_at
+from discreet.apps.cli.ledger import books
+from discreet.apps.cli.options import LedgerPlace, SchemaFile
 from discreet.apps.cli.output import AsJson, say, show_json, show_table
 from discreet.errors import InputError, MissingExtraError
 
@@ -26,54 +27,78 @@ def serve(
     ledger: LedgerPlace = None,
     tokens: Store = TOKENS,
     host: Annotated[str, typer.Option(help="Address to listen on; this machine only by default.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port.")] = 8000,
+    port: Annotated[int, typer.Option(help="Port.", min=1, max=65535)] = 8000,
     certificate: Annotated[Path | None, typer.Option(help="TLS certificate (PEM).")] = None,
     key: Annotated[Path | None, typer.Option(help="TLS key (PEM).")] = None,
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="TLS ends at a proxy in front: listen without it.")
     ] = False,
-    workers: Annotated[
-        int, typer.Option(help="How busy it may get: 16 requests at once for each; others are sent away.", min=1)
-    ] = 8,
+    workers: Annotated[int, typer.Option(help="How many processes answer.", min=1, max=64)] = 1,
+    busy: Annotated[
+        int, typer.Option(help="How many requests a process takes on at once; others are sent away.", min=1)
+    ] = 128,
+    rate: Annotated[float, typer.Option(help="How many requests a second one caller may make.", min=0.1)] = 20.0,
+    seconds: Annotated[
+        float, typer.Option(help="How long a caller waits for an answer; after that it is fetched by its id.", min=0.1)
+    ] = 60.0,
+    survey: Annotated[
+        list[str] | None,
+        typer.Option(help="Also a survey, FILE or FILE=STORE, under /surveys/NAME/; repeat for more."),
+    ] = None,
+    origin: Annotated[
+        str | None, typer.Option(help="The address people see, such as https://curator.example, behind a proxy.")
+    ] = None,
+    access_log: Annotated[
+        str | None, typer.Option(help="File for a line a request, without values; - for standard error.")
+    ] = None,
 ) -> None:
     """Serve curators over HTTP. Other machines are served with tokens and TLS only."""
     try:
-        import uvicorn
-
-        from discreet.apps.server.app import application
-        from discreet.apps.server.house import House
-        from discreet.apps.server.tokens import Tokens
+        from discreet.apps.server.running import run
+        from discreet.apps.server.serving import Serving
     except ImportError:
         raise MissingExtraError("server", "fastapi") from None
     if (certificate is None) != (key is None):
         raise InputError("--certificate", str(certificate), "given together with --key")
-    known = Tokens(tokens) if tokens.exists() else None
-    if (known is None or not len(known)) and (behind_proxy or not _loopback(host)):
+    _check_reach(host, tokens, tls=certificate is not None, behind_proxy=behind_proxy)
+    if origin is not None and (not origin.startswith(("https://", "http://")) or origin.count("/") != 2):
+        raise InputError("--origin", origin, "a scheme and a host, such as https://curator.example")
+    asked = Serving(
+        data=tuple(data),
+        schema=schema,
+        ledger=ledger,
+        tokens=str(tokens),
+        jobs=str(tokens.with_name("discreet-jobs.db")),
+        surveys=tuple(survey or ()),
+        origin=origin,
+        access_log=access_log,
+        rate=rate,
+        seconds=seconds,
+        workers=workers,
+    )
+    house = asked.house()
+    way = "https" if certificate else "http"
+    shown = f"[{host}]" if ":" in host else host
+    alone = "" if house.tokens else " without tokens: for you alone."
+    say(f"Serving {', '.join(house.curators)} on {way}://{shown}:{port}/{alone}")
+    for one in house.surveys.values():
+        say(f"Survey for anyone at {way}://{shown}:{port}{one.path}")
+    run(asked, house, host, port, certificate=certificate, key=key, behind_proxy=behind_proxy, busy=busy)
+
+
+def _check_reach(host: str, tokens: Path, *, tls: bool, behind_proxy: bool) -> None:
+    """Other machines are served with tokens and TLS only."""
+    from discreet.apps.server.tokens import Tokens
+
+    local = _loopback(host)
+    if (not tokens.exists() or not len(Tokens(tokens))) and (behind_proxy or not local):
         hint = "Make one: discreet token create NAME --role analyst."
         if behind_proxy:
             raise InputError("--behind-proxy", "no tokens", "tokens: whoever the proxy lets through is served", hint)
         raise InputError("--host", host, "this machine, as long as there are no tokens", hint)
-    if not _loopback(host) and certificate is None and not behind_proxy:
+    if not local and not tls and not behind_proxy:
         hint = "Give --certificate and --key, or say --behind-proxy if TLS ends in front of it."
         raise InputError("--host", host, "this machine, as long as there is no TLS", hint)
-    curators = [curator_at(one, schema, ledger, None) for one in data]
-    named = {one.schema.name: one for one in curators}
-    if len(named) < len(curators):
-        raise InputError("data", [one.schema.name for one in curators], "datasets of different names")
-    app = application(House(named, known))
-    way = "https" if certificate else "http"
-    say(f"Serving {', '.join(named)} on {way}://{host}:{port}/" + ("" if known else " without tokens: for you alone."))
-    uvicorn.run(
-        app,
-        host=host,
-        port=port,
-        ssl_certfile=None if certificate is None else str(certificate),
-        ssl_keyfile=None if key is None else str(key),
-        access_log=False,
-        log_level="warning",
-        limit_concurrency=16 * workers,
-        server_header=False,
-    )
 
 
 @token_app.command("create", epilog="Example: discreet token create ann --role analyst --allotment team")
@@ -81,12 +106,15 @@ def create(
     name: Annotated[str, typer.Argument(help="Whose it is; the ledger will say so.")],
     role: Annotated[str, typer.Option(help="custodian, analyst or viewer.")] = "analyst",
     allotment: Annotated[str | None, typer.Option(help="The only allotment it may spend from.")] = None,
+    ledger: LedgerPlace = None,
     tokens: Store = TOKENS,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token. It is shown once; only its hash is kept."""
+    """Make a token. It is shown once; only its hash is kept. With --ledger the allotment is looked up there."""
     from discreet.apps.server.tokens import Tokens
 
+    if allotment is not None and ledger is not None:
+        _check_allotment(allotment, ledger)
     made = Tokens(tokens).create(name, role, allotment)
     if as_json:
         show_json({"name": name, "role": role, "allotment": allotment, "token": made})
@@ -114,6 +142,13 @@ def revoke(name: Annotated[str, typer.Argument(help="Whose token ends.")], token
 
     Tokens(tokens).revoke(name)
     say(f"The token of {name} opens nothing any more.")
+
+
+def _check_allotment(name: str, ledger: str) -> None:
+    kept = books(ledger)
+    there = {part.name for dataset in kept.datasets() for part in kept.account(dataset).budget.allotments}
+    if name not in there:
+        raise InputError("--allotment", name, "one of " + ", ".join(sorted(there)), "No token was made.")
 
 
 def _loopback(host: str) -> bool:

@@ -21,6 +21,7 @@ from discreet.apps.server.told import (
     PendingTold,
     PlanTold,
     ReleaseTold,
+    SurveyTold,
     VerifyTold,
     answers,
 )
@@ -91,6 +92,11 @@ def routes(house: House) -> APIRouter:
         found = [book.verify() for book in books.values()]
         problems = [problem for one in found for problem in one.problems]
         return Json({"ok": not problems, "records": sum(one.records for one in found), "problems": problems})
+
+    @api.get("/surveys", tags=["surveys"], responses=answers(list[SurveyTold], "the surveys"))
+    def surveys(caller: Caller = access.anyone) -> Json:
+        """The surveys that are open here. Their pages and results are for anyone, without a token."""
+        return Json([one.described() for one in house.surveys.values()])
 
     api.include_router(job_api.routes(house, access))
     api.include_router(stored_api.routes(house, access))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -11,6 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from discreet import __version__
+from discreet.apps.server.access_log import AccessLog
 from discreet.apps.server.api import routes
 from discreet.apps.server.guard import Guard
 from discreet.apps.server.house import House, MissingError
@@ -33,8 +35,14 @@ STATUS: dict[type[DiscreetError], int] = {
 _PLAIN = {404: "there is nothing here", 405: "not by this method"}
 
 
-def application(house: House) -> FastAPI:
-    """The web application of a house, for uvicorn or any ASGI server."""
+def application(
+    house: House, *, pages: bool = True, log: Callable[[str], None] | None = None, origin: str | None = None
+) -> FastAPI:
+    """The web application of a house, for uvicorn or any ASGI server.
+
+    `log` is given a line for every request (`access_log`); `origin` is the address people see, for surveys behind a
+    proxy that changes the Host header.
+    """
     app = FastAPI(
         title="discreet",
         version=__version__,
@@ -45,15 +53,6 @@ def application(house: House) -> FastAPI:
         generate_unique_id_function=_named,
     )
     app.include_router(routes(house))
-    limits = house.limits
-    app.add_middleware(
-        Guard,
-        body=limits.body,
-        rate=limits.rate,
-        burst=limits.burst,
-        named=lambda shown: None if (caller := house.caller(shown)) is None else caller.name,
-        alone=house.tokens is None,
-    )
 
     @app.exception_handler(DiscreetError)
     async def ours(request: Request, problem: DiscreetError) -> Response:
@@ -73,6 +72,29 @@ def application(house: House) -> FastAPI:
         body = {"error": "HTTPError", "message": message}
         return Json(body, problem.status_code, headers=dict(problem.headers or {}))
 
+    frame = None
+    if pages:
+        from discreet.apps.web.site import furnish
+
+        frame = furnish(app, house)
+
+    def named(scope: dict[str, Any]) -> str | None:
+        """Whose token a request shows, or whose session a browser has."""
+        request = Request(scope)
+        shown = request.headers.get("authorization")
+        caller = house.caller(shown) if shown or frame is None else frame.known(request)
+        return None if caller is None else caller.name
+
+    limits = house.limits
+    app.add_middleware(
+        Guard, body=limits.body, rate=limits.rate, burst=limits.burst, named=named, alone=house.tokens is None
+    )
+    if log is not None:
+        app.add_middleware(AccessLog, write=log)
+    if house.surveys:
+        from discreet.apps.server.surveys import Surveys
+
+        app.add_middleware(Surveys, surveys=house.surveys, origin=origin)
     return app
 
 

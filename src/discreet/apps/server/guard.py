@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
@@ -11,6 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import anyio.to_thread
+
+from discreet.apps.server.access_log import template
 
 __all__ = ["HEADERS", "Bucket", "Guard"]
 
@@ -63,7 +66,7 @@ class Bucket:
 class Guard:
     """ASGI middleware: a limit on bodies, one on the rate of a caller, and headers on every answer.
 
-    The rate is kept for each caller that `named` knows by the header shown, and for all others together, so that
+    The rate is kept for each caller that `named` knows by what a request shows, and for all others together, so that
     made-up tokens buy nothing and take nothing from those who have one. No address is looked at.
 
     `alone` is for a server without tokens, which serves whoever reaches it: then requests must be made to this machine
@@ -77,7 +80,7 @@ class Guard:
         body: int,
         rate: float,
         burst: float,
-        named: Callable[[str], str | None],
+        named: Callable[[Scope], str | None],
         alone: bool = False,
     ) -> None:
         self.app, self.body, self.rate, self.burst, self.named, self.alone = app, body, rate, burst, named, alone
@@ -90,16 +93,17 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        scope["discreet.begun"] = time.monotonic()
         headers = dict(reversed(scope["headers"]))  # of a header sent twice the first counts, here as for the paths
-        if not (await self._bucket(headers.get(b"authorization", b""))).take():
-            await _plain(send, 429, b'{"error":"slow down"}')
+        if not (await self._bucket(scope, headers.get(b"authorization", b""))).take():
+            await _plain(send, 429, "too many requests: slow down")
             return
         if self.alone and not _from_here(scope["method"], headers):
-            await _plain(send, 403, b'{"error":"without tokens this machine alone is served"}')
+            await _plain(send, 403, "without tokens this machine alone is served")
             return
         length = headers.get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > self.body:
-            await _plain(send, 413, b'{"error":"body too large"}')
+        if not length.isdigit() or len(length) > 15 or int(length) > self.body:
+            await _plain(send, 413, "the body is too large")
             return
         seen = 0
 
@@ -125,19 +129,21 @@ class Guard:
             await self.app(scope, counted, dressed)
         except Exception as problem:
             # What was not foreseen may hold anything: its kind is logged, its text is told to nobody.
-            log.error("%s in %r", type(problem).__name__, scope["path"])  # quoted: a path may hold line ends
+            log.error("%s in %s", type(problem).__name__, template(scope))
             if not begun:
-                await _plain(send, 500, b'{"error":"ServerError","message":"something went wrong"}')
+                await _plain(send, 500, "something went wrong", "ServerError")
 
-    async def _bucket(self, shown: bytes) -> Bucket:
-        shown = b"" if self.alone else shown
-        name = self.names.get(shown)
+    async def _bucket(self, scope: Scope, shown: bytes) -> Bucket:
+        shown = b"local" if self.alone else shown
+        name = self.names.get(shown) if shown else None
         if name is None:
-            name = await anyio.to_thread.run_sync(self.named, shown.decode("latin-1"))
+            name = await anyio.to_thread.run_sync(self.named, scope)
             if name is None:
                 return self.strangers
+        scope["discreet.caller"] = name
         with self.lock:
-            self.names[shown] = name
+            if shown:
+                self.names[shown] = name
             return self.buckets.setdefault(name, Bucket(self.rate, self.burst))
 
 
@@ -160,7 +166,8 @@ def _from_here(method: str, headers: dict[bytes, bytes]) -> bool:
     return same and headers.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
 
 
-async def _plain(send: Send, status: int, body: bytes) -> None:
+async def _plain(send: Send, status: int, message: str, error: str = "HTTPError") -> None:
+    body = json.dumps({"error": error, "message": message}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *HEADERS]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -16,6 +16,7 @@ from discreet.ledger.account import Standing, refusal
 from discreet.ledger.outcome import Outcome
 
 if TYPE_CHECKING:
+    from discreet.apps.server.surveys import Survey
     from discreet.apps.server.wanted import Wanted
 
 __all__ = ["House", "Limits", "MissingError", "standing_to"]
@@ -50,6 +51,7 @@ class House:
     tokens: Tokens | None
     limits: Limits = Limits()
     jobs: Jobs = field(default_factory=Jobs)
+    surveys: Mapping[str, Survey] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.jobs.settled = self._settled

@@ -20,6 +20,7 @@ __all__ = [
     "ProblemTold",
     "ReleaseTold",
     "StoredTold",
+    "SurveyTold",
     "VerifyTold",
     "WireTold",
     "answers",
@@ -166,6 +167,17 @@ class LedgerTold(_Open):
     records: list[dict[str, str]]
 
 
+class SurveyTold(BaseModel):
+    """A survey that is open here."""
+
+    survey: str
+    title: str
+    digest: str
+    path: str
+    results: str
+    questions: list[str]
+
+
 class VerifyTold(BaseModel):
     """Whether the books are whole."""
 
@@ -193,6 +205,6 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def answers(model: Any, words: str, status: int = 200, **others: Any) -> dict[int | str, dict[str, Any]]:
+def answers(model: Any, words: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """The description of a good answer."""
-    return {status: {"model": model, "description": words}, **others}
+    return {status: {"model": model, "description": words}}

@@ -1,0 +1,48 @@
+"""Listening: one process, or several that share an address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from discreet.apps.server.house import House
+from discreet.apps.server.serving import Serving
+
+__all__ = ["run"]
+
+
+def run(
+    asked: Serving,
+    house: House,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    behind_proxy: bool = False,
+    busy: int = 128,
+) -> None:
+    """Serve until stopped. With several workers each opens what `asked` names; the ledger keeps them together."""
+    how: dict[str, Any] = {
+        "host": host,
+        "port": port,
+        "ssl_certfile": None if certificate is None else str(certificate),
+        "ssl_keyfile": None if key is None else str(key),
+        "access_log": False,  # it would write paths and addresses
+        "log_level": "warning",
+        "limit_concurrency": busy,
+        "server_header": False,
+        "proxy_headers": behind_proxy,  # otherwise nobody in front could be trusted about the scheme
+        "ws": "none",
+        "lifespan": "off",
+        "timeout_graceful_shutdown": 5,
+    }
+    if asked.workers == 1:
+        uvicorn.run(asked.application(house), **how)
+        return
+    for curator in house.curators.values():
+        curator.ledger.close()
+    with asked.told():
+        uvicorn.run("discreet.apps.server.serving:worker", factory=True, workers=asked.workers, **how)

@@ -1,0 +1,105 @@
+"""What `discreet serve` was asked to serve, as plain values: every worker process reads them and opens its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.apps.server.house import House, Limits
+from discreet.apps.server.jobs import Jobs
+from discreet.apps.server.tokens import Tokens
+from discreet.curator import Curator
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+__all__ = ["Serving", "worker"]
+
+_PLACE = "DISCREET_SERVING"
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """The arguments of a server."""
+
+    data: tuple[str, ...]
+    schema: str | None
+    ledger: str | None
+    tokens: str
+    jobs: str
+    surveys: tuple[str, ...] = ()
+    origin: str | None = None
+    access_log: str | None = None
+    rate: float = Limits().rate
+    seconds: float = Limits().seconds
+    workers: int = 1
+
+    def house(self) -> House:
+        """Open everything; `InputError` says what cannot be."""
+        from discreet.apps.cli.options import curator_at
+
+        curators = [curator_at(one, self.schema, self.ledger, None) for one in self.data]
+        named = {one.schema.name: one for one in curators}
+        if len(named) < len(curators):
+            raise InputError("data", [one.schema.name for one in curators], "datasets of different names")
+        known = Tokens(self.tokens) if Path(self.tokens).exists() else None
+        if known is not None:
+            _check_allotments(known, named)
+        # Every worker has its part of the rate, so that all of them together keep to it.
+        rate = self.rate / self.workers
+        limits = replace(Limits(), rate=rate, burst=max(3 * rate, 2.0), seconds=self.seconds)
+        house = House(named, known, limits, Jobs(self.jobs, limits.jobs))
+        if not self.surveys:
+            return house
+        from discreet.apps.server.surveys import survey_at
+
+        asked = [survey_at(place) for place in self.surveys]
+        by_name = {one.name: one for one in asked}
+        if len(by_name) < len(asked):
+            raise InputError("--survey", [one.name for one in asked], "files of different names")
+        return replace(house, surveys=by_name)
+
+    def application(self, house: House | None = None) -> FastAPI:
+        """The web application."""
+        from discreet.apps.server.access_log import writer
+        from discreet.apps.server.app import application
+
+        log = None if self.access_log is None else writer(self.access_log)
+        return application(self.house() if house is None else house, log=log, origin=self.origin)
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """While this lasts, worker processes find these values, in a file that only its owner can read."""
+        handle, name = tempfile.mkstemp(prefix="discreet-serving-", suffix=".json")
+        try:
+            with os.fdopen(handle, "w") as file:
+                json.dump(asdict(self), file)
+            os.environ[_PLACE] = name
+            yield
+        finally:
+            os.environ.pop(_PLACE, None)
+            Path(name).unlink(missing_ok=True)
+
+
+def worker() -> FastAPI:
+    """The application of a worker process, for uvicorn."""
+    found = json.loads(Path(os.environ[_PLACE]).read_text())
+    listed = {name: tuple(found[name]) for name in ("data", "surveys")}
+    return Serving(**{**found, **listed}).application()
+
+
+def _check_allotments(tokens: Tokens, curators: dict[str, Curator]) -> None:
+    """A token that can spend from nothing here is a mistake, better found now."""
+    there = {part.allotment.name for curator in curators.values() for part in curator.standing()}
+    for one in tokens.listed():
+        if one["allotment"] is not None and one["allotment"] not in there:
+            hint = f"Revoke it (discreet token revoke {one['name']}) and make another."
+            allowed = f"one of {', '.join(sorted(there))}: the token of {one['name']} spends from nothing else"
+            raise InputError("allotment", one["allotment"], allowed, hint)
