@@ -1,10 +1,16 @@
-"""`discreet demo`: the main job, from a table to a refusal, on 5,000 invented people."""
+"""`discreet demo`: the main job, from a table to a refusal, on 5,000 invented people; then the same in a browser."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import socket
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import as_file, files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -13,28 +19,46 @@ import typer
 from discreet.apps.cli.ledger import show as show_ledger
 from discreet.apps.cli.output import say, show_bars, show_release
 from discreet.core.release import Release
-from discreet.errors import BudgetError
+from discreet.curator import Curator, open_curator
+from discreet.errors import BudgetError, MissingExtraError
+from discreet.ledger.budget import Budget
 from discreet.query.aggregate import count, mean, total
-from discreet.query.curator import Curator, Offer, open_curator
+from discreet.query.curator import Offer
 from discreet.query.key import bins
 
 __all__ = ["demo"]
 
+_RAISED = 3  # epsilon, for those who go on in a browser
+_PORT = 8000
+
 
 def demo(
     folder: Annotated[Path | None, typer.Option(help="Keep the table, schema and ledger here to go on with.")] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Then serve the pages on this data, to this machine.")] = False,
+    port: Annotated[int | None, typer.Option(help="Port of the pages; one that is free by default.")] = None,
 ) -> None:
     """A table, a schema, a budget; three priced questions; a refusal; the ledger. Takes a few seconds."""
+    if serve and not _servable():
+        raise MissingExtraError("server", "fastapi")
+    with _kept(folder) as place:
+        curator = _story(place)
+        if folder is not None:
+            say(f"\nGo on with: discreet ask {folder / 'people.csv'} count --by sector --within 30")
+        if serve or _wanted():
+            _serve(curator, place, port)
+
+
+@contextmanager
+def _kept(folder: Path | None) -> Iterator[Path]:
     if folder is None:
         with tempfile.TemporaryDirectory() as temporary:
-            _story(Path(temporary))
+            yield Path(temporary)
     else:
         folder.mkdir(parents=True, exist_ok=True)
-        _story(folder)
-        say(f"\nGo on with: discreet ask {folder / 'people.csv'} count --by sector --within 30")
+        yield folder
 
 
-def _story(folder: Path) -> None:
+def _story(folder: Path) -> Curator:
     for name in ("people.csv", "discreet.toml"):
         if not (folder / name).exists():
             with as_file(files("discreet.apps.demo") / name) as shipped:
@@ -63,6 +87,7 @@ def _story(folder: Path) -> None:
     result = curator.ledger.verify()
     say(f"   {result.records} records, {len(result.problems)} problems, head {result.head.hash[:16]}...\n")
     show_ledger(ledger=str(folder / "discreet.db"))
+    return curator
 
 
 def _released(offer: Offer, why: str) -> Release:
@@ -75,3 +100,71 @@ def _refused(curator: Curator) -> None:
         curator.table().group_by("county").agg(people=count()).plan(epsilon=0.5).release(why="too much")
     except BudgetError as refusal:
         say(f"Refused: {refusal}")
+
+
+# The same in a browser
+
+
+def _servable() -> bool:
+    return all(find_spec(name) is not None for name in ("fastapi", "uvicorn", "jinja2"))
+
+
+def _wanted() -> bool:
+    """Whether to go on in a browser: asked on a terminal only; where nobody can answer, the command is named."""
+    if not _servable():
+        say("\nThe same in a browser: pip install 'discreet[server]', then discreet demo --serve")
+        return False
+    if os.environ.get("CI") or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        say("\nThe same in a browser: discreet demo --serve")
+        return False
+    say()
+    return typer.confirm("Look at it in a browser, with budget left to ask yourself?", default=False)
+
+
+def _serve(curator: Curator, folder: Path, port: int | None) -> None:
+    """The pages, for this machine, until Ctrl-C. The budget is raised for them, as a custodian would: on record."""
+    import uvicorn
+
+    from discreet.apps.server.app import application
+    from discreet.apps.server.house import House
+
+    if not _roomy(curator):
+        curator.ledger.raise_budget("people", Budget(_RAISED), who="demo", why="to go on asking in a browser")
+        declared = folder / "discreet.toml"  # it says what the ledger says, or the table could not be opened again
+        text = declared.read_text(encoding="utf-8")
+        declared.write_text(text.replace("epsilon = 1.0", f"epsilon = {_RAISED}.0"), encoding="utf-8")
+        say(f"\nThe budget was raised to epsilon = {_RAISED}, which is on the ledger: there is something left to ask.")
+    place = _PORT if port is None and _free(_PORT) else port if port is not None else _free_port()
+    say(f"\nOpen http://127.0.0.1:{place}/ in a browser. For this machine alone; stop it with Ctrl-C.")
+    uvicorn.run(
+        application(House({"people": curator}, None)),
+        host="127.0.0.1",
+        port=place,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        ws="none",
+        lifespan="off",
+        timeout_graceful_shutdown=2,
+    )
+
+
+def _roomy(curator: Curator) -> bool:
+    (one,) = curator.standing()
+    return one.allotment.cap.amount >= _RAISED
+
+
+def _free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

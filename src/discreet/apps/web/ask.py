@@ -25,7 +25,7 @@ __all__ = ["routes"]
 
 
 def routes(frame: Frame) -> APIRouter:
-    """/d/{dataset}/ask and /d/{dataset}/release"""
+    """/d/{dataset}/ask and what is under it"""
     pages = frame.router()
     frame.links.append(("ask", "Ask"))
     house, desk = frame.house, Desk(frame.house)
@@ -102,7 +102,7 @@ def routes(frame: Frame) -> APIRouter:
         values = {"plan": plan, "problem": told, "dataset": dataset, "caller": caller, **more}
         return frame.fragment("panel.html", csrf=frame.csrf(request), **values)
 
-    @pages.post("/d/{dataset}/release")
+    @pages.post("/d/{dataset}/ask/release")
     async def release(request: Request, dataset: str, caller: Caller = may_spend, form: Form = sent) -> Response:
         question = Question.read(form)
         identity, why = form.text("release") or uuid.uuid4().hex, form.text("why")

@@ -147,9 +147,12 @@ def bars(release: Release, output: str) -> Bars | None:
     return Bars(output, tuple(drawn), marks, zero, len(rows) - len(kept))
 
 
-def whisker(label: str, words: str, half: float) -> Whisker:
-    """An interval of a known width around an answer that is not known: the axis is a round number to either side."""
-    end = limit(half * 1.02)
+def whisker(label: str, words: str, half: float, widest: float | None = None) -> Whisker:
+    """An interval of a known width around an answer that is not known: the axis is a round number to either side.
+
+    Those that are to be compared share an axis, which has room for the `widest`.
+    """
+    end = limit((half if widest is None else widest) * 1.02)
     share = 50 * min(half / end, 1)
     ends = (f"\u2212{number(end)}", f"+{number(end)}")
     return Whisker(label, words, round(50 - share, 3), round(50 + share, 3), ends)
@@ -167,7 +170,7 @@ def burn(name: str, cap: Fraction, charges: Sequence[tuple[Fraction, str, str]],
         at = wide * (place + 1)
         steps.append(Step(round(at, 3), round(at + wide, 3), round(before, 3), round(after, 3), words))
     top = float(cap)
-    marks = tuple(Tick(round(100 * (1 - value / top), 3), f"{number(value)}") for value in ticks(0, top, 4))
+    marks = tuple(Tick(round(100 * (1 - value / top), 3), f"{value:g}") for value in ticks(0, top, 4))
     times = [time for _, time, _ in charges]
     return Burn(f"{name}, {currency} left", tuple(steps), marks, times[0] if times else "", times[-1] if times else "")
 

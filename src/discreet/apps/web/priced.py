@@ -103,11 +103,12 @@ def _whiskers(expected: Expectation | RankExpectation) -> list[Whisker]:
         behind = math.ceil(expected.half_width or 0)
         return [whisker(name, f"each at most {number(behind)} behind the best one left", behind)]
     if expected.half_width is not None:
-        return [whisker(name, f"± {number(_up(expected.half_width))}{unit}", expected.half_width)]
+        return [whisker(name, f"± {_up(expected.half_width):,f}{unit}", expected.half_width)]
+    known = [(rows, half) for rows, half in expected.by_rows if math.isfinite(half)]
+    widest = max((half for _, half in known), default=None)
     return [
-        whisker(f"{name}, at {rows:,} rows in the group", f"about ± {number(_up(half))}{unit}", half)
-        for rows, half in expected.by_rows
-        if math.isfinite(half)
+        whisker(f"{name}, at {rows:,} rows in the group", f"about ± {_up(half):,f}{unit}", half, widest)
+        for rows, half in known
     ]
 
 
