@@ -234,6 +234,8 @@ class Budget:
             if part.name == name:
                 return part
         names = ", ".join(repr(part.name) for part in self.allotments)
+        if name is None:
+            raise InputError("allotment", "absent", f"one of {names}", "The budget is divided; say which part pays.")
         raise InputError("allotment", name, f"one of {names}")
 
     def to_json(self) -> dict[str, Json]:

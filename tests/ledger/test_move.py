@@ -1,0 +1,109 @@
+"""A ledger that moves keeps everything, and the old one is closed."""
+
+import pytest
+
+from discreet.core.loss import Pure
+from discreet.errors import BudgetError, InputError, LedgerError
+from discreet.ledger.anchor import Anchor
+from discreet.ledger.budget import Budget
+from discreet.ledger.ledger import Ledger
+
+
+def spend(ledger, release, epsilon=1):
+    return ledger.spend("visits", Pure(epsilon), release=release, who="ann", digest="d")
+
+
+@pytest.fixture
+def old(tmp_path):
+    ledger = Ledger.open(tmp_path / "old.db")
+    ledger.create("visits", Budget(epsilon=3), who="ann")
+    ledger.create("births", Budget(epsilon=1), who="ann")
+    spend(ledger, "r1")
+    ledger.answer("r1", '{"n": 7}', who="ann")
+    return ledger
+
+
+def test_everything_is_there_and_the_budget_goes_on(old, place):
+    new = Ledger.open(place)
+    before = [record.body() for record in old.records()]
+    head = old.move(new, who="ann", why="more of us")
+    assert [record.body() for record in new.records()][:-1] == before
+    assert new.head() == head
+    assert new.verify().ok
+    assert new.datasets() == ("visits", "births")
+    assert new.find("r1").answer == '{"n": 7}'
+    assert new.remaining("visits").amount == 2
+    assert list(new.records())[-1].why == "more of us"
+    assert spend(new, "r1").already_paid
+    spend(new, "r2", 2)
+    with pytest.raises(BudgetError):
+        spend(new, "r3")
+    assert new.verify().ok
+
+
+def test_the_old_one_is_closed_but_can_be_read(old, place):
+    old.move(Ledger.open(place), who="ann", why="")
+    for act in (
+        lambda: spend(old, "r2"),
+        lambda: old.create("deaths", Budget(epsilon=1), who="ann"),
+        lambda: old.raise_budget("visits", Budget(epsilon=9), who="ann", why=""),
+    ):
+        with pytest.raises(LedgerError, match="not the one last seen"):
+            act()
+    assert old.find("r1").answer == '{"n": 7}'
+    assert not old.verify().ok
+
+
+def test_a_moved_ledger_is_not_moved_again(old, place, tmp_path):
+    old.move(Ledger.open(place), who="ann", why="")
+    third = Ledger.open(tmp_path / "third.db")
+    with pytest.raises(LedgerError, match="left where it is"):
+        old.move(third, who="ann", why="")
+    assert third.head().sequence == 0
+
+
+def test_only_into_an_empty_one(old, place):
+    new = Ledger.open(place)
+    new.create("visits", Budget(epsilon=3), who="ann")
+    with pytest.raises(InputError, match="empty"):
+        old.move(new, who="ann", why="")
+    spend(old, "r2")  # still open
+
+
+def test_books_without_a_guard_cannot_be_closed(old, place):
+    loose = Ledger(old._store, None)
+    new = Ledger.open(place)
+    with pytest.raises(InputError, match="closed"):
+        loose.move(new, who="ann", why="")
+    assert new.head().sequence == 0
+
+
+def test_power_fails_before_the_new_books_are_committed(old, place, monkeypatch):
+    new = Ledger.open(place)
+    forced = Anchor.force
+
+    def cut(self, mark):
+        forced(self, mark)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Anchor, "force", cut)
+    with pytest.raises(KeyboardInterrupt):
+        old.move(new, who="ann", why="")
+    monkeypatch.undo()
+    assert new.head().sequence == 0
+    with pytest.raises(LedgerError):  # neither can be spent from
+        spend(old, "r2")
+    old.acknowledge(who="ann", why="the move failed")
+    assert old.remaining("visits").amount == 2  # and nothing was lost
+    old.move(new, who="ann", why="second try")
+    assert new.verify().ok
+
+
+def test_a_move_that_closes_nothing_would_be_seen(old, place, monkeypatch):
+    """The planted bug: both can be spent from, and together they exceed the budget."""
+    new = Ledger.open(place)
+    monkeypatch.setattr(Anchor, "force", lambda self, mark: None)
+    old.move(new, who="ann", why="")
+    monkeypatch.undo()
+    with pytest.raises(pytest.fail.Exception), pytest.raises(LedgerError):
+        spend(old, "r2", 2)
