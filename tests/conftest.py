@@ -2,6 +2,7 @@
 
 import pytest
 
+from browser import browser  # noqa: F401 - a fixture for every room
 from servers import place  # noqa: F401 - a fixture for every room: each test runs once for each ledger store
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import threading
 from importlib.resources import files
 
@@ -16,9 +15,7 @@ from discreet.apps.survey.store import open_reports
 from discreet.audit.audit import audit
 from discreet.core.loss import Pure
 from discreet.local.questionnaire.law import law_to_page
-from servers import free_port, missing
-
-NEEDED = "Browser tests need: pip install playwright, and Chromium (apt install chromium)"
+from servers import free_port
 
 pytest.importorskip("fastapi", reason="needs discreet[server]")
 uvicorn = pytest.importorskip("uvicorn", reason="needs discreet[server]")
@@ -28,21 +25,6 @@ SURVEY = survey()
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 OTHER = {"service_workers": "block"}  # or the page's own worker would fetch what the test wants to replace
 RUNS = 25_000
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        program = None
-    if program is None:
-        return missing(NEEDED)
-    with sync_playwright() as engine:
-        started = engine.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 class Site:

@@ -2,7 +2,6 @@
 
 import math
 import re
-import shutil
 from itertools import pairwise
 
 import numpy as np
@@ -10,9 +9,7 @@ import pytest
 
 from discreet.hierarchy.map import Layer, choropleth
 from discreet.hierarchy.map.atlas import atlas
-from servers import missing
 
-NEEDED = "Browser tests need: pip install playwright, and Chromium (apt install chromium)"
 STATES = sorted(atlas(False)[0].rings)
 COUNTIES = sorted(next(part for part in atlas(True) if "01001" in part.rings).rings)
 TRACTS = [f"44007{number:06d}" for number in range(1, 151)]
@@ -40,21 +37,6 @@ LAYERS = [
     layer("county", NEW, start=20_000, half=300),
     layer("tract", TRACTS, start=7, half=30),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        program = None
-    if program is None:
-        return missing(NEEDED)
-    with sync_playwright() as engine:
-        started = engine.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture

@@ -1,0 +1,93 @@
+"""Debian's Chromium for tests: a fixture for every room, a server in a thread, and where screenshots are kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from servers import free_port, missing
+
+NEEDED = "Browser tests need: pip install playwright, and Chromium (apt install chromium)"
+SCREENSHOTS = Path(os.environ.get("DISCREET_SCREENSHOTS", Path(__file__).parent.parent / "build" / "screenshots"))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A browser, headless; a skip that says what to install, or a failure where CI=true."""
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        program = None
+    if program is None:
+        return missing(NEEDED)
+    with sync_playwright() as engine:
+        started = engine.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+def screenshot(page, name: str) -> Path:
+    """Keep a picture of a whole page as an artefact of the tests."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    path = SCREENSHOTS / f"{name}.png"
+    page.screenshot(path=str(path), full_page=True)
+    return path
+
+
+class Site:
+    """A web application in a thread, at an address of its own, until `stop`."""
+
+    def __init__(self, application):
+        import uvicorn
+
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        how = {"log_level": "warning", "ws": "none", "lifespan": "off", "access_log": False}
+        self.server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=self.port, **how))
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.thread.start()
+        while not self.server.started:
+            assert self.thread.is_alive()
+            self.thread.join(0.01)
+
+    def stop(self):
+        self.server.should_exit = self.server.force_exit = True
+        self.thread.join(10)
+
+
+class Guest:
+    """One person's browser window: what it says on the console, or asks of other origins, must be nothing."""
+
+    def __init__(self, browser, site: Site, **settings):
+        self.site = site
+        self.said: list[str] = []
+        self.elsewhere: list[str] = []
+        self.context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **settings})
+        self.context.route("**/*", self._routed)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(15_000)
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+
+    def _routed(self, route):
+        url = route.request.url
+        if url.startswith((self.site.url + "/", "data:", "blob:")):
+            route.continue_()
+        else:
+            self.elsewhere.append(url)
+            route.abort()
+
+    def go(self, path: str):
+        self.page.goto(self.site.url + path)
+        return self.page
+
+    def close(self):
+        self.context.close()
+        # A status that the server means, such as a refusal, is logged by the browser; anything else is our mistake.
+        assert [text for text in self.said if not text.startswith("Failed to load resource")] == []
+        assert self.elsewhere == []
