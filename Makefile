@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 
-.PHONY: demo test lint lowest audit bench docs clean
+.PHONY: demo test lint lowest wheel audit bench docs clean
 
 demo: $(STAMP)
 	@$(BIN)/discreet demo
@@ -28,6 +28,10 @@ $(VENV)-lowest/installed: pyproject.toml .ci/lowest.py
 	$(PYTHON) .ci/lowest.py > $(VENV)-lowest/lowest.txt
 	$(VENV)-lowest/bin/python -m pip install -q --disable-pip-version-check -e '.[test]' -c $(VENV)-lowest/lowest.txt
 	@touch $@
+
+# The wheel, used as a stranger would in clean environments; WHEEL=--all for every extra, pipx and uvx.
+wheel: $(STAMP)
+	$(BIN)/python .ci/wheel.py $(WHEEL)
 
 # Every guarantee of the house attacked, and every planted bug caught, or it fails.
 audit: $(STAMP)
