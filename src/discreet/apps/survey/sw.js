@@ -1,5 +1,7 @@
 // Keeps the page for when there is no network. Reports and results are never kept here.
-const CACHE = "discreet-survey-" + new URL(self.location.href).searchParams.get("survey");
+// Named after the folder it is in: other surveys of the same host are in others, and keep what is theirs.
+const MINE = "discreet-survey-" + new URL("./", self.location.href).pathname + " ";
+const CACHE = MINE + new URL(self.location.href).searchParams.get("survey");
 const PAGE = ["./", "page.css", "page.js", "randomise.js", "memory.js", "number.js", "icon.svg"];
 
 self.addEventListener("install", (event) => {
@@ -8,7 +10,7 @@ self.addEventListener("install", (event) => {
 });
 
 self.addEventListener("activate", (event) => {
-  const old = (name) => name.startsWith("discreet-survey-") && name !== CACHE;
+  const old = (name) => name.startsWith(MINE) && name !== CACHE;
   event.waitUntil(
     caches.keys()
       .then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name))))
