@@ -65,7 +65,7 @@ def run_door(place: str, *, jobs: int, kills: int) -> tuple[list[tuple[str, str]
     for life in range(kills + 1):
         worker = _start("door", place, f"life{life}", jobs, *([random.randrange(4)] if life < kills else []))
         with worker:
-            said, problem = worker.communicate("go\n", timeout=60)
+            said, problem = worker.communicate("go\n", timeout=600)
         seen += [tuple(line.split()) for line in said.splitlines(keepends=True)[1:] if line.endswith("\n")]
         if worker.returncode == 0:
             return seen, life + 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import os
 import re
 import shutil
@@ -108,10 +110,21 @@ def spark_address() -> str:
     return f"sc://127.0.0.1:{spark().conf.get('spark.connect.grpc.binding.port')}"
 
 
+_ports = itertools.count()
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port nobody uses, below those that outgoing connections are given: none takes it before a server does.
+
+    Each process begins to look at a place of its own, so that tests that run beside each other do not meet.
+    """
+    while True:
+        port = 20_000 + (97 * os.getpid() + next(_ports)) % 12_000
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):
+                probe.bind(("127.0.0.1", port))
+                return port
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -186,24 +186,24 @@ def test_served_it_takes_reports_and_writes_down_no_address(folder):
     )
     try:
         home = f"http://127.0.0.1:{port}"
-        for _ in range(300):
+        page = ""
+        while not page and server.poll() is None:  # however long it takes: the machine may be busy
             try:
-                page = urllib.request.urlopen(home, timeout=5).read().decode()
-                break
-            except urllib.error.URLError:
+                page = urllib.request.urlopen(home, timeout=60).read().decode()
+            except OSError:
                 time.sleep(0.1)
         assert asked.digest in page
         answers = asked.privatize({question.name: question.example(1) for question in asked.questions})
         body = json.dumps({"survey": asked.digest, "token": "5" * 32, "answers": answers}).encode()
         headers = {"Content-Type": "application/json", "Origin": home, "X-Forwarded-For": "203.0.113.9"}
         sent = urllib.request.Request(f"{home}/report", body, headers)
-        assert json.load(urllib.request.urlopen(sent, timeout=5)) == {"kept": True}
+        assert json.load(urllib.request.urlopen(sent, timeout=60)) == {"kept": True}
         with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(urllib.request.Request(f"{home}/report", b"{}", headers), timeout=5)
-        assert json.load(urllib.request.urlopen(f"{home}/results.json", timeout=5))["reports"] == 1
+            urllib.request.urlopen(urllib.request.Request(f"{home}/report", b"{}", headers), timeout=60)
+        assert json.load(urllib.request.urlopen(f"{home}/results.json", timeout=60))["reports"] == 1
     finally:
         server.terminate()
-        said = server.communicate(timeout=20)[0]
+        said = server.communicate(timeout=60)[0]
     assert f"Survey {asked.id} at {home}/" in said
     assert "203.0.113.9" not in said
     assert said.count("127.0.0.1") == 2  # where it listens, and nobody who came

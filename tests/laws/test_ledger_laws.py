@@ -260,7 +260,7 @@ def test_a_ledger_can_be_used_on_both_sides_of_a_fork(place):
     ledger = Ledger.open(place)
     ledger.create("visits", Budget(epsilon=1000), who="ann")
     command = [sys.executable, WORKER, "fork", place, "f", "6"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, input="go\n")
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, input="go\n")
     assert run.returncode == 0, run.stderr
     assert ledger.remaining("visits").amount == 1000 - 7 * 6
     assert ledger.verify().ok

@@ -249,7 +249,7 @@ def test_many_who_ask_for_one_release_get_one_answer(ledger):
 
 
 def test_without_the_lock_two_runs_still_give_one_answer(ledger, monkeypatch):
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=600)
 
     class Together(Job):
         def run(self, data, bits):

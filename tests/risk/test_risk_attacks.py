@@ -16,13 +16,13 @@ from discreet.risk.reconstruct import curator_answers, random_questions, rebuilt
 def test_bits_are_rebuilt_from_counts_and_not_under_a_budget(way):
     few, private = reconstruction(120, errors=(0.1,), epsilon=1, way=way)
     assert few.right > 0.95
-    assert private.right < 0.75  # 120 coin flips: half, give or take
+    assert private.right < 0.85  # 120 coin flips: half, give or take 0.05, seven times over
     assert "square root" in str(few)
 
 
 def test_more_error_finds_fewer_bits():
     found = [guess.right for guess in reconstruction(400, errors=(0.1, 1, 8), epsilon=None)]
-    assert found[0] > found[1] > found[2] > 0.4
+    assert found[0] > found[1] > found[2] > 0.3  # 1, 0.78, 0.54, give or take 0.03: seven deviations and more
 
 
 def test_answers_are_off_by_no_more_than_said_and_exact_counts_solve_exactly():
