@@ -59,6 +59,8 @@ class Answer:
     result: Json
     replayed: bool
     """Whether it was on the books already: then nothing was read and nothing was spent this time."""
+    query: Json = None
+    """What was asked, as it is on record."""
 
 
 def release(
@@ -175,6 +177,7 @@ def stored(known: Outcome, *, replayed: bool = True) -> Answer:
         time=paid.time,
         result=json.loads(known.answer or "null"),
         replayed=replayed,
+        query=paid.query,
     )
 
 

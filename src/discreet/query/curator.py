@@ -165,6 +165,7 @@ def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
         raise InputError("release", answer.release, "a release of tables: this one came of another kind of job", hint)
     allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
     left = price_text(allotment, ledger.remaining(answer.dataset, answer.allotment), "down")
+    asked: Any = answer.query or {}
     found = {}
     for name, part in parts.items():
         # The books keep no order of names; people read keys first, then each output with its interval.
@@ -180,6 +181,7 @@ def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
             mechanism=answer.mechanism,
             digest=answer.digest,
             remaining=left,
+            query=asked.get("batch", {}).get(name, {}) if name else asked,
         )
     return found
 
