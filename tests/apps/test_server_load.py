@@ -212,7 +212,7 @@ def test_memory_is_flat_over_many_plans(tmp_path):
     curator = discreet.open(pyarrow.table({"age": [30]}), schema, ledger=tmp_path / "b.db", budget=Budget(1))
     house = House({"people": curator}, Tokens(tmp_path / "tokens.db")).within(rate=1e9, burst=1e9)
     token, app = house.tokens.create("ann", "analyst"), application(house)
-    assert grown(app, token, 1500) < 0.2
+    assert grown(app, token, 1500) < 0.5
     kept = []
 
     async def leaks(scope, receive, send):
