@@ -68,7 +68,7 @@ class Release:
         }
 
     def to_json(self) -> str:
-        """The release as JSON text, from which `from_json` makes it again."""
+        """The release as JSON text."""
         return json.dumps(self.to_dict())
 
     def to_csv(self, path: str | Path | None = None) -> str:

@@ -69,7 +69,7 @@ class Top:
 
     @property
     def ordered(self) -> tuple[()]:
-        """None."""
+        """Quantiles that are asked for: none."""
         return ()
 
     def where(self, condition: str | Predicate) -> Top:
