@@ -30,6 +30,8 @@ class Mark:
 
     head: Head
     totals: dict[tuple[str, str], Charge] = field(default_factory=dict)
+    moved: bool = False
+    """Whether the books go on in another ledger; these are closed."""
 
     @classmethod
     def of(cls, reader: Reader) -> Mark:
@@ -41,7 +43,8 @@ class Mark:
         spent: list[Json] = [
             [*place, str(charge.amount), str(charge.delta)] for place, charge in sorted(self.totals.items())
         ]
-        return canonical({"format": 1, "sequence": self.head.sequence, "hash": self.head.hash, "spent": spent}) + "\n"
+        told: dict[str, Json] = {"format": 1, "sequence": self.head.sequence, "hash": self.head.hash, "spent": spent}
+        return canonical(told | {"moved": True} if self.moved else told) + "\n"
 
     @classmethod
     def from_text(cls, text: str) -> Mark:
@@ -51,7 +54,7 @@ class Mark:
             (dataset, allotment): Charge(fraction(amount, "amount"), fraction(delta, "delta"))
             for dataset, allotment, amount, delta in values["spent"]
         }
-        return cls(Head(int(values["sequence"]), str(values["hash"])), totals)
+        return cls(Head(int(values["sequence"]), str(values["hash"])), totals, values.get("moved") is True)
 
 
 class Anchor:
@@ -95,6 +98,11 @@ class Anchor:
             if head == GENESIS or not self.expected:
                 return None
             return f"it has {head.sequence} records but its guard {self.path.name!r} is missing: moved or copied alone"
+        if mark.moved and mark.head.sequence > head.sequence:
+            return (
+                f"it was moved to another ledger, where record {mark.head.sequence} was written: use that one, for "
+                "acknowledging this one would make two budgets of one"
+            )
         if mark.head.sequence > head.sequence:
             return (
                 f"it ends at record {head.sequence}, but record {mark.head.sequence} was already written: it was "

@@ -7,6 +7,8 @@ are refused by every write, so the old ones can be read and no longer spent from
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.anchor import Anchor, Mark
 from discreet.ledger.record import GENESIS, Head, Record
@@ -33,5 +35,5 @@ def carry_over(old: Writer, guard: Anchor | None, new: Writer, *, who: str, why:
     if new.head() != old.head():
         raise LedgerError("The copy is not what was copied; both ledgers were left as they were.")
     new.append(Record.after(new.head(), kind="note", dataset="", who=who, why=why, detail={"moved": old.head().hash}))
-    guard.force(Mark.of(new))
+    guard.force(replace(Mark.of(new), moved=True))
     return new.head()
