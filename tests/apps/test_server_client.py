@@ -4,13 +4,15 @@ import http.server
 import socket
 import threading
 import time
+from contextlib import contextmanager
+from fractions import Fraction
 
 import pyarrow as pa
 import pytest
 
 import discreet
-from discreet import Budget, Category, Integer, Schema, count, mean
-from discreet.errors import BudgetError, DiscreetError, InputError
+from discreet import Allotment, Boolean, Budget, Category, Integer, Rules, Schema, bins, col, count, mean
+from discreet.errors import BudgetError, DiscreetError, InputError, RunError
 
 pytest.importorskip("fastapi")
 uvicorn = pytest.importorskip("uvicorn")
@@ -22,10 +24,8 @@ SCHEMA = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "E
 TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"]})
 
 
-@pytest.fixture
-def served(tmp_path):
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2))
-    house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
+@contextmanager
+def serving(house):
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
@@ -36,9 +36,19 @@ def served(tmp_path):
         if server.started:
             break
         time.sleep(0.05)
-    yield f"http://127.0.0.1:{port}", house, curator
-    server.should_exit = True
-    thread.join(10)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture
+def served(tmp_path):
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2))
+    house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
+    with serving(house) as url:
+        yield url, house, curator
 
 
 def test_the_same_words_the_same_plan_the_same_books(served):
@@ -62,8 +72,11 @@ def test_refusals_are_the_same_errors(served):
     there = discreet.connect(url, house.tokens.create("ann", "analyst"))
     with pytest.raises(BudgetError, match="Nothing was spent"):
         there.table().agg(n=count()).plan(epsilon=3).release()
-    with pytest.raises(DiscreetError, match="shoe"):
+    with pytest.raises(InputError, match="shoe") as told:
         there.table().agg(n=mean("shoe")).plan(epsilon=1)
+    assert (told.value.field, "age" in told.value.allowed) == ("mean", True)
+    with pytest.raises(InputError, match="stored release"):
+        there.release("nothing")
     with pytest.raises(DiscreetError, match="401"):
         discreet.connect(url, "dsc_0_wrong")
     with pytest.raises(InputError, match="dataset"):
@@ -74,6 +87,124 @@ def test_refusals_are_the_same_errors(served):
         discreet.connect("ftp://x")
     with pytest.raises(InputError, match="answers"):
         discreet.connect("http://127.0.0.1:9")
+
+
+@pytest.fixture
+def wide(tmp_path):
+    """A served table to make hierarchies, rows and models of, and a curator of the same books."""
+    schema = Schema(
+        "people", {"age": Integer(0, 9), "county": Category(["A1", "A2", "B1"]), "works": Boolean(nullable=False)}
+    )
+    many = range(300)
+    table = pa.table(
+        {
+            "age": [n % 10 for n in many],
+            "county": [("A1", "A2", "B1")[n % 3] for n in many],
+            "works": [n % 10 > 4 for n in many],
+        }
+    )
+    parts = [Allotment("team", "pure", epsilon=4), Allotment("models", "plan", epsilon=3, delta=1e-5)]
+    budget = Budget(7, delta=1e-5, allotments=parts)
+    curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=budget)
+    house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
+    with serving(house) as url:
+        yield discreet.connect(url, house.tokens.create("ann", "analyst")), curator
+
+
+def test_a_hierarchy_there_is_one_here(wide, tmp_path):
+    there, here = wide
+    regions = tmp_path / "regions.csv"
+    regions.write_text("state,county\nA,A1\nA,A2\nB,B1\n")
+    ask = lambda desk: desk.tree(  # noqa: E731
+        ["state", "county"],
+        by=["works", bins("age", [0, 5, 10])],
+        geography=regions,
+        where=col("age") >= 1,
+        rules=Rules(upper={"county": 10_000}),
+    )
+    price = {"epsilon": "0.5", "allotment": "team", "split": {"all": 1, "state": 1, "county": 2}}
+    offer = ask(there).plan(**price)
+    assert str(offer) == str(ask(here).plan(**price))
+    made = offer.release(release="census", why="a test")
+    same = here.tree_release("census")
+    assert made["county"].columns == same["county"].columns
+    assert there.tree_release("census").totals("state").to_csv() == same.totals("state").to_csv()
+    assert made.again("topdown").method == "topdown"
+    assert repr(made) == repr(same)
+    assert here.ledger.find("census").charged.why == "a test"
+    with pytest.raises(InputError) as told:
+        there.tree(["county"], by="shoe").plan(epsilon=1, allotment="team")
+    assert told.value.field == "group_by"
+    with pytest.raises(BudgetError, match="Nothing was spent") as refused:
+        there.tree(["county"]).plan(epsilon=5, allotment="team").release()
+    assert (refused.value.asked.amount, refused.value.left.amount) == (5, Fraction(7, 2))
+    with pytest.raises(InputError, match="levels"):
+        there.tree("county")
+
+
+def test_rows_there_are_rows_here(wide):
+    there, here = wide
+    ask = lambda desk: desk.synthesize(  # noqa: E731
+        "mst", workload={("age", "works"): 2.0}, columns=["age", "works"], rows=40, impossible=[col("age") > 8]
+    )
+    offer = ask(there).plan(epsilon=1, allotment="team")
+    assert str(offer) == str(ask(here).plan(epsilon=1, allotment="team"))
+    job = offer.begin(release="rows")
+    rows = job.wait(120)
+    assert len(rows) == 40
+    assert rows.to_arrow().equals(here.synthetic_release("rows").to_arrow())
+    assert there.job("rows").wait(10).to_csv() == rows.to_csv()
+    assert (job.state, job.stage, job.progress) == ("done", "done", 1.0)
+    assert [one["kind"] for one in there.jobs()] == ["synth"]
+    with pytest.raises(InputError, match="hierarchy"):
+        there.tree_release("rows")
+
+
+def test_a_model_there_predicts_here(wide):
+    pytest.importorskip("jax")
+    there, here = wide
+    asked = {"target": "works", "features": ["age"], "examples": 300, "lot": 100, "steps": 5, "rate": 2}
+    model = there.train(**asked).plan(epsilon=1).release(release="m")
+    rows = {"age": [1, 9]}
+    assert model.predict(rows) == here.model_release("m").predict(rows)
+    assert model.card().to_dict() == there.model_release("m").card().to_dict()
+    with pytest.raises(InputError, match="no code"):
+        there.train(lambda x: x, target="works")
+
+
+def test_the_rest_of_the_surface(wide):
+    there, here = wide
+    assert there.standing() == here.standing()
+    assert there.schema == here.schema
+    price = {"epsilon": "0.1", "allotment": "team"}
+    for ask in (
+        lambda table: table.top("county", 2),
+        lambda table: table.histogram("age", [0, 5, 10]),
+        lambda table: table.median("age"),
+        lambda table: table.quantiles("age", [0.25, 0.75]),
+        lambda table: table.suggest_bounds("age"),
+        lambda table: table.range("age"),
+        lambda table: table.where(col("works") == True).agg(n=count()),  # noqa: E712
+    ):
+        assert str(ask(there.table()).plan(**price)) == str(ask(here.table()).plan(**price))
+    with pytest.raises(InputError, match="question of its own"):
+        there.table().group_by("county").top("age")
+    with pytest.raises(DiscreetError, match="custodians"):
+        there.ledger()
+
+
+def test_an_answer_that_takes_long_is_waited_for(served, monkeypatch):
+    url, house, _ = served
+    there = discreet.connect(url, house.tokens.create("ann", "analyst"))
+    offer = there.table().agg(n=count()).plan(epsilon="0.1")
+    said = [{"release": "slow", "text": "Not done yet."}] * 2
+    real = type(there.line).sent
+    monkeypatch.setattr(type(there.line), "sent", lambda line, *words: said.pop() if said else real(line, *words))
+    assert offer.release(release="slow").outputs == ("n",)
+    said.extend([{"release": "slow", "text": "Not done yet."}] * 2)
+    with pytest.raises(RunError, match="Not done yet") as late:
+        offer.release(release="late", wait=0)
+    assert late.value.release == "late"
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

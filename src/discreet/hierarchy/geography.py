@@ -17,7 +17,7 @@ from discreet.hierarchy.tree import Hierarchy
 from discreet.query.column import Category
 from discreet.query.schema import Schema
 
-__all__ = ["hierarchy_from"]
+__all__ = ["hierarchy_from", "public_table"]
 
 
 def hierarchy_from(
@@ -44,7 +44,7 @@ def hierarchy_from(
         return Hierarchy.from_levels(
             {name: _declared(name, schema) for name in names[:-1]} | {names[-1]: _declared(leaf, schema)}
         ), leaf
-    table = _table(geography)
+    table = public_table(geography)
     if missing := [name for name in names if name not in table]:
         raise InputError("geography", ", ".join(table) or "no columns", f"a table with the column {missing[0]!r}")
     return Hierarchy.from_columns({name: _texts(table[name], name) for name in names}), leaf
@@ -62,14 +62,14 @@ def _leaf_codes(geography: Any, leaf: str, last: str) -> list[str]:
     """Leaf codes from a list, or from the column of that name in a public table."""
     if isinstance(geography, (list, tuple, set, frozenset)):
         return _texts(list(geography), leaf)
-    table = _table(geography)
+    table = public_table(geography)
     for name in (last, leaf):
         if name in table:
             return _texts(table[name], name)
     raise InputError("geography", ", ".join(table) or "no columns", f"a table with the column {last!r}")
 
 
-def _table(geography: Any) -> dict[str, list[Any]]:
+def public_table(geography: Any) -> dict[str, list[Any]]:
     """A public table as columns, from a CSV or Parquet file, a mapping, or an Arrow, pandas or Polars table."""
     if isinstance(geography, (str, os.PathLike)):
         path = Path(geography)

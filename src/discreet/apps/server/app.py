@@ -19,6 +19,7 @@ from discreet.apps.server.house import House, MissingError
 from discreet.apps.server.jobs import BusyError
 from discreet.apps.server.told import Json
 from discreet.errors import BudgetError, DiscreetError, InputError, LedgerError, LossError, MissingExtraError, RunError
+from discreet.ledger.budget import Charge
 
 __all__ = ["STATUS", "application", "problem_to"]
 
@@ -106,9 +107,15 @@ def problem_to(problem: DiscreetError) -> dict[str, Any]:
             told |= {"field": problem.field, "allowed": problem.allowed, "hint": problem.hint}
         case BudgetError():
             told |= {"allotment": problem.allotment}
+            charges = {"asked": problem.asked, "left": problem.left}
+            told |= {name: _charge_to(one) for name, one in charges.items() if isinstance(one, Charge)}
         case RunError():
             told |= {"release": problem.release}
     return told
+
+
+def _charge_to(charge: Charge) -> dict[str, str]:
+    return {"amount": str(charge.amount), "delta": str(charge.delta)}
 
 
 def _name(problem: DiscreetError) -> str:

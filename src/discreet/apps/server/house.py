@@ -165,6 +165,12 @@ def standing_to(one: Standing) -> dict[str, Any]:
         "cap": float(part.cap.amount),
         "spent": float(one.spent.amount),
         "left": float(one.left.amount),
-        "exact": {"cap": str(part.cap.amount), "spent": str(one.spent.amount), "left": str(one.left.amount)},
+        "exact": {
+            "cap": str(part.cap.amount),
+            "spent": str(one.spent.amount),
+            "left": str(one.left.amount),
+            "delta_spent": str(one.spent.delta),
+        },
         "delta": {"cap": float(part.cap.delta), "spent": float(one.spent.delta), "left": float(one.left.delta)},
+        "declared": part.to_json(),
     }

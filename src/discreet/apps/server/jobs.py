@@ -37,7 +37,7 @@ Work = Callable[[Report], None]
 _TABLE = """CREATE TABLE IF NOT EXISTS jobs (
     dataset TEXT NOT NULL, release TEXT NOT NULL, kind TEXT NOT NULL, who TEXT NOT NULL, why TEXT NOT NULL,
     state TEXT NOT NULL, stage TEXT NOT NULL, progress REAL, problem TEXT NOT NULL, begun TEXT NOT NULL,
-    ended TEXT NOT NULL, digest TEXT NOT NULL, owner TEXT NOT NULL, PRIMARY KEY (dataset, release)
+    ended TEXT NOT NULL, error TEXT NOT NULL, digest TEXT NOT NULL, owner TEXT NOT NULL, PRIMARY KEY (dataset, release)
 )"""
 _LOST = "The server was stopped while this ran. Ask again under the same id: it is charged once."
 _WRONG = "something went wrong"
@@ -65,6 +65,8 @@ class Job:
     problem: str
     begun: str
     ended: str
+    error: str = ""
+    """The name of the error that `problem` tells of, such as BudgetError."""
 
     @property
     def over(self) -> bool:
@@ -199,11 +201,11 @@ class Jobs:
             work(report)
             ending = {"state": "done", "stage": "done", "progress": 1.0}
         except DiscreetError as problem:  # our own words, in which nothing is private
-            ending = {"state": "failed", "problem": str(problem)}
+            ending = {"state": "failed", "problem": str(problem), "error": type(problem).__name__}
         except BaseException as problem:
             # What was not foreseen may hold anything: its kind is logged, its text is told to nobody.
             log.error("%s in a job", type(problem).__name__)
-            ending = {"state": "failed", "problem": _WRONG}
+            ending = {"state": "failed", "problem": _WRONG, "error": "ServerError"}
         with suppress(sqlite3.Error):
             noted(**ending, ended=_now())
 

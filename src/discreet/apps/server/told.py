@@ -70,6 +70,7 @@ class _Exact(_Open):
     cap: str
     spent: str
     left: str
+    delta_spent: str
 
 
 class _Standing(_Open):
@@ -81,6 +82,7 @@ class _Standing(_Open):
     left: float
     exact: _Exact
     delta: _Amounts
+    declared: dict[str, Any]
 
 
 class DatasetTold(_Open):
@@ -134,6 +136,7 @@ class JobTold(BaseModel):
     problem: str
     begun: str
     ended: str
+    error: str
 
 
 class StoredTold(_Open):

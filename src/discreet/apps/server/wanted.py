@@ -15,6 +15,7 @@ from discreet.apps.described import synth_planned, train_planned, tree_planned
 from discreet.apps.server.asked import Amount, Text
 from discreet.curator import Curator
 from discreet.errors import InputError
+from discreet.hierarchy.rules import Rules
 from discreet.query.key import Key
 from discreet.query.predicate import Predicate, predicate_from
 
@@ -52,6 +53,21 @@ class Wanted(BaseModel):
         return {name: getattr(self, name) for name in ("epsilon", "share", "allotment", *names)}
 
 
+class RulesAsked(BaseModel):
+    """Public facts about the true counts, by level: see `discreet.Rules`. Numbers, or nested lists of them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    lower: dict[str, Any] = {}
+    upper: dict[str, Any] = {}
+    totals: dict[str, list[StrictInt]] = {}
+    weights: dict[str, Any] = {}
+
+    def read(self) -> Rules:
+        """As the room of hierarchies has them, which checks them."""
+        return Rules(self.lower, self.upper, self.totals, self.weights)
+
+
 class TreeAsked(Wanted):
     """A hierarchy. `levels` are names, the widest first, or names with the length of their codes.
 
@@ -73,6 +89,7 @@ class TreeAsked(Wanted):
     cumulative: StrictBool = True
     method: Text = "auto"
     split: Text | dict[str, Amount] = "auto"
+    rules: RulesAsked | None = None
     rho: Amount = None
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
     noise: Text = "auto"
@@ -88,6 +105,7 @@ class TreeAsked(Wanted):
             sizes=self.sizes,
             largest=self.largest,
             cumulative=self.cumulative,
+            rules=None if self.rules is None else self.rules.read(),
         )
         many = question.counted.tree.leaves * question.counted.cells
         if many > _NUMBERS:

@@ -1,0 +1,13 @@
+"""A curator that lives elsewhere: `discreet.connect(url, token)` has the same words as one opened here.
+
+Questions are put together on this side, where no data is; prices and answers come from the server. To ask, only the
+standard library is needed.
+"""
+
+from __future__ import annotations
+
+from discreet.apps.client.curator import RemoteCurator, connect
+from discreet.apps.client.job import RemoteJob
+from discreet.apps.client.question import RemoteOffer, RemoteQuestion
+
+__all__ = ["RemoteCurator", "RemoteJob", "RemoteOffer", "RemoteQuestion", "connect"]

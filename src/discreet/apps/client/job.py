@@ -1,0 +1,118 @@
+"""A long job on a server: how far it is, and what it made."""
+
+from __future__ import annotations
+
+import time
+import urllib.parse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from discreet.apps.client.line import BusyError, Line, raised
+from discreet.errors import RunError
+
+if TYPE_CHECKING:
+    from discreet.ledger.door import Answer
+
+__all__ = ["Kind", "RemoteJob", "record"]
+
+Kind = Literal["tree", "synth", "train"]
+Made = TypeVar("Made")
+_FIRST, _MOST = 0.1, 2.0  # seconds between two looks
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteJob(Generic[Made]):
+    """A job, known by its release id. `wait()` gives what it makes; `state`, `stage` and `progress` look once."""
+
+    line: Line
+    dataset: str
+    release: str
+    kind: Kind
+    read: Callable[[str], Made]
+
+    @property
+    def _path(self) -> str:
+        return f"/api/datasets/{segment(self.dataset)}/jobs/{segment(self.release)}"
+
+    def look(self) -> dict[str, Any]:
+        """All that is known of it now."""
+        found: dict[str, Any] = self.line.sent(self._path)
+        return found
+
+    @property
+    def state(self) -> str:
+        """waiting, running, done, failed or interrupted."""
+        return str(self.look()["state"])
+
+    @property
+    def stage(self) -> str:
+        """What it is doing, in a few words."""
+        return str(self.look()["stage"])
+
+    @property
+    def progress(self) -> float | None:
+        """How much of it is done, 0 to 1, where that is known."""
+        found = self.look()["progress"]
+        return None if found is None else float(found)
+
+    def wait(self, seconds: float | None = None) -> Made:
+        """What it makes, when it is done; on a terminal, how far it is meanwhile.
+
+        `RunError` if it fails, or is not done within `seconds`: then it still goes on, and can be waited for again.
+        """
+        end = None if seconds is None else time.monotonic() + seconds
+        pause = _FIRST
+        with _shown() as show:
+            while True:
+                try:
+                    found = self.look()
+                except BusyError:
+                    pause, found = _MOST, {"state": "waiting", "stage": "waiting", "progress": None}
+                match found["state"]:
+                    case "done":
+                        return self.read(self.release)
+                    case "failed" | "interrupted":
+                        said = str(found["problem"])
+                        told = {"release": self.release}
+                        raise raised(str(found.get("error") or "RunError"), said, told, said)
+                show(found["stage"], found["progress"])
+                if end is not None and time.monotonic() + pause > end:
+                    text = f"Job {self.release!r} is not done yet. Wait for it again by its id: job({self.release!r})."
+                    raise RunError(text, release=self.release)
+                time.sleep(pause)
+                pause = min(pause * 1.5, _MOST)
+
+
+def segment(text: str) -> str:
+    """A part of a path."""
+    return urllib.parse.quote(text, safe="")
+
+
+def record(line: Line, dataset: str, kind: Kind, release: str) -> tuple[Answer, str, str]:
+    """A release as the books there hold it, what it cost and what is left, in words."""
+    from fractions import Fraction
+
+    from discreet.ledger.budget import Charge
+    from discreet.ledger.door import Answer
+
+    found = line.sent(f"/api/datasets/{segment(dataset)}/{kind}/{segment(release)}/record")
+    charge = Charge(Fraction(found["charge"]["amount"]), Fraction(found["charge"]["delta"]))
+    names = ("release", "dataset", "allotment", "digest", "mechanism", "time", "result")
+    answer = Answer(**{name: found[name] for name in names}, charge=charge, replayed=True)
+    return answer, str(found["cost"]), str(found["remaining"])
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[str, float | None], None]]:
+    """Says how far work is: on stderr, on a terminal only."""
+    from rich.console import Console
+    from rich.text import Text
+
+    err = Console(stderr=True)
+    if not err.is_terminal:
+        yield lambda stage, done: None
+        return
+    with err.status("starting") as status:
+        yield lambda stage, done: status.update(Text(stage if done is None else f"{stage} {done:.0%}"))
