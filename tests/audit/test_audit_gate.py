@@ -66,7 +66,7 @@ PLACES = [(module, place) for module, place in listed(MODULES)[0] if _of(module)
 
 @pytest.mark.parametrize(("module", "place"), PLACES, ids=[f"{m.rpartition('.')[2]}-{p}" for m, p in PLACES])
 def test_planted_bugs_are_caught(module, place):
-    found = _attack((module, place, 1, 1 - ALARM / 100))
+    found = _attack((module, place, 1, 1 - 1e-6))  # seven deviations from being missed, in 300 runs of a synthesiser
     assert found.violated
     assert found.planted
 
