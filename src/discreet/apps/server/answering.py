@@ -6,6 +6,7 @@ import math
 import time
 import uuid
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import anyio
 import anyio.to_thread
@@ -13,11 +14,16 @@ from anyio.lowlevel import RunVar
 
 from discreet.apps.server.asked import Spent
 from discreet.apps.server.house import House
+from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.tokens import Caller
 
 __all__ = ["LATER", "Desk"]
 
 LATER = "Not done yet. Fetch it later by its id, or ask again under it: it is charged once, if at all."
+
+
+# How many are answered at once counts for a process, whatever way its house was asked.
+_ROOMS: WeakKeyDictionary[Jobs, RunVar[anyio.CapacityLimiter]] = WeakKeyDictionary()
 
 
 class Desk:
@@ -30,7 +36,7 @@ class Desk:
 
     def __init__(self, house: House) -> None:
         self.house = house
-        self._room: RunVar[anyio.CapacityLimiter] = RunVar("discreet_room")
+        self._room = _ROOMS.setdefault(house.jobs, RunVar("discreet_room"))
 
     async def answer(self, name: str, asked: Spent, caller: Caller, begun: float | None = None) -> dict[str, Any]:
         """The release as plain values, or, past the deadline, its id and `text` that says how to have it later.
