@@ -41,6 +41,9 @@ def serve(
     seconds: Annotated[
         float, typer.Option(help="How long a caller waits for an answer; after that it is fetched by its id.", min=0.1)
     ] = 60.0,
+    pace: Annotated[
+        float, typer.Option(help="Answers to releases leave at whole multiples of so many seconds.", min=0)
+    ] = 0.1,
     survey: Annotated[
         list[str] | None,
         typer.Option(help="Also a survey, FILE or FILE=STORE, under /surveys/NAME/; repeat for more."),
@@ -74,6 +77,7 @@ def serve(
         access_log=access_log,
         rate=rate,
         seconds=seconds,
+        pace=pace,
         workers=workers,
     )
     house = asked.house()

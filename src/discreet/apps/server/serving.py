@@ -39,6 +39,7 @@ class Serving:
     access_log: str | None = None
     rate: float = Limits().rate
     seconds: float = Limits().seconds
+    pace: float = Limits().pace
     workers: int = 1
 
     def house(self) -> House:
@@ -54,7 +55,7 @@ class Serving:
             _check_allotments(known, named)
         # Every worker has its part of the rate, so that all of them together keep to it.
         rate = self.rate / self.workers
-        limits = replace(Limits(), rate=rate, burst=max(3 * rate, 2.0), seconds=self.seconds)
+        limits = replace(Limits(), rate=rate, burst=max(3 * rate, 2.0), seconds=self.seconds, pace=self.pace)
         house = House(named, known, limits, Jobs(self.jobs, limits.jobs))
         if not self.surveys:
             return house
