@@ -121,7 +121,7 @@ def routes(frame: Frame) -> APIRouter:
         except BudgetError as refusal:
             return _refused(frame, request, dataset, caller, question, refusal)
         except InputError as problem:
-            kept = {"identity": identity, "why": why, "unconfirmed": str(problem)}
+            kept: dict[str, Any] = {"identity": identity, "why": why, "unconfirmed": str(problem)}
             return shown(request, dataset, caller, question, plan=plan, status=422, **kept)
         place = quote(str(found.get("id", identity)), safe="")
         return RedirectResponse(f"/d/{quote(dataset, safe='')}/releases/{place}?new=1", 303)
@@ -197,7 +197,7 @@ def _begun(question: Question, standing: list[Standing]) -> Question:
 def _chosen(standing: list[Standing], question: Question) -> Standing | None:
     """The allotment that pays."""
     named = [one for one in standing if one.allotment.name == question.allotment]
-    return (named or standing or [None])[0]
+    return next(iter(named or standing), None)
 
 
 def _control(problem: DiscreetError | None) -> str:

@@ -119,16 +119,10 @@ class Question:
                 "where": self.where or None,
             }
         )
+        price = {self.way: amount, "confidence": self.confidence, "delta": self.delta or None}
+        more = {"allotment": self.allotment or None, "release": release, "why": why}
         try:
-            return Spent(
-                **question,
-                **{self.way: amount},
-                confidence=self.confidence,
-                delta=self.delta or None,
-                allotment=self.allotment or None,
-                release=release,
-                why=why,
-            )
+            return Spent.model_validate({**question, **price, **more})
         except ValidationError as problem:
             first = problem.errors()[0]
             name = ".".join(str(part) for part in first["loc"])

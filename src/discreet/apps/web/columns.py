@@ -75,8 +75,8 @@ def described(schema: Schema) -> list[Described]:
 
 
 def _row(name: str, column: Column, schema: Schema) -> Described:
-    bounds, values = "", ()
-    asked = ""
+    values: tuple[str, ...] = ()
+    bounds, asked = "", ""
     match column:
         case Integer() | Real():
             kind = "whole number" if isinstance(column, Integer) else "number"

@@ -44,6 +44,7 @@ async function renew() {
 function later() {
   clearTimeout(waiting);
   asked++;
+  status.textContent = "";
   waiting = setTimeout(renew, 350);
 }
 

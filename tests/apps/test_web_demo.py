@@ -1,0 +1,72 @@
+"""How the demonstration ends: with an offer to go on in a browser, which never waits where nobody can answer."""
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from discreet.apps.cli import demo
+from discreet.errors import MissingExtraError
+
+
+def run(**how):
+    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    command = [sys.executable, "-m", "discreet", "demo"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, **how)
+
+
+def test_where_nobody_can_answer_the_command_is_named():
+    pytest.importorskip("fastapi")
+    done = run(stdin=subprocess.DEVNULL)
+    assert done.returncode == 0
+    assert done.stdout.rstrip().endswith("The same in a browser: discreet demo --serve")
+
+
+def told_on_a_terminal(answer, **more):
+    """What a terminal shows when the demonstration runs in it and `answer` is typed at the end."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        kept = {name: value for name, value in os.environ.items() if name != "CI"}
+        os.execve(sys.executable, [sys.executable, "-m", "discreet", "demo"], {**kept, **more})
+    shown = b""
+    try:
+        while True:
+            try:
+                part = os.read(terminal, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            shown += part
+            if b"[y/N]" in shown and answer:
+                os.write(terminal, answer)
+                answer = b""
+    finally:
+        os.close(terminal)
+        _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    return shown.decode()
+
+
+def test_on_a_terminal_it_asks_and_no_is_no():
+    pytest.importorskip("fastapi")
+    shown = told_on_a_terminal(b"n\n")
+    assert "Look at it in a browser" in shown
+    assert "Open http" not in shown
+
+
+def test_on_a_terminal_of_a_build_it_asks_nothing():
+    pytest.importorskip("fastapi")
+    shown = told_on_a_terminal(b"", CI="true")
+    assert "The same in a browser: discreet demo --serve" in shown
+    assert "[y/N]" not in shown
+
+
+def test_without_the_extra_the_command_to_install_it_is_named(monkeypatch, capsys):
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'discreet\[server\]'"):
+        demo.demo(serve=True)
+    assert demo._wanted() is False
+    assert "pip install 'discreet[server]'" in capsys.readouterr().out
