@@ -166,7 +166,7 @@ def test_intervals_miss_no_more_often_than_they_may(noises):
 
 @pytest.mark.statistical
 def test_intervals_for_noise_that_was_larger_are_caught():
-    misses = missed((Gaussian(200), Gaussian(200)), 30, claimed=Gaussian(20))
+    misses = missed((Gaussian(2000), Gaussian(2000)), 30, claimed=Gaussian(20))
     assert not all(at_most(int(one), 30, 0.2) for one in misses)
 
 
@@ -202,7 +202,8 @@ def test_measuring_again_because_of_what_was_seen_breaks_nothing():
 
 @pytest.mark.statistical
 def test_the_narrowest_interval_that_happens_to_be_there_is_wrong():
-    assert not at_most(again_and_again(True, 800), 800, 0.2)
+    # It is missed 0.36 of the time: of 2,000 runs that is eight deviations above what is allowed, of 800 three.
+    assert not at_most(again_and_again(True, 2000), 2000, 0.2)
 
 
 def test_with_hardly_any_noise_intervals_are_as_narrow_as_cells():
