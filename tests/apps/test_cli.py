@@ -1,33 +1,53 @@
 """The command line as a person uses it: what it prints, what it refuses, how it exits."""
 
+import contextlib
 import csv
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from discreet.apps.cli import main
+
 SHIPPED = Path(str(files("discreet.apps.demo")))
 
 
-def run(*words, cwd=None, code=0, text=None):
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("DISCREET_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "discreet", *map(str, words)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        input=text or "",
-        env=environment,
-        check=False,
-    )
+@dataclass(frozen=True)
+class Said:
+    stdout: str
+    stderr: str
+
+
+def process(*words, code=0):
+    """The command in a process of its own, as a shell starts it."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("DISCREET_")}
+    line = [sys.executable, "-m", "discreet", *words]
+    done = subprocess.run(line, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=kept, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done
+
+
+def run(*words, cwd=None, code=0, text=None):
+    """The command in this process: starting Python takes ten times as long as what most commands do."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        for key in [key for key in os.environ if key.startswith("DISCREET_")]:
+            patch.delenv(key)
+        patch.setattr(sys, "stdin", io.StringIO(text or ""))
+        if cwd is not None:
+            patch.chdir(cwd)
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+    assert (ended.value.code or 0) == code, out.getvalue() + err.getvalue()
+    return Said(out.getvalue(), err.getvalue())
 
 
 @pytest.fixture
@@ -39,11 +59,11 @@ def folder(tmp_path):
 
 def test_the_command_is_installed_and_helps():
     assert shutil.which("discreet", path=str(Path(sys.executable).parent)) is not None
-    out = run("--help").stdout
+    out = process("--help").stdout
     for command in ("init", "plan", "ask", "releases", "ledger", "calibrate", "demo"):
         assert command in out
-    assert "discreet 0." in run("--version").stdout
-    run("nonsense", code=2)
+    assert "discreet 0." in process("--version").stdout
+    process("nonsense", code=2)
 
 
 def test_the_whole_story(folder):
