@@ -1,9 +1,14 @@
 """Options of the whole suite."""
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from browser import browser  # noqa: F401 - a fixture for every room
 from servers import place  # noqa: F401 - a fixture for every room: each test runs once for each ledger store
+
+# No example has a deadline: how long one takes says how busy the machine is.
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
 
 
 def pytest_addoption(parser):
