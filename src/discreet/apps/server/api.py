@@ -27,13 +27,17 @@ from discreet.apps.server.told import (
 )
 from discreet.ledger.record import Record
 
-__all__ = ["routes"]
+__all__ = ["routers"]
 
 
-def routes(house: House) -> APIRouter:
+def routers(house: House) -> list[APIRouter]:
     """The API of a house."""
-    api = APIRouter(prefix="/api", responses=PROBLEMS)
-    access, desk = Access(house), Desk(house)
+    access = Access(house)
+    return [_routes(house, access), job_api.routes(house, access), stored_api.routes(house, access)]
+
+
+def _routes(house: House, access: Access) -> APIRouter:
+    api, desk = APIRouter(prefix="/api", responses=PROBLEMS), Desk(house)
 
     @api.get("/datasets", tags=["data"], responses=answers(list[DatasetTold], "the datasets"))
     def datasets(caller: Caller = access.anyone) -> Json:
@@ -98,8 +102,6 @@ def routes(house: House) -> APIRouter:
         """The surveys that are open here. Their pages and results are for anyone, without a token."""
         return Json([one.described() for one in house.surveys.values()])
 
-    api.include_router(job_api.routes(house, access))
-    api.include_router(stored_api.routes(house, access))
     return api
 
 

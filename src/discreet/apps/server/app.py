@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from discreet import __version__
 from discreet.apps.server.access_log import AccessLog
-from discreet.apps.server.api import routes
+from discreet.apps.server.api import routers
 from discreet.apps.server.guard import Guard
 from discreet.apps.server.house import House, MissingError
 from discreet.apps.server.jobs import BusyError
@@ -53,7 +53,8 @@ def application(
         openapi_url="/api/openapi.json",
         generate_unique_id_function=_named,
     )
-    app.include_router(routes(house))
+    for one in routers(house):
+        app.include_router(one)
 
     @app.exception_handler(DiscreetError)
     async def ours(request: Request, problem: DiscreetError) -> Response:

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from discreet.apps.server.access import Access
 from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Caller
-from discreet.apps.server.told import JobTold, Json, PlanTold, answers
+from discreet.apps.server.told import PROBLEMS, JobTold, Json, PlanTold, answers
 from discreet.apps.server.wanted import SynthAsked, TrainAsked, TreeAsked, Wanted
 
 __all__ = ["routes"]
@@ -17,7 +17,7 @@ __all__ = ["routes"]
 
 def routes(house: House, access: Access) -> APIRouter:
     """The job paths of a house."""
-    api = APIRouter(prefix="/datasets/{name}", tags=["jobs"])
+    api = APIRouter(prefix="/api/datasets/{name}", responses=PROBLEMS, tags=["jobs"])
     planned = answers(PlanTold, "the plan")
     begun = answers(JobTold, "the job, which goes on in the background", 202)
 

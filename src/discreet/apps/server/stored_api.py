@@ -14,7 +14,7 @@ from discreet.apps.described import model_released, synth_released, tree_release
 from discreet.apps.server.access import Access
 from discreet.apps.server.house import House, MissingError
 from discreet.apps.server.tokens import Caller
-from discreet.apps.server.told import Json, ReleaseTold, StoredTold, WireTold, answers
+from discreet.apps.server.told import PROBLEMS, Json, ReleaseTold, StoredTold, WireTold, answers
 from discreet.core.release import Release
 from discreet.hierarchy.released import TreeRelease
 from discreet.ledger.door import stored
@@ -36,7 +36,7 @@ def _files(*kinds: str) -> dict[str, Any]:
 
 def routes(house: House, access: Access) -> APIRouter:
     """The paths of a house under which results of jobs are found."""
-    api = APIRouter(prefix="/datasets/{name}", tags=["results"])
+    api = APIRouter(prefix="/api/datasets/{name}", responses=PROBLEMS, tags=["results"])
     summary = answers(StoredTold, "what it is, without its numbers")
     wire = answers(WireTold, "the record, for the Python client")
 
