@@ -66,7 +66,8 @@ PLACES = [(module, place) for module, place in listed(MODULES)[0] if _of(module)
 
 @pytest.mark.parametrize(("module", "place"), PLACES, ids=[f"{m.rpartition('.')[2]}-{p}" for m, p in PLACES])
 def test_planted_bugs_are_caught(module, place):
-    found = _attack((module, place, 1, 1 - 1e-6))  # seven deviations from being missed, in 300 runs of a synthesiser
+    # The weakest has 300 runs: at 1 - 1e-11 it was four deviations from being missed, here it is about eight.
+    found = _attack((module, place, 1, 0.999))
     assert found.violated
     assert found.planted
 
