@@ -1,0 +1,192 @@
+"""Noise: its law, its scale, its price, and that nothing moves a sum farther than the bound."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from chance import LEVEL, fits, gaussian_pmf, mean_fits
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp  # noqa: E402
+from train_steps import OTHER, SECRET, examples, flat, linear, recipe, start, step_of  # noqa: E402
+
+from discreet.learn.noise import (  # noqa: E402
+    LONGEST,
+    device_key,
+    exact_noise,
+    lattice_shares,
+    lattice_sigma,
+    lattice_sum,
+    with_noise,
+)
+from discreet.learn.objective import cross_entropy  # noqa: E402
+from discreet.learn.per_example import each_alone, example_gradients  # noqa: E402
+from discreet.learn.train import losses_of  # noqa: E402
+
+
+def moved_vectors(noise, steps=300, size=(40, 10), **more):
+    """The noise of many steps, in units of its stated scale."""
+    params = {"w": jnp.zeros(size)}
+    one = recipe(noise=noise, multiplier="13/10", bound=0.7, **more)
+    step = step_of(one, losses=lambda p, b: b.sum(axis=1))
+    drawn = [
+        flat(step.noised(step._nothing(params), params, SECRET, number)[0]) / (1.3 * 0.7 * one.widened)
+        for number in range(steps)
+    ]
+    return np.array(drawn)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("noise", ["device", "exact"])
+def test_noise_is_gaussian_of_the_stated_scale_and_fresh_each_step(noise):
+    drawn = moved_vectors(noise)
+    assert stats.kstest(drawn.ravel(), "norm").pvalue > LEVEL
+    assert stats.kstest(drawn.ravel() * 1.06, "norm").pvalue < LEVEL  # power: six in a hundred are seen
+    products = (drawn[::2, :] * drawn[1::2, :]).ravel()
+    assert mean_fits(products, 0.0, 1.0)
+    reused = np.repeat(drawn[::2], 2, axis=0)  # the same noise for two steps
+    assert not mean_fits((reused[::2] * reused[1::2]).ravel(), 0.0, 1.0)
+
+
+def test_noise_of_a_step_done_again_is_the_same():
+    assert np.array_equal(device_key(SECRET, 3), device_key(SECRET, 3))
+    assert not np.array_equal(device_key(SECRET, 3), device_key(SECRET, 4))
+    assert np.array_equal(exact_noise(SECRET, 3, 50, Fraction(9)), exact_noise(SECRET, 3, 50, Fraction(9)))
+    assert not np.array_equal(exact_noise(SECRET, 3, 50, Fraction(9)), exact_noise(OTHER, 3, 50, Fraction(9)))
+
+
+@pytest.mark.statistical
+def test_exact_noise_has_the_law_of_the_integers():
+    drawn = np.concatenate([exact_noise(SECRET, step, 1000, Fraction(7, 2)) for step in range(50)])
+    assert fits(drawn, gaussian_pmf(3.5))
+    assert not fits(drawn, gaussian_pmf(3.7))
+
+
+def test_the_sigma_on_the_integers_makes_room_for_rounding():
+    sigma = lattice_sigma(Fraction(11, 10))
+    assert (Fraction(11, 10) * LONGEST) ** 2 + 16 <= sigma**2
+    # What is left after rounding with a deviation of 4 is at least the noise that is charged for.
+    assert sigma**2 - 16 >= (Fraction(11, 10) * LONGEST) ** 2
+
+
+def integer_deltas(sigma, shift, probability, epsilons):
+    """The deltas of discrete Gaussian noise on a sample, added and removed, by adding up the law itself."""
+    reach = math.ceil(14 * sigma) + max(map(abs, shift))
+    axis = np.arange(-reach, reach + 1)
+    one = np.exp(-(axis**2) / (2 * sigma**2))
+    one /= one.sum()
+    absent, present = np.ones(1), np.ones(1)
+    for step in shift:
+        moved = np.exp(-((axis - step) ** 2) / (2 * sigma**2))
+        absent, present = np.outer(absent, one).ravel(), np.outer(present, moved / moved.sum()).ravel()
+    mixed = (1 - probability) * absent + probability * present
+    factors = np.exp(epsilons)[:, None]
+    removed = np.maximum(mixed - factors * absent, 0).sum(axis=1)
+    return np.maximum(removed, np.maximum(absent - factors * mixed, 0).sum(axis=1))
+
+
+def real_deltas(multiplier, probability, epsilons):
+    """The same of real noise and a shift of one: where the ratio of densities crosses e^epsilon."""
+    q, normal = probability, stats.norm(scale=multiplier)
+    found = []
+    for factor in np.exp(epsilons):
+        cross = multiplier**2 * math.log((factor - 1 + q) / q) + 0.5
+        removed = q * normal.sf(cross - 1) - (factor - 1 + q) * normal.sf(cross)
+        level = (1 / factor - 1 + q) / q
+        added = 0.0
+        if level > 0:
+            cross = multiplier**2 * math.log(level) + 0.5
+            added = normal.cdf(cross) - factor * ((1 - q) * normal.cdf(cross) + q * normal.cdf(cross - 1))
+        found.append(max(removed, added))
+    return np.array(found)
+
+
+EPSILONS = np.array([0.01, 0.1, 0.3, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("shift", [(5,), (3, 4), (4, 3), (-1, 4), (2,)])
+@pytest.mark.parametrize("probability", [0.05, 1.0])
+def test_noise_on_the_integers_costs_no_more_than_the_real_noise_it_is_charged_as(shift, probability):
+    """For a bound of 5 on the integers in place of LONGEST, where the whole law can be added up."""
+    multiplier, longest = 0.9, 5
+    claimed = real_deltas(multiplier, probability, EPSILONS) + 1e-12
+    sigma = math.sqrt((multiplier * longest) ** 2 + 16)
+    assert (integer_deltas(sigma, shift, probability, EPSILONS) <= claimed).all()
+    if math.hypot(*shift) == longest:  # power: too little noise is found out
+        assert (integer_deltas(0.8 * multiplier * longest, shift, probability, EPSILONS) > claimed).any()
+
+
+def nasty(count, width):
+    chance = np.random.default_rng(8)
+    rows = chance.normal(size=(count, width)) * np.exp(chance.normal(size=(count, 1)) * 30)
+    rows[0] = 0
+    rows[1, 0] = np.inf
+    rows[2, 1] = np.nan
+    rows[3] = 1e300
+    rows[4] = 5e-324
+    rows[5] = -np.inf
+    rows[6] = np.finfo(np.float32).max
+    rows[7] = 0
+    rows[7, 2] = 1.0
+    return rows
+
+
+@pytest.mark.parametrize("bound", [1e-3, 1.0, 37.0])
+def test_no_row_moves_the_integers_by_more_than_the_bound(bound):
+    rows = nasty(60, 33)
+    everyone = np.ones(len(rows))
+    whole = lattice_sum(rows, everyone, bound)
+    for place in range(len(rows)):
+        without = everyone.copy()
+        without[place] = 0
+        moved = whole - lattice_sum(rows, without, bound)
+        assert sum(int(step) ** 2 for step in moved) <= LONGEST**2
+        assert np.array_equal(moved, lattice_sum(rows[place : place + 1], np.ones(1), bound))
+    longest = lattice_sum(rows[7:8], np.ones(1), 1e-3)
+    assert np.sqrt((longest.astype(float) ** 2).sum()) > 0.999 * LONGEST
+
+
+def test_what_a_row_adds_does_not_depend_on_where_it_is():
+    rows = nasty(60, 33)
+    turned = np.random.default_rng(2).permutation(60)
+    apart = [lattice_sum(rows[i : i + 1], np.ones(1), 1.0) for i in range(60)]
+    assert np.array_equal(sum(apart), lattice_sum(rows, np.ones(60), 1.0))
+    assert np.array_equal(sum(apart), lattice_sum(rows[turned], np.ones(60), 1.0))
+
+
+def test_the_gradient_of_an_example_does_not_depend_on_where_it_is():
+    x, y = examples()
+    losses, params = losses_of(linear, cross_entropy), start()
+    turned = np.random.default_rng(2).permutation(200)
+    whole, values = jax.jit(lambda b: each_alone(losses, params, b))((x, y))
+    moved, _ = jax.jit(lambda b: each_alone(losses, params, b))((x[turned], y[turned]))
+    part, _ = jax.jit(lambda b: each_alone(losses, params, b))((x[:7], y[:7]))
+    assert np.array_equal(np.asarray(whole)[turned], moved)
+    assert np.array_equal(whole[:7], part)
+    other, others = example_gradients(losses, params, (x, y))
+    assert np.allclose(whole, other, atol=1e-5)
+    assert np.allclose(values, others, atol=1e-5)
+
+
+def test_gradient_and_loss_together_are_no_longer_than_the_bound():
+    gradient, loss = lattice_shares(recipe(report_loss=2))
+    assert gradient**2 + loss**2 <= LONGEST**2
+    assert gradient**2 + loss**2 > 0.999 * LONGEST**2
+    assert lattice_shares(recipe()) == (LONGEST, 0)
+
+
+def test_a_gradient_that_was_not_clipped_would_be_found_out():
+    rows = nasty(60, 33)[8:]
+    steps = np.rint(rows * LONGEST)
+    assert max((row @ row) for row in steps) > LONGEST**2
+
+
+def test_noise_comes_in_single_precision_whatever_the_parameters_are():
+    tree = with_noise({"a": jnp.zeros(3, jnp.bfloat16)}, device_key(SECRET, 0), 1.0)
+    assert tree["a"].dtype == jnp.float32

@@ -1,0 +1,94 @@
+"""Questions for a model: what they refuse, and what a plan says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+
+
+from train_people import BUDGET, COLUMNS, FIXED, SCHEMA, charges, table
+
+import discreet
+from discreet import Budget, Schema, Unit
+from discreet.errors import InputError
+from discreet.learn.model import Model
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"examples": None, "lot": 10}, "given with lot"),
+        ({"examples": None}, "given with lot"),
+        ({"lot": 500}, "a part of the examples"),
+        ({"lot": 0}, "more than 0"),
+        ({"steps": 0}, "1 or more"),
+        ({"epochs": 0}, "more than zero"),
+        ({"epochs": 3, "steps": 3}, "absent where steps"),
+        ({"lot": 10, "probability": 0.1}, "absent where lot"),
+        ({"probability": 2}, "at most 1"),
+        ({"bound": float("nan")}, "finite"),
+        ({"rate": -1}, "more than 0"),
+        ({"model": "forest"}, "one of logistic, mlp"),
+        ({"hidden": [3]}, "only the model mlp"),
+        ({"model": "mlp", "hidden": [0]}, "whole numbers from 1"),
+    ],
+)
+def test_a_bad_question_is_refused(curator, given, said):
+    asked = {"model": "logistic", "target": "rich", "examples": 400} | given
+    with pytest.raises(InputError, match=said):
+        curator.train(asked.pop("model"), **asked)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "or a share"),
+        ({"epsilon": 1, "share": 0.1}, "absent where epsilon"),
+        ({"epsilon": 0}, "more than zero"),
+        ({"share": 2}, "at most 1"),
+        ({"epsilon": 1, "delta": 0}, "more than 0"),
+        ({"epsilon": 1, "delta": 1e-3}, "at most the delta of the allotment"),
+        ({"epsilon": 1, "allotment": "questions"}, "kind plan"),
+        ({"epsilon": 1, "checkpoint": "no/such/folder/run"}, "folder that exists"),
+    ],
+)
+def test_a_bad_price_is_refused(curator, given, said):
+    with pytest.raises(InputError, match=said):
+        curator.train(target="rich", examples=400).plan(**given)
+    assert charges(curator.ledger) == 0
+
+
+def test_a_budget_without_a_plan_allotment_says_how_to_divide_it(tmp_path):
+    for budget in (Budget(epsilon=1), Budget(epsilon=1, delta=1e-6)):
+        curator = discreet.open(table(), SCHEMA, ledger=tmp_path / f"{budget.delta == 0}.db", budget=budget)
+        with pytest.raises(InputError, match=r"\[budget.allotments.models\] kind = 'plan'"):
+            curator.train(target="rich", examples=400).plan(epsilon=0.5)
+
+
+def test_replacing_units_are_refused(tmp_path):
+    schema = Schema("people", COLUMNS, unit=Unit(neighbours="replace"))
+    curator = discreet.open(table(), schema, ledger=tmp_path / "l.db", budget=BUDGET)
+    with pytest.raises(InputError, match="add-remove"):
+        curator.train(target="rich", examples=400)
+
+
+def test_a_weak_delta_and_other_limits_are_said_in_the_plan(curator):
+    offer = curator.train(target="rich", examples=10**6, **FIXED | {"lot": 10**5}).plan()
+    text = str(offer)
+    assert "Note: delta = 2e-06 is not below 1/examples" in text
+    assert "Stopping early refunds nothing" in text
+    assert "floating point" in text
+    assert "loss is private" in text
+    assert "1/examples" not in str(curator.train(target="rich", examples=400, **FIXED).plan())
+
+
+def test_a_model_of_ones_own_must_fit(curator):
+    def lines(params, x):
+        return x @ params
+
+    with pytest.raises(InputError, match=r"outputs of shape \(examples, 2\)"):
+        curator.train(Model(lines, np.zeros((8, 5), np.float32)), target="rich", examples=400)
+    with pytest.raises(InputError, match=r"x of shape \(examples, 8\)"):
+        curator.train(Model(lines, np.zeros((3, 2), np.float32)), target="rich", examples=400)

@@ -1,0 +1,111 @@
+"""Recipes: what they refuse, the noise they find, what they cost."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from fractions import Fraction
+
+import pytest
+
+from discreet.errors import InputError
+from discreet.learn import recipe as module
+from discreet.learn.recipe import Recipe, weak_delta
+
+jax = pytest.importorskip("jax")
+
+from train_steps import SECRET, recipe  # noqa: E402
+
+from discreet.learn.noise import (  # noqa: E402
+    exact_noise,
+    lattice_sigma,
+)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("lot", 300, "at most the 200 examples"),
+        ("lot", 0, "more than zero"),
+        ("lot", "nan", "finite"),
+        ("steps", 0, "1 or more"),
+        ("steps", 2.5, "whole number"),
+        ("examples", 0, "1 or more"),
+        ("bound", 0, "at least 1e-09"),
+        ("bound", 1e-12, "at least 1e-09"),
+        ("bound", math.nan, "finite"),
+        ("multiplier", 0, "no privacy"),
+        ("multiplier", -1, "more than zero"),
+        ("rate", -0.1, "more than 0"),
+        ("momentum", 1, "less than 1"),
+        ("ema", 1.0, "less than 1"),
+        ("copies", 0, "1 or more"),
+        ("microbatch", 0, "1 or more"),
+        ("how", "fast", "one of auto"),
+        ("noise", "float", "device, exact"),
+        ("optimizer", "lion", "sgd, adam"),
+        ("schedule", "wavy", "constant"),
+        ("report_loss", 0, "more than 0"),
+        ("warmup", -1, "0 or more"),
+        ("operands", "int8", "bfloat16"),
+    ],
+)
+def test_a_bad_recipe_is_refused_by_name(field, value, said):
+    with pytest.raises(InputError, match=said) as caught:
+        recipe(**{field: value})
+    assert caught.value.field == field
+
+
+def test_noise_beyond_the_exact_sampler_is_refused_at_once():
+    with pytest.raises(InputError, match="2\\*\\*19") as caught:
+        recipe(noise="exact", multiplier=2**19 + 1)
+    assert caught.value.field == "multiplier"
+    assert recipe(multiplier=2**21).multiplier == 2**21
+    assert len(exact_noise(SECRET, 0, 3, lattice_sigma(recipe(noise="exact", multiplier=2**19).multiplier))) == 3
+
+
+def test_the_least_noise_within_a_budget_is_found():
+    found = Recipe.within(1, 1e-5, lot=100, steps=50, examples=10_000, bound=1)
+    assert Fraction(98, 100) < found.epsilon(1e-5) <= 1
+
+
+def test_of_noise_steps_and_lot_two_give_the_third(monkeypatch):
+    """Which calibration is asked, and with what: the calibrations have tests of their own (tests/accounting)."""
+    monkeypatch.setattr(module, "training_steps", lambda *asked: 70 if asked == (1, 1e-5, 2, Fraction(1, 100)) else 0)
+    monkeypatch.setattr(module, "sampling_probability", lambda *asked: Fraction(asked == (1, 1e-5, 2, 50), 25))
+    budget = {"examples": 10_000, "bound": 1, "multiplier": 2}
+    assert Recipe.within(1, 1e-5, lot=100, **budget).steps == 70
+    assert Recipe.within(1, 1e-5, steps=50, **budget).lot == 400
+
+
+def test_two_must_be_given_and_a_bad_one_is_said_before_the_search():
+    with pytest.raises(InputError, match="exactly two"):
+        Recipe.within(1, 1e-5, examples=100, lot=10, bound=1)
+    with pytest.raises(InputError, match="exactly two"):
+        Recipe.within(1, 1e-5, examples=100, lot=10, steps=3, multiplier=1, bound=1)
+    with pytest.raises(InputError, match="at most the 100 examples"):
+        Recipe.within(1, 1e-5, examples=100, lot=101, steps=3, bound=1)
+    with pytest.raises(InputError, match="epsilon"):
+        Recipe.within(-1, 1e-5, examples=100, lot=10, steps=3, bound=1)
+
+
+def test_a_delta_that_could_give_an_example_away_is_warned_about(monkeypatch):
+    monkeypatch.setattr(module, "noise_multiplier", lambda *asked: Fraction(2))
+    assert weak_delta(1e-5, 50_000) == ""
+    assert "publishes one example in 1,000 outright" in weak_delta(1e-3, 1000)
+    with pytest.warns(UserWarning, match="not below 1/examples"):
+        Recipe.within(1, 0.01, examples=100, lot=10, steps=1, bound=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Recipe.within(1, 0.001, examples=100, lot=10, steps=1, bound=1)
+
+
+def test_a_recipe_survives_being_written_down():
+    one = recipe(multiplier="11/10", lot="50/3", report_loss=2.5, noise="exact")
+    assert Recipe.from_dict(one.to_dict()) == one
+
+
+def test_exact_noise_costs_hardly_more_than_real_noise():
+    real, exact = recipe(), recipe(noise="exact")
+    assert real.epsilon(1e-5) <= exact.epsilon(1e-5) <= real.epsilon(1e-5) + Fraction(1, 1000)
+    assert exact.epsilon(1e-5, 0) == 0

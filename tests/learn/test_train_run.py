@@ -1,0 +1,306 @@
+"""Steps and whole runs: sums of a lot, a step done again is the same, what is averaged and divided; several devices."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from chance import mean_fits
+from discreet.core.progress import listening
+from discreet.errors import InputError
+from discreet.learn.lot import capacity, microbatches, sampled
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp  # noqa: E402
+from train_steps import OTHER, SECRET, examples, flat, linear, recipe, start, step_of  # noqa: E402
+
+from discreet.learn import step as step_module  # noqa: E402
+from discreet.learn.noise import (  # noqa: E402
+    LONGEST,
+)
+from discreet.learn.objective import absolute, cross_entropy, logistic, squared  # noqa: E402
+from discreet.learn.optimizer import optimizer_of, rate_at  # noqa: E402
+from discreet.learn.per_example import augmented, each_alone  # noqa: E402
+from discreet.learn.train import losses_of, train  # noqa: E402
+
+
+def one_by_one(params, x, y, places, bound):
+    """The sum of clipped gradients, by definition."""
+    total = np.zeros(flat(params).shape)
+    for place in places:
+        row = jax.grad(lambda p, i=place: cross_entropy(linear(p, x[i : i + 1]), y[i : i + 1]).sum())(params)
+        vector = flat(row).astype(np.float64)
+        total += vector * min(1.0, bound / np.linalg.norm(vector))
+    return total
+
+
+@pytest.mark.parametrize(
+    ("noise", "microbatch", "how"),
+    [("device", None, "auto"), ("device", 4, "ghost"), ("device", 4, "vmap"), ("device", 4, "microbatch"),
+     ("exact", None, "auto"), ("exact", 4, "auto")],
+)  # fmt: skip
+def test_a_lot_sums_to_the_same_in_any_parts(noise, microbatch, how):
+    x, y = examples()
+    one = recipe(microbatch=microbatch, bound=0.5, noise=noise, how=how)
+    places = np.array([0, 3, 4, 9, 50, 199])
+    step, params = step_of(one), start()
+    total = step.summed(params, step.placed((x, y)), microbatches(places, capacity(one)), SECRET, 0)
+    found = flat(total) if noise == "device" else total * (0.5 / LONGEST)
+    assert np.allclose(found, one_by_one(params, x, y, places, 0.5), atol=1e-5)
+
+
+def test_an_empty_lot_still_gets_noise():
+    for noise in ("device", "exact"):
+        one = recipe(noise=noise)
+        step, params = step_of(one), start()
+        total = step.summed(params, step.placed(examples()), [], SECRET, 0)
+        assert not np.any(flat(total))
+        noisy, _ = step.noised(total, params, SECRET, 0)
+        assert np.abs(flat(noisy)).min() > 0
+
+
+def test_a_lot_of_nothing_trains_on_no_rows_at_all():
+    x, y = examples()
+    result = train(linear, cross_entropy, start(), (x[:0], y[:0]), recipe(), secret=SECRET)
+    assert result.state.step == 5
+
+
+# Steps and whole runs
+
+
+def test_the_same_secret_gives_the_same_model_and_another_does_not():
+    run = {"recipe": recipe(momentum=0.9, rate=0.3), "data": examples()}
+    one = train(linear, cross_entropy, start(), secret=SECRET, **run)
+    two = train(linear, cross_entropy, start(), secret=SECRET, **run)
+    assert np.array_equal(flat(one.params), flat(two.params))
+    other = train(linear, cross_entropy, start(), secret=OTHER, **run)
+    assert not np.allclose(flat(one.params), flat(other.params))
+    assert not np.allclose(flat(train(linear, cross_entropy, start(), **run).params), flat(one.params))
+
+
+@pytest.mark.parametrize(("noise", "optimizer"), [("device", "adam"), ("exact", "sgd")])
+def test_a_run_that_stopped_goes_on_as_if_it_had_not(noise, optimizer):
+    one = recipe(noise=noise, optimizer=optimizer, momentum=0.9, ema=0.5, schedule="cosine", warmup=2)
+    kept = []
+    whole = train(linear, cross_entropy, start(), examples(), one, secret=SECRET, after=kept.append)
+    assert [state.step for state in kept] == [1, 2, 3, 4, 5]
+    rest = train(linear, cross_entropy, start(), examples(), one, secret=SECRET, state=kept[1])
+    assert np.array_equal(flat(whole.state.trees), flat(rest.state.trees))
+
+
+def test_the_sum_is_divided_by_the_expected_lot():
+    one = recipe(rate=1.0, multiplier="1e-12", steps=1, bound=1e6)
+    x, y = examples()
+    params = start()
+    places = sampled(SECRET, 0, len(x), one.probability)
+    assert len(places) != 50
+    result = train(linear, cross_entropy, params, (x, y), one, secret=SECRET)
+    total = one_by_one(params, x, y, places, 1e6)
+    moved = flat(params) - flat(result.params)
+    assert np.allclose(moved, total / 50, atol=1e-4)
+    assert not np.allclose(moved, total / len(places), atol=1e-3)
+
+
+def test_any_optimizer_of_optax_will_do():
+    optax = pytest.importorskip("optax")
+    ours = optimizer_of(recipe(momentum=0.9, rate=0.3)), optimizer_of(recipe(optimizer="adam", rate=0.01))
+    theirs = optax.sgd(0.3, momentum=0.9), optax.adam(0.01)
+    for one, other in zip(ours, theirs, strict=True):
+        params = {"w": np.ones(3, np.float32)}
+        states = one.init(params), other.init(params)
+        for step in range(4):
+            gradient = {"w": np.array([1.0, -step, 0.1], np.float32)}
+            change, first = one.update(gradient, states[0], params)
+            expected, second = other.update(gradient, states[1], params)
+            states = first, second
+            assert np.allclose(change["w"], expected["w"], atol=1e-6)
+    run = {"data": examples(), "recipe": recipe(momentum=0.9, rate=0.3), "secret": SECRET}
+    named = train(linear, cross_entropy, start(), **run)
+    given = train(linear, cross_entropy, start(), **run, optimizer=theirs[0])
+    assert np.allclose(flat(named.params), flat(given.params), atol=1e-6)
+
+
+def test_rates_rise_stay_and_fall():
+    rate = rate_at(recipe(steps=100, rate=2.0, schedule="cosine", warmup=9))
+    assert math.isclose(float(rate(0)), 0.2, rel_tol=1e-5)
+    assert math.isclose(float(rate(9)), 2.0, rel_tol=1e-5)
+    assert float(rate(99)) < 0.01
+    assert float(rate_at(recipe(rate=3.0))(2)) == 3.0
+    assert math.isclose(float(rate_at(recipe(rate=1.0, schedule="linear"))(4)), 0.2, rel_tol=1e-5)
+
+
+def test_the_average_follows_the_parameters():
+    result = train(linear, cross_entropy, start(), examples(), recipe(ema=0.9, steps=3), secret=SECRET)
+    kept = []
+    train(linear, cross_entropy, start(), examples(), recipe(steps=3), secret=SECRET, after=kept.append)
+    average = flat(start()).astype(float)
+    for step, state in enumerate(kept):
+        decay = min(0.9, (1 + step) / (10 + step))
+        average = decay * average + (1 - decay) * flat(state.params)
+    assert np.allclose(flat(result.params), average, atol=1e-6)
+    assert np.array_equal(flat(result.state.params), flat(kept[-1].params))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("noise", ["device", "exact"])
+def test_a_loss_that_is_reported_is_noisy_and_not_biased(noise):
+    x, y = examples()
+    one = recipe(lot=100, steps=200, rate=1e-9, report_loss=2.0, noise=noise)
+    heard = train(linear, cross_entropy, start(), (x, y), one, secret=SECRET).losses
+    values = np.clip(np.asarray(cross_entropy(linear(start(), x), y)), 0, 2)
+    noise_part = (float(one.multiplier) * one.widened * 2.0 * 8 / 100) ** 2
+    lot_part = 0.25 * (values**2).sum() / 100**2
+    assert len(heard) == 200
+    assert mean_fits(heard, values.sum() * 0.5 / 100, noise_part + lot_part)
+    assert not mean_fits(np.array(heard) * 1.3, values.sum() * 0.5 / 100, noise_part + lot_part)
+
+
+def test_progress_tells_steps_and_no_loss_unless_it_was_paid_for():
+    told = []
+    with listening(lambda stage, done: told.append((stage, done))):
+        train(linear, cross_entropy, start(), examples(), recipe(), secret=SECRET)
+    assert told[-1] == ("training: step 5 of 5", 1.0)
+    assert not any("loss" in stage for stage, _ in told)
+    told.clear()
+    with listening(lambda stage, done: told.append((stage, done))):
+        train(linear, cross_entropy, start(), examples(), recipe(report_loss=1), secret=SECRET)
+    assert "loss about" in told[-1][0]
+
+
+def test_copies_are_averaged_before_clipping():
+    x, y = examples()
+    one = recipe(copies=2, multiplier="1/1000000", steps=1, rate=1.0, bound=0.3)
+
+    def mirrored(key, batch):
+        inputs, labels = batch
+        return jnp.stack([inputs, -inputs], axis=1).reshape(-1, inputs.shape[1]), jnp.repeat(labels, 2)
+
+    params = start()
+    result = train(linear, cross_entropy, params, (x, y), one, secret=SECRET, augment=mirrored)
+    total = 0.0
+    for place in sampled(SECRET, 0, len(x), one.probability):
+        two, labels = np.stack([x[place], -x[place]]), np.repeat(y[place], 2)
+        row = jax.grad(lambda p, a=two, b=labels: cross_entropy(linear(p, a), b).mean())(params)
+        total = total + flat(row) * min(1.0, 0.3 / np.linalg.norm(flat(row)))
+    assert np.allclose(flat(params) - flat(result.params), total / 50, atol=1e-4)
+    with pytest.raises(InputError, match="copies of each example"):
+        train(linear, cross_entropy, params, (x, y), one)
+
+
+def centred(key, batch):
+    """An augmentation that looks at the whole batch it is shown."""
+    x, y = batch
+    return x - 1e3 * x.sum(0), y
+
+
+def moved_by_one_row(noise) -> float:
+    """How far one more row moves a sum of clipped gradients under `centred`, as a part of the bound."""
+    one = recipe(examples=41, lot=41, noise=noise)
+    losses = losses_of(lambda params, x: x @ params, lambda outputs, y: outputs[:, 0] * y)
+    step, params = step_of(one, losses, augment=centred), jnp.zeros((1, 1))
+    rows, last = np.zeros((40, 1), np.float32), np.ones((1, 1), np.float32)
+    sums = []
+    for x in (rows, np.concatenate([rows, last])):
+        data = x, np.ones(len(x), np.float32)
+        step.checked(params, data)
+        total = step.summed(params, step.placed(data), microbatches(np.arange(len(x)), 64), SECRET, 0)
+        sums.append(flat(total) if noise == "device" else total / LONGEST)
+    return float(np.linalg.norm(sums[1] - sums[0]))
+
+
+@pytest.mark.parametrize("noise", ["device", "exact"])
+def test_augmentation_sees_one_example_at_a_time(noise):
+    assert 0.9 < moved_by_one_row(noise) <= 1
+
+
+def test_augmentation_of_a_whole_batch_is_found_out(monkeypatch):
+    """The twin: shown all examples at once, the same augmentation lets one row move those of all others."""
+    monkeypatch.setattr(step_module, "augmented", lambda augment, key, batch: augment(key, batch))
+    assert moved_by_one_row("device") > 10
+
+
+def test_every_example_has_looks_of_its_own():
+    def stirred(key, batch):
+        return batch + jax.random.normal(key, (2, 1))
+
+    key = np.array([1, 2], dtype=np.uint32)
+    made = np.asarray(augmented(stirred, key, jnp.zeros((3, 1))))
+    assert made.shape == (6, 1)
+    assert len(np.unique(made)) == 6
+    assert np.array_equal(made, augmented(stirred, key, jnp.zeros((3, 1))))
+    values = each_alone(lambda p, x: x[:, 0] * p, jnp.ones(()), jnp.zeros((3, 1)), stirred, key)[1]
+    assert np.allclose(values, made.reshape(3, 2).mean(axis=1))
+
+
+@pytest.mark.parametrize("loss", [squared, absolute, logistic])
+def test_numbers_and_yes_or_no_can_be_learned_too(loss):
+    chance = np.random.default_rng(2)
+    x = chance.normal(size=(2000, 4)).astype(np.float32)
+    score = x @ np.array([1.0, -2.0, 0.5, 0.0], dtype=np.float32)
+    y = (score > 0).astype(np.float32) if loss is logistic else score
+    one = recipe(examples=2000, lot=400, steps=200, rate=0.5, multiplier=1)
+    before = float(loss(linear(start(4, 1), x), y).mean())
+    result = train(linear, loss, start(4, 1), (x, y), one, secret=SECRET)
+    assert float(loss(linear(result.params, x), y).mean()) < 0.6 * before
+
+
+# Several devices, and no JAX
+
+
+DEVICES = """
+import numpy as np, jax, jax.numpy as jnp
+from discreet.learn.objective import cross_entropy
+from discreet.learn.recipe import Recipe
+from discreet.learn.train import train
+
+def linear(params, x):
+    return x @ params["w"]
+
+assert len(jax.devices()) == 4
+chance = np.random.default_rng(3)
+x = chance.normal(size=(203, 4)).astype(np.float32)
+y = (x[:, 0] > 0).astype(np.int32)
+params = {"w": jnp.zeros((4, 2))}
+for noise in ("device", "exact"):
+    recipe = Recipe(examples=200, lot=50, steps=4, bound=1, multiplier=1, microbatch=18, ema=0.9, noise=noise)
+    secret = bytes(32)
+    alone = train(linear, cross_entropy, params, (x, y), recipe, secret=secret)
+    split = train(linear, cross_entropy, params, (x, y), recipe, secret=secret, devices=jax.devices())
+    assert len(split.params["w"].sharding.device_set) == 4
+    assert np.allclose(alone.params["w"], split.params["w"], atol=1e-5)
+
+def filtered(params, x):
+    seen = jax.lax.conv_general_dilated(x.reshape(-1, 2, 2, 1), params["w"], (1, 1), "SAME", dimension_numbers=SHAPE)
+    return jnp.tanh(seen).mean(axis=(1, 2))
+
+SHAPE = ("NHWC", "HWIO", "NHWC")
+params = {"w": jnp.asarray(chance.normal(size=(2, 2, 1, 2)).astype(np.float32))}
+for noise, how in (("device", "auto"), ("device", "vmap"), ("exact", "auto")):
+    recipe = Recipe(examples=200, lot=50, steps=2, bound=1, multiplier="1/100", microbatch=20, noise=noise, how=how)
+    alone = train(filtered, cross_entropy, params, (x, y), recipe, secret=bytes(32))
+    split = train(filtered, cross_entropy, params, (x, y), recipe, secret=bytes(32), devices=jax.devices())
+    assert np.allclose(alone.params["w"], split.params["w"], atol=1e-4), (noise, how)
+print("same")
+"""
+
+
+def test_several_devices_share_a_lot():
+    environment = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu", "PATH": ""}
+    run = subprocess.run([sys.executable, "-c", DEVICES], capture_output=True, text=True, env=environment, check=False)
+    assert run.stdout.strip() == "same", run.stderr[-2000:]
+
+
+def test_the_room_loads_no_jax_by_itself():
+    code = "import sys, discreet.learn, discreet.learn.recipe, discreet.learn.lot; sys.exit('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_jax_the_extra_is_named():
+    code = "import sys; sys.modules['jax'] = None\nimport discreet.learn.train"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'discreet[learn]'" in run.stderr
