@@ -2,8 +2,8 @@
 
     python bench/server.py [--quick] [--json] [--rows N]
 
-`discreet serve` runs as it does for anyone, in a process of its own (two of them with PostgreSQL), with its default
-limits and a token for each client. The clients are in this process and share the cores with the server and the
+`discreet serve` runs as it does for anyone, in one process or two, with its default limits but for the rate of one
+caller, and a token for each client. The clients are in this process and share the cores with the server and the
 database; their CPU is told.
 """
 
@@ -74,7 +74,7 @@ class Desk:
         self.tokens = [known.create(f"client{number}", "analyst") for number in range(CLIENTS)]
         self.ledger = ledger or str(self.folder / "books.db")
         words = ["--schema", self.folder / "discreet.toml", "--ledger", self.ledger]
-        words += ["--tokens", self.folder / "tokens.db", "--workers", workers]
+        words += ["--tokens", self.folder / "tokens.db", "--workers", workers, "--rate", 10_000]
         self.server = Server(self.folder, self.folder / "people.parquet", *words)
 
 
@@ -195,7 +195,7 @@ def main() -> None:
     report = Report("server", as_json=options.json)
     report.figure("machine", "load average before", os.getloadavg()[0], "")
     launcher()
-    places = {"SQLite": (lambda: None, 1)}
+    places = {"SQLite": (lambda: None, 1)} | ({} if options.quick else {"SQLite, 2 workers": (lambda: None, 2)})
     try:
         from servers import fresh_schema, postgres
 
@@ -205,11 +205,11 @@ def main() -> None:
         places["PostgreSQL, 2 workers"] = (fresh_schema, 2)
     except BaseException as problem:  # a skip of the test suite is no Exception
         report.note(f"no PostgreSQL: {problem}")
-    seconds, fit = (2, 32) if options.quick else (20, 200)
+    seconds, fit = (2, 32) if options.quick else (10, 100)
     for name, (place, workers) in places.items():
         busy(report, name, Desk(options.rows, Fraction(1000), place(), workers), seconds)
         last(report, name, Desk(options.rows, (fit + Fraction(1, 2)) * PRICE, place(), workers), fit)
-    rounds = (4, 0.5) if options.quick else (10, 8)
+    rounds = (4, 0.5) if options.quick else (8, 5)
     memory(report, "SQLite", Desk(options.rows, Fraction(1000), None, 1), *rounds, quick=options.quick)
     report.figure("machine", "load average after", os.getloadavg()[0], "")
 
