@@ -208,3 +208,18 @@ def test_postgres_may_be_anchored_in_a_file_too(tmp_path):
     spend(ledger, Pure(0.1), "s")
     assert ledger.verify().ok
     Ledger.open(place, anchor=tmp_path / "second.head").note("r", "seen", who="bob")  # adopted, not refused
+
+
+def test_the_environment_may_name_the_anchor_of_postgres(tmp_path, monkeypatch):
+    place, guard = fresh_schema(), tmp_path / "ledger.head"
+    assert not Ledger.open(place).verify().anchored
+    monkeypatch.setenv("DISCREET_ANCHOR", str(guard))
+    ledger = Ledger.open(place)
+    ledger.create("visits", Budget(epsilon=1), who="ann")
+    assert ledger.verify().anchored
+    spend(ledger, Pure(0.1), "s")
+    older = Ledger.open(fresh_schema())  # as a restored database would be: behind what was seen here
+    with pytest.raises(LedgerError, match="Nothing was spent"):
+        older.create("visits", Budget(epsilon=1), who="ann")
+    assert Ledger.open(tmp_path / "file.db").verify().anchored  # a file has a guard of its own
+    assert (tmp_path / "file.db.head").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
@@ -46,12 +47,14 @@ class Ledger:
     def open(cls, place: str | Path = "discreet.db", *, anchor: str | Path | None = None) -> Ledger:
         """The ledger at a path (SQLite, made if it is not there) or a postgresql:// address.
 
-        A SQLite ledger is anchored in `<path>.head`. For PostgreSQL `anchor` may name a file on this machine.
+        A SQLite ledger is anchored in `<path>.head`. For PostgreSQL `anchor` may name a file on this machine, or the
+        environment may: DISCREET_ANCHOR.
         """
         if isinstance(place, str) and place.startswith(("postgresql://", "postgres://")):
             from discreet.ledger.postgres import PostgresStore
 
-            return cls(PostgresStore(place), None if anchor is None else Anchor(Path(anchor), expected=False))
+            guard = anchor if anchor is not None else os.environ.get("DISCREET_ANCHOR") or None
+            return cls(PostgresStore(place), None if guard is None else Anchor(Path(guard), expected=False))
         if isinstance(place, str) and "://" in place:
             raise InputError("ledger", place.partition("://")[0] + "://...", "a path or a postgresql:// address")
         from discreet.ledger.sqlite import SqliteStore
