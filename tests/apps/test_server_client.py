@@ -5,10 +5,17 @@ import socket
 import threading
 import time
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from ipaddress import ip_address
 
 import pyarrow as pa
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 import discreet
 from discreet import Allotment, Boolean, Budget, Category, Integer, Rules, Schema, bins, col, count, mean
@@ -25,11 +32,11 @@ TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"]})
 
 
 @contextmanager
-def serving(house):
+def serving(house, **how):
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(application(house), port=port, log_level="error", ws="none"))
+    server = uvicorn.Server(uvicorn.Config(application(house), port=port, log_level="error", ws="none", **how))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     for _ in range(200):
@@ -37,7 +44,7 @@ def serving(house):
             break
         time.sleep(0.05)
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http{'s' if how else ''}://127.0.0.1:{port}"
     finally:
         server.should_exit = True
         thread.join(10)
@@ -234,3 +241,41 @@ def test_a_token_does_not_follow_to_another_place(status):
         server.server_close()
         thread.join(10)
     assert seen == [("/api/datasets", "Bearer dsc_a_secret")]
+
+
+def certificate(folder, name):
+    """A certificate of our own for this machine, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    named = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(named)
+        .issuer_name(named)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    (folder / f"{name}.pem").write_bytes(made.public_bytes(Encoding.PEM))
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (folder / f"{name}.key").write_bytes(secret)
+    return folder / f"{name}.pem", folder / f"{name}.key"
+
+
+def test_over_tls_only_who_is_trusted_is_spoken_to(tmp_path):
+    own, key = certificate(tmp_path, "own")
+    other, _ = certificate(tmp_path, "other")
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2))
+    house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
+    token = house.tokens.create("ann", "analyst")
+    with serving(house, ssl_certfile=str(own), ssl_keyfile=str(key)) as url:
+        assert discreet.connect(url, token, certificate=own).standing() == curator.standing()
+        for trusted in (None, other):
+            with pytest.raises(InputError, match="answers"):
+                discreet.connect(url, token, certificate=trusted)
+        with pytest.raises(InputError, match="certificates"):
+            discreet.connect(url, token, certificate=tmp_path / "nowhere.pem")

@@ -1,11 +1,15 @@
 """Long jobs over HTTP: priced, refused or begun in the background, watched, and fetched when they are done."""
 
+import asyncio
 import io
 import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from importlib.resources import files
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -23,6 +27,7 @@ from discreet.apps.server.house import House
 from discreet.apps.server.jobs import BusyError, Jobs
 from discreet.apps.server.tokens import Caller, Tokens
 from discreet.errors import InputError, RunError
+from discreet.ledger.ledger import Ledger
 
 SCHEMA = Schema(
     "people",
@@ -278,3 +283,40 @@ def test_the_jobs_of_a_process_that_died_are_interrupted(tmp_path):
     until(lambda: jobs.find("d", "lost").state == "done")
     held = f"jobs.db.{jobs._alive.name}"  # the lock of a process that died is cleared away
     assert [one.name for one in tmp_path.glob("jobs.db.*") if one.name != held] == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_a_server_killed_in_the_middle_of_a_job_charges_once(tmp_path):
+    """kill -9 as soon as the job is begun; the same id again on the next server is the same charge."""
+    import serving
+
+    shipped = Path(str(files("discreet.apps.demo")))
+    for name in ("people.csv", "discreet.toml"):
+        shutil.copy(shipped / name, tmp_path / name)
+    token = Tokens(tmp_path / "discreet-tokens.db").create("ann", "analyst")
+    body = {"columns": ["age", "sex"], "epsilon": "1/2", "release": "rows"}
+    words = [tmp_path / "people.csv", "--schema", tmp_path / "discreet.toml"]
+    words += ["--ledger", tmp_path / "discreet.db", "--tokens", tmp_path / "discreet-tokens.db"]
+    with serving.Server(tmp_path, *words) as server:
+
+        def asked(path, body=None):
+            async def once():
+                caller = serving.Client(server.port, token)
+                try:
+                    return await caller.ask(f"/api/datasets/people/{path}", body)
+                finally:
+                    caller.close()
+
+            return asyncio.run(once())
+
+        status, job = asked("synth/release", body)
+        assert (status, job["state"]) == (202, "waiting")
+        server.kill()
+        server.start()
+        assert asked("jobs/rows")[1]["state"] in ("interrupted", "done")
+        assert asked("synth/release", body)[0] == 202
+        until(lambda: asked("jobs/rows")[1]["state"] == "done", 120)
+        assert asked("synth/rows")[1]["columns"] == ["age", "sex"]
+    books = Ledger.open(tmp_path / "discreet.db")
+    assert [str(one.spent.amount) for one in books.standing("people")] == ["1/2"]
+    assert books.verify().ok

@@ -60,8 +60,9 @@ class Line:
             headers["content-type"] = "application/json"
             data = json.dumps(body, default=str).encode()
         request = urllib.request.Request(self.url + path, data=data, headers=headers)
+        opener = self._opener
         try:
-            with self._opener.open(request, timeout=self.timeout) as answer:
+            with opener.open(request, timeout=self.timeout) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as problem:
             raise _error(problem) from None

@@ -105,10 +105,10 @@ class Jobs:
             books.execute(_TABLE)
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _open(self, how: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:
         books = sqlite3.connect(self.path, timeout=30, isolation_level=None)
         try:
-            books.execute("BEGIN IMMEDIATE")
+            books.execute(f"BEGIN {how}")
             yield books
             books.execute("COMMIT")
         finally:
@@ -124,12 +124,13 @@ class Jobs:
         new = Job(dataset, release, kind, caller.name, why, "waiting", "waiting", None, "", _now(), "")
         owner = self._alive.name
         with self._lock, self._open() as books:
-            old = self._row(books, dataset, release)
-            if old is not None and not old[0].over:
-                if old[1] != digest or old[0].kind != kind:
+            for old, known, whose in _rows(books, "dataset = ? AND release = ?", dataset, release):
+                if old.over or not self._alive.knows(whose):
+                    continue
+                if (known, old.kind) != (digest, kind):
                     hint = "Nothing was spent. Choose another id for another question."
                     raise InputError("release", release, "a new id: a job of this id is under way", hint)
-                return old[0]
+                return old
             many = books.execute("SELECT COUNT(*) FROM jobs WHERE owner = ? AND state = 'waiting'", (owner,))
             if many.fetchone()[0] >= self.waiting:
                 raise BusyError("Too many jobs are waiting here. Nothing was spent. Try again later.")
@@ -150,34 +151,28 @@ class Jobs:
 
     def find(self, dataset: str, release: str) -> Job | None:
         """What is known of a job; None if there never was one."""
-        with self._open() as books:
-            found = self._row(books, dataset, release)
-        return None if found is None else found[0]
+        with self._open("DEFERRED") as books:
+            found = _rows(books, "dataset = ? AND release = ?", dataset, release)
+        return self._seen(*found[0][::2]) if found else None
 
     def listed(self, dataset: str) -> list[Job]:
         """The jobs of a dataset, the newest first."""
-        with self._open() as books:
-            names = f"{', '.join(_NAMES)}, owner"
-            order = "ORDER BY begun DESC, rowid DESC"
-            rows = books.execute(f"SELECT {names} FROM jobs WHERE dataset = ? {order}", (dataset,)).fetchall()
-            return [self._seen(books, Job(*row[:-1]), row[-1]) for row in rows]
+        with self._open("DEFERRED") as books:
+            found = _rows(books, "dataset = ?", dataset)
+        return [self._seen(job, owner) for job, _, owner in found]
 
-    def _row(self, books: sqlite3.Connection, dataset: str, release: str) -> tuple[Job, str] | None:
-        names = f"{', '.join(_NAMES)}, digest, owner"
-        row = books.execute(
-            f"SELECT {names} FROM jobs WHERE dataset = ? AND release = ?", (dataset, release)
-        ).fetchone()
-        return None if row is None else (self._seen(books, Job(*row[:-2]), row[-1]), row[-2])
-
-    def _seen(self, books: sqlite3.Connection, job: Job, owner: str) -> Job:
+    def _seen(self, job: Job, owner: str) -> Job:
         """A job as it is: one whose process is gone will not end by itself."""
         if job.over or self._alive.knows(owner):
             return job
         done = self.settled(job.dataset, job.release)
-        told = ("done", "", 1.0) if done else ("interrupted", _LOST, job.progress)
-        job = replace(job, state=told[0], problem=told[1], progress=told[2], ended=_now())
-        _note(books, job.dataset, job.release, state=job.state, problem=job.problem, ended=job.ended)
-        return job
+        told = (
+            {"state": "done", "stage": "done", "progress": 1.0} if done else {"state": "interrupted", "problem": _LOST}
+        )
+        told |= {"ended": _now()}
+        with suppress(sqlite3.Error), self._open() as books:
+            _note(books, job.dataset, job.release, **told, only=owner)
+        return replace(job, **told)
 
     def _run(self) -> None:
         """Take the next job and see it through."""
@@ -186,7 +181,7 @@ class Jobs:
 
         def noted(**values: Any) -> None:
             with self._open() as books:
-                _note(books, dataset, release, **values)
+                _note(books, dataset, release, only=self._alive.name, **values)
 
         def report(stage: str, done: float | None) -> None:
             now = time.monotonic()
@@ -215,9 +210,18 @@ def _worker(jobs: Jobs) -> None:
         jobs._run()
 
 
-def _note(books: sqlite3.Connection, dataset: str, release: str, **values: Any) -> None:
+def _rows(books: sqlite3.Connection, which: str, *values: str) -> list[tuple[Job, str, str]]:
+    """Jobs, each with the digest of its plan and the process that has it; the newest first."""
+    names = f"{', '.join(_NAMES)}, digest, owner"
+    rows = books.execute(f"SELECT {names} FROM jobs WHERE {which} ORDER BY begun DESC, rowid DESC", values).fetchall()
+    return [(Job(*row[:-2]), row[-2], row[-1]) for row in rows]
+
+
+def _note(books: sqlite3.Connection, dataset: str, release: str, *, only: str, **values: Any) -> None:
+    """Put down what is known of a job, as long as it is still that of the process `only`."""
     told = ", ".join(f"{name} = ?" for name in values)
-    books.execute(f"UPDATE jobs SET {told} WHERE dataset = ? AND release = ?", (*values.values(), dataset, release))
+    which = "dataset = ? AND release = ? AND owner = ?"
+    books.execute(f"UPDATE jobs SET {told} WHERE {which}", (*values.values(), dataset, release, only))
 
 
 def _now() -> str:
