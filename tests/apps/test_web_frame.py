@@ -36,8 +36,18 @@ def alone(tmp_path):
     return House({"people": discreet.open(TABLE, SCHEMA, ledger=tmp_path / "a.db", budget=Budget(2))}, None)
 
 
+APPLICATIONS = {}
+
+
+def served(house):
+    """The application of a house: made once, for making one takes longer than a request."""
+    if id(house) not in APPLICATIONS:
+        APPLICATIONS[id(house)] = (house, application(house))  # the house too: an id is its own as long as it is kept
+    return APPLICATIONS[id(house)][1]
+
+
 def signed(house, name="ann", role="analyst", allotment=None, base="http://localhost"):
-    visitor = Visitor(application(house), base)
+    visitor = Visitor(served(house), base)
     assert visitor.sign_in(house.tokens.create(name, role, allotment)).status_code == 303
     return visitor
 
@@ -46,7 +56,7 @@ ASK = {"of0": "count", "way": "epsilon", "epsilon": "0.1"}
 
 
 def test_a_page_sends_strangers_to_sign_in_and_back(house):
-    visitor = Visitor(application(house))
+    visitor = Visitor(served(house))
     sent = visitor.get("/d/people/ledger")
     assert sent.status_code == 303
     assert sent.headers["location"] == "/login?then=%2Fd%2Fpeople%2Fledger"
@@ -59,7 +69,7 @@ def test_a_page_sends_strangers_to_sign_in_and_back(house):
 
 
 def test_a_wrong_token_signs_nobody_in_and_is_not_repeated(house):
-    visitor = Visitor(application(house))
+    visitor = Visitor(served(house))
     found = visitor.sign_in("dsc_0123456789ab_not-a-token")
     assert found.status_code == 403
     assert "no token of this server" in found.text
@@ -120,7 +130,7 @@ def test_cookies_are_strict_and_bound_to_the_host_under_tls(house):
 )
 def test_signing_in_leads_nowhere_else(house, path):
     assert local(path) == "/"
-    visitor = Visitor(application(house))
+    visitor = Visitor(served(house))
     visitor.get("/login", **{})
     found = visitor.post("/login", {"token": house.tokens.create("ann", "analyst"), "then": path})
     assert found.headers["location"] == "/"
@@ -153,7 +163,7 @@ def test_a_value_of_an_earlier_session_is_worth_nothing(house):
 
 
 def test_the_form_to_sign_in_is_ours_too(house):
-    visitor = Visitor(application(house))
+    visitor = Visitor(served(house))
     token = house.tokens.create("ann", "analyst")
     bare = Client(application(house))
     form = {"content-type": "application/x-www-form-urlencoded"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -55,7 +56,6 @@ def routes(frame: Frame) -> APIRouter:
             measures=MEASURES,
             summable=summable(schema),
             groupable=groupable(schema),
-            example=f"SELECT COUNT(*) AS n FROM {schema.name}",
             standing=standing,
             currency=chosen.allotment.currency if chosen else "epsilon",
             problem=problem,
@@ -71,15 +71,16 @@ def routes(frame: Frame) -> APIRouter:
 
     @pages.get("/d/{dataset}/ask")
     def ask(request: Request, dataset: str, caller: Caller = anyone) -> Response:
-        house.curator(dataset, caller)
+        schema = house.curator(dataset, caller).schema
         question = Question.read(Form(list(request.query_params.multi_items())))
+        if question.tab == "sql" and not question.sql.strip():
+            question = replace(question, sql=f"SELECT COUNT(*) AS n FROM {schema.name}")
         if not any(question.amounts.values()):
             question = _begun(question, frame.budgets(caller, dataset))
         try:
             return shown(request, dataset, caller, question, plan=plan_for(dataset, caller, question))
-        except InputError as problem:
-            told = problem if request.query_params else None
-            return shown(request, dataset, caller, question, told)
+        except DiscreetError as problem:
+            return shown(request, dataset, caller, question, problem)
 
     @pages.post("/d/{dataset}/ask")
     def price(request: Request, dataset: str, caller: Caller = anyone, form: Form = sent) -> Response:
@@ -92,6 +93,7 @@ def routes(frame: Frame) -> APIRouter:
     @pages.post("/d/{dataset}/ask/price")
     def live(dataset: str, request: Request, caller: Caller = anyone, form: Form = sent) -> Response:
         """The panel alone, for the script that shows it while someone types."""
+        house.curator(dataset, caller)
         question = Question.read(form)
         chosen = _chosen(frame.budgets(caller, dataset), question)
         try:
@@ -117,7 +119,7 @@ def routes(frame: Frame) -> APIRouter:
                     "plan", "another one", "the plan that was shown", "Look at the price again, then confirm."
                 )
             confirmed(form.text("confirm"), plan.amount)
-            found = await desk.answer(dataset, asked, caller)
+            found = await desk.answer(dataset, asked, caller, request.scope.get("discreet.begun"))
         except BudgetError as refusal:
             return _refused(frame, request, dataset, caller, question, refusal)
         except InputError as problem:
@@ -177,20 +179,16 @@ def _instead(question: Question, chosen: Standing) -> str:
 
 def _begun(question: Question, standing: list[Standing]) -> Question:
     """What the form holds at first: a count, for a tenth of the first allotment."""
-    outputs = question.outputs or (Output("count"),)
-    if not standing:
+    chosen = _chosen(standing, question)
+    if chosen is None:
         return question
-    part = standing[0].allotment
-    amounts = {part.currency: readable(part.cap.amount / 10, 3, "down")}
-    return Question(
-        tab=question.tab,
-        outputs=outputs,
-        keys=question.keys,
-        where=question.where,
-        sql=question.sql,
+    part = chosen.allotment
+    return replace(
+        question,
+        outputs=question.outputs or (Output("count"),),
         way=part.currency,
-        amounts=amounts,
-        allotment=part.name if len(standing) > 1 else "",
+        amounts={part.currency: readable(part.cap.amount / 10, 3, "down")},
+        allotment=part.name if len(standing) > 1 else question.allotment,
     )
 
 

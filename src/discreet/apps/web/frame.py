@@ -13,31 +13,24 @@ from urllib.parse import quote, urlsplit
 
 import jinja2
 from fastapi import APIRouter, HTTPException
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.accounting.words import readable
-from discreet.apps.server.house import House, MissingError
+from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web import form as forms
 from discreet.apps.web import session
 from discreet.apps.web.form import Form
 from discreet.core.release import number, percent
-from discreet.errors import BudgetError, DiscreetError, InputError, LedgerError, RunError
+from discreet.errors import DiscreetError
 from discreet.ledger.account import Standing
 
 __all__ = ["Frame", "Page", "SignInError", "local", "status_of"]
 
 log = logging.getLogger("discreet.server")
-
-_STATUS: tuple[tuple[type[Exception], int], ...] = (
-    (MissingError, 404),
-    (InputError, 422),
-    (BudgetError, 409),
-    (RunError, 500),
-    (LedgerError, 503),
-)
 
 _HERE = ("localhost", "127.0.0.1", "::1")
 
@@ -76,7 +69,11 @@ class Frame:
         """Who is signed in; without tokens, the custodian of this machine."""
         if self.sessions is None:
             return Caller("local", "custodian")
-        return self.sessions.caller(request.cookies.get(_cookie(request, "session"), ""))
+        seen = request.scope
+        if "discreet.known" not in seen:  # once for each request
+            seen["discreet.known"] = self.sessions.caller(request.cookies.get(_cookie(request, "session"), ""))
+        found: Caller | None = seen["discreet.known"]
+        return found
 
     def caller(self, request: Request) -> Caller:
         """Who is signed in, as a dependency: others are sent to sign in."""
@@ -228,14 +225,7 @@ class Page(APIRoute):
 
         async def handler(request: Request) -> Response:
             try:
-                return await inside(request)
-            except SignInError:
-                back = request.url.path if request.method == "GET" else "/"
-                return RedirectResponse(f"/login?then={quote(back, safe='')}", 303)
-            except HTTPException as problem:
-                return self.owner.problem(request, problem.status_code, str(problem.detail))
-            except DiscreetError as problem:  # ours hold nothing private
-                return self.owner.problem(request, status_of(problem), str(problem))
+                return await self._told(inside, request)
             except Exception as problem:
                 # What was not foreseen may hold anything: its kind is logged, its text is told to nobody.
                 log.error("%s in %s", type(problem).__name__, self.path)
@@ -243,10 +233,26 @@ class Page(APIRoute):
 
         return handler
 
+    async def _told(self, inside: Callable[[Request], Coroutine[Any, Any, Response]], request: Request) -> Response:
+        """What a path answers, or a page that says why it cannot."""
+        try:
+            return await inside(request)
+        except SignInError:
+            back = request.url.path if request.method == "GET" else "/"
+            return RedirectResponse(f"/login?then={quote(back, safe='')}", 303)
+        except RequestValidationError:
+            return self.owner.problem(request, 422, "This address is not understood.")
+        except HTTPException as problem:
+            return self.owner.problem(request, problem.status_code, str(problem.detail))
+        except DiscreetError as problem:  # ours hold nothing private
+            return self.owner.problem(request, status_of(problem), str(problem))
+
 
 def status_of(problem: Exception) -> int:
     """The status that the API has for a problem too."""
-    return next((status for kind, status in _STATUS if isinstance(problem, kind)), 400)
+    from discreet.apps.server.app import STATUS  # which puts these pages in
+
+    return next((STATUS[kind] for kind in type(problem).__mro__ if kind in STATUS), 400)
 
 
 def local(path: str) -> str:

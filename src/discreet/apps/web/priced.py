@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 
+from discreet.accounting.convert import pure
 from discreet.accounting.words import readable
 from discreet.apps.web.odds import lifetime, meaning
 from discreet.apps.web.pictures import Whisker, whisker
 from discreet.core.release import number, percent
-from discreet.errors import DiscreetError, InputError
+from discreet.errors import DiscreetError, InputError, LossError
 from discreet.ledger.budget import Charge
 from discreet.query.curator import Offer
 from discreet.query.explain import price_text
@@ -117,6 +119,9 @@ def _ways(offer: Offer) -> dict[str, str]:
     plan = offer.plan
     part, charge = plan.allotment, plan.charge
     found = {part.currency: readable(charge.amount), "share": readable(charge.amount / part.cap.amount, 4)}
+    if part.currency == "rho":
+        with suppress(LossError):  # Gaussian noise has no pure epsilon
+            found["epsilon"] = readable(pure(plan.cost).epsilon)
     halves = [one.half_width for one in plan.expected() if isinstance(one, Expectation) and not one.choice]
     if halves and all(half is not None for half in halves) and len(set(halves)) == 1 and halves[0]:
         found["within"] = _plain(halves[0])
