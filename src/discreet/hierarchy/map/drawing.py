@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ class Map:
     title: str
     unmapped: Mapping[str, tuple[str, ...]]
     """Codes without a shape, by level: the page lists them under "Not on the map"."""
+    content: Mapping[str, Any] = field(default_factory=dict)
+    """What the page's script draws, as plain values: for a server whose pages hold no scripts of their own."""
 
     def save(self, path: str | Path) -> Path:
         """Write the page (UTF-8) and say where."""
@@ -104,7 +106,7 @@ def choropleth(
         for layer, paths in zip(layers, found.paths, strict=True)
         if paths and not all(code in paths for code in layer.codes)
     }
-    return Map(page(title, content), title, unmapped)
+    return Map(page(title, content), title, unmapped, content)
 
 
 def _checked(layers: Sequence[Layer], output: str | None) -> list[Layer]:

@@ -1,5 +1,4 @@
-// The published numbers, and where each region belongs.
-const data = JSON.parse(document.getElementById("data").textContent);
+// The published numbers, which whoever runs this gives as `data`, and where each region belongs.
 const layers = data.layers;
 const whole = new Intl.NumberFormat("en-US");
 const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["embedded", "page"]
+__all__ = ["embedded", "page", "script"]
 
 # What could end a script element or a line of script, and halves of surrogate pairs, which have no UTF-8.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
@@ -26,16 +26,15 @@ def page(title: str, content: Mapping[str, Any]) -> str:
     """
     folder = files(__package__)
     style = (folder / "page.css").read_text("utf-8")
-    body = "\n".join((folder / name).read_text("utf-8") for name in _SCRIPTS)
-    script = f'"use strict";\n(() => {{\n{body}}})();\n'
-    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    code = script('JSON.parse(document.getElementById("data").textContent)')
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(code)}'"
     text = (folder / "page.html").read_text("utf-8")
     pieces = {
         "@policy@": policy,
         "@title@": html.escape(title.encode("utf-8", "replace").decode(), quote=True),
         "@style@": style,
         "@data@": embedded(content),
-        "@script@": script,
+        "@script@": code,
     }
     # Split at the marks once: what is put in is never searched for marks.
     for mark in pieces:
@@ -44,6 +43,17 @@ def page(title: str, content: Mapping[str, Any]) -> str:
             raise RuntimeError(f"the template has lost {mark}")
         text = before + "\0" + mark + "\0" + after
     return "".join(pieces.get(piece, piece) for piece in text.split("\0"))
+
+
+def script(data: str, before: str = "") -> str:
+    """The script of a map: `data` is JavaScript that gives the content, `before` comes first, with the content at hand.
+
+    >>> script("await found()").endswith("})(await found());\\n")
+    True
+    """
+    folder = files(__package__)
+    body = "\n".join((folder / name).read_text("utf-8") for name in _SCRIPTS)
+    return f'"use strict";\n((data) => {{\n{before}{body}}})({data});\n'
 
 
 def embedded(content: Any) -> str:

@@ -31,7 +31,7 @@ from discreet.synth.report.words import (
 if TYPE_CHECKING:
     from discreet.synth.released import SyntheticRelease
 
-__all__ = ["page"]
+__all__ = ["page", "sections"]
 
 _WAYS = {1: "one column", 2: "two columns", 3: "three columns"}
 _WORST = 8
@@ -58,21 +58,28 @@ def page(release: SyntheticRelease, figures: Figures) -> str:
         tag("title", None, title),
         tag("style", None, Markup(style)),
     ]
-    names = release.domain.names
     body = [
         *([_banner()] if owner else []),
         tag("h1", None, f"Synthetic rows of {release.dataset}"),
         _quiet(f"Quality report. Release {release.id}, made by {release.method}. {_notes(release)}"),
+        *sections(release, figures),
+        _footer(figures),
+    ]
+    return f"<!doctype html>\n{tag('html', {'lang': 'en'}, tag('head', None, *head), tag('body', None, *body))}\n"
+
+
+def sections(release: SyntheticRelease, figures: Figures) -> list[Markup]:
+    """What the page says, without its heading and its end: for other pages, which have their own style sheet."""
+    names = release.domain.names
+    return [
         _tiles(release, figures),
-        tag("div", {"class": "privacy"}, tag("p", None, privacy(release.cost, owner))),
+        tag("div", {"class": "privacy"}, tag("p", None, privacy(release.cost, figures.real is not None))),
         *_asks(figures),
         *_columns(figures),
         *([] if figures.real is None else _real(names, figures.real)),
         *_measured(names, figures),
         *_together(names, figures),
-        _footer(figures),
     ]
-    return f"<!doctype html>\n{tag('html', {'lang': 'en'}, tag('head', None, *head), tag('body', None, *body))}\n"
 
 
 def _banner() -> Markup:
