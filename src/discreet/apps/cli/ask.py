@@ -29,7 +29,7 @@ from discreet.apps.cli.options import (
     curator_at,
     offer_for,
 )
-from discreet.apps.cli.output import AsJson, say, show_json, show_release, working
+from discreet.apps.cli.output import AsJson, fit_to_draw, fit_to_write, say, show_json, show_release, working
 from discreet.errors import InputError
 from discreet.query.curator import Offer
 from discreet.query.plan import Expectation
@@ -161,6 +161,8 @@ def sql(
 def _answer(
     offer: Offer, *, why: str, release: str | None, csv: Path | None, plot: Path | None, yes: bool, as_json: bool
 ) -> None:
+    fit_to_write(csv, "--csv")
+    fit_to_draw(plot)
     if not yes:
         _confirm(offer)
     with working("Counting in the engine..."):

@@ -115,6 +115,7 @@ def offer_for(
     return question.agg(**_outputs(outputs or ["count"])).plan(**price)
 
 
+_COMPUTED = ("count", "people", "sum", "mean", "variance", "std", "median", "quantile")
 _OUTPUT = re.compile(r"(?:(?P<name>\w+)=)?(?P<of>\w+)(?:\((?P<column>[^()]*)\))?")
 
 
@@ -132,6 +133,8 @@ def _outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
             asked = quantile(name.strip(), share.strip())
             found[match["name"] or f"{quantile_name(asked.q)}_{asked.column}"] = asked
             continue
+        if match["of"] not in _COMPUTED:
+            raise InputError("outputs", text, "one of " + ", ".join(_COMPUTED) + ", such as count or 'mean(pay)'")
         entry: dict[str, Any] = {"of": match["of"]}
         before, _, bounds = (column or "").rpartition(",")
         if bounds.strip() == PRIVATE:

@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,8 +16,20 @@ from rich.table import Table
 from rich.text import Text
 
 from discreet.core.release import Release
+from discreet.errors import InputError, MissingExtraError
 
-__all__ = ["AsJson", "plain", "say", "show_bars", "show_json", "show_release", "show_table", "working"]
+__all__ = [
+    "AsJson",
+    "fit_to_draw",
+    "fit_to_write",
+    "plain",
+    "say",
+    "show_bars",
+    "show_json",
+    "show_release",
+    "show_table",
+    "working",
+]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
@@ -48,6 +62,25 @@ def working(text: str) -> Iterator[None]:
             yield
     else:
         yield
+
+
+def fit_to_write(path: Path | None, option: str, endings: Sequence[str] = ()) -> None:
+    """Refuse a file that cannot be written before anything is spent on what goes into it."""
+    if path is None:
+        return
+    if endings and path.suffix.lower() not in endings:
+        raise InputError(option, str(path), "a file that ends in " + ", ".join(endings), "Nothing was spent.")
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise InputError(option, str(path), "a file in a folder that exists", "Nothing was spent.")
+
+
+def fit_to_draw(path: Path | None) -> None:
+    """Refuse a picture that cannot be drawn, likewise."""
+    fit_to_write(path, "--plot", (".png", ".svg", ".html", ".pdf"))
+    needed = () if path is None else ("altair",) if path.suffix.lower() == ".html" else ("altair", "vl_convert")
+    for module in needed:
+        if find_spec(module) is None:
+            raise MissingExtraError("charts", module)
 
 
 def show_json(value: Any) -> None:

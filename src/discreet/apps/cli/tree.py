@@ -30,7 +30,7 @@ from discreet.apps.cli.options import (
     curator_at,
     key_from,
 )
-from discreet.apps.cli.output import AsJson, say, show_json, show_table
+from discreet.apps.cli.output import AsJson, fit_to_write, say, show_json, show_table
 from discreet.apps.described import tree_planned, tree_released
 from discreet.core.progress import listening
 from discreet.core.release import number, percent
@@ -144,6 +144,9 @@ def release(
     """Release a hierarchy, after showing the price: one file for each level, and a map."""
     if kind not in ("parquet", "csv"):
         raise InputError("--format", kind, "parquet or csv", "Nothing was spent.")
+    if out is not None and out.exists() and not out.is_dir():
+        raise InputError("--out", str(out), "a folder, new or not", "Nothing was spent.")
+    fit_to_write(map_file, "--map", (".html",))
     question = {"levels": levels, "by": by, "column": column, "geography": geography, "where": where}
     price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "noise": noise}
     how = {**price, "method": method, "split": split, "allotment": allotment}
