@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -151,7 +152,11 @@ def test_a_model_with_its_card_and_weights(house):
         ("tree", {**TREE, "geography": {"state": ["A"], "county": []}}, "codes"),
         ("tree", {**TREE, "by": [{"column": "shoe"}]}, "group_by"),
         ("tree", {**TREE, "release": "a/b"}, "release"),
+        ("tree", {**TREE, "release": ".."}, "release"),
+        ("tree", {**TREE, "release": "a\nb"}, "release"),
         ("tree", {**TREE, "surprise": 1}, "surprise"),
+        ("tree", {**TREE, "\ud800": 1}, "whole characters"),
+        ("synth", {**SYNTH, "keys": {"\ud800": "P{}"}}, "whole characters"),
         ("synth", {**SYNTH, "keys": {"id": "{:999999999d}"}}, "keys.id"),
         ("synth", {**SYNTH, "keys": {"id": "{0.__class__}"}}, "keys.id"),
         ("synth", {**SYNTH, "rows": 10**12}, "rows"),
@@ -161,7 +166,8 @@ def test_a_model_with_its_card_and_weights(house):
 )
 def test_what_is_not_allowed_begins_no_job(house, kind, body, field):
     ann = client(house)
-    found = ann.post(f"/api/datasets/people/{kind}/release", json=body)
+    sent = {"content": json.dumps(body).encode(), "headers": {"content-type": "application/json"}}
+    found = ann.post(f"/api/datasets/people/{kind}/release", **sent)
     assert found.status_code == 422
     assert field in found.json()["field"] or field in found.json()["message"], found.json()
     assert house.jobs.listed("people") == []

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictStr, model_validator
 
 from discreet.apps.cli.options import offer_for
 from discreet.curator import Curator
 from discreet.errors import InputError
 from discreet.query.curator import Offer
 
-__all__ = ["Asked", "Spent"]
+__all__ = ["Asked", "Plain", "Spent"]
 
 Text = Annotated[str, Field(max_length=10_000)]
 Amount = Annotated[
@@ -19,10 +20,23 @@ Amount = Annotated[
 ]
 
 
-class Asked(BaseModel):
-    """A question and its price. Give `sql`, a `query` in its JSON form, `outputs` with `by` and `where`, or `top`."""
+class Plain(BaseModel):
+    """Plain values and no others: what is not expected is refused, and so is text that cannot be written down."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _writable(cls, sent: Any) -> Any:
+        try:
+            json.dumps(sent, ensure_ascii=False, default=str).encode()
+        except (UnicodeEncodeError, RecursionError):
+            raise ValueError("text must be made of whole characters") from None
+        return sent
+
+
+class Asked(Plain):
+    """A question and its price. Give `sql`, a `query` in its JSON form, `outputs` with `by` and `where`, or `top`."""
 
     sql: Text | None = None
     query: dict[str, Any] | None = None

@@ -169,5 +169,6 @@ def _from_here(method: str, headers: dict[bytes, bytes]) -> bool:
 async def _plain(send: Send, status: int, message: str, error: str = "HTTPError") -> None:
     body = json.dumps({"error": error, "message": message}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *HEADERS]
+    headers += [(b"retry-after", b"1")] if status == 429 else []
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

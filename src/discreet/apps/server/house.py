@@ -13,6 +13,7 @@ from discreet.core.progress import listening
 from discreet.curator import Curator
 from discreet.errors import InputError
 from discreet.ledger.account import Standing, refusal
+from discreet.ledger.budget import label
 from discreet.ledger.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -97,7 +98,9 @@ class House:
         asked.allotment = self.allowed(caller, asked.allotment)
         curator = self.curator(name, caller)
         offer = asked.offer(curator)
-        identity = asked.release or uuid.uuid4().hex
+        identity = label(asked.release or uuid.uuid4().hex, "release")
+        if identity in (".", "..") or "/" in identity:
+            raise InputError("release", identity, "an id that can be a part of an address", "Nothing was spent.")
         if _finished(curator, offer.plan, identity):
             kept = self.jobs.find(name, identity)
             if kept is not None and kept.state == "done":

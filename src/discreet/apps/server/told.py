@@ -28,14 +28,14 @@ __all__ = [
 
 
 class Json(JSONResponse):
-    """JSON in which a number that is none (no bound, say) is null."""
+    """JSON in which a number that is none (no bound, say) is null, and half a character is written as its code."""
 
     def render(self, content: Any) -> bytes:
         """The body."""
         try:
             return super().render(content)
-        except ValueError:
-            return json.dumps(_finite(content), ensure_ascii=False, separators=(",", ":")).encode()
+        except ValueError:  # seldom, so that all others need not be looked through
+            return json.dumps(_finite(content), separators=(",", ":")).encode()
 
 
 def _finite(value: Any) -> Any:

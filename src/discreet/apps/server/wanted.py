@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from discreet.apps.cli.options import key_from
 from discreet.apps.described import synth_planned, train_planned, tree_planned
-from discreet.apps.server.asked import Amount, Text
+from discreet.apps.server.asked import Amount, Plain, Text
 from discreet.curator import Curator
 from discreet.errors import InputError
 from discreet.hierarchy.rules import Rules
@@ -28,10 +28,9 @@ _NUMBERS = 20_000_000
 _FORM = re.compile(r"[^{}]*\{(:0?[0-9]{0,2}d?)?\}[^{}]*")  # a place for a number, and no more than that
 
 
-class Wanted(BaseModel):
+class Wanted(Plain):
     """A job and its price. `release` is an id of the caller's choice, under which asking again is free."""
 
-    model_config = ConfigDict(extra="forbid")
     kind: ClassVar[Kind]
 
     where: Condition | None = None
@@ -81,7 +80,7 @@ class TreeAsked(Wanted):
         Annotated[list[Text], Field(min_length=1, max_length=20)]
         | Annotated[dict[str, StrictInt], Field(min_length=1, max_length=20)]
     )
-    by: Annotated[list[Text | dict[str, Any]], Field(max_length=20)] = []
+    by: list[Text | dict[str, Any]] = Field(default_factory=list, max_length=20)
     column: Text | None = None
     geography: dict[str, list[str]] | list[str] | None = None
     sizes: Text | None = None
@@ -125,12 +124,14 @@ class SynthAsked(Wanted):
 
     method: Text = "auto"
     workload: Text | None = None
-    marginals: Annotated[list[Annotated[list[Text], Field(min_length=1, max_length=10)]], Field(max_length=5000)] = []
+    marginals: list[Annotated[list[Text], Field(min_length=1, max_length=10)]] = Field(
+        default_factory=list, max_length=5000
+    )
     weights: Annotated[list[Annotated[float, Field(gt=0)]], Field(max_length=5000)] | None = None
     columns: Names | None = None
     bins: Annotated[StrictInt, Field(ge=1)] | dict[str, StrictInt] = 64
     rows: StrictInt | None = None
-    impossible: Annotated[list[Condition], Field(max_length=100)] = []
+    impossible: list[Condition] = Field(default_factory=list, max_length=100)
     keys: Annotated[dict[str, Text | StrictInt], Field(max_length=100)] | None = None
     rho: Amount = None
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
@@ -182,7 +183,7 @@ class TrainAsked(Wanted):
     model: Literal["logistic", "mlp"] = "logistic"
     target: Text
     features: Names | None = None
-    hidden: Annotated[list[Annotated[StrictInt, Field(ge=1, le=1024)]], Field(max_length=4)] = []
+    hidden: list[Annotated[StrictInt, Field(ge=1, le=1024)]] = Field(default_factory=list, max_length=4)
     examples: StrictInt | None = None
     lot: Amount = None
     probability: Amount = None
