@@ -96,14 +96,17 @@ def spark_source() -> None:
 
 
 def spark_connect() -> None:
+    """What is needed to reach a cluster by sc://; nobody is called: pyspark would try again for ten minutes."""
+    from importlib.util import find_spec
+
     from discreet.query.source import source_of
 
-    try:
+    if find_spec("pyspark"):
+        from pyspark.sql.connect.session import SparkSession
+
+        wanted(callable(SparkSession), "Spark Connect")
+    else:
         source_of("sc://127.0.0.1:1", "people").columns()
-    except MissingExtraError:
-        raise
-    except Exception as problem:  # nobody listens there; what is asked is whether the way there is installed
-        wanted("onnect" in f"{type(problem)} {problem}" or "each" in str(problem), problem)
 
 
 def constrained(solver: str) -> Callable[[], None]:

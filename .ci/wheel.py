@@ -79,6 +79,7 @@ def run(*line: str | Path, cwd: Path, **more: str) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=1800,
     )
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, line))}\nended with {done.returncode}:\n{done.stdout}{done.stderr}")
