@@ -389,6 +389,17 @@ def test_a_release_that_is_not_done_yet_can_be_looked_at_later(house):
     assert "no answer yet" in told(ann.get("/d/people/releases"))
 
 
+def test_what_is_no_table_is_named_for_what_it_is(house):
+    ann = signed(house)
+    books, more = house.curators["people"].ledger, {"release": "flows", "who": "anna", "allotment": "team"}
+    books.spend("people", discreet.Pure("0.1"), query={"mobility": {}}, digest="d", **more)
+    books.answer("flows", '{"mobility": {}}', who="anna")
+    page = ann.get("/d/people/releases/flows")
+    assert page.status_code == 200
+    assert "another kind of job" in told(page)
+    assert ann.get("/d/people/releases/flows/download.csv").status_code == 422
+
+
 def test_ids_of_the_callers_choice_are_found(house):
     ann = signed(house)
     desk = house.curators["people"]

@@ -16,6 +16,7 @@ from discreet.apps.server.tokens import Caller
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.pictures import bars, text
 from discreet.core.release import Release, number
+from discreet.errors import InputError
 from discreet.ledger.door import stored
 from discreet.ledger.outcome import Outcome
 from discreet.query.curator import released
@@ -77,11 +78,14 @@ def routes(frame: Frame) -> APIRouter:
             "fresh": bool(new),
         }
         if outcome.answer is None:
-            return frame.page(request, "pending.html", caller, 200, **values)
-        kind = kind_of(outcome)
-        if kind:
-            return RedirectResponse(f"/d/{quote(dataset, safe='')}/{_PLACES[kind]}?release={quote(identity)}", 303)
-        found = parts_of(dataset, outcome)
+            return frame.page(request, "pending.html", caller, **values, other="")
+        place = _PLACES.get(kind_of(outcome), "")
+        if place and place in dict(frame.links):
+            return RedirectResponse(f"/d/{quote(dataset, safe='')}/{place}?release={quote(identity, safe='')}", 303)
+        try:
+            found = parts_of(dataset, outcome)
+        except InputError as problem:  # no table: a hierarchy, rows, a model, flows
+            return frame.page(request, "pending.html", caller, **values, other=str(problem))
         release = found.get(part) or next(iter(found.values()))
         drawn = [(name, bars(release, name)) for name in release.outputs]
         rows = release.rows()

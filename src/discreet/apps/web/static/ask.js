@@ -26,10 +26,13 @@ async function renew() {
     status.textContent = "Not priced. “Price it” says why.";
     return;
   }
+  const text = await answer.text();
   const why = panel.querySelector("#why")?.value ?? "";
-  panel.innerHTML = await answer.text();
+  const held = panel.contains(document.activeElement) ? document.activeElement.id : "";
+  panel.innerHTML = text;
   const kept = panel.querySelector("#why");
   if (kept) kept.value = why;
+  if (held) document.getElementById(held)?.focus();
   const found = panel.querySelector(".panel")?.dataset ?? {};
   const own = given();
   for (const way of ways) {
