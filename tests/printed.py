@@ -136,7 +136,7 @@ class Reader:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            encoding="utf-8",
         )
         self.windows.append(window)
         compare(printed, "".join(window.stdout.readline() for _ in printed.splitlines()), f"$ {command}")
@@ -176,7 +176,7 @@ class Reader:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                text=True,
+                encoding="utf-8",
                 check=False,
                 timeout=120,
             )

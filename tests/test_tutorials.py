@@ -21,8 +21,9 @@ ROLES = ["analyst", "custodian", "engineer", "statistician", "survey"]
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("DISCREET_")]:
-        monkeypatch.delenv(name)
+    for name in list(os.environ):
+        if name.startswith("DISCREET_") or name in ("FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS"):
+            monkeypatch.delenv(name)
     reader = Reader(tmp_path, {"DISCREET_WHO": "rosa"})
     yield reader
     reader.close()
