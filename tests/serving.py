@@ -170,6 +170,7 @@ def _launch() -> None:
     if threading.active_count() > 1:
         raise RuntimeError("a process with threads must not fork")
     print("ready", flush=True)
+    living: set[int] = set()
     for line in sys.stdin:
         match json.loads(line):
             case ["start", log, *arguments]:
@@ -179,9 +180,14 @@ def _launch() -> None:
                         with Path(place).open(how) as file:
                             os.dup2(file.fileno(), number)
                     main(arguments)
+                living.add(pid)
                 print(pid, flush=True)
             case ["reap", pid]:
+                living.discard(int(pid))
                 print(os.waitpid(int(pid), 0)[1], flush=True)
+    for pid in living:  # whoever started them is gone
+        with suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":
