@@ -35,7 +35,7 @@ def test_large_sigma_agrees_with_the_normal_law(sigma):
     """The gap between the two laws is far below what a million draws can see."""
     drawn = noise.gaussian(sigma, COUNT) / sigma
     assert stats.kstest(drawn, "norm").pvalue > LEVEL
-    assert stats.kstest(drawn * 1.02, "norm").pvalue < LEVEL
+    assert stats.kstest(drawn * 1.03, "norm").pvalue < LEVEL  # nine deviations from being missed
     assert stats.kstest(np.mod(drawn * sigma, 16) // 1, "uniform", args=(0, 16)).statistic < 0.1
 
 
