@@ -21,7 +21,7 @@ def meaning(loss: Loss) -> str:
     """What one release lets anyone learn about one unit, for someone at even odds before.
 
     Guarantee: with pure epsilon, whatever comes out, a belief of one half ends at or below the figure; else, someone
-    who must guess at even odds is right at most that often. Proof: docs/proofs/posterior.md and tradeoff.
+    who must guess at even odds is right at most that often. Proofs: docs/proofs/posterior.md, docs/proofs/tradeoff.md.
     """
     try:
         moved = posterior(_HALF, pure(loss).epsilon)
