@@ -57,14 +57,13 @@ def _hash(function: Callable[..., Tree], given: tuple[Tree, ...], starts: Tree =
 def _arrays(part: Any) -> Iterator[Any]:
     """The arrays in a program, at any depth."""
     match part:
-        case ClosedJaxpr():
-            yield from part.consts
-            yield from _arrays(part.jaxpr)
-        case Jaxpr():
-            for one in part.eqns:
+        case ClosedJaxpr() | Jaxpr():  # one class, which is its own `jaxpr`, from JAX 0.12 on
+            yield from getattr(part, "consts", ())
+            program = getattr(part, "jaxpr", part)
+            for one in program.eqns:
                 yield from (value.val for value in one.invars if isinstance(value, Literal))
                 yield from _arrays(one.params)
-            yield from (value.val for value in part.outvars if isinstance(value, Literal))
+            yield from (value.val for value in program.outvars if isinstance(value, Literal))
         case dict():
             for name in sorted(part):
                 yield from _arrays(part[name])
