@@ -25,7 +25,7 @@ from discreet.query.explain import price_text
 __all__ = ["kind_of", "routes"]
 
 _SHOWN = 500  # rows of a table on a page; files have them all
-_PLACES = {"tree": "map", "synth": "synthetic", "train": "jobs"}
+_PLACES = {"tree": "map", "synth": "synthetic", "train": ""}  # pages that show what is no table
 
 
 def routes(frame: Frame) -> APIRouter:
