@@ -322,6 +322,12 @@ def test_a_link_that_leads_nowhere_fails():
     assert anchors("# Twice\n# Twice") == {"twice", "twice_1"}
 
 
+def test_a_block_after_an_empty_line_ends_where_it_ends():
+    page = "# Page\n\n```\n# a comment\n```\n\n## Between\n\n[gone](gone.md)\n\n```\nmore\n```\n"
+    assert anchors(page) == {"page", "between"}
+    assert dead_links({"page.md": page}) == ["page.md links to gone.md, which is not there"]
+
+
 # the build
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["anchors", "dead_links", "listed", "unlisted"]
 
-_FENCE = re.compile(r"^(\s*)(`{3,}|~{3,}).*?^\1\2\s*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,}).*?^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"(?<!\\)\[(?:[^\[\]]|\\.|\[[^\]]*\])*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 _HEAD = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
