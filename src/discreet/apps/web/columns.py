@@ -41,15 +41,13 @@ class Missing:
 
 
 def protects(unit: Unit) -> str:
-    """Whom the dataset protects, in a sentence."""
+    """Whom the dataset protects, in a sentence. How well is what the epsilon says: no more is claimed here."""
+    whole = unit.neighbours is Neighbours.ADD_REMOVE
     if unit.column is None:
-        if unit.neighbours is Neighbours.ADD_REMOVE:
-            return "One row is protected: nobody can tell from what is released whether any one row is in the table."
-        return "One row is protected: nobody can tell from what is released what any one row holds."
-    who = f"Everything of one {unit.column} is protected"
-    if unit.neighbours is Neighbours.ADD_REMOVE:
-        return f"{who}: nobody can tell from what is released whether any one {unit.column} is in the table at all."
-    return f"{who}: nobody can tell from what is released what the rows of any one {unit.column} hold."
+        told = "whether any one row is in the table" if whole else "what any one row holds"
+        return f"One row is protected: what is released tells little about {told}."
+    told = f"whether any one {unit.column} is in the table at all" if whole else f"what any one {unit.column}'s rows hold"
+    return f"Everything of one {unit.column} is protected: what is released tells little about {told}."
 
 
 def neighbours(unit: Unit) -> str:
