@@ -46,7 +46,9 @@ def protects(unit: Unit) -> str:
     if unit.column is None:
         told = "whether any one row is in the table" if whole else "what any one row holds"
         return f"One row is protected: what is released tells little about {told}."
-    told = f"whether any one {unit.column} is in the table at all" if whole else f"what any one {unit.column}'s rows hold"
+    told = (
+        f"whether any one {unit.column} is in the table at all" if whole else f"what any one {unit.column}'s rows hold"
+    )
     return f"Everything of one {unit.column} is protected: what is released tells little about {told}."
 
 
