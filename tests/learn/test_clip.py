@@ -363,7 +363,7 @@ print(json.dumps([len(jax.devices()), gaps]))
 
 
 def test_a_batch_spread_over_devices_gives_the_same_sum():
-    flags = "--xla_force_host_platform_device_count=4 --xla_backend_optimization_level=0"
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=4"
     made = subprocess.run(
         [sys.executable, "-c", SPREAD, str(Path(clip_models.__file__).parent)],
         env={**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},

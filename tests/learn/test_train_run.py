@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 
@@ -290,7 +291,8 @@ print("same")
 
 
 def test_several_devices_share_a_lot():
-    environment = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu", "PATH": ""}
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=4"
+    environment = {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu", "PATH": ""}
     run = subprocess.run([sys.executable, "-c", DEVICES], capture_output=True, text=True, env=environment, check=False)
     assert run.stdout.strip() == "same", run.stderr[-2000:]
 
