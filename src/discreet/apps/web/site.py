@@ -10,12 +10,36 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from discreet.apps.server.house import House
-from discreet.apps.web import ask, data, door, home, ledger, releases
+from discreet.apps.web import (
+    ask,
+    audit_page,
+    data,
+    door,
+    home,
+    jobs_page,
+    ledger,
+    map_page,
+    releases,
+    survey_page,
+    synthetic_page,
+)
 from discreet.apps.web.frame import Frame
 
 __all__ = ["furnish"]
 
-PAGES = (home, door, data, ask, releases, ledger)
+PAGES = (
+    home,
+    door,
+    data,
+    ask,
+    map_page,
+    synthetic_page,
+    releases,
+    jobs_page,
+    ledger,
+    audit_page,
+    survey_page,
+)
 """Modules with `routes(frame)`, in the order of the navigation."""
 
 

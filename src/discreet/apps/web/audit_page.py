@@ -1,0 +1,144 @@
+"""Audit: the house's attacks on itself, what they found against what is claimed, and the bugs planted to be caught."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from discreet import __version__
+from discreet.accounting.words import readable
+from discreet.apps.audits import MODULES
+from discreet.apps.server.jobs import Job, Report
+from discreet.apps.server.tokens import Caller
+from discreet.apps.web.form import Form
+from discreet.apps.web.frame import Frame
+from discreet.apps.web.kept import Kept
+from discreet.audit.finding import Finding
+from discreet.audit.gate import Gate, gate, listed
+
+__all__ = ["Mark", "marks", "routes", "run"]
+
+_NOWHERE = ""  # an audit is of no dataset
+_WORKERS = 2  # processes of their own, so that pages are answered meanwhile
+_REACH = 1.5  # of what is claimed: how far the axis goes
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One claim in the picture: how far attacks came, as percent of an axis on which the claim has its place."""
+
+    name: str
+    kind: str
+    planted: str
+    claim: str
+    claimed: str
+    found: str
+    runs: str
+    outcome: str
+    bad: bool
+    at: float | None
+    beyond: bool
+    words: str
+
+
+def routes(frame: Frame) -> APIRouter:
+    """/audit"""
+    pages = frame.router()
+    frame.wide.append(("/audit", "Audit"))
+    jobs, kept = frame.house.jobs, Kept(frame.house.jobs.path)
+    anyone: Any = Depends(frame.caller)
+    owner: Any = Depends(frame.custodian)
+    sent: Any = Depends(frame.form)
+
+    @pages.get("/audit")
+    def audit(request: Request, caller: Caller = anyone) -> Response:
+        found = kept.find("audit", _NOWHERE, "last")
+        job = next(iter(jobs.listed(_NOWHERE)), None)
+        result, when = (None, "") if found is None else found
+        return frame.page(
+            request,
+            "audit.html",
+            caller,
+            result=result,
+            when=when,
+            claims=[] if result is None else marks(result["findings"]),
+            planted=[] if result is None else marks(result["planted"]),
+            claim_at=round(100 / _REACH, 3),
+            job=job if _told(job, when) else None,
+            running=job is not None and not job.over,
+            may_run=caller.role == "custodian",
+        )
+
+    @pages.post("/audit/run")
+    def begin(caller: Caller = owner, form: Form = sent) -> Response:
+        """Attack in the background; one that runs already goes on."""
+        if all(job.over for job in jobs.listed(_NOWHERE)[:1]):
+            work = _work(kept, caller.name)
+            jobs.start(caller, _NOWHERE, "audit", uuid.uuid4().hex, "self-audit, tier 1", work)
+        return RedirectResponse("/audit", 303)
+
+    return pages
+
+
+def _told(job: Job | None, when: str) -> bool:
+    """Whether the last job is worth a word: it runs, or it ended without a result that is shown."""
+    return job is not None and (not job.over or (job.state != "done" and job.begun[:19] >= when[:19]))
+
+
+def _work(kept: Kept, who: str) -> Any:
+    def work(report: Report) -> None:
+        found = run(report)
+        kept.keep("audit", _NOWHERE, "last", {**found.to_dict(), "who": who, "version": __version__})
+
+    return work
+
+
+def run(report: Report, *, only: str = "") -> Gate:
+    """The self-audit of tier 1. No dataset is opened: it attacks mechanisms on made-up neighbours."""
+    places, _ = listed(MODULES, 1, only)
+    done = 0
+
+    def told(finding: Finding) -> None:
+        nonlocal done
+        done += 1
+        report("attacking", done / max(1, len(places)))
+
+    report("attacking", None)
+    return gate(MODULES, tier=1, only=only, workers=_WORKERS, told=told)
+
+
+def marks(findings: list[dict[str, Any]]) -> list[Mark]:
+    """What was found against what is claimed, each on an axis of its own claim."""
+    return [_mark(one) for one in findings]
+
+
+def _mark(one: dict[str, Any]) -> Mark:
+    claimed, found = one["claimed_epsilon"], one["found_epsilon"]
+    endless = found is None  # no epsilon allows what was seen
+    share = None
+    if claimed:
+        share = math.inf if endless else max(found, 0.0) / claimed
+    elif endless or one["violated"]:
+        share = math.inf
+    at = f" at delta {readable(one['delta'])}" if one["delta"] else ""
+    outcome = ("caught" if one["violated"] else "NOT CAUGHT") if one["planted"] else ""
+    return Mark(
+        name=one["name"],
+        kind=one["kind"],
+        planted=one["planted"],
+        claim=one["claim"],
+        claimed=readable(claimed, 4) + at if claimed is not None else "none",
+        found="no epsilon is enough" if endless else readable(found, 3, "down"),
+        runs=f"{one['runs']:,}",
+        outcome=outcome or ("VIOLATED" if one["violated"] else "no violation"),
+        bad=one["violated"] != bool(one["planted"]),
+        at=None if share is None else round(100 * min(share / _REACH, 1.0), 3),
+        beyond=share is not None and share > _REACH,
+        words=one["words"],
+    )

@@ -1,0 +1,180 @@
+"""The way from a form to a long job: filled in, priced, confirmed by typing the price, begun."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from discreet.accounting.words import readable
+from discreet.apps.server.tokens import Caller
+from discreet.apps.web.form import Form
+from discreet.apps.web.frame import Frame, status_of
+from discreet.apps.web.job_priced import job_priced
+from discreet.apps.web.kept import Kept
+from discreet.apps.web.priced import Priced, confirmed
+from discreet.apps.web.wish import Wish
+from discreet.errors import DiscreetError, InputError
+from discreet.ledger.account import Standing
+
+__all__ = ["JobForm"]
+
+
+@dataclass(frozen=True)
+class JobForm:
+    """The form at /d/{dataset}/{place} for one kind of job."""
+
+    frame: Frame
+    kept: Kept
+    place: str
+    template: str
+    kind: type[Wish]
+    more: Callable[[str, Caller], dict[str, Any]]
+    """What else the template needs, for a dataset and a caller."""
+    first: Callable[[str, Caller], dict[str, str]]
+    """What the form holds at first."""
+
+    def begun(self, request: Request, dataset: str, caller: Caller) -> HTMLResponse:
+        """The form as it is first seen, or as an address fills it in; priced where that can be."""
+        wish = self.kind.read(Form(list(request.query_params.multi_items())))
+        asked = bool(wish.pairs)
+        if not asked:
+            wish = wish.with_texts(**self.first(dataset, caller))
+        if not wish.text("way"):
+            standing = self._payable(dataset, caller)
+            if standing:
+                part = standing[0].allotment
+                amount = readable(part.cap.amount / 10, 3, "down")
+                wish = wish.with_texts(**{"way": part.currency, part.currency: amount, "allotment": part.name})
+        try:
+            return self.shown(request, dataset, caller, wish, plan=self.plan(dataset, caller, wish)[0])
+        except DiscreetError as problem:
+            return self.shown(request, dataset, caller, wish, problem if asked else None)
+
+    def plan(self, dataset: str, caller: Caller, wish: Wish) -> tuple[Priced, dict[str, Any]]:
+        """The price of a wish, and what a program would send for it. Free."""
+        house = self.frame.house
+        allotment = house.allowed(caller, wish.text("allotment") or None)
+        offer, sent = wish.offer(house.curator(dataset, caller), allotment)
+        return job_priced(wish, offer), sent
+
+    def shown(
+        self,
+        request: Request,
+        dataset: str,
+        caller: Caller,
+        wish: Wish,
+        problem: DiscreetError | None = None,
+        plan: Priced | None = None,
+        status: int = 200,
+        **panel: Any,
+    ) -> HTMLResponse:
+        """The page with the form, its texts kept, and the panel beside it."""
+        standing = self._payable(dataset, caller)
+        chosen = _chosen(standing, wish)
+        return self.frame.page(
+            request,
+            self.template,
+            caller,
+            status,
+            wish=wish if plan is None else wish.priced(plan.ways),
+            standing=standing,
+            currency=chosen.allotment.currency if chosen else "epsilon",
+            problem=problem,
+            wrong=problem.field.partition(".")[0] if isinstance(problem, InputError) else "",
+            place=self.place,
+            schema=self.frame.house.curator(dataset, caller).schema,
+            **self._panel(wish, plan, chosen, **panel),
+            **self.more(dataset, caller),
+        )
+
+    def add(self, pages: APIRouter) -> None:
+        """The paths that price and release."""
+        frame, house = self.frame, self.frame.house
+        anyone: Any = Depends(frame.caller)
+        may_spend: Any = Depends(frame.spender)
+        sent: Any = Depends(frame.form)
+        place = f"/d/{{dataset}}/{self.place}"
+
+        def price(request: Request, dataset: str, caller: Caller = anyone, form: Form = sent) -> Response:
+            wish = self.kind.read(form)
+            try:
+                plan = self.plan(dataset, caller, wish)[0]
+            except DiscreetError as problem:
+                return self.shown(request, dataset, caller, wish, problem, status=status_of(problem))
+            return self.shown(request, dataset, caller, wish, plan=plan)
+
+        def live(request: Request, dataset: str, caller: Caller = anyone, form: Form = sent) -> Response:
+            """The panel alone, for the script that shows it while someone types."""
+            house.curator(dataset, caller)
+            wish = self.kind.read(form)
+            plan, told = None, ""
+            try:
+                plan = self.plan(dataset, caller, wish)[0]
+            except DiscreetError as problem:
+                told = str(problem)
+            panel = self._panel(wish, plan, _chosen(self._payable(dataset, caller), wish))
+            values = {"problem": told, "dataset": dataset, "caller": caller, "place": self.place, **panel}
+            return frame.fragment("job_panel.html", csrf=frame.csrf(request), **values)
+
+        def release(request: Request, dataset: str, caller: Caller = may_spend, form: Form = sent) -> Response:
+            wish = self.kind.read(form)
+            identity, why = form.text("release") or uuid.uuid4().hex, form.text("why")
+            plan = None
+            try:
+                plan, body = self.plan(dataset, caller, wish)
+                if form.text("digest") != plan.digest:
+                    hint = "Look at the price again, then confirm."
+                    raise InputError("plan", "another one", "the plan that was shown", hint)
+                confirmed(form.text("confirm"), plan.amount)
+                asked = wish.asked({**body, "release": identity, "why": why})
+                self.kept.keep("wanted", dataset, identity, [asked.kind, asked.model_dump(exclude_none=True)])
+                house.begin(dataset, asked, caller)
+            except DiscreetError as problem:
+                if plan is None:
+                    return self.shown(request, dataset, caller, wish, problem, status=status_of(problem))
+                told: dict[str, Any] = {"identity": identity, "why": why, "unconfirmed": str(problem)}
+                return self.shown(request, dataset, caller, wish, plan=plan, status=status_of(problem), **told)
+            return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(identity, safe='')}", 303)
+
+        pages.post(place)(price)
+        pages.post(f"{place}/price")(live)
+        pages.post(f"{place}/release")(release)
+
+    def _panel(
+        self,
+        wish: Wish,
+        plan: Priced | None,
+        chosen: Standing | None,
+        identity: str = "",
+        why: str = "",
+        unconfirmed: str = "",
+    ) -> dict[str, Any]:
+        instead = ""
+        if plan is not None and not plan.fits and chosen is not None and chosen.left.amount > 0:
+            rest = readable(chosen.left.amount, direction="down")
+            smaller = wish.with_texts(**{"way": chosen.allotment.currency, chosen.allotment.currency: rest})
+            instead = urlencode(smaller.fields())
+        return {
+            "plan": plan,
+            "fields": wish.fields(),
+            "identity": identity or uuid.uuid4().hex,
+            "why": why,
+            "unconfirmed": unconfirmed,
+            "instead": instead,
+        }
+
+    def _payable(self, dataset: str, caller: Caller) -> list[Standing]:
+        """The allotments that can pay for such a job."""
+        return [one for one in self.frame.budgets(caller, dataset) if one.allotment.kind != "plan"]
+
+
+def _chosen(standing: list[Standing], wish: Wish) -> Standing | None:
+    named = [one for one in standing if one.allotment.name == wish.text("allotment")]
+    return next(iter(named or standing), None)

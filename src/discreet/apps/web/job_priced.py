@@ -1,0 +1,96 @@
+"""The plan of a long job on a page: the same figures as for a question, before anything is spent."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from discreet.accounting.words import readable
+from discreet.apps.web.odds import lifetime, meaning
+from discreet.apps.web.pictures import Whisker, whisker
+from discreet.apps.web.priced import Priced, percent_of
+from discreet.apps.web.wish import Wish
+from discreet.core.release import number, percent
+from discreet.errors import DiscreetError
+from discreet.hierarchy.offer import TreeOffer
+from discreet.query.explain import price_text
+
+__all__ = ["job_priced"]
+
+
+def job_priced(wish: Wish, offer: Any) -> Priced:
+    """An offer of a hierarchy or of synthetic rows in words and whiskers. Nothing in it depends on the data."""
+    plan = offer.plan
+    part, charge = plan.allotment, plan.charge
+    books = offer.curator.ledger
+    left = books.remaining(plan.dataset, part.name)
+    fits = charge.within(left)
+    after = charge.left_of(left)
+    text = offer.explain()
+    lines = [line.strip() for line in text.splitlines()]
+    return Priced(
+        cost=price_text(part, charge),
+        allotment=part.name,
+        amount=readable(charge.amount),
+        left=price_text(part, left, "down"),
+        after=price_text(part, after, "down") if fits else "",
+        fits=fits,
+        now=(float(part.cap.amount), float(left.amount), float(after.amount) if fits else float(left.amount)),
+        share=percent_of(charge, part.cap),
+        errors=tuple(_levels(offer) if isinstance(offer, TreeOffer) else _scales(offer)),
+        confidence=percent(plan.confidence),
+        noise=plan.mechanism,
+        rows=" ".join(line for line in lines if line.startswith(("Releases ", "Makes ", "To get right"))),
+        odds=_odds(plan),
+        lifetime=lifetime(books.account(plan.dataset).budget),
+        notes=tuple(line.removeprefix("Note: ") for line in lines if line.startswith("Note: ")),
+        digest=plan.digest,
+        ways={
+            part.currency: readable(charge.amount),
+            "share": readable(charge.amount / part.cap.amount, 4),
+            "within": _up(wish.error(offer)),
+        },
+        mechanism=plan.mechanism,
+        explained=text,
+    )
+
+
+def _odds(plan: Any) -> str:
+    try:
+        return meaning(plan.cost)
+    except DiscreetError:
+        return ""
+
+
+def _levels(offer: TreeOffer) -> list[Whisker]:
+    """The error of one number of each level, and of its totals where regions have several numbers."""
+    several = offer.plan.counted.cells > 1 and offer.plan.counted.sizes is None
+    found = []
+    for one in offer.expected:
+        regions = "1 region" if one.regions == 1 else f"{one.regions:,} regions"
+        if several:
+            found.append((f"{one.level} ({regions}), one cell", one.cell))
+            found.append((f"{one.level}, total of a region", one.total))
+        else:
+            found.append((f"{one.level} ({regions})", one.cell))
+    widest = max(half for _, half in found)
+    return [whisker(label, f"\u00b1 {number(_tenth(half))}", half, widest) for label, half in found]
+
+
+def _scales(offer: Any) -> list[Whisker]:
+    widest = max((scale.half_width for scale in offer.expected.values()), default=None)
+    words = {"one-way": "a count of one column", "two-way": "a count of two columns together"}
+    return [
+        whisker(f"{words[kind]}, for scale", f"\u00b1 {number(scale.half_width)}", scale.half_width, widest)
+        for kind, scale in offer.expected.items()
+    ]
+
+
+def _tenth(value: float) -> float:
+    """To a tenth, up."""
+    return math.ceil(value * 10) / 10
+
+
+def _up(value: float) -> str:
+    """A half-width as it can be typed, up."""
+    return readable(value, 4)

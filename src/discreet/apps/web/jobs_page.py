@@ -1,0 +1,110 @@
+"""Jobs: what runs in the background, how far it is, what becomes of it when the server stops, and what came of it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from discreet.apps.server.house import MissingError
+from discreet.apps.server.jobs import Job
+from discreet.apps.server.tokens import Caller
+from discreet.apps.server.wanted import SynthAsked, TrainAsked, TreeAsked, Wanted
+from discreet.apps.web.form import Form
+from discreet.apps.web.frame import Frame
+from discreet.apps.web.kept import Kept
+from discreet.ledger.door import stored
+
+if TYPE_CHECKING:
+    from discreet.learn.released import ModelRelease
+
+__all__ = ["KINDS", "routes"]
+
+KINDS = {"tree": "hierarchy", "synth": "synthetic rows", "train": "model", "audit": "self-audit"}
+_PLACES = {"tree": "map", "synth": "synthetic"}
+_MODELS: dict[str, type[Wanted]] = {"tree": TreeAsked, "synth": SynthAsked, "train": TrainAsked}
+
+
+def routes(frame: Frame) -> APIRouter:
+    """/d/{dataset}/jobs and what is under it"""
+    pages = frame.router()
+    frame.links.append(("jobs", "Jobs"))
+    house, kept = frame.house, Kept(frame.house.jobs.path)
+    anyone: Any = Depends(frame.caller)
+    may_spend: Any = Depends(frame.spender)
+    sent: Any = Depends(frame.form)
+
+    def model(dataset: str, release: str, caller: Caller) -> ModelRelease | None:
+        found = house.stored(dataset, release)
+        result: Any = None if found is None else stored(found).result
+        if not isinstance(result, dict) or "train" not in result:
+            return None
+        return house.curator(dataset, caller).model_release(release)
+
+    def result(dataset: str, job: Job) -> str:
+        """Where the result is; "" if it is on the page of the job, or there is none."""
+        place = _PLACES.get(job.kind)
+        done = job.state == "done" and place is not None
+        return f"/d/{quote(dataset, safe='')}/{place}?release={quote(job.release, safe='')}" if done else ""
+
+    @pages.get("/d/{dataset}/jobs")
+    def listed(request: Request, dataset: str, release: str = "", caller: Caller = anyone) -> Response:
+        if release:
+            return one(request, dataset, release, caller)
+        jobs = [(job, result(dataset, job)) for job in house.seen(dataset, caller)]
+        running = any(not job.over for job, _ in jobs)
+        return frame.page(request, "jobs.html", caller, jobs=jobs, kinds=KINDS, running=running)
+
+    @pages.get("/d/{dataset}/jobs/{release}")
+    def one(request: Request, dataset: str, release: str, caller: Caller = anyone) -> Response:
+        trained = model(dataset, release, caller)
+        try:
+            job = house.job(dataset, release, caller)
+        except MissingError:
+            if trained is None:
+                raise HTTPException(404, "There is no job of yours of this id.") from None
+            job = None  # trained on the command line
+        spent = house.curator(dataset, caller).ledger.find(release)
+        again = job is not None and job.state == "interrupted" and kept.find("wanted", dataset, release) is not None
+        return frame.page(
+            request,
+            "job.html",
+            caller,
+            job=job,
+            kinds=KINDS,
+            result="" if job is None else result(dataset, job),
+            charged=spent is not None and spent.charged.dataset == dataset,
+            again=again and caller.spends,
+            release=release,
+            card=None if trained is None else trained.card().to_markdown(),
+        )
+
+    @pages.post("/d/{dataset}/jobs/{release}/again")
+    def again(dataset: str, release: str, caller: Caller = may_spend, form: Form = sent) -> Response:
+        """Go on with what was interrupted, under the same id and so under the same charge."""
+        house.job(dataset, release, caller)
+        found = kept.find("wanted", dataset, release)
+        if found is None:
+            raise HTTPException(404, "What this job was asked for is not kept here. Nothing was spent.")
+        kind, body = found[0]
+        house.begin(dataset, _MODELS[kind].model_validate(body), caller)
+        return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(release, safe='')}", 303)
+
+    @pages.get("/d/{dataset}/jobs/{release}/{name}")
+    def download(dataset: str, release: str, name: str, caller: Caller = anyone) -> Response:
+        trained = model(dataset, release, caller) if name in ("card.md", "model.npz") else None
+        if trained is None:
+            raise HTTPException(404, "Nothing is at this address.")
+        if name == "card.md":
+            content, kind = trained.card().to_markdown().encode(), "text/markdown; charset=utf-8"
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                content, kind = trained.save(Path(folder) / name).read_bytes(), "application/octet-stream"
+        return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+    return pages

@@ -1,0 +1,185 @@
+"""Map: a hierarchy planned and released as a job; one that was released, as a map with intervals to drill down in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+from fastapi import APIRouter, Depends, HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from discreet.apps.server.tokens import Caller
+from discreet.apps.web.files import attached, table_file
+from discreet.apps.web.frame import Frame
+from discreet.apps.web.job_form import JobForm
+from discreet.apps.web.kept import Kept
+from discreet.apps.web.pictures import Bars, bars, text
+from discreet.apps.web.releases import kind_of
+from discreet.apps.web.shelf import Shelf
+from discreet.apps.web.wish import TreeWish
+from discreet.core.release import Release, number
+from discreet.errors import InputError
+from discreet.hierarchy.map.drawing import Map
+from discreet.hierarchy.map.page import script
+from discreet.hierarchy.released import TreeRelease
+from discreet.ledger.outcome import Outcome
+from discreet.query.column import Category
+from discreet.query.explain import price_text
+
+__all__ = ["made", "routes"]
+
+_SHOWN = 500  # rows of a table on a page; files have them all
+_REGIONS = ("county", "state", "region", "district", "province", "tract", "block", "municipality", "canton", "area")
+_CONTENT = 'await fetch(document.getElementById("atlas").dataset.content).then((answer) => answer.json())'
+_BEFORE = (
+    'document.getElementById("atlas").hidden = false;\ndocument.getElementById("plain").removeAttribute("open");\n'
+)
+
+
+def routes(frame: Frame) -> APIRouter:
+    """/d/{dataset}/map and what is under it"""
+    pages = frame.router()
+    frame.links.append(("map", "Map"))
+    frame.static["map.js"] = script(_CONTENT, _BEFORE).encode()
+    house = frame.house
+    anyone: Any = Depends(frame.caller)
+    trees: Shelf[TreeRelease] = Shelf(4)
+    maps: Shelf[Map] = Shelf(4)
+
+    def known(dataset: str, release: str, caller: Caller) -> tuple[TreeRelease, Outcome]:
+        curator = house.curator(dataset, caller)
+        outcome = house.stored(dataset, release)
+        if outcome is None or kind_of(outcome) != "tree":
+            raise HTTPException(404, "There is no hierarchy of this id.")
+        tree = trees.get(f"{dataset}/{release}", lambda: curator.tree_release(release))
+        return tree, outcome
+
+    def drawn(dataset: str, tree: TreeRelease) -> Map:
+        return maps.get(f"{dataset}/{tree.id}", lambda: tree.map(title=f"{dataset}, by {tree.levels[-1]}"))
+
+    def first(dataset: str, caller: Caller) -> dict[str, str]:
+        columns = house.curator(dataset, caller).schema.columns
+        names = [name for name, column in columns.items() if isinstance(column, Category)]
+        likely = [name for name in names if any(part in name.lower() for part in _REGIONS)]
+        return {"levels": next(iter(likely or names), "")} if names else {}
+
+    def more(dataset: str, caller: Caller) -> dict[str, Any]:
+        return {"made": made(frame, dataset, caller, "tree")}
+
+    form = JobForm(frame, Kept(house.jobs.path), "map", "map_form.html", TreeWish, more, first)
+    form.add(pages)
+
+    @pages.get("/d/{dataset}/map")
+    def page(
+        request: Request,
+        dataset: str,
+        release: str = "",
+        level: str = "",
+        inside: str = "",
+        caller: Caller = anyone,
+    ) -> Response:
+        if not release:
+            return form.begun(request, dataset, caller)
+        tree, outcome = known(dataset, release, caller)
+        place = tree.levels.index(level) if level in tree.levels else min(1, len(tree.levels) - 1)
+        level = tree.levels[place]
+        above = tree.levels[place - 1] if place > 1 else ""
+        if not (above and inside in tree.tree.codes[place - 1]):
+            inside = ""
+        record = outcome.charged
+        budget = house.curators[dataset].ledger.account(dataset).budget
+        numbers, broken = None, ""
+        try:
+            numbers = _numbers(tree, level, above, inside)
+        except InputError as problem:  # the method failed on the noisy counts, which are safe
+            broken = str(problem)
+        return frame.page(
+            request,
+            "map.html",
+            caller,
+            tree=tree,
+            title=f"{dataset}, by {tree.levels[-1]}",
+            level=level,
+            below=tree.levels[place + 1] if place + 1 < len(tree.levels) else "",
+            above=above,
+            inside=inside,
+            numbers=numbers,
+            broken=broken,
+            record=record,
+            cost=price_text(budget.allotment(record.allotment), record.charge),
+            mine=caller.role == "custodian" or record.who == caller.name,
+        )
+
+    @pages.get("/d/{dataset}/map/content")
+    def content(dataset: str, release: str, caller: Caller = anyone) -> Response:
+        """What the script draws: published numbers with their intervals, and shapes."""
+        return JSONResponse(drawn(dataset, known(dataset, release, caller)[0]).content)
+
+    @pages.get("/d/{dataset}/map/file")
+    def file(dataset: str, release: str, caller: Caller = anyone) -> Response:
+        """The map as one file that needs no server."""
+        return attached(drawn(dataset, known(dataset, release, caller)[0]).html, f"{dataset}-map", "html")
+
+    @pages.get("/d/{dataset}/map/table")
+    def table(
+        dataset: str,
+        release: str,
+        level: str,
+        format: Literal["csv", "json", "parquet"] = "csv",
+        caller: Caller = anyone,
+    ) -> Response:
+        """A level as a file."""
+        tree, _ = known(dataset, release, caller)
+        return table_file(tree[level], f"{dataset}-{level}", format)
+
+    return pages
+
+
+def made(frame: Frame, dataset: str, caller: Caller, kind: str) -> list[tuple[Outcome, str, bool]]:
+    """What jobs of a kind have released, the newest first: each with its cost, and whether who and why may be told."""
+    books = frame.house.curators[dataset].ledger
+    budget = books.account(dataset).budget
+    found = []
+    for one in reversed(books.releases(dataset)):
+        if one.answer is not None and kind_of(one) == kind:
+            mine = caller.role == "custodian" or one.charged.who == caller.name
+            found.append((one, price_text(budget.allotment(one.charged.allotment), one.charged.charge), mine))
+    return found
+
+
+def _numbers(tree: TreeRelease, level: str, above: str, inside: str) -> dict[str, Any]:
+    """The numbers of a level, or of the regions inside one: totals as bars, and every cell in a table."""
+    whole = _inside(tree[level], above, inside)
+    totals = None if tree.cumulative else _inside(tree.totals(level), above, inside)
+    rows = whole.rows()
+    shown: Bars | None = None if totals is None else bars(_named(totals, level), "count")
+    keys = [key for key in whole.keys if key != above or not inside]
+    return {
+        "bars": shown,
+        "keys": keys,
+        "rows": [
+            (
+                [text(row[key]) for key in keys],
+                number(row["count"]),
+                "not stated"
+                if row["count_lower"] is None
+                else f"{number(row['count_lower'])} to {number(row['count_upper'])}",
+            )
+            for row in rows[:_SHOWN]
+        ],
+        "more": len(rows) - _SHOWN,
+        "regions": [] if totals is None or level not in totals.keys else totals.columns[level][:_SHOWN],
+    }
+
+
+def _inside(table: Release, above: str, code: str) -> Release:
+    if not code:
+        return table
+    kept = [place for place, value in enumerate(table.columns[above]) if value == code]
+    return replace(table, columns={name: [column[at] for at in kept] for name, column in table.columns.items()})
+
+
+def _named(table: Release, level: str) -> Release:
+    """The same with the level's own codes as its only key, which a picture has room for."""
+    return replace(table, keys=(level,) if level in table.keys else ())

@@ -1,0 +1,112 @@
+"""Surveys: those open here, what they reveal, how many people they need, and what the reports say so far.
+
+What respondents see is another application under /surveys/NAME/: it knows no session, and nothing here is put into it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from discreet.accounting.words import readable
+from discreet.apps.server.surveys import Survey
+from discreet.apps.server.tokens import Caller
+from discreet.apps.survey.planning import Planned
+from discreet.apps.survey.results import results_of
+from discreet.apps.web.form import Form
+from discreet.apps.web.frame import Frame, status_of
+from discreet.apps.web.pictures import Bar, Bars, Tick, ticks
+from discreet.core.exact import as_written
+from discreet.errors import DiscreetError, InputError
+from discreet.local.questionnaire.estimate import Estimated
+from discreet.mechanisms.inputs import read_confidence, read_count
+
+__all__ = ["routes"]
+
+_FIRST = {"people": "1000", "confidence": "0.95", "within": "0.05", "prior": "0.5"}
+
+
+def routes(frame: Frame) -> APIRouter:
+    """/surveys"""
+    pages = frame.router()
+    frame.wide.append(("/surveys", "Surveys"))
+    surveys = frame.house.surveys
+    anyone: Any = Depends(frame.caller)
+
+    @pages.get("/surveys")
+    def page(request: Request, survey: str = "", caller: Caller = anyone) -> Response:
+        chosen = surveys.get(survey) or next(iter(surveys.values()), None)
+        texts = _FIRST | {
+            name: value for name, value in Form(list(request.query_params.multi_items())).items() if value
+        }
+        texts = {name: texts[name].strip() for name in _FIRST}
+        values: dict[str, Any] = {"plan": None, "problem": None, "wrong": "", "found": None, "away": ""}
+        status = 200
+        if chosen is not None:
+            try:
+                values["plan"] = _plan(chosen, texts)
+            except DiscreetError as problem:
+                wrong = problem.field if isinstance(problem, InputError) else ""
+                values |= {"problem": problem, "wrong": wrong}
+                status = status_of(problem)
+            try:
+                values["found"] = _found(chosen)
+            except DiscreetError as problem:  # reports of another survey, or a store that is away
+                values["away"] = str(problem)
+        every = list(surveys.values())
+        return frame.page(request, "surveys.html", caller, status, every=every, chosen=chosen, texts=texts, **values)
+
+    return pages
+
+
+def _plan(survey: Survey, texts: dict[str, str]) -> Planned:
+    """The survey with so many people in mind; what is wrong with a field is said by its name."""
+    people = texts["people"].replace(",", "")
+    if not people.isdecimal() or len(people) > 12:
+        raise InputError("people", texts["people"], "a whole number of people, such as 1000")
+    read_count(int(people), "people")
+    sure = float(as_written(texts["confidence"], "confidence"))
+    read_confidence(sure)
+    plan = Planned(survey.questionnaire, int(people), sure, texts["prior"], texts["within"])
+    plan.rows()  # errors in the other fields show here
+    return plan
+
+
+def _found(survey: Survey) -> dict[str, Any]:
+    """What the reports say: free, since each was randomised by whoever sent it."""
+    results = results_of(survey.questionnaire, survey.reports)
+    return {
+        "reports": results.reports,
+        "note": results.note(),
+        "confidence": results.confidence,
+        "questions": [(one, _bars(one) if one.reports else None) for one in results.estimates],
+        "epsilon": readable(survey.questionnaire.epsilon, 4),
+    }
+
+
+def _bars(one: Estimated) -> Bars | None:
+    """A question as bars with intervals."""
+    ends = [float(end) for part in (one.value, one.lower, one.upper) for end in part if math.isfinite(end)]
+    if not ends:
+        return None
+    low, high = min(0.0, one.floor, *ends), max(one.ceiling, *ends)
+    if not high > low:
+        high = low + 1
+
+    def place(value: float) -> float:
+        return round(100 * (value - low) / (high - low), 3)
+
+    zero = place(min(max(0.0, low), high))
+    drawn = []
+    for label, value, lower, upper in zip(one.labels, one.value, one.lower, one.upper, strict=True):
+        at = place(float(value))
+        interval = f"{one.number(float(lower))} to {one.number(float(upper))}"
+        start, width = min(zero, at), round(abs(at - zero), 3)
+        words = one.number(float(value))
+        drawn.append(Bar(label, words, interval, start, width, place(float(lower)), place(float(upper)), at))
+    marks = tuple(Tick(place(value), one.number(value)) for value in ticks(low, high))
+    return Bars(one.caption(), tuple(drawn), marks, zero, 0)
