@@ -140,7 +140,11 @@ class _Follower:
 
     def _scan(self, step: Step, given: list[Where]) -> list[Where]:
         settings = step.params
-        consts, carried = settings["num_consts"], settings["num_carry"]
+        inside = settings["jaxpr"].jaxpr
+        # What is gone over, and what is stacked, has one axis more outside. JAX has told it in several ways over time.
+        over = sum(map(_deeper, step.equation.invars, inside.invars))
+        carried = len(inside.outvars) - sum(map(_deeper, step.equation.outvars, inside.outvars))
+        consts = len(given) - carried - over
         fixed, state, rows = given[:consts], given[consts : consts + carried], given[consts + carried :]
         if any(isinstance(place, Place) and place.axis == 0 for place in rows):
             raise Mixed("goes from one example to the next")
@@ -176,6 +180,10 @@ class _Follower:
                     columns.add(at)
             at += shape[-1]
         return frozenset(columns)
+
+
+def _deeper(outside: Any, inside: Any) -> bool:
+    return bool(outside.aval.ndim > inside.aval.ndim)
 
 
 def _joined(places: list[Where]) -> Where:
