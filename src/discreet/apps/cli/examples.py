@@ -1,6 +1,7 @@
-"""An example or more for every command: shown by --help, printed in the reference, and run by the tests.
+"""An example or more for every command: shown by --help and printed in the reference.
 
-They are one story, told in a folder that `discreet demo --folder demo` made: `cd demo`, then every line works.
+Tests parse every one and run those that end and are cheap, as one story, in a folder that holds the table and the schema
+of the demonstration and no ledger yet. Training needs an allotment of kind plan besides.
 """
 
 from __future__ import annotations
@@ -67,6 +68,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "ledger show": ("discreet ledger show --ledger discreet.db",),
     "ledger verify": ("discreet ledger verify",),
     "ledger export": ("discreet ledger export --format registry",),
+    "ledger raise": ("discreet ledger raise people --epsilon 2 --why 'board decision of 3 May' --yes",),
+    "ledger acknowledge": ("discreet ledger acknowledge --why 'damaged, restored from the night before'",),
+    "ledger move": ("discreet ledger move books.db --why 'to the disk that has backups' --yes",),
     "calibrate noise": (
         "discreet calibrate noise --epsilon 1 --delta 1e-6",
         "discreet calibrate noise --rho 0.01 --outputs 50",
