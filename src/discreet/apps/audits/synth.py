@@ -45,7 +45,7 @@ def subjects() -> Iterator[Subject]:
 def planted() -> Iterator[Subject]:
     """A person with more rows than the meter was told of."""
     yield Subject("meter", "synthesiser", lambda: _metered("epsilon", Pure(1), 2), 200_000, planted="unbounded user")
-    attack = lambda: _attack("independent", "epsilon", Pure(1), 15)  # noqa: E731
+    attack = lambda: _attack("independent", "epsilon", Pure(1), 60)  # noqa: E731 - so many that 300 runs are enough
     yield Subject("independent", "synthesiser", attack, 300, planted="unbounded user")
 
 
