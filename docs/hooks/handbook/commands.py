@@ -113,8 +113,8 @@ def _row(one: Parameter) -> list[str]:
 
 _INTRO = """\
 Every command takes `--help`, which ends with the examples shown here. The project's tests parse each of them and run
-those that end and are cheap, in a folder that holds the table and the schema of the demonstration, and a ledger in which
-nothing was spent yet. Servers, models and long attacks are parsed only.
+those that end and are cheap, in a folder that holds the table and the schema of the demonstration, and a ledger in
+which nothing was spent yet. Servers, models and long attacks are parsed only.
 `python -m discreet` is the same as `discreet`. With `--json` a command prints one JSON value, and errors as JSON on
 stderr."""
 

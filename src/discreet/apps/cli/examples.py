@@ -1,7 +1,7 @@
 """An example or more for every command: shown by --help and printed in the reference.
 
-Tests parse every one and run those that end and are cheap, as one story, in a folder that holds the table and the schema
-of the demonstration and no ledger yet. Training needs an allotment of kind plan besides.
+Tests parse every one and run those that end and are cheap, as one story, in a folder that holds the table and the
+schema of the demonstration and no ledger yet. Training needs an allotment of kind plan besides.
 """
 
 from __future__ import annotations
