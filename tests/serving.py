@@ -55,7 +55,7 @@ class Server:
     def start(self) -> Server:
         """A server that answers."""
         self.pid = int(self._told("start", str(self.log), *self.arguments))
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600  # the machine may be busy
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -181,6 +181,8 @@ def _launch() -> None:
                             os.dup2(file.fileno(), number)
                     main(arguments)
                 living.add(pid)
+                while os.getsid(pid) != pid:  # only from then on can it be found and killed by its session
+                    time.sleep(0.001)
                 print(pid, flush=True)
             case ["reap", pid]:
                 living.discard(int(pid))
