@@ -86,7 +86,8 @@ def test_all_ways_give_the_reference(how, model):
     total, lengths = reference(model, SOME)
     np.testing.assert_allclose(made.norms, lengths, rtol=2e-5)
     assert far(made.total, total) < slack(params) + (2e-4 if how == "ghost" else 2e-5)
-    np.testing.assert_allclose(made.losses, losses(params, batch), rtol=1e-5)
+    # A loss is a difference of numbers near one: the last bits of those are 1e-7, whatever is left of it.
+    np.testing.assert_allclose(made.losses, losses(params, batch), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("model", [clip_models.convolutions, clip_models.attention])
