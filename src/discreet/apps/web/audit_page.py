@@ -42,6 +42,8 @@ class Mark:
     runs: str
     outcome: str
     bad: bool
+    """Whether this is not as it should be."""
+    refuted: bool
     at: float | None
     beyond: bool
     words: str
@@ -138,6 +140,7 @@ def _mark(one: dict[str, Any]) -> Mark:
         runs=f"{one['runs']:,}",
         outcome=outcome or ("VIOLATED" if one["violated"] else "no violation"),
         bad=one["violated"] != bool(one["planted"]),
+        refuted=one["violated"],
         at=None if share is None else round(100 * min(share / _REACH, 1.0), 3),
         beyond=share is not None and share > _REACH,
         words=one["words"],

@@ -74,7 +74,7 @@ def _levels(offer: TreeOffer) -> list[Whisker]:
         else:
             found.append((f"{one.level} ({regions})", one.cell))
     widest = max(half for _, half in found)
-    return [whisker(label, f"\u00b1 {number(_tenth(half))}", half, widest) for label, half in found]
+    return [whisker(label, f"\u00b1 {_shown(half)}", half, widest) for label, half in found]
 
 
 def _scales(offer: Any) -> list[Whisker]:
@@ -86,9 +86,13 @@ def _scales(offer: Any) -> list[Whisker]:
     ]
 
 
-def _tenth(value: float) -> float:
-    """To a tenth, up."""
-    return math.ceil(value * 10) / 10
+def _shown(value: float) -> str:
+    """A half-width as people read it, up.
+
+    >>> _shown(14.3612), _shown(25310.2)
+    ('14.37', '25,311')
+    """
+    return readable(value, 4) if value < 1000 else f"{math.ceil(value):,}"
 
 
 def _up(value: float) -> str:

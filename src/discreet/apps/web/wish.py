@@ -179,10 +179,12 @@ def amount_within(error: Callable[[Fraction], float], within: float, part: Allot
             high = tried
         else:
             low = tried
-        if high and low and Fraction(readable(low * Fraction(10001, 10000), 3)) >= high:
-            return high
         if high and low:
-            tried = Fraction((float(low) * float(high)) ** 0.5)
+            after = Fraction(readable(low * Fraction(10001, 10000), 3))  # the next price in three digits
+            if after >= high:
+                return high
+            middle = Fraction(readable((float(low) * float(high)) ** 0.5, 3, "down"))
+            tried = max(middle, after)
         else:
             ratio = min(max(off / within, 1e-3), 1e3)
             tried *= Fraction(ratio * (1.01 if low else 0.99)).limit_denominator(10**9)
