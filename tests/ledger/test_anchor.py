@@ -69,6 +69,33 @@ def test_a_restored_ledger_is_refused_until_acknowledged_and_gives_nothing_back(
     assert old.acknowledge(who="carla", why="again") == ()
 
 
+def test_a_doubt_says_what_acknowledging_would_charge_and_changes_nothing(ledger, tmp_path):
+    assert ledger.doubt() is None
+    old = restore(ledger, tmp_path)
+    before = old.head()
+    doubt = old.doubt()
+    assert doubt.lost == (("visits", "questions", Charge(Fraction(2))),)
+    assert not doubt.moved
+    assert old.head() == before
+    assert old.acknowledge(who="carla", why="disk died")[0].charge == doubt.lost[0][2]
+    assert old.doubt() is None
+
+
+def test_a_crash_after_the_word_and_before_its_mark_can_be_acknowledged_again(ledger, tmp_path, monkeypatch):
+    old = restore(ledger, tmp_path)
+
+    def crash(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Anchor, "force", crash)
+        with pytest.raises(KeyboardInterrupt):
+            old.acknowledge(who="carla", why="disk died")
+    old.acknowledge(who="carla", why="and the power failed")  # what is not known to be in common counts twice
+    assert old.remaining("visits").amount <= 7
+    assert old.verify().ok
+
+
 def test_a_dataset_that_the_copy_never_had_stays_spent(tmp_path):
     ledger = open_ledger(tmp_path)
     ledger.close()

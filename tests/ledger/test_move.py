@@ -48,7 +48,7 @@ def test_the_old_one_is_closed_but_can_be_read(old, place):
         lambda: old.create("deaths", Budget(epsilon=1), who="ann"),
         lambda: old.raise_budget("visits", Budget(epsilon=9), who="ann", why=""),
     ):
-        with pytest.raises(LedgerError, match="moved to another ledger"):
+        with pytest.raises(LedgerError, match=r"moved to another ledger.*--reopen"):
             act()
     assert old.find("r1").answer == '{"n": 7}'
     assert not old.verify().ok
@@ -68,6 +68,13 @@ def test_only_into_an_empty_one(old, place):
     with pytest.raises(InputError, match="empty"):
         old.move(new, who="ann", why="")
     spend(old, "r2")  # still open
+
+
+def test_into_itself_is_refused_at_once(old):
+    for same in (old, Ledger.open(old._store.path)):
+        with pytest.raises(InputError, match="empty"):
+            old.move(same, who="ann", why="")
+    spend(old, "r2")
 
 
 def test_books_without_a_guard_cannot_be_closed(old, place):

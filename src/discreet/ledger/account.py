@@ -21,6 +21,17 @@ class Account:
     unit: Json
     since: str
 
+    def check_raise(self, budget: Budget) -> None:
+        """`InputError` unless `budget` has every allotment of this one, at least as large and counted the same way."""
+        parts = {part.name: part for part in budget.allotments}
+        for old in self.budget.allotments:
+            new = parts.get(old.name)
+            if new is None or new.kind != old.kind or not old.cap.within(new.cap):
+                got = "absent" if new is None else f"a {new.kind} one" if new.kind != old.kind else "less"
+                allowed = f"a {old.kind} allotment of at least what it has now"
+                hint = "Nothing was changed. A budget can grow, never shrink."
+                raise InputError(f"budget.allotments.{old.name}", got, allowed, hint)
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:

@@ -73,8 +73,8 @@ class Anchor:
             return None
         except (ValueError, KeyError, TypeError, OSError):
             raise LedgerError(
-                f"The guard {self.path.name!r} of the ledger cannot be read. Nothing was spent. Restore it, or let the "
-                "custodian look into it and acknowledge the ledger as it is."
+                f"The guard {self.path.name!r} of the ledger cannot be read. Restore it, or let the custodian look "
+                "into it and acknowledge the ledger as it is: discreet ledger acknowledge."
             ) from None
 
     def last(self) -> Mark | None:
@@ -92,8 +92,8 @@ class Anchor:
         head = reader.head()
         try:
             mark = self.read()
-        except LedgerError as error:
-            return str(error)
+        except LedgerError:
+            return f"its guard {self.path.name!r} cannot be read"
         if mark is None:
             if head == GENESIS or not self.expected:
                 return None

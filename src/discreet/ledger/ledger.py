@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from discreet.errors import InputError, LedgerError
 from discreet.ledger.account import Account, Standing, account_of, refusal
 from discreet.ledger.anchor import Anchor, Mark
 from discreet.ledger.budget import Budget, Charge, label
+from discreet.ledger.doubt import Doubt, doubt_of
 from discreet.ledger.outcome import Charged, Outcome, outcome_of
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.store import Reader, Store, Writer
@@ -82,7 +82,7 @@ class Ledger:
             if old is None:
                 self._append(writer, kind="open", dataset=dataset, who=who, detail=detail)
             elif old.detail != detail:
-                hint = "A budget is changed with raise_budget, which goes on record."
+                hint = "A budget is raised with `discreet ledger raise` or Ledger.raise_budget, which goes on record."
                 raise InputError("budget", "another budget or unit", f"the one {dataset!r} already has", hint)
             return account_of(writer, dataset)
 
@@ -93,10 +93,7 @@ class Ledger:
         """
         with self._write() as writer:
             account = account_of(writer, dataset)
-            for part in account.budget.allotments:
-                new = budget.allotment(part.name)
-                if new.kind != part.kind or not part.cap.within(new.cap):
-                    raise InputError("budget", part.name, "at least what each allotment has now, counted the same way")
+            account.check_raise(budget)
             detail: dict[str, Json] = {"budget": budget.to_json(), "unit": account.unit}
             self._append(writer, kind="open", dataset=dataset, who=who, why=why, detail=detail)
             return account_of(writer, dataset)
@@ -242,6 +239,11 @@ class Ledger:
         with self._store.read() as reader:
             return verify(reader, self._anchor)
 
+    def doubt(self) -> Doubt | None:
+        """Why these are not the books last seen here, and what `acknowledge` would charge; None if all is well."""
+        with self._store.write() as writer:  # alone, so that nobody's newer mark is taken for a doubt
+            return doubt_of(writer, self._anchor)
+
     def acknowledge(self, *, who: str, why: str) -> tuple[Record, ...]:
         """A custodian's word that these books are to be used although their anchor says otherwise.
 
@@ -252,22 +254,17 @@ class Ledger:
             return ()
         added: list[Record] = []
         with self._store.write() as writer:
-            problem = self._anchor.problem(writer)
-            if problem is None:
+            doubt = doubt_of(writer, self._anchor)
+            if doubt is None:
                 return ()
-            mark = self._anchor.last() or Mark(GENESIS)
-            behind = mark.head.sequence > writer.head().sequence
-            for index, ((dataset, allotment), known) in enumerate(sorted(mark.totals.items())):
-                spent = writer.total(dataset, allotment)
-                # A copy that is only old lacks the difference. Of a ledger that went another way nothing is known to
-                # be in common, so all of it counts, as far as there is budget left.
-                lost = spent.left_of(known) if behind else _fitting(writer, dataset, allotment, spent, known)
-                if lost != Charge(Fraction(0)):
-                    release = f"lost {mark.head.hash[:16]} {index}"
-                    named = {"dataset": dataset, "allotment": allotment, "release": release}
-                    added.append(self._append(writer, kind="charge", charge=lost, who=who, why=problem, **named))
-                    writer.set_total(dataset, allotment, spent + lost)
-            detail = {"acknowledged": problem, "anchor": mark.to_text()}
+            mark = doubt.mark or Mark(GENESIS)
+            for dataset, allotment, lost in doubt.lost:
+                # By its place on the books: should the mark not be moved after this, the next word has other ids.
+                release = f"lost {mark.head.hash[:16]} {writer.head().sequence + 1}"
+                named = {"dataset": dataset, "allotment": allotment, "release": release}
+                added.append(self._append(writer, kind="charge", charge=lost, who=who, why=doubt.problem, **named))
+                writer.set_total(dataset, allotment, writer.total(dataset, allotment) + lost)
+            detail = {"acknowledged": doubt.problem, "anchor": mark.to_text()}
             added.append(self._append(writer, kind="note", dataset="", who=who, why=why, detail=detail))
             new = Mark.of(writer)
         self._anchor.force(new)
@@ -281,6 +278,8 @@ class Ledger:
         """
         from discreet.ledger.move import carry_over
 
+        if to.head() != GENESIS:  # before both are held: this ledger itself would wait for itself
+            raise InputError("to", f"{to.head().sequence} records", "an empty ledger", "Nothing was changed.")
         with self._store.write() as old, to._write() as new:
             return carry_over(old, self._anchor, new, who=who, why=why)
 
@@ -294,10 +293,9 @@ class Ledger:
     def _write(self) -> Iterator[Writer]:
         """A transaction on books that are the ones last seen; the anchor follows when it is durable."""
         with self._store.write() as writer:
-            if self._anchor is not None and (problem := self._anchor.problem(writer)):
+            if doubt := doubt_of(writer, self._anchor):
                 raise LedgerError(
-                    f"This ledger is not the one last seen here: {problem}. Nothing was spent. Put the right file "
-                    "back, or let the custodian acknowledge it (Ledger.acknowledge)."
+                    f"This ledger is not the one last seen here: {doubt.problem}. Nothing was spent. {doubt.remedy}"
                 )
             before = writer.head()
             yield writer
@@ -324,11 +322,3 @@ def _short(price: Charge, spent: Charge) -> Charge:
     if max(total.amount.denominator.bit_length(), total.delta.denominator.bit_length()) <= _LONG:
         return price
     return Charge(round_up(price.amount, _FINE), round_up(price.delta, _FINE))
-
-
-def _fitting(reader: Reader, dataset: str, allotment: str, spent: Charge, known: Charge) -> Charge:
-    try:
-        left = spent.left_of(account_of(reader, dataset).budget.allotment(allotment).cap)
-    except InputError:  # a dataset these books never had
-        return known
-    return Charge(min(left.amount, known.amount), min(left.delta, known.delta))

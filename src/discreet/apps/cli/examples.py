@@ -68,6 +68,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "ledger show": ("discreet ledger show --ledger discreet.db",),
     "ledger verify": ("discreet ledger verify",),
     "ledger export": ("discreet ledger export --format registry",),
+    "ledger raise": ("discreet ledger raise people --epsilon 2 --why 'board decision of 3 May' --yes",),
+    "ledger acknowledge": ("discreet ledger acknowledge --why 'damaged, restored from the night before'",),
+    "ledger move": ("discreet ledger move books.db --why 'to the disk that has backups' --yes",),
     "calibrate noise": (
         "discreet calibrate noise --epsilon 1 --delta 1e-6",
         "discreet calibrate noise --rho 0.01 --outputs 50",

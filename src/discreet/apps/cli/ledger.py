@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, cast
 
 import typer
 
 from discreet.accounting.words import readable
-from discreet.apps.cli.completing import datasets, offered, releases
+from discreet.apps.cli import custody
+from discreet.apps.cli.books import Dataset, Place, books, number_of, standing_values
+from discreet.apps.cli.completing import offered, releases
 from discreet.apps.cli.output import AsJson, say, show_json, show_release, show_table
 from discreet.errors import InputError, LedgerError
-from discreet.ledger.account import Standing
 from discreet.ledger.door import stored
 from discreet.ledger.export import Format
 from discreet.ledger.export import export as export_ledger
-from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcome import Outcome
 from discreet.query.curator import released
 from discreet.query.explain import price_text
 
-__all__ = ["ledger_app", "releases_app"]
+__all__ = ["Place", "books", "ledger_app", "releases_app"]
 
-ledger_app = typer.Typer(no_args_is_help=True, help="Budgets and charges: show, verify, export.")
+ledger_app = typer.Typer(no_args_is_help=True, help="Budgets and charges: show, verify, export, raise, move.")
 releases_app = typer.Typer(no_args_is_help=True, help="Stored releases, read again for free: list, show.")
-
-Place = Annotated[str, typer.Option("--ledger", envvar="DISCREET_LEDGER", help="A path or postgresql://...")]
-Dataset = Annotated[str | None, typer.Option(help="Only this dataset.", autocompletion=datasets)]
-
-
-def books(place: str) -> Ledger:
-    """The ledger, which must exist: reading must not make an empty one."""
-    if "://" not in place and not Path(place).exists():
-        raise InputError("--ledger", place, "an existing ledger (discreet.db beside the data, unless named)")
-    return Ledger.open(place)
 
 
 @ledger_app.command("show")
@@ -44,7 +33,7 @@ def show(ledger: Place = "discreet.db", dataset: Dataset = None, as_json: AsJson
     standings = [standing for name in names for standing in opened.standing(name)]
     outcomes = [outcome for name in names for outcome in opened.releases(name)]
     if as_json:
-        show_json({"budgets": [_standing(s) for s in standings], "charges": [_charge(o) for o in outcomes]})
+        show_json({"budgets": [standing_values(s) for s in standings], "charges": [_charge(o) for o in outcomes]})
         return
     rows = [
         [s.dataset, s.allotment.name, s.allotment.kind]
@@ -59,14 +48,9 @@ def show(ledger: Place = "discreet.db", dataset: Dataset = None, as_json: AsJson
     for outcome in outcomes:
         paid = outcome.charged
         cost = readable(paid.charge.amount) if paid.charge is not None else ""
-        state = (
-            "answered"
-            if outcome.answer is not None
-            else f"failed: {outcome.failure}"
-            if outcome.failure
-            else "no answer yet"
+        lines.append(
+            [paid.time[:19], paid.dataset, paid.allotment, cost, paid.who, paid.why, paid.release, _state(outcome)]
         )
-        lines.append([paid.time[:19], paid.dataset, paid.allotment, cost, paid.who, paid.why, paid.release, state])
     show_table("Charges", ["time", "dataset", "allotment", "cost", "who", "why", "release", "outcome"], lines)
 
 
@@ -82,7 +66,8 @@ def verify(ledger: Place = "discreet.db", as_json: AsJson = False) -> None:
         return
     if not result.ok:
         raise LedgerError("The ledger does not add up: " + "; ".join(result.problems))
-    say(f"{result.records:,} records, {result.charges:,} charges: every hash, sum and cap holds.")
+    counted = f"{number_of(result.records, 'record')}, {number_of(result.charges, 'charge')}"
+    say(f"{counted}: every hash, sum and cap holds.")
     say(f"Head: {result.head.sequence} {result.head.hash}")
 
 
@@ -100,6 +85,11 @@ def export(
 ) -> None:
     """The whole ledger as text."""
     typer.echo(export_ledger(books(ledger), cast("Format", kind)), nl=False)
+
+
+ledger_app.command("raise")(custody.raise_budget)
+ledger_app.command("acknowledge")(custody.acknowledge)
+ledger_app.command("move")(custody.move)
 
 
 @releases_app.command("list")
@@ -153,20 +143,9 @@ def show_one(
 def _state(outcome: Outcome) -> str:
     if outcome.answer is not None:
         return "answered"
-    return f"failed: {outcome.failure}" if outcome.failure else "no answer yet"
-
-
-def _standing(standing: Standing) -> dict[str, object]:
-    part = standing.allotment
-    amounts = {"budget": part.cap, "spent": standing.spent, "left": standing.left}
-    numbers = {name: {"amount": str(charge.amount), "delta": str(charge.delta)} for name, charge in amounts.items()}
-    return {
-        "dataset": standing.dataset,
-        "allotment": part.name,
-        "kind": part.kind,
-        "currency": part.currency,
-        **numbers,
-    }
+    if outcome.failure:
+        return f"failed: {outcome.failure}"
+    return "no answer yet" if outcome.charged.digest else "written off"  # see `Ledger.acknowledge`
 
 
 def _charge(outcome: Outcome) -> dict[str, object]:

@@ -1,0 +1,48 @@
+"""The books that a command opens, and how it tells of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.apps.cli.completing import datasets
+from discreet.errors import InputError
+from discreet.ledger.account import Standing
+from discreet.ledger.ledger import Ledger
+
+__all__ = ["Dataset", "Place", "books", "number_of", "standing_values"]
+
+Place = Annotated[str, typer.Option("--ledger", envvar="DISCREET_LEDGER", help="A path or postgresql://...")]
+Dataset = Annotated[str | None, typer.Option(help="Only this dataset.", autocompletion=datasets)]
+
+
+def books(place: str) -> Ledger:
+    """The ledger, which must exist: reading must not make an empty one."""
+    if "://" not in place and not Path(place).exists():
+        raise InputError("--ledger", place, "an existing ledger (discreet.db beside the data, unless named)")
+    return Ledger.open(place)
+
+
+def number_of(count: int, noun: str) -> str:
+    """So many of something.
+
+    >>> number_of(1, "charge"), number_of(1200, "charge")
+    ('1 charge', '1,200 charges')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def standing_values(standing: Standing) -> dict[str, object]:
+    """Where an allotment stands, as plain values."""
+    part = standing.allotment
+    amounts = {"budget": part.cap, "spent": standing.spent, "left": standing.left}
+    numbers = {name: {"amount": str(charge.amount), "delta": str(charge.delta)} for name, charge in amounts.items()}
+    return {
+        "dataset": standing.dataset,
+        "allotment": part.name,
+        "kind": part.kind,
+        "currency": part.currency,
+        **numbers,
+    }
