@@ -8,6 +8,7 @@ import pytest
 
 from discreet import Budget
 from discreet.core.loss import Composed, GaussianNoise, LaplaceNoise, Pure
+from discreet.core.unit import Neighbours
 
 pytest.importorskip("fastapi")
 
@@ -58,3 +59,39 @@ def test_a_lifetime_is_said_for_every_kind_of_budget():
     assert "rho = 0.1 (epsilon = " in rho
     sigma = math.sqrt(1 / 0.2)  # Gaussian noise that costs rho = 0.1 whole
     assert said(rho) >= 50 * (1 + math.erf(1 / (2 * math.sqrt(2) * sigma)))
+
+
+def every(text):
+    """Every percentage after "at most" or "no more than", in order."""
+    return [float(one) for one in re.findall(r"(?:at most|no more than) ([\d.]+)%", text)]
+
+
+def moved(epsilon, shift):
+    """The belief after the worst answer of two counts with two-sided geometric noise, when someone counts in one of
+    them or in the other: `shift` says by how much each count moves."""
+    one = lambda answer, true: math.exp(-epsilon * abs(answer - true))  # noqa: E731
+    answers = [(a, b) for a in range(-3, 4) for b in range(-3, 4)]
+    ratios = [one(a, shift[0]) * one(b, 0) / (one(a, 0) * one(b, shift[1])) for a, b in answers]
+    return 100 * max(ratios) / (1 + max(ratios))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0])
+def test_a_fact_of_someone_in_the_table_is_two_steps_where_tables_have_one_more_or_less(epsilon):
+    presence, fact = moved(epsilon, (1, 0)), moved(epsilon, (1, 1))  # "is counted", and "is counted here, not there"
+    for text in (meaning(Pure(str(epsilon))), lifetime(Budget(str(epsilon)))):
+        assert "whether one of those protected is in the table" in text
+        assert presence <= every(text)[0] < fact  # the first figure said of any fact would be wrong
+        assert fact <= every(text)[1] <= fact + 0.1
+    for text in (meaning(Pure(str(epsilon)), Neighbours.REPLACE), lifetime(Budget(str(epsilon)), Neighbours.REPLACE)):
+        assert len(every(text)) == 1
+        assert "about a fact" in text
+
+
+@pytest.mark.parametrize(("sigma", "shift"), [(4, 1), (10, 1), (10, 5)])
+def test_a_fact_guessed_after_gaussian_noise_is_two_steps_too(sigma, shift):
+    text = meaning(GaussianNoise(sigma, shift))
+    assert every(text)[0] < guessed(sigma, 2 * shift) <= every(text)[1]
+    assert len(every(meaning(GaussianNoise(sigma, shift), Neighbours.REPLACE))) == 1
+    for budget in (Budget(1, delta="1e-6"), Budget(rho="0.1")):
+        first, second = every(lifetime(budget))
+        assert second >= min(100, 2 * first - 50) - 0.3

@@ -39,7 +39,7 @@ def routes(frame: Frame) -> APIRouter:
             columns=described(schema),
             missing=missing(schema, stored[dataset]),
             standing=frame.budgets(caller, dataset),
-            promise=lifetime(curator.ledger.account(dataset).budget),
+            promise=lifetime(curator.ledger.account(dataset).budget, schema.unit.neighbours),
             digest=schema.digest,
         )
 

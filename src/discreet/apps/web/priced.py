@@ -74,7 +74,7 @@ def priced(offer: Offer) -> Priced:
         noise=plan.mechanism,
         rows=next((line for line in lines if line.startswith("Releases ")), ""),
         odds=_odds(offer),
-        lifetime=lifetime(offer.curator.ledger.account(plan.dataset).budget),
+        lifetime=lifetime(offer.curator.ledger.account(plan.dataset).budget, offer.curator.schema.unit.neighbours),
         notes=tuple(line.strip().removeprefix("Note: ") for line in lines if line.strip().startswith("Note: ")),
         digest=plan.digest,
         ways=_ways(offer),
@@ -90,7 +90,7 @@ def percent_of(charge: Charge, cap: Charge) -> str:
 
 def _odds(offer: Offer) -> str:
     try:
-        return meaning(offer.plan.cost)
+        return meaning(offer.plan.cost, offer.curator.schema.unit.neighbours)
     except DiscreetError:
         return ""
 
