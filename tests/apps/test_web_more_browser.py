@@ -1,0 +1,191 @@
+"""Maps, jobs, synthetic rows and the audit in a real browser: live, by keys alone, without scripts, in every look."""
+
+import re
+import threading
+
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet import Budget, Category, Integer, Schema
+
+pytest.importorskip("fastapi", reason="needs discreet[server]")
+pytest.importorskip("uvicorn", reason="needs discreet[server]")
+pytest.importorskip("jinja2", reason="needs discreet[server]")
+
+from browser import Guest, Site, screenshot
+from discreet.apps.server.app import application
+from discreet.apps.server.house import House
+from discreet.apps.server.jobs import Jobs
+from discreet.apps.server.tokens import Caller
+from discreet.apps.web import audit_page
+
+pytestmark = pytest.mark.xdist_group("chromium")
+
+COUNTIES = ["44001", "44003", "44005", "09001", "09003", "10001", "10003"]
+SCHEMA = Schema("us", {"county": Category(COUNTIES), "age": Integer(0, 9), "town": Category(["Ash", "Elm"])})
+ROWS = range(2000)
+TABLE = pa.table(
+    {
+        "county": [COUNTIES[n % 7] for n in ROWS],
+        "age": [n % 10 for n in ROWS],
+        "town": ["Ash" if n % 3 else "Elm" for n in ROWS],
+    }
+)
+LOOKS = {
+    "light": {},
+    "dark": {"color_scheme": "dark"},
+    "narrow": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
+}
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("house")
+    curator = discreet.open(TABLE, SCHEMA, ledger=folder / "b.db", budget=Budget(8))
+    curator.tree({"state": 2, "county": 5}).plan(epsilon=1).release(release="tree", why="a map")
+    curator.tree(["town"]).plan(epsilon=1).release(release="towns")
+    curator.synthesize("independent", columns=["age", "town"], rows=200).plan(epsilon=1).release(release="rows")
+    return House({"us": curator}, None, jobs=Jobs(folder / "jobs.db")).within(rate=500.0, burst=500.0)
+
+
+@pytest.fixture(scope="module")
+def site(house):
+    here = Site(application(house))
+    yield here
+    here.stop()
+
+
+@pytest.fixture
+def guest(browser, site):
+    """Windows of people at the pages; at the end none may have said anything or asked anyone else."""
+    opened = []
+
+    def new(**settings):
+        opened.append(Guest(browser, site, **settings))
+        return opened[-1]
+
+    yield new
+    for one in opened:
+        one.close()
+
+
+def test_a_map_is_drilled_into_with_keys_and_with_the_pointer(guest):
+    page = guest().go("/d/us/map?release=tree")
+    shapes = page.locator("#shapes .shape")
+    shapes.first.wait_for()
+    assert shapes.count() == 3
+    assert not page.locator("#plain").evaluate("it => it.open")
+    assert page.locator("#below-title").inner_text() == "all, by state"
+    # Keys: a state opens into its counties, Escape goes back.
+    page.locator("#shapes [tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    name = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert re.match(r"[A-Z].*: [\d,]+, 95% interval -?[\d,]+ to [\d,]+, error", name)
+    page.keyboard.press("Enter")
+    state = name.partition(":")[0]
+    page.get_by_text(f"{state}, by county").wait_for()
+    assert page.locator("#rows tr").count() == {"Rhode Island": 3, "Connecticut": 2, "Delaware": 2}[state]
+    page.keyboard.press("Escape")
+    page.get_by_text("all, by state").wait_for()
+    # The table beside it opens regions too, and every number has its interval.
+    page.get_by_role("button", name="Delaware").click()
+    page.get_by_text("Delaware, by county").wait_for()
+    assert "to" in page.locator("#rows td.interval").first.inner_text()
+    assert page.locator("#trail").inner_text().split() == ["all", "Delaware"]
+
+
+def test_where_there_is_no_geometry_there_are_bars(guest):
+    page = guest().go("/d/us/map?release=towns")
+    page.locator("#rows tr").first.wait_for()
+    assert page.locator("#rows rect.plain").count() == 2
+    assert page.locator("#map").is_hidden()
+
+
+def test_without_scripts_a_map_is_bars_and_tables_with_links(guest):
+    page = guest(java_script_enabled=False).go("/d/us/map?release=tree&level=state")
+    assert page.locator("#atlas").is_hidden()
+    assert page.locator("rect.column").count() == 3
+    page.get_by_role("link", name="44", exact=True).click()
+    assert page.locator("rect.column").count() == 3
+    assert "Inside state 44" in page.locator("main").inner_text()
+    assert page.get_by_role("row").filter(has_text="44001").count() == 1
+
+
+def test_a_job_tells_how_far_it_is_while_one_looks(guest, house):
+    go, shown = threading.Event(), threading.Event()
+
+    def work(report):
+        report("measuring", None)
+        assert shown.wait(60)
+        report("fitting", 0.5)
+        assert go.wait(60)
+
+    house.jobs.start(Caller("local", "custodian"), "us", "synth", "slow", "to see", work)
+    page = guest().go("/d/us/jobs/slow")
+    page.get_by_text("Running: measuring").wait_for()
+    page.get_by_text("This page keeps itself up to date.").wait_for()
+    shown.set()
+    page.get_by_text("Running: fitting, 50%").wait_for()
+    screenshot(page, "job-light")
+    plain = guest(java_script_enabled=False).go("/d/us/jobs/slow")
+    assert plain.get_by_role("link", name="Look again").is_visible()
+    go.set()
+    page.get_by_text("Done", exact=True).wait_for()
+    assert page.get_by_role("link", name="Look at the result").is_visible()
+
+
+def test_a_map_is_priced_as_one_types_and_begun_by_typing_the_price(guest):
+    page = guest().go("/d/us/map")
+    page.get_by_label("Levels, the widest first").fill("state=2, county=5")
+    page.get_by_label("accuracy: lowest level within ±", exact=True).fill("60")
+    page.get_by_role("status").get_by_text("Priced; nothing is spent.").wait_for()
+    assert "county (7 regions)" in page.locator("#panel").inner_text()
+    before = float(page.get_by_role("region", name="Budget left").locator(".figure").inner_text())
+    typed = page.locator("label[for=confirm] .figure").inner_text()
+    assert float(page.get_by_label("epsilon", exact=True).input_value()) == float(typed)
+    page.get_by_label("Why").fill("the map of states")
+    page.get_by_label(re.compile("^Type")).fill(typed)
+    page.get_by_role("button", name="Spend and begin").click()
+    page.get_by_role("link", name="Look at the result").wait_for(timeout=60_000)
+    after = float(page.get_by_role("region", name="Budget left").locator(".figure").inner_text())
+    assert after == pytest.approx(before - float(typed), abs=0.02)
+    page.get_by_role("link", name="Look at the result").click()
+    page.locator("#shapes .shape").first.wait_for()
+    assert "the map of states" in page.locator("main").inner_text()
+
+
+def test_an_audit_is_started_and_read(guest, house, monkeypatch):
+    run = audit_page.run
+    monkeypatch.setattr(audit_page, "_WORKERS", 1)
+    monkeypatch.setattr(audit_page, "run", lambda report: run(report, only="reused seed"))
+    page = guest().go("/audit")
+    page.get_by_text("No audit was run on this server yet").wait_for()
+    page.get_by_role("button", name="Start the self-audit").click()
+    page.get_by_text("1 of 1 planted bugs were caught").wait_for(timeout=90_000)
+    assert page.get_by_text("reused seed").first.is_visible()
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_fits_its_window_in_every_look(guest, look):
+    places = {
+        "map-form": "/d/us/map",
+        "map": "/d/us/map?release=tree",
+        "bars": "/d/us/map?release=towns",
+        "synthetic-form": "/d/us/synthetic",
+        "synthetic": "/d/us/synthetic?release=rows",
+        "jobs": "/d/us/jobs",
+        "audit": "/audit",
+        "surveys": "/surveys",
+    }
+    window = guest(**LOOKS[look])
+    for name, path in places.items():
+        page = window.go(path)
+        if "release=t" in path:
+            page.locator("#rows tr").first.wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, name
+        assert page.get_by_role("region", name="Budget left").is_visible()
+        screenshot(page, f"more-{name}-{look}")
+    page = window.go("/d/us/synthetic?release=rows")
+    assert page.get_by_role("heading", name="Columns by themselves").is_visible()
+    assert page.locator(".quality rect.bar").count() > 4
