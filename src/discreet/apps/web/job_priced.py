@@ -41,8 +41,8 @@ def job_priced(wish: Wish, offer: Any) -> Priced:
         confidence=percent(plan.confidence),
         noise=plan.mechanism,
         rows=" ".join(line for line in lines if line.startswith(("Releases ", "Makes ", "To get right"))),
-        odds=_odds(plan),
-        lifetime=lifetime(books.account(plan.dataset).budget),
+        odds=_odds(offer),
+        lifetime=lifetime(books.account(plan.dataset).budget, offer.curator.schema.unit.neighbours),
         notes=tuple(line.removeprefix("Note: ") for line in lines if line.startswith("Note: ")),
         digest=plan.digest,
         ways={
@@ -55,9 +55,9 @@ def job_priced(wish: Wish, offer: Any) -> Priced:
     )
 
 
-def _odds(plan: Any) -> str:
+def _odds(offer: Any) -> str:
     try:
-        return meaning(plan.cost)
+        return meaning(offer.plan.cost, offer.curator.schema.unit.neighbours)
     except DiscreetError:
         return ""
 
