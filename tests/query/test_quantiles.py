@@ -538,12 +538,29 @@ def test_sums_and_quantiles_are_one_table_under_one_price(curator):
     assert "tree" in str(offer) or "permute-and-flip" in str(offer)
     answer = offer.release()
     assert answer.keys == ("g",)
-    assert set(answer.outputs) == {"n", "mid", "avg"}
+    assert answer.outputs == ("n", "mid", "avg")
     assert len(answer) == 3
     assert len(curator.releases()) == 1
     assert curator.standing()[0].left.amount == 27
     two = curator.table().agg(a=median("pay"), b=median("pay", grid=64)).plan(epsilon=1)
     assert len(two.plan.parts) == 2
+
+
+def test_outputs_stand_in_the_order_asked_for_and_no_digest_depends_on_it(curator):
+    kinds = {"high": quantile("pay", 0.9), "avg": mean("pay"), "low": median("pay", grid=64), "mid": median("pay")}
+    offers = []
+    for names in (["high", "avg", "low", "mid"], ["avg", "high", "mid", "low"]):
+        offer = curator.table().agg(**{name: kinds[name] for name in names}).plan(epsilon=1)
+        assert [expected.output for expected in offer.plan.expected()] == names
+        places = [str(offer).index(f"\n  {name}: ") for name in names]
+        assert places == sorted(places)
+        assert list(offer.plan.query["outputs"]) == names
+        offers.append(offer)
+    assert list(offers[0].release(release="first").outputs) == ["high", "avg", "low", "mid"]
+    again = curator.table().agg(avg=kinds["avg"], mid=kinds["mid"]).plan(epsilon=1)
+    swapped = curator.table().agg(mid=kinds["mid"], avg=kinds["avg"]).plan(epsilon=1)
+    assert again.plan.digest == swapped.plan.digest
+    assert swapped.plan.question != again.plan.question
 
 
 def test_batches_hold_quantiles_too(curator):

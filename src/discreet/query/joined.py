@@ -1,6 +1,7 @@
 """One question whose outputs take several kinds of plan: sums and quantiles, one price, one charge, one table.
 
-Every part publishes the same public groups in the same order, so that joining them is putting columns side by side.
+Every part publishes the same public groups in the same order, so that joining them is putting columns side by side, in
+the order they were asked for.
 """
 
 from __future__ import annotations
@@ -86,8 +87,13 @@ class JoinedPlan:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def expected(self) -> list[Expectation | RankExpectation]:
-        """The error of every output."""
-        return [expected for part in self.parts for expected in part.expected()]
+        """The error of every output, in the order asked for."""
+        return sorted((e for part in self.parts for e in part.expected()), key=lambda e: self._place(e.output))
+
+    def _place(self, output: str) -> int:
+        """Where an output is published; bounds that are found come after what was asked for."""
+        names = self.question.names
+        return names.index(output) if output in names else len(names)
 
     def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Each part in turn, with noise of its own. Called by the one door only."""
@@ -99,7 +105,7 @@ class JoinedPlan:
         return {
             **tables[0],
             "columns": {name: column for table in tables for name, column in table["columns"].items()},
-            "outputs": [name for table in tables for name in table["outputs"]],
+            "outputs": sorted((name for table in tables for name in table["outputs"]), key=self._place),
         }
 
 

@@ -33,6 +33,8 @@ class Query:
     keys: tuple[Key, ...] = ()
     outputs: tuple[tuple[str, Aggregate], ...] = ()
     ordered: tuple[tuple[str, Ordered], ...] = ()
+    asked: tuple[str, ...] = ()
+    """Names of outputs, of either kind, in the order they were asked for: see `names`."""
 
     def where(self, condition: str | Predicate) -> Query:
         """Keep the rows for which the condition is true; a second condition narrows the first."""
@@ -53,7 +55,8 @@ class Query:
     def _computing(self, outputs: Mapping[str, Aggregate | Ordered]) -> Query:
         sums = tuple((name, output) for name, output in outputs.items() if not isinstance(output, Ordered))
         ordered = tuple((name, output) for name, output in outputs.items() if isinstance(output, Ordered))
-        return replace(self, outputs=self.outputs + sums, ordered=self.ordered + ordered)
+        asked = self.asked + tuple(outputs)
+        return replace(self, outputs=self.outputs + sums, ordered=self.ordered + ordered, asked=asked)
 
     def histogram(self, column: str, edges: Any = None, **how: Any) -> Query:
         """How many rows in each bin of a column (or at each of its declared values)."""
@@ -91,10 +94,16 @@ class Query:
         for _, ordered in self.ordered:
             check_ordered(ordered, schema)
         condition = None if self.condition is None else checked(self.condition, schema)
-        query = Query(condition, keys, self.outputs, self.ordered)
+        query = Query(condition, keys, self.outputs, self.ordered, self.names)
         if (many := query.listed_groups(schema)) > MOST_GROUPS:
             raise InputError("group_by", f"{many:,} groups", f"at most {MOST_GROUPS:,}")
         return query
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The outputs in the order of publication, which is that of asking. No digest depends on it."""
+        known = [name for name, _ in (*self.outputs, *self.ordered)]
+        return tuple(dict.fromkeys([*(name for name in self.asked if name in known), *known]))
 
     @property
     def searched(self) -> tuple[str, ...]:
@@ -140,10 +149,11 @@ class Query:
     def to_dict(self) -> dict[str, Any]:
         """The question as plain values."""
         outputs = {name: aggregate_to(aggregate) for name, aggregate in self.outputs}
+        outputs |= {name: ordered_to(ordered) for name, ordered in self.ordered}
         return {
             "where": None if self.condition is None else predicate_to(self.condition),
             "group_by": [k.to_dict() for k in self.keys],
-            "outputs": outputs | {name: ordered_to(ordered) for name, ordered in self.ordered},
+            "outputs": {name: outputs[name] for name in self.names},
         }
 
     def to_json(self) -> str:
