@@ -64,7 +64,8 @@ def read_condition(node: Any) -> Predicate:
             return Compare(read_column(node.right), mirror[operator], read_constant(node.left))
         case exp.Column():
             return Compare(read_column(node), "==", True)
-    raise InputError("where", node.sql(), _FORMS)
+    listed = isinstance(node, (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike))
+    raise InputError("where", node.sql(), _FORMS, "List the values: column IN ('a', 'b')." if listed else "")
 
 
 def _parts(node: Any) -> list[Any]:

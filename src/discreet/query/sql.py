@@ -26,12 +26,11 @@ from discreet.query.predicate import IsIn, Predicate
 from discreet.query.quantile import Ordered, median, quantile, quantile_name
 from discreet.query.question import Query
 from discreet.query.schema import Schema
+from discreet.query.sql_hint import AGGREGATES, SHAPE, instead, only, refuse
 from discreet.query.text import read_column, read_constant, read_statement
 
 __all__ = ["Statement", "parse_sql"]
 
-_SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
-_AGGREGATES = "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV, MEDIAN, QUANTILE_CONT"
 _OPERATORS = {"EQ": "==", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 
 
@@ -48,26 +47,10 @@ def parse_sql(text: str, schema: Schema) -> Statement:
     return _Reader(schema).statement(read_statement(text))
 
 
-def refuse(node: Any, allowed: str, hint: str = "") -> InputError:
-    """The error that points at a piece of a statement."""
-    named = node.find_all(_exp().Identifier) if hasattr(node, "find_all") else ()
-    place: dict[str, Any] = next((n.meta for n in named if "line" in n.meta), {})
-    where = f" (line {place['line']}, column {place['col']})" if place else ""
-    return InputError("sql", node.sql() if hasattr(node, "sql") else str(node), f"{allowed}{where}", hint)
-
-
 def _exp() -> Any:
     from sqlglot import exp
 
     return exp
-
-
-def _only(node: Any, *allowed: str) -> None:
-    """Every argument of a node that is set must be one we read."""
-    for name, value in node.args.items():
-        if value and name.rstrip("_") not in allowed:
-            part = value[0] if isinstance(value, list) else value
-            raise refuse(part if hasattr(part, "sql") else node, f"understood here only with {', '.join(allowed)}")
 
 
 def _where(tree: Any) -> list[Predicate]:
@@ -79,28 +62,49 @@ def _table_name(table: Any, allowed: str) -> str:
     """A plain name: no schema, alias, function or sample."""
     exp = _exp()
     if type(table) is not exp.Table or type(table.this) is not exp.Identifier:
-        raise refuse(table, f"a table by its name: {allowed}")
-    _only(table, "this")
+        hint = "Put the condition into WHERE, or name the rows: WITH some AS (SELECT * FROM table WHERE ...)."
+        raise refuse(table, f"a table by its name: {allowed}", hint if type(table) is exp.Subquery else "")
+    only(table, "this")
     return str(table.name)
+
+
+def _column(node: Any) -> str:
+    """The column inside an aggregate."""
+    if type(node) is not _exp().Column:
+        raise refuse(node, "the name of a column", instead(node))
+    return read_column(node, "sql")
+
+
+def _numbered(node: Any, tree: Any, clause: str) -> str:
+    """What to write instead of the number of a column; nothing if there is no number."""
+    exp = _exp()
+    if type(node) is not exp.Literal or node.is_string:
+        return ""
+    place, items = str(node.this), tree.expressions
+    if not place.isdigit() or not 1 <= int(place) <= len(items):
+        return "Name the column instead of its number."
+    item = items[int(place) - 1]
+    named = item.alias if type(item) is exp.Alias and clause == "ORDER BY" else item.unalias().sql("duckdb")
+    return f"Name the column instead of its number: {clause} {named}."
 
 
 def _ordered(node: Any) -> Ordered | None:
     """MEDIAN(x), QUANTILE_CONT(x, q) or PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)."""
     exp = _exp()
     if type(node) is exp.Median:
-        _only(node, "this")
+        only(node, "this")
         return median(read_column(node.this, "sql"))
     if type(node) is exp.PercentileCont and node.expression:
-        _only(node, "this", "expression")
+        only(node, "this", "expression")
         return _quantile(node, node.this, node.expression)
     if type(node) is exp.WithinGroup and type(node.this) is exp.PercentileCont:
-        _only(node, "this", "expression")
-        _only(node.this, "this")
+        only(node, "this", "expression")
+        only(node.this, "this")
         order = node.expression
         if type(order) is not exp.Order or len(order.expressions) != 1 or type(order.expressions[0]) is not exp.Ordered:
             raise refuse(node, "PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY column)")
-        _only(order, "expressions")
-        _only(order.expressions[0], "this", "nulls_first")
+        only(order, "expressions")
+        only(order.expressions[0], "this", "nulls_first")
         return _quantile(node, order.expressions[0].this, node.this.this)
     return None
 
@@ -132,22 +136,22 @@ class _Reader:
     def statement(self, tree: Any) -> Statement:
         exp = _exp()
         if type(tree) is not exp.Select:
-            raise refuse(tree, _SHAPE)
-        _only(tree, "expressions", "from", "joins", "where", "group", "having", "order", "limit", "with")
+            raise refuse(tree, SHAPE)
+        only(tree, "expressions", "from", "joins", "where", "group", "having", "order", "limit", "with")
         self.views(tree)
         query = Query()
         for condition in [*self.table(tree), *self.joins(tree), *_where(tree)]:
             query = query.where(condition)
         if group := tree.args.get("group"):
-            _only(group, "expressions")
-            self.keys = [(node, self.key(node)) for node in group.expressions]
+            only(group, "expressions")
+            self.keys = [(node, self.key(node, tree)) for node in group.expressions]
         for node in tree.expressions:
             self.item(node)
         labels = [label for _, label in self.shown]
         if repeated := [label for label in labels if labels.count(label) > 1]:
             raise InputError("sql", repeated[0], "names in the SELECT list that differ", "Use AS to name them.")
         if not self.outputs:
-            raise refuse(tree, f"at least one aggregate: {_AGGREGATES}")
+            raise refuse(tree, f"at least one aggregate: {AGGREGATES}", "Such as COUNT(*).")
         after = After(tuple(self.shown), self.having(tree), self.order(tree), self.limit(tree))
         whole = query.group_by(*(k for _, k in self.keys)).agg(**self.outputs)
         return Statement(whole.checked(self.schema), after)
@@ -158,15 +162,15 @@ class _Reader:
         views = tree.args.get("with") or tree.args.get("with_")
         if not views:
             return
-        _only(views, "expressions")
+        only(views, "expressions")
         for view in views.expressions:
-            _only(view, "this", "alias")
-            _only(view.args["alias"], "this")
+            only(view, "this", "alias")
+            only(view.args["alias"], "this")
             inner = view.this
             if type(inner) is not exp.Select or [type(node) for node in inner.expressions] != [exp.Star]:
                 raise refuse(inner, "SELECT * FROM table WHERE condition in a WITH")
-            _only(inner.expressions[0])
-            _only(inner, "expressions", "from", "where")
+            only(inner.expressions[0])
+            only(inner, "expressions", "from", "where")
             if view.alias in (self.schema.name, *self.rows, *self.schema.lookups):
                 raise refuse(view, "a name that is not taken")
             self.rows[view.alias] = [*self.table(inner), *_where(inner)]
@@ -176,10 +180,11 @@ class _Reader:
         source = tree.args.get("from") or tree.args.get("from_")
         if source is None:
             raise refuse(tree, f"FROM {self.schema.name}")
-        _only(source, "this")
+        only(source, "this")
         name = _table_name(source.this, self.schema.name)
         if name not in self.rows:
-            raise refuse(source.this, "a table: " + ", ".join(self.rows))
+            hint = "Names are written as they are declared." if name.lower() in map(str.lower, self.rows) else ""
+            raise refuse(source.this, "a table: " + ", ".join(self.rows), hint)
         return self.rows[name]
 
     def joins(self, tree: Any) -> list[Predicate]:
@@ -187,7 +192,7 @@ class _Reader:
         drops the rows whose key is not listed."""
         found: list[Predicate] = []
         for join in tree.args.get("joins") or ():
-            _only(join, "this", "using", "side", "kind")
+            only(join, "this", "using", "side", "kind")
             name = _table_name(join.this, "a public table")
             lookup = self.schema.lookups.get(name)
             keys = [part.name for part in join.args.get("using") or ()]
@@ -203,36 +208,42 @@ class _Reader:
                 found.append(IsIn(lookup.key, listed))
         return found
 
-    def key(self, node: Any) -> Key:
+    def key(self, node: Any, tree: Any) -> Key:
         """A column, BIN(column, width) or DATE_TRUNC('month', column) to group by."""
         exp = _exp()
+        listed = {item.alias: item.this for item in tree.expressions if type(item) is exp.Alias}
+        if type(node) is exp.Column and node.name in listed and node.name not in self.schema.columns:
+            hint = f"Name what it stands for: GROUP BY {listed[node.name].sql('duckdb')}."
+            raise refuse(node, "a column, not a name given in the SELECT list", hint)
         if type(node) is exp.Column:
             name = read_column(node, "sql")
             free = isinstance(self.schema.columns.get(name), Text)  # nobody declared what it holds
             return discover(name) if free else key(name)
         if type(node) is exp.Anonymous and str(node.this).upper() == "BIN" and len(node.expressions) == 2:
-            _only(node, "this", "expressions")
+            only(node, "this", "expressions")
             column, width = node.expressions
             return bins(read_column(column, "sql"), width=read_constant(width, "sql"))
         if type(node) in (exp.TimestampTrunc, exp.DateTrunc):
-            _only(node, "this", "unit")
+            only(node, "this", "unit")
             unit = node.args["unit"]
             return bins(read_column(node.this, "sql"), every=str(unit.this).lower())
-        raise refuse(node, "a column, BIN(column, width) or DATE_TRUNC('month', column) to group by")
+        hint = _numbered(node, tree, "GROUP BY") or instead(node)
+        raise refuse(node, "a column, BIN(column, width) or DATE_TRUNC('month', column) to group by", hint)
 
     def item(self, node: Any) -> None:
         """One item of the SELECT list: a key or an aggregate."""
         exp = _exp()
         label = None
         if type(node) is exp.Alias:
-            _only(node, "this", "alias")
+            only(node, "this", "alias")
             node, label = node.this, node.alias
         for written, k in self.keys:
             if written == node:
                 self.shown.append((k.column, label or k.column))
                 return
         if type(node) is exp.Column:
-            raise refuse(node, "in GROUP BY, or inside an aggregate")
+            hint = instead(node.this) or f"Such as GROUP BY {node.name}, or COUNT({node.name})."
+            raise refuse(node, "in GROUP BY, or inside an aggregate", hint)
         self.shown.append((self.output(node, label), label or self.output(node, label)))
 
     def output(self, node: Any, label: str | None = None) -> str:
@@ -260,26 +271,28 @@ class _Reader:
             exp.StddevSamp: lambda column: Std(column, sample=True),
         }
         if type(node) is exp.Count:
-            _only(node, "this", "big_int")
+            only(node, "this", "big_int")
             if type(node.this) is exp.Star:
-                _only(node.this)
+                only(node.this)
                 return Count()
             if type(node.this) is exp.Distinct:
-                _only(node.this, "expressions")
+                only(node.this, "expressions")
                 if [read_column(part, "sql") for part in node.this.expressions] != [self.schema.unit.column]:
                     raise refuse(node, f"COUNT(DISTINCT {self.schema.unit.column or 'person'}), the unit of protection")
                 return Persons()
-            return Count(read_column(node.this, "sql"))
+            if type(node.this) is exp.Literal:
+                raise refuse(node, "COUNT(*) or COUNT(column)", "COUNT(*) counts rows.")
+            return Count(_column(node.this))
         if type(node) in simple:
-            _only(node, "this")
-            made: Aggregate = simple[type(node)](read_column(node.this, "sql"))
+            only(node, "this")
+            made: Aggregate = simple[type(node)](_column(node.this))
             return made
         if type(node) in (exp.Min, exp.Max):
             hint = "Ask for QUANTILE_CONT(column, 0.01) or QUANTILE_CONT(column, 0.99)."
             raise refuse(node, "not released: the smallest and the largest value are one person's", hint)
         if (ordered := _ordered(node)) is not None:
             return ordered
-        raise refuse(node, f"an aggregate: {_AGGREGATES}")
+        raise refuse(node, f"an aggregate: {AGGREGATES}", instead(node))
 
     def having(self, tree: Any) -> tuple[Having, ...]:
         having = tree.args.get("having")
@@ -307,10 +320,12 @@ class _Reader:
         order = tree.args.get("order")
         if not order:
             return ()
-        _only(order, "expressions")
+        only(order, "expressions")
         steps = []
         for node in order.expressions:
-            _only(node, "this", "desc", "nulls_first")
+            only(node, "this", "desc", "nulls_first")
+            if hint := _numbered(node.this, tree, "ORDER BY"):
+                raise refuse(node.this, "a column or an aggregate of the SELECT list", hint)
             steps.append(Order(self.published(node.this), bool(node.args.get("desc"))))
         return tuple(steps)
 
@@ -318,7 +333,7 @@ class _Reader:
         limit = tree.args.get("limit")
         if not limit:
             return None
-        _only(limit, "expression")
+        only(limit, "expression")
         value = read_constant(limit.expression, "sql")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise refuse(limit, "LIMIT with a whole number")

@@ -23,15 +23,45 @@ def read_statement(text: str, field: str = "sql", shown: str | None = None) -> A
         raise InputError(field, written, f"at most {_LONGEST:,} characters")
     try:
         tokens = sqlglot.tokenize(text, read="duckdb")
+        kinds = [token.token_type.name for token in tokens]
         # Comments hang on tokens; a semicolon would begin another statement.
-        if any(token.comments or token.token_type.name == "SEMICOLON" for token in tokens):
-            raise InputError(field, written, "one statement, without comments and semicolons")
+        if "SEMICOLON" in kinds or any(token.comments for token in tokens):
+            allowed = "one statement, without comments and semicolons"
+            raise InputError(field, written, allowed, _left_over(kinds))
+        if kinds and kinds[0] not in _BEGINNINGS:  # what the parser does not know it would complain about aloud
+            hint = (
+                "What a question would cost: --plan, or plan() in Python." if tokens[0].text.upper() in _PRICED else ""
+            )
+            raise InputError(field, written, "a question that begins with SELECT", hint)
         trees = sqlglot.parse(text, read="duckdb")
-    except (errors.SqlglotError, RecursionError):
-        raise InputError(field, written, "something that reads as SQL") from None
+    except (errors.SqlglotError, RecursionError) as error:
+        raise InputError(field, written, f"something that reads as SQL{_near(error)}", _quoted(text)) from None
     if len(trees) != 1 or trees[0] is None:
         raise InputError(field, written, "one statement")
     return trees[0]
+
+
+_BEGINNINGS = ("SELECT", "WITH", "FROM", "L_PAREN")
+
+
+def _left_over(kinds: list[str]) -> str:
+    if "SEMICOLON" not in kinds:
+        return "Leave out the comment."
+    if kinds.index("SEMICOLON") == len(kinds) - 1:
+        return "Leave out the semicolon at the end."
+    return "Ask one after the other; a batch in Python has one price for several."
+
+
+def _near(error: Exception) -> str:
+    """Where reading ended; the parser's own words may hold the text, and are not repeated."""
+    found = next(iter(getattr(error, "errors", ())), None)
+    if not isinstance(found, dict) or not isinstance(found.get("line"), int) or not isinstance(found.get("col"), int):
+        return ""
+    return f" (up to line {found['line']}, column {found['col']})"
+
+
+def _quoted(text: str) -> str:
+    return 'Names that need quotes stand in double ones: "zip code".' if "`" in text else ""
 
 
 def read_column(node: Any, field: str = "where") -> str:
@@ -40,7 +70,8 @@ def read_column(node: Any, field: str = "where") -> str:
 
     if isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier) and not node.table:
         return str(node.name)
-    raise InputError(field, node.sql(), "a plain column name")
+    hint = f"Leave out the table: {node.name}." if isinstance(node, exp.Column) and node.table else ""
+    raise InputError(field, node.sql(), "a plain column name", hint)
 
 
 def read_constant(node: Any, field: str = "where") -> Any:
@@ -59,7 +90,8 @@ def read_constant(node: Any, field: str = "where") -> Any:
         case exp.Cast() if isinstance(node.this, exp.Literal) and node.this.is_string and node.to.is_type("date"):
             if not {name for name, value in node.args.items() if value} - {"this", "to"}:
                 return str(node.this.this)
-    raise InputError(field, node.sql(), _CONSTANTS)
+    hint = "Text stands in single quotes." if isinstance(node, exp.Column) and node.this.args.get("quoted") else ""
+    raise InputError(field, node.sql(), _CONSTANTS, "Write IS NULL." if isinstance(node, exp.Null) else hint)
 
 
 def _number(text: str, field: str) -> int | Decimal:

@@ -1,0 +1,78 @@
+"""What is said of SQL that is not understood: the piece, where it stands, and what to write instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.errors import InputError
+
+__all__ = ["AGGREGATES", "SHAPE", "instead", "only", "place", "refuse"]
+
+SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
+AGGREGATES = "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV, MEDIAN, QUANTILE_CONT"
+
+# By the name that the parser gives to a part of a statement.
+_PARTS = {
+    "distinct": "GROUP BY gives every group once; COUNT(DISTINCT person) counts people.",
+    "offset": "Take the whole table and cut it yourself: that is free.",
+    "alias": "Leave out the alias, and name columns alone: sex, not p.sex.",
+    "db": "Leave out the schema: the table has one name here.",
+    "on": "Write USING (key) for a public table that is declared in [lookups].",
+    "all": "Name the columns to group by.",
+    "qualify": "Filter the released table with HAVING, or yourself.",
+    "sample": "Ask of all rows: sampling saves no budget here.",
+    "fetch": "Write LIMIT.",
+    "into": "Write the answer to a file: --csv, or to_csv in Python.",
+}
+_FREE = "Compute with the released numbers yourself: that is free."
+
+
+def place(node: Any) -> str:
+    """The place of a piece of a statement, in words; nothing if the parser did not keep it."""
+    nodes = node.walk() if hasattr(node, "walk") else ()
+    known = [part.meta for part in nodes if {"line", "col", "start", "end"} <= set(part.meta)]
+    if not known:
+        return ""
+    first = min(known, key=lambda meta: meta["start"])
+    return f" (line {first['line']}, column {first['col'] - (first['end'] - first['start'])})"
+
+
+def refuse(node: Any, allowed: str, hint: str = "") -> InputError:
+    """The error that points at a piece of a statement."""
+    written = node.sql("duckdb") if hasattr(node, "sql") else str(node)
+    return InputError("sql", written, f"{allowed}{place(node)}", hint)
+
+
+def only(node: Any, *allowed: str) -> None:
+    """Every argument of a node that is set must be one we read."""
+    for name, value in node.args.items():
+        if value and name.rstrip("_") not in allowed:
+            part = value[0] if isinstance(value, list) else value
+            known = SHAPE if type(node).__name__ == "Select" else "not understood here"
+            raise refuse(part if hasattr(part, "sql") else node, known, _PARTS.get(name.rstrip("_"), ""))
+
+
+def instead(node: Any) -> str:
+    """What to write instead of an expression that is no column and no aggregate we know; nothing if we cannot tell."""
+    from sqlglot import exp
+
+    match node:
+        case exp.Star():
+            return "Rows are not shown to anybody. Group them: SELECT sex, COUNT(*) FROM people GROUP BY sex."
+        case exp.Filter():
+            return "Put the condition into WHERE, in a question of its own."
+        case exp.Window():
+            return "There are no windows over rows: use GROUP BY."
+        case exp.Rollup() | exp.Cube() | exp.GroupingSets():
+            return "Ask for each level by itself, or for a tree of tables: discreet tree."
+        case exp.Year() | exp.Month() | exp.Week() | exp.Extract():
+            return "Such as DATE_TRUNC('year', day)."
+        case exp.Case() | exp.If():
+            return "Put the condition into WHERE, in a question of its own."
+        case exp.Binary() | exp.Func() if any(part.find(exp.AggFunc) for part in node.iter_expressions()):
+            return _FREE
+        case exp.Div() | exp.IntDiv() | exp.Floor():
+            return "Such as BIN(age, 10)."
+        case exp.Binary() if isinstance(node.left, exp.Literal) or isinstance(node.right, exp.Literal):
+            return "Declare a column computed so in the schema, under [derived]."
+    return ""
