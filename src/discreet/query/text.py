@@ -29,9 +29,8 @@ def read_statement(text: str, field: str = "sql", shown: str | None = None) -> A
             allowed = "one statement, without comments and semicolons"
             raise InputError(field, written, allowed, _left_over(kinds))
         if kinds and kinds[0] not in _BEGINNINGS:  # what the parser does not know it would complain about aloud
-            hint = (
-                "What a question would cost: --plan, or plan() in Python." if tokens[0].text.upper() in _PRICED else ""
-            )
+            priced = tokens[0].text.upper() in ("EXPLAIN", "DESCRIBE")
+            hint = "What a question would cost: --plan, or plan() in Python." if priced else ""
             raise InputError(field, written, "a question that begins with SELECT", hint)
         trees = sqlglot.parse(text, read="duckdb")
     except (errors.SqlglotError, RecursionError) as error:
