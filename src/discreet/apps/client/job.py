@@ -31,6 +31,8 @@ class RemoteJob(Generic[Made]):
     release: str
     kind: Kind
     read: Callable[[str], Made]
+    ended: dict[str, Any] | None = None
+    """What was known of it when it was begun, if it was done then: perhaps by someone else, whose job is not ours."""
 
     @property
     def _path(self) -> str:
@@ -38,6 +40,8 @@ class RemoteJob(Generic[Made]):
 
     def look(self) -> dict[str, Any]:
         """All that is known of it now."""
+        if self.ended is not None:
+            return self.ended
         found: dict[str, Any] = self.line.sent(self._path)
         return found
 

@@ -43,7 +43,9 @@ class RemoteWork(Generic[Made]):
         """Spend and start it in the background there. The same `release` id again is charged once."""
         body = {**self.body, "why": why, "release": uuid.uuid4().hex if release is None else release}
         found = self.curator.line.sent(f"{self.curator.path}/{self.kind}/release", body)
-        return RemoteJob(self.curator.line, self.curator.dataset, str(found["release"]), self.kind, self.read)
+        ended = found if found["state"] == "done" else None
+        name = self.curator.dataset
+        return RemoteJob(self.curator.line, name, str(found["release"]), self.kind, self.read, ended)
 
     def release(self, *, release: str | None = None, why: str = "", wait: float | None = None) -> Made:
         """Spend, and wait until it is made; on a terminal, how far it is meanwhile."""

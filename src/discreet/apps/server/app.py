@@ -16,7 +16,7 @@ from discreet.apps.server.access_log import AccessLog
 from discreet.apps.server.api import routers
 from discreet.apps.server.guard import Guard
 from discreet.apps.server.house import House, MissingError
-from discreet.apps.server.jobs import BusyError
+from discreet.apps.server.jobs import BusyError, public_words
 from discreet.apps.server.told import Json
 from discreet.errors import BudgetError, DiscreetError, InputError, LedgerError, LossError, MissingExtraError, RunError
 from discreet.ledger.budget import Charge
@@ -58,7 +58,7 @@ def application(
 
     @app.exception_handler(DiscreetError)
     async def ours(request: Request, problem: DiscreetError) -> Response:
-        """Our own errors hold nothing private: they speak of the request, the schema and the ledger."""
+        """Our own errors hold nothing private: they speak of the request, the schema and the budget."""
         return Json(problem_to(problem), STATUS.get(type(problem), 400))
 
     @app.exception_handler(RequestValidationError)
@@ -102,7 +102,7 @@ def application(
 
 def problem_to(problem: DiscreetError) -> dict[str, Any]:
     """An error of ours as plain values."""
-    told: dict[str, Any] = {"error": _name(problem), "message": str(problem)}
+    told: dict[str, Any] = {"error": _name(problem), "message": public_words(problem)}
     match problem:
         case InputError():
             told |= {"field": problem.field, "allowed": problem.allowed, "hint": problem.hint}

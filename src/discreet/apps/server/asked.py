@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictStr, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictStr, model_validator
 
-from discreet.apps.cli.options import offer_for
+from discreet.apps.cli.options import key_from, offer_for
+from discreet.apps.server.modest import check_amount, check_key, check_lists, check_sql
 from discreet.curator import Curator
 from discreet.errors import InputError
 from discreet.query.curator import Offer
@@ -16,7 +17,9 @@ __all__ = ["Asked", "Plain", "Spent"]
 
 Text = Annotated[str, Field(max_length=10_000)]
 Amount = Annotated[
-    StrictStr | StrictFloat | None, Field(description="A number, or text such as '1/3' that is read exactly.")
+    StrictStr | StrictFloat | None,
+    Field(description="A number, or text such as '1/3' that is read exactly."),
+    AfterValidator(check_amount),
 ]
 
 
@@ -61,11 +64,16 @@ class Asked(Plain):
             for name in ("epsilon", "rho", "share", "within", "confidence", "noise", "delta", "allotment")
         }
         if self.sql is None and self.query is None:
+            for text in (*(self.by or ()), *([] if self.top is None else [self.top])):
+                check_key(key_from(text, curator.schema), curator.schema)
             return offer_for(curator, self.outputs, self.by, self.where, price, (self.top, self.k))
         if self.outputs or self.by or self.where or self.top or (self.sql and self.query):
             raise InputError("sql", "with other parts of a question", "alone", "SQL says everything by itself.")
-        asked = curator.question(self.query or {}) if self.sql is None else curator.sql(self.sql)
-        return asked.plan(**price)
+        if self.sql is None:
+            check_lists(self.query, "query")
+            return curator.question(self.query or {}).plan(**price)
+        check_sql(self.sql, curator.schema)
+        return curator.sql(self.sql).plan(**price)
 
 
 class Spent(Asked):

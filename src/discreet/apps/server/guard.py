@@ -19,6 +19,9 @@ __all__ = ["HEADERS", "Bucket", "Guard"]
 
 log = logging.getLogger("discreet.server")
 
+_NAMES = 1000
+_WIDE = 200  # bytes of a header that shows a token
+
 Scope = dict[str, Any]
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -85,7 +88,7 @@ class Guard:
     ) -> None:
         self.app, self.body, self.rate, self.burst, self.named, self.alone = app, body, rate, burst, named, alone
         self.strangers = Bucket(rate, burst)
-        self.names: dict[bytes, str] = {}  # of headers that were good once: as many as there are tokens
+        self.names: dict[bytes, str] = {}  # of headers that were good once
         self.buckets: dict[str, Bucket] = {}
         self.lock = threading.Lock()
 
@@ -93,6 +96,26 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        begun = False
+
+        async def dressed(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                own = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(pair for pair in HEADERS if pair[0] not in own)]
+            await send(message)
+
+        try:
+            await self._passed(scope, receive, dressed)
+        except Exception as problem:
+            # What was not foreseen may hold anything: its kind is logged, its text is told to nobody.
+            log.error("%s in %s", type(problem).__name__, template(scope))
+            if not begun:
+                await _plain(send, 500, "something went wrong", "ServerError")
+
+    async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """On to the paths, unless a limit is met."""
         scope["discreet.begun"] = time.monotonic()
         headers = dict(reversed(scope["headers"]))  # of a header sent twice the first counts, here as for the paths
         if not (await self._bucket(scope, headers.get(b"authorization", b""))).take():
@@ -115,23 +138,7 @@ class Guard:
                 return {"type": "http.disconnect"}
             return message
 
-        begun = False
-
-        async def dressed(message: Message) -> None:
-            nonlocal begun
-            if message["type"] == "http.response.start":
-                begun = True
-                own = {name for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(pair for pair in HEADERS if pair[0] not in own)]
-            await send(message)
-
-        try:
-            await self.app(scope, counted, dressed)
-        except Exception as problem:
-            # What was not foreseen may hold anything: its kind is logged, its text is told to nobody.
-            log.error("%s in %s", type(problem).__name__, template(scope))
-            if not begun:
-                await _plain(send, 500, "something went wrong", "ServerError")
+        await self.app(scope, counted, send)
 
     async def _bucket(self, scope: Scope, shown: bytes) -> Bucket:
         shown = b"local" if self.alone else shown
@@ -142,7 +149,7 @@ class Guard:
                 return self.strangers
         scope["discreet.caller"] = name
         with self.lock:
-            if shown:
+            if 0 < len(shown) <= _WIDE and len(self.names) < _NAMES:  # one token can be written in many ways
                 self.names[shown] = name
             return self.buckets.setdefault(name, Bucket(self.rate, self.burst))
 

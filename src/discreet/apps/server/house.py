@@ -104,7 +104,8 @@ class House:
         if _finished(curator, offer.plan, identity):
             kept = self.jobs.find(name, identity)
             if kept is not None and kept.state == "done":
-                return kept
+                # What it made is for everyone; for whom and why is not.
+                return kept if _may_see(kept, caller) else replace(kept, who="", why="")
 
         def work(report: Report) -> None:
             with listening(report):

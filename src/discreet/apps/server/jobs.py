@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.apps.server.alive import Alive
-from discreet.errors import DiscreetError, InputError
+from discreet.errors import DiscreetError, InputError, LedgerError
 
 if TYPE_CHECKING:
     from discreet.apps.server.tokens import Caller
 
-__all__ = ["BusyError", "Job", "Jobs", "Report", "Work"]
+__all__ = ["BusyError", "Job", "Jobs", "Report", "Work", "public_words"]
 
 log = logging.getLogger("discreet.server")
 
@@ -41,12 +41,24 @@ _TABLE = """CREATE TABLE IF NOT EXISTS jobs (
 )"""
 _LOST = "The server was stopped while this ran. Ask again under the same id: it is charged once."
 _WRONG = "something went wrong"
+_BOOKS = (
+    "The ledger cannot be used now. If a charge was being recorded, ask again under the same release id: it is not "
+    "charged twice. The custodian can see more with: discreet ledger verify."
+)
 _PAUSE = 0.3  # seconds between two notes of how far a job is
 _KEPT = 1000  # jobs that have ended, of a dataset
 
 
 class BusyError(DiscreetError):
     """More is waiting than this server takes on. Nothing was spent."""
+
+
+def public_words(problem: DiscreetError) -> str:
+    """What callers are told of an error of ours: its text, but for the ledger's.
+
+    That one repeats what a database said, which may name a host, a user, or a row of the books with its answer.
+    """
+    return _BOOKS if isinstance(problem, LedgerError) else str(problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +137,9 @@ class Jobs:
         owner = self._alive.name
         with self._lock, self._open() as books:
             for old, known, whose in _rows(books, "dataset = ? AND release = ?", dataset, release):
+                if caller.role != "custodian" and old.who != caller.name:
+                    hint = "Nothing was spent. Choose another id."
+                    raise InputError("release", release, "a new id: a job of someone else has this one", hint)
                 if old.over or not self._alive.knows(whose):
                     continue
                 if (known, old.kind) != (digest, kind):
@@ -196,7 +211,7 @@ class Jobs:
             work(report)
             ending = {"state": "done", "stage": "done", "progress": 1.0}
         except DiscreetError as problem:  # our own words, in which nothing is private
-            ending = {"state": "failed", "problem": str(problem), "error": type(problem).__name__}
+            ending = {"state": "failed", "problem": public_words(problem), "error": type(problem).__name__}
         except BaseException as problem:
             # What was not foreseen may hold anything: its kind is logged, its text is told to nobody.
             log.error("%s in a job", type(problem).__name__)

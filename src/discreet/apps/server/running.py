@@ -8,6 +8,7 @@ from typing import Any
 import uvicorn
 
 from discreet.apps.server.house import House
+from discreet.apps.server.patience import Patient
 from discreet.apps.server.serving import Serving
 
 __all__ = ["run"]
@@ -35,6 +36,7 @@ def run(
         "limit_concurrency": busy,
         "server_header": False,
         "proxy_headers": behind_proxy,  # otherwise nobody in front could be trusted about the scheme
+        "http": Patient,
         "ws": "none",
         "lifespan": "off",
         "timeout_graceful_shutdown": 5,

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from discreet.apps.cli.options import key_from
 from discreet.apps.described import synth_planned, train_planned, tree_planned
 from discreet.apps.server.asked import Amount, Plain, Text
+from discreet.apps.server.modest import check_key, check_lists
 from discreet.curator import Curator
 from discreet.errors import InputError
 from discreet.hierarchy.rules import Rules
@@ -224,7 +225,10 @@ class TrainAsked(Wanted):
 
 
 def _key(one: str | dict[str, Any], curator: Curator) -> Key:
-    return key_from(one, curator.schema) if isinstance(one, str) else Key.from_dict(one, curator.schema)
+    if isinstance(one, str):
+        return check_key(key_from(one, curator.schema), curator.schema)
+    check_lists(one, "by")
+    return Key.from_dict(one, curator.schema)
 
 
 def _condition(one: str | dict[str, Any] | None) -> str | Predicate | None:

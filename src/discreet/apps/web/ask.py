@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.accounting.words import readable
 from discreet.apps.server.answering import Desk
+from discreet.apps.server.jobs import public_words
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.asking import MEASURES, Output, Question, groupable, summable
 from discreet.apps.web.form import Form
@@ -58,7 +59,7 @@ def routes(frame: Frame) -> APIRouter:
             groupable=groupable(schema),
             standing=standing,
             currency=chosen.allotment.currency if chosen else "epsilon",
-            problem=problem,
+            problem=None if problem is None else public_words(problem),
             wrong=_control(problem),
             plan=plan,
             **_panel(question, plan, chosen, **more),
@@ -99,7 +100,7 @@ def routes(frame: Frame) -> APIRouter:
         try:
             plan, told = plan_for(dataset, caller, question), ""
         except DiscreetError as problem:
-            plan, told = None, str(problem)
+            plan, told = None, public_words(problem)
         more = _panel(question, plan, chosen)
         values = {"plan": plan, "problem": told, "dataset": dataset, "caller": caller, **more}
         return frame.fragment("panel.html", csrf=frame.csrf(request), **values)

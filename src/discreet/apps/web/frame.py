@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.accounting.words import readable
 from discreet.apps.server.house import House
+from discreet.apps.server.jobs import public_words
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web import form as forms
 from discreet.apps.web import session
@@ -245,7 +246,7 @@ class Page(APIRoute):
         except HTTPException as problem:
             return self.owner.problem(request, problem.status_code, str(problem.detail))
         except DiscreetError as problem:  # ours hold nothing private
-            return self.owner.problem(request, status_of(problem), str(problem))
+            return self.owner.problem(request, status_of(problem), public_words(problem))
 
 
 def status_of(problem: Exception) -> int:

@@ -1,0 +1,109 @@
+"""A plan is free, so none may take long: what would keep the machine busy is refused before it is planned."""
+
+import asyncio
+from datetime import date
+
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet import Budget, Category, Date, Integer, Real, Schema, Text
+
+pytest.importorskip("fastapi")
+pytest.importorskip("httpx")
+from asgi_client import Client
+
+from discreet.apps.server.app import application
+from discreet.apps.server.guard import Guard
+from discreet.apps.server.house import House
+from discreet.apps.server.modest import BINS, check_lists
+from discreet.errors import InputError
+
+SCHEMA = Schema(
+    "people",
+    {
+        "age": Integer(0, 120),
+        "pay": Real(0, 1000),
+        "day": Date(date(1900, 1, 1), date(2100, 1, 1)),
+        "county": Category(["Ash", "Elm"]),
+        "note": Text(),
+    },
+)
+TABLE = pa.table({"age": [1], "pay": [2.0], "day": [date(2000, 1, 1)], "county": ["Ash"], "note": ["x"]})
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path_factory.mktemp("books") / "b.db", budget=Budget(5))
+    return Client(application(House({"people": curator}, None).within(rate=1e6, burst=1e6)))
+
+
+COUNT = {"n": {"of": "count"}}
+FINE = [
+    ("plan", {"by": ["pay/0.01"]}),
+    ("plan", {"by": ["day/1"]}),
+    ("plan", {"by": ["day/day"]}),
+    ("plan", {"top": "pay/0.01"}),
+    ("plan", {"sql": "SELECT BIN(pay, 0.01), COUNT(*) AS n FROM people GROUP BY BIN(pay, 0.01)"}),
+    ("plan", {"query": {"outputs": COUNT, "group_by": [{"column": "pay", "edges": list(range(BINS + 1))}]}}),
+    ("tree/plan", {"levels": ["county"], "by": ["pay/0.01"]}),
+    ("tree/plan", {"levels": ["county"], "by": [{"column": "age", "values": [1] * (BINS + 1)}]}),
+]
+
+
+@pytest.mark.parametrize(("path", "asked"), FINE)
+def test_more_bins_than_anyone_reads_are_refused_before_they_are_made(client, path, asked):
+    found = client.post(f"/api/datasets/people/{path}", json={**asked, "epsilon": "0.1"})
+    assert found.status_code == 422
+    assert f"at most {BINS:,}" in found.json()["message"]
+
+
+def test_a_few_thousand_are_fine(client):
+    asked = {"by": ["pay/1"], "epsilon": "0.1"}
+    assert client.post("/api/datasets/people/plan", json=asked).json()["groups"] == 1000
+    sql = {"sql": "SELECT BIN(pay, 1), COUNT(*) AS n FROM people GROUP BY BIN(pay, 1)", "epsilon": "0.1"}
+    assert client.post("/api/datasets/people/plan", json=sql).json()["groups"] == 1000
+    for by in ("day/year", "county", "age/10", "age"):
+        assert client.post("/api/datasets/people/plan", json={"by": [by], "epsilon": "0.1"}).status_code == 200
+
+
+def test_lists_are_looked_for_everywhere():
+    check_lists({"a": [{"b": [0] * BINS}]}, "query")
+    with pytest.raises(InputError, match="at most 10,000"):
+        check_lists({"a": [{"b": [0] * (BINS + 1)}]}, "query")
+
+
+@pytest.mark.parametrize("amount", ["1e19", "1e400", "-1e400", "9" * 5000, 1e300, "1e999999999"])
+@pytest.mark.parametrize("name", ["epsilon", "rho", "share", "within", "delta"])
+def test_numbers_that_mean_nothing_are_refused_and_break_nothing(client, name, amount):
+    found = client.post("/api/datasets/people/plan", json={"outputs": ["count"], "epsilon": 1, name: amount})
+    assert found.status_code == 422, found.text
+    assert name in found.json()["message"]
+
+
+def test_a_model_of_such_numbers_too(client):
+    pytest.importorskip("jax")
+    asked = {"target": "county", "examples": 100, "steps": 1, "lot": 10, "epsilon": 1}
+    found = client.post("/api/datasets/people/train/plan", json={**asked, "bound": "1e400"})
+    assert found.status_code == 422
+    assert found.json()["field"] == "bound"
+
+
+def test_a_token_that_is_written_in_many_ways_takes_no_room():
+    async def app(scope, receive, send):
+        pass
+
+    guard = Guard(app, body=10, rate=1e9, burst=1e9, named=lambda scope: "ann")
+
+    async def asked(shown):
+        await guard({"type": "http", "method": "GET", "headers": [(b"authorization", shown)]}, None, None)
+
+    async def many():
+        for place in range(1500):
+            await asked(b"Bearer " + b" " * (place % 150) + b"%d" % place)
+        await asked(b"Bearer " + b" " * 60_000 + b"x")
+
+    asyncio.run(many())
+    assert len(guard.names) <= 1000
+    assert sum(map(len, guard.names)) < 200_000
+    assert list(guard.buckets) == ["ann"]  # however it is written, it has one rate
