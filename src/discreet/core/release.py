@@ -38,6 +38,8 @@ class Release:
     digest: str
     remaining: str = ""
     query: Mapping[str, Any] = field(default_factory=dict)
+    replayed: bool = field(default=False, compare=False)
+    """Whether it was on the books already: then `cost` was paid before, and nothing was spent this time."""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), []))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,8 @@ class TreeRelease:
     method: str
     measured: Measured
     _published: Estimate | None
+    replayed: bool = field(default=False, compare=False)
+    """Whether it was on the books already: then `cost` was paid before, and nothing was spent this time."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
@@ -67,6 +69,7 @@ class TreeRelease:
             method="none" if found is None else found["method"],
             measured=measured,
             _published=None if found is None else published_from(found, measured.tree),
+            replayed=answer.replayed,
         )
 
     @property
@@ -203,4 +206,5 @@ class TreeRelease:
             mechanism=self.mechanism,
             digest=self.digest,
             remaining=self.remaining,
+            replayed=self.replayed,
         )

@@ -182,6 +182,7 @@ def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
             digest=answer.digest,
             remaining=left,
             query=asked.get("batch", {}).get(name, {}) if name else asked,
+            replayed=answer.replayed,
         )
     return found
 

@@ -22,7 +22,7 @@ def fitting(source: Source, schema: Schema, names: Iterable[str]) -> None:
     for name in sorted(names):
         if name not in stored:
             hint = "Remove it from the schema, or name the column as it is in the data."
-            raise InputError(f"columns.{name}", "declared", "a column the data has", hint)
+            raise InputError("columns", name, "a column the data has", hint)
         if reason := problem(schema.columns[name], ibis.dtype(stored[name]), tries=source.tries):
             raise InputError(f"columns.{name}", stored[name], reason)
 

@@ -52,7 +52,7 @@ class Join:
         stored = set(other.columns)
         for column in (person, *self.columns):
             if column not in stored:
-                raise InputError(f"joins.{name}.columns.{column}", "declared", "a column the joined table has")
+                raise InputError(f"joins.{name}.columns", column, "a column the joined table has")
         clash = set(self.columns) & set(table.columns)
         if clash:
             raise InputError(f"joins.{name}.columns", min(clash), "names the first table does not have itself")

@@ -47,9 +47,7 @@ class Lookup:
             raise InputError("lookup.key", key, "a column whose values are there and differ", "Each key once.")
         for name in columns:
             if name not in read or name == key:
-                raise InputError(
-                    f"lookup.columns.{name}", "declared", "another column of the public table than its key"
-                )
+                raise InputError("lookup.columns", name, "another column of the public table than its key")
         object.__setattr__(self, "key", key)
         object.__setattr__(self, "table", read)
         object.__setattr__(self, "columns", dict(columns))

@@ -8,20 +8,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from discreet.core.release import Release
+from discreet.core.release import Release, percent
 from discreet.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from discreet.hierarchy.released import TreeRelease
 
 __all__ = [
     "AsJson",
     "fit_to_draw",
     "fit_to_write",
+    "paid",
     "plain",
     "say",
     "show_bars",
@@ -98,11 +102,17 @@ def show_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *
     console().print(table)
 
 
+def paid(release: Release | TreeRelease) -> str:
+    """What a release cost, and whether that was now; what is left."""
+    cost = f"Cost: {release.cost}" + (", paid before: nothing was spent now" if release.replayed else "")
+    return f"{cost}. Left: {release.remaining}."
+
+
 def show_release(release: Release) -> None:
     """A release with its intervals, its cost and what is left."""
     head = [*release.keys, *release.outputs]
     show_table("", head, release.cells(), numbers=len(release.outputs))
-    say(f"{release.confidence:.0%} intervals, each by itself. Cost: {release.cost}. Left: {release.remaining}.")
+    say(f"{percent(release.confidence)} intervals, each by itself. {paid(release)}")
     say(f"Release {release.id}")
 
 

@@ -30,7 +30,7 @@ from discreet.apps.cli.options import (
     curator_at,
     key_from,
 )
-from discreet.apps.cli.output import AsJson, fit_to_write, say, show_json, show_table
+from discreet.apps.cli.output import AsJson, fit_to_write, paid, say, show_json, show_table
 from discreet.apps.described import tree_planned, tree_released
 from discreet.core.progress import listening
 from discreet.core.release import number, percent
@@ -231,7 +231,7 @@ def _deliver(answer: TreeRelease, out: Path | None, kind: str, map_file: Path | 
     show_table("", ["level", "regions", "sum", "half-width (mean)"], rows, numbers=3)
     for note in answer.notes:
         say(note)
-    say(f"{percent(answer.confidence)} intervals, each by itself. Cost: {answer.cost}. Left: {answer.remaining}.")
+    say(f"{percent(answer.confidence)} intervals, each by itself. {paid(answer)}")
     for path in written:
         say(f"Wrote {path}")
     say(f"Release {answer.id}")

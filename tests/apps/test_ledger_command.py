@@ -1,0 +1,69 @@
+"""What `discreet ledger` and `discreet releases` say of charges, and of what is read again for free."""
+
+import contextlib
+import io
+import shutil
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from discreet.apps.cli import main
+
+SHIPPED = Path(str(files("discreet.apps.demo")))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name in ("DISCREET_LEDGER", "DISCREET_SCHEMA", "DISCREET_WHO"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("people.csv", "discreet.toml"):
+        shutil.copy(SHIPPED / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words, code=0):
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        patch.setattr(sys, "stdin", io.StringIO())
+        with pytest.raises(SystemExit) as ended:
+            main(list(words))
+    assert (ended.value.code or 0) == code, said.getvalue()
+    return said.getvalue()
+
+
+ASKED = ("ask", "people.csv", "count", "--epsilon", "0.4", "--id", "first", "--yes")
+
+
+def test_one_charge_is_one_charge(folder):
+    run("plan", "people.csv", "count", "--epsilon", "0.4")
+    assert "1 record, 0 charges: every" in run("ledger", "verify")
+    run(*ASKED)
+    assert "3 records, 1 charge: every" in run("ledger", "verify")
+
+
+def test_a_release_read_again_says_that_it_was_paid_before(folder):
+    assert "Cost: epsilon = 0.4. Left: epsilon = 0.6." in run(*ASKED)
+    again = "Cost: epsilon = 0.4, paid before: nothing was spent now. Left: epsilon = 0.6."
+    assert again in run(*ASKED)
+    assert again in run("releases", "show", "first")
+
+
+def test_a_tree_read_again_says_so_too(folder):
+    words = ("tree", "release", "people.csv", "--levels", "county", "--epsilon", "0.1", "--id", "regions", "--yes")
+    assert "paid before" not in run(*words)
+    assert "paid before: nothing was spent now" in run(*words)
+    assert "paid before: nothing was spent now" in run("tree", "show", "regions")
+
+
+def test_intervals_that_are_not_quite_sure_are_not_called_sure(folder):
+    assert "99.9% intervals" in run(*ASKED, "--confidence", "0.999")
+
+
+def test_a_column_that_the_data_lacks_is_named(folder):
+    text = Path("discreet.toml").read_text()
+    Path("discreet.toml").write_text(text.replace("[columns.hours]", "[columns.hourz]"))
+    told = run("ask", "people.csv", "sum(hourz)", "--epsilon", "0.1", "--yes", code=2)
+    assert "columns = 'hourz' is not allowed: a column the data has" in told
