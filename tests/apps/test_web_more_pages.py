@@ -360,6 +360,11 @@ def test_what_was_interrupted_goes_on_under_the_same_id_and_is_charged_once(hous
     assert spent(house) == Fraction(1, 2)
     (record,) = [one for one in house.curators["people"].ledger.records("people") if one.kind == "charge"]
     assert (record.who, record.why) == ("ann", "for <b>us</b>")
+    # What someone else asked for under that id is not what is gone on with; nor what no version reads.
+    for value in (["bob", "tree", {"levels": ["county"], "epsilon": "1"}], ["ann", "tree", {"moons": 1}]):
+        Kept(house.jobs.path).keep("wanted", "people", address.rpartition("/")[2], value)
+        again.get("/d/people/jobs")
+        assert again.post(f"{address}/again", {}).status_code == 404
     # Asked for by a program, it is not known here what it was.
     with sqlite3.connect(house.jobs.path) as books:
         books.execute("DELETE FROM kept")

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.accounting.words import readable
+from discreet.apps.server.jobs import BusyError
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame, status_of
@@ -20,10 +21,13 @@ from discreet.apps.web.job_priced import job_priced
 from discreet.apps.web.kept import Kept
 from discreet.apps.web.priced import Priced, confirmed
 from discreet.apps.web.wish import Wish
-from discreet.errors import DiscreetError, InputError
+from discreet.errors import BudgetError, DiscreetError, InputError, LossError, MissingExtraError
 from discreet.ledger.account import Standing
 
-__all__ = ["JobForm"]
+__all__ = ["TOLD", "JobForm"]
+
+TOLD = (InputError, LossError, BudgetError, BusyError, MissingExtraError)
+"""What is said beside a form. Others, such as what a database says, are for the frame to word."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class JobForm:
                 wish = wish.with_texts(**{"way": part.currency, part.currency: amount, "allotment": part.name})
         try:
             return self.shown(request, dataset, caller, wish, plan=self.plan(dataset, caller, wish)[0])
-        except DiscreetError as problem:
+        except TOLD as problem:
             return self.shown(request, dataset, caller, wish, problem if asked else None)
 
     def plan(self, dataset: str, caller: Caller, wish: Wish) -> tuple[Priced, dict[str, Any]]:
@@ -106,7 +110,7 @@ class JobForm:
             wish = self.kind.read(form)
             try:
                 plan = self.plan(dataset, caller, wish)[0]
-            except DiscreetError as problem:
+            except TOLD as problem:
                 return self.shown(request, dataset, caller, wish, problem, status=status_of(problem))
             return self.shown(request, dataset, caller, wish, plan=plan)
 
@@ -117,7 +121,7 @@ class JobForm:
             plan, told = None, ""
             try:
                 plan = self.plan(dataset, caller, wish)[0]
-            except DiscreetError as problem:
+            except TOLD as problem:
                 told = str(problem)
             panel = self._panel(wish, plan, _chosen(self._payable(dataset, caller), wish))
             values = {"problem": told, "dataset": dataset, "caller": caller, "place": self.place, **panel}
@@ -134,13 +138,14 @@ class JobForm:
                     raise InputError("plan", "another one", "the plan that was shown", hint)
                 confirmed(form.text("confirm"), plan.amount)
                 asked = wish.asked({**body, "release": identity, "why": why})
-                self.kept.keep("wanted", dataset, identity, [asked.kind, asked.model_dump(exclude_none=True)])
                 house.begin(dataset, asked, caller)
-            except DiscreetError as problem:
+            except TOLD as problem:
                 if plan is None:
                     return self.shown(request, dataset, caller, wish, problem, status=status_of(problem))
                 told: dict[str, Any] = {"identity": identity, "why": why, "unconfirmed": str(problem)}
                 return self.shown(request, dataset, caller, wish, plan=plan, status=status_of(problem), **told)
+            # After the job has begun: until then an id may be someone else's.
+            self.kept.keep("wanted", dataset, identity, [caller.name, asked.kind, asked.model_dump(exclude_none=True)])
             return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(identity, safe='')}", 303)
 
         pages.post(place)(price)

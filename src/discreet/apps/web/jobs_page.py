@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, HTTPException
+from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -46,6 +47,16 @@ def routes(frame: Frame) -> APIRouter:
             return None
         return house.curator(dataset, caller).model_release(release)
 
+    def wanted(dataset: str, job: Job) -> Wanted | None:
+        """What a job was asked for, if it was asked for on these pages by the one whose job it is."""
+        found = kept.find("wanted", dataset, job.release)
+        if found is None or found[0][0] != job.who or found[0][1] != job.kind:
+            return None
+        try:
+            return _MODELS[job.kind].model_validate(found[0][2])
+        except ValidationError:  # put down by another version
+            return None
+
     def result(dataset: str, job: Job) -> str:
         """Where the result is; "" if it is on the page of the job, or there is none."""
         place = _PLACES.get(job.kind)
@@ -70,7 +81,7 @@ def routes(frame: Frame) -> APIRouter:
                 raise HTTPException(404, "There is no job of yours of this id.") from None
             job = None  # trained on the command line
         spent = house.curator(dataset, caller).ledger.find(release)
-        again = job is not None and job.state == "interrupted" and kept.find("wanted", dataset, release) is not None
+        again = job is not None and job.state == "interrupted" and wanted(dataset, job) is not None
         return frame.page(
             request,
             "job.html",
@@ -87,12 +98,11 @@ def routes(frame: Frame) -> APIRouter:
     @pages.post("/d/{dataset}/jobs/{release}/again")
     def again(dataset: str, release: str, caller: Caller = may_spend, form: Form = sent) -> Response:
         """Go on with what was interrupted, under the same id and so under the same charge."""
-        house.job(dataset, release, caller)
-        found = kept.find("wanted", dataset, release)
-        if found is None:
+        asked = wanted(dataset, house.job(dataset, release, caller))
+        if asked is None:
             raise HTTPException(404, "What this job was asked for is not kept here. Nothing was spent.")
-        kind, body = found[0]
-        house.begin(dataset, _MODELS[kind].model_validate(body), caller)
+        house.begin(dataset, asked, caller)
+        kept.keep("wanted", dataset, release, [caller.name, asked.kind, asked.model_dump(exclude_none=True)])
         return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(release, safe='')}", 303)
 
     @pages.get("/d/{dataset}/jobs/{release}/{name}")

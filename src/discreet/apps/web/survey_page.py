@@ -55,8 +55,10 @@ def routes(frame: Frame) -> APIRouter:
                 status = status_of(problem)
             try:
                 values["found"] = _found(chosen)
-            except DiscreetError as problem:  # reports of another survey, or a store that is away
+            except InputError as problem:  # reports of another survey
                 values["away"] = str(problem)
+            except DiscreetError:  # what a database says is not for everyone
+                values["away"] = "The reports cannot be read now."
         every = list(surveys.values())
         return frame.page(request, "surveys.html", caller, status, every=every, chosen=chosen, texts=texts, **values)
 
