@@ -1,5 +1,7 @@
-"""Completion as shells ask for it: through environment variables, in a process of its own."""
+"""Completion as shells ask for it: through environment variables; and by a real one, in processes of their own."""
 
+import contextlib
+import io
 import os
 import shutil
 import subprocess
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from discreet.apps.cli import main
 from discreet.hierarchy.methods import METHODS as TREES
 from discreet.synth.methods import METHODS as ROWS
 
@@ -17,25 +20,28 @@ PROGRAM = Path(sys.executable).parent / "discreet"
 COLUMNS = {"age", "sex", "schooling", "sector", "hours", "pay", "county"}
 
 
-def asked(folder, **variables):
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("DISCREET_", "_DISCREET"))}
-    done = subprocess.run(
-        [PROGRAM, *variables.pop("words", [])],
-        cwd=folder,
-        env={**kept, "HOME": str(folder), **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr
-    return done
+def asked(folder, *words, **variables):
+    """What the program says in a folder that is also its home, with these variables of ours and no others."""
+    told = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", [str(PROGRAM), *words])
+        patch.setattr(sys.modules["__main__"], "__package__", None, raising=False)  # run by its name, not by python -m
+        for name in [name for name in os.environ if name.startswith(("DISCREET_", "_DISCREET"))]:
+            patch.delenv(name)
+        for name, value in {"HOME": str(folder), **variables}.items():
+            patch.setenv(name, value)
+        with contextlib.redirect_stdout(told), pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == 0, told.getvalue()
+    return told.getvalue()
 
 
 def bash(folder, line):
     """What bash would offer for the last word of a line."""
     words = line.split(" ")
     found = asked(folder, _DISCREET_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(len(words) - 1))
-    return set(found.stdout.split())
+    return set(found.split())
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +49,7 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("shell")
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(SHIPPED / name, made / name)
-    ask = ["ask", "people.csv", "count", "--epsilon", "0.1", "--id", "everyone", "--yes"]
-    assert asked(made, words=ask).returncode == 0
+    asked(made, "ask", "people.csv", "count", "--epsilon", "0.1", "--id", "everyone", "--yes")
     return made
 
 
@@ -70,9 +75,9 @@ def test_bash_is_offered_commands_options_and_values(folder, line, offered):
 
 def test_zsh_and_fish_are_offered_the_same(folder):
     zsh = asked(folder, _DISCREET_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS="discreet plan people.csv --top ")
-    assert all(f'"{name}"' in zsh.stdout for name in COLUMNS)
+    assert all(f'"{name}"' in zsh for name in COLUMNS)
     fish = {"_TYPER_COMPLETE_ARGS": "discreet plan people.csv --top ", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    assert set(asked(folder, _DISCREET_COMPLETE="complete_fish", **fish).stdout.split()) == COLUMNS
+    assert set(asked(folder, _DISCREET_COMPLETE="complete_fish", **fish).split()) == COLUMNS
 
 
 def test_tab_complains_of_nothing_and_makes_nothing(tmp_path):
@@ -93,11 +98,9 @@ def test_tab_complains_of_nothing_and_makes_nothing(tmp_path):
 )
 def test_completion_is_installed_for_each_shell(tmp_path, shell, file):
     named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    done = asked(tmp_path, words=["--install-completion", shell], **named)
-    assert done.returncode == 0, done.stderr
+    asked(tmp_path, "--install-completion", shell, **named)
     assert f"complete_{shell}" in (tmp_path / file).read_text()
-    shown = asked(tmp_path, words=["--show-completion", shell], **named)
-    assert f"complete_{shell}" in shown.stdout
+    assert f"complete_{shell}" in asked(tmp_path, "--show-completion", shell, **named)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
