@@ -113,6 +113,61 @@ def test_files_are_written_on_request(folder):
     assert [row["sex"] for row in rows] == ["female", "male"]
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "begins with the names"),
+        ("a,b,\n1,2,3\n", "number 3 of 3 has none"),
+        ("a,b,A\n1,2,3\n", "'a' and 'A' do not"),
+    ],
+)
+def test_init_says_what_is_wrong_with_a_header(tmp_path, text, says):
+    (tmp_path / "odd.csv").write_text(text)
+    assert says in run("init", "odd.csv", cwd=tmp_path, code=2).stderr
+    assert not (tmp_path / "discreet.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"a;b;c\n1;2;3\n", "divided by commas"),
+        ("navn,\u00e5r\n".encode("latin-1"), "not UTF-8"),
+        (b"1,2.5,3\n4,5,6\n", "every name is a number"),
+    ],
+)
+def test_init_doubts_a_header_that_is_hardly_one(tmp_path, data, says):
+    (tmp_path / "odd.csv").write_bytes(data)
+    assert says in run("init", "odd.csv", cwd=tmp_path).stdout
+
+
+def test_odd_names_of_columns_go_through(tmp_path):
+    (tmp_path / "my file.csv").write_text('"pay, in \u20ac",\u00c5lder\n3,4\n', "utf-8")
+    told = run("init", "my file.csv", "--out", "odd.toml", cwd=tmp_path).stdout
+    assert "2 columns" in told
+    assert "discreet plan 'my file.csv' count --epsilon 0.1 --schema odd.toml" in told
+    written = (tmp_path / "odd.toml").read_text("utf-8")
+    assert '[columns."pay, in \u20ac"]' in written
+    filled = written.replace('type = "?"', 'type = "real"\nlower = 0\nupper = 9').replace(
+        'epsilon = "?"', "epsilon = 1"
+    )
+    (tmp_path / "odd.toml").write_text(filled, "utf-8")
+    asked = (
+        "plan",
+        "my file.csv",
+        "mean(pay, in \u20ac)",
+        "median(\u00c5lder)",
+        "--epsilon",
+        "0.1",
+        "--schema",
+        "odd.toml",
+    )
+    plan = run(*asked, cwd=tmp_path).stdout
+    assert "mean_pay_in: " in plan
+    assert "median_\u00c5lder: " in plan
+    (tmp_path / "odd.toml").write_text(filled.replace("\u00c5lder", "Alder"), "utf-8")
+    assert "a column the data has: 'pay, in \u20ac', '\u00c5lder'" in run(*asked, cwd=tmp_path, code=2).stderr
+
+
 def test_init_writes_a_schema_from_names_alone(tmp_path):
     (tmp_path / "secret.csv").write_text("name,age\nCANARY,42\n")
     run("init", "secret.csv", cwd=tmp_path)

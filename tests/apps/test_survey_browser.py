@@ -278,14 +278,28 @@ def test_a_browser_that_cannot_remember_says_so(browser, site, visit):
     context.close()
 
 
-def test_what_is_refused_is_said_and_not_tried_again(visit, site):
+def test_what_is_refused_is_said_and_may_be_tried_again_as_it_is(visit, site):
     page = visit(**OTHER)
     answer(page)
     page.get_by_role("button", name="Randomise my answers").click()
-    page.route("**/report", lambda route: route.fulfill(status=400, body='{"error":"refused"}'))
+    page.get_by_role("heading", name="What will be sent").wait_for()
+    kept = memory(page)
+    page.route("**/report", lambda route: route.fulfill(status=403, body='{"error":"refused"}'))
     page.get_by_role("button", name="Send this").click()
     said(page, "does not take this report")
-    assert page.get_by_role("button", name="Send this").is_disabled()
+    page.reload()  # by itself the page does not try again, nor ask anew
+    said(page, "does not take this report")
+    assert page.locator("input").count() == 0
+    again = page.get_by_role("button", name="Try the same report again")
+    again.click()
+    said(page, "does not take this report")
+    assert site.kept() == []
+    page.unroute("**/report")
+    again.click()
+    said(page, "Sent. Thank you.")
+    assert site.kept() == [(kept["token"], kept["answers"])]
+    bodies = [request.post_data for request in visit.asked if request.method == "POST"]
+    assert len(bodies) == 3 and len(set(bodies)) == 1
 
 
 # --- chance

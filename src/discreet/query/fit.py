@@ -22,7 +22,8 @@ def fitting(source: Source, schema: Schema, names: Iterable[str]) -> None:
     for name in sorted(names):
         if name not in stored:
             hint = "Remove it from the schema, or name the column as it is in the data."
-            raise InputError("columns", name, "a column the data has", hint)
+            has = ", ".join(repr(column) for column in stored)
+            raise InputError("columns", name, f"a column the data has: {has}", hint)
         if reason := problem(schema.columns[name], ibis.dtype(stored[name]), tries=source.tries):
             raise InputError(f"columns.{name}", stored[name], reason)
 

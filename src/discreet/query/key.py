@@ -114,7 +114,7 @@ class Key:
         if self.values is not None:
             return Key(self.column, values=_values(self.column, column, self.values))
         if isinstance(column, (Real, Date)):
-            hint = f'Use bins("{self.column}", ...), so that the groups are known beforehand.'
+            hint = f'Use bins("{self.column}", ...), or --by "{self.column}/WIDTH" in a shell: groups must be known.'
             raise InputError("group_by", self.column, "a category, a boolean, an integer, or bins", hint)
         if isinstance(column, Text):
             hint = f'Use discover("{self.column}") and a delta: values that enough units share are then found.'

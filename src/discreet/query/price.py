@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.accounting.calibrate import epsilon_within, rho_within
+from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError
@@ -16,6 +17,8 @@ from discreet.mechanisms import Gaussian, Laplace
 __all__ = ["Price"]
 
 Noise = Laplace | Gaussian
+
+_LARGEST = 10**100  # far beyond any use, and within what a float can show
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Price:
         amount = as_written(value, way)
         if amount <= 0:
             raise InputError(way, value, "more than zero")
+        if amount > _LARGEST:
+            raise InputError(way, value, "less than 1e100")
         if way == "share" and amount > 1:
             raise InputError("share", value, "at most 1 (the whole allotment)")
         if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
@@ -81,7 +86,8 @@ class Price:
             more = "Narrow the bounds, or lower the limits on groups and rows of the unit."
             too_small = amount < moved.l1
             allowed = f"{'larger' if too_small else 'smaller'}: noise of this scale is not made ({problem.allowed})"
-            raise InputError(self.way, float(self.amount), allowed, more if too_small else "") from None
+            said = readable(self.amount, direction="near")
+            raise InputError(self.way, said, allowed, more if too_small else "") from None
 
     def part(self, share: Fraction) -> Price:
         """A part of this price, said in the same way."""

@@ -32,13 +32,18 @@ epsilon = "?"
 
 def skeleton(source: Source, name: str) -> str:
     """The text of a `discreet.toml` for the columns of a source."""
-    parts = [_HEAD.format(name=json.dumps(name))]
+    parts = [_HEAD.format(name=_quoted(name))]
     parts.extend(_column(column, kind) for column, kind in source.columns().items())
     return "\n".join(parts)
 
 
+def _quoted(text: str) -> str:
+    """A TOML string. TOML wants one character more escaped than JSON does."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def _column(name: str, kind: str) -> str:
-    bare = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
+    bare = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
     kind = kind.removeprefix("!").lower()
     lines = [f"[columns.{bare}]"]
     if kind.startswith(("int", "uint")):

@@ -199,8 +199,7 @@ def _read_csv(backend: Any, files: list[str]) -> Any:
     names = headers[0]
     if any(header != names for header in headers):
         raise InputError("source", f"{len(files)} files", "files with the same header line")
-    if not names or "" in names or len({name.lower() for name in names}) < len(names):
-        raise InputError("source", names, "a header line with names that differ")
+    _told_apart(names, files[0])
     return backend.read_csv(
         files,
         columns=dict.fromkeys(names, "VARCHAR"),
@@ -212,6 +211,20 @@ def _read_csv(backend: Any, files: list[str]) -> Any:
         strict_mode=False,
         ignore_errors=True,
     )
+
+
+def _told_apart(names: list[str], file: str) -> None:
+    """Refuse a header whose columns cannot be told apart, by the name or the place of the first that cannot."""
+    if not names:
+        raise InputError("source", file, "a file that begins with the names of its columns", "Its first line is empty.")
+    seen: dict[str, str] = {}
+    for place, name in enumerate(names, 1):
+        if not name:
+            hint = "A comma at the end of the line makes a column without a name."
+            raise InputError("source", file, f"a name for every column: number {place} of {len(names)} has none", hint)
+        if (other := seen.setdefault(name.lower(), name)) is not name:
+            hint = "Upper and lower case are not told apart."
+            raise InputError("source", file, f"names that differ: {other!r} and {name!r} do not", hint)
 
 
 def _header(name: str, delimiter: str) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +31,16 @@ from discreet.apps.cli.options import (
     curator_at,
     offer_for,
 )
-from discreet.apps.cli.output import AsJson, fit_to_draw, fit_to_write, say, show_json, show_release, working
+from discreet.apps.cli.output import (
+    AsJson,
+    confirm_spending,
+    fit_to_draw,
+    fit_to_write,
+    say,
+    show_json,
+    show_release,
+    working,
+)
 from discreet.errors import InputError
 from discreet.query.curator import Offer
 from discreet.query.plan import Expectation
@@ -52,14 +63,31 @@ def init(
     name: Annotated[str | None, typer.Option(help="Name of the dataset; the file's name by default.")] = None,
     table: Table = None,
 ) -> None:
-    """Write a schema to fill in, from column names and declared types; no value is looked at."""
+    """Write a schema to fill in. It is made of column names and declared types; no value is looked at."""
     if out.exists():
         raise InputError("--out", str(out), "a file that does not exist yet", "Nothing was written.")
     source = source_of(data, table)
+    names = list(source.columns())
     text = skeleton(source, name or table or Path(data).stem)
-    out.write_text(text, encoding="utf-8")
-    say(f"Wrote {out}: {text.count('[columns.')} columns. Fill in every '?', then:")
-    say(f"discreet plan {data} count --epsilon 0.1")
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise InputError("--out", str(out), f"a file that can be written ({problem.strerror})") from None
+    say(f"Wrote {out}: {len(names)} column{'s' * (len(names) != 1)}. Fill in every '?', then:")
+    named = "" if out == Path("discreet.toml") else f" --schema {shlex.quote(str(out))}"
+    say(f"discreet plan {shlex.quote(data)} count --epsilon 0.1{named}")
+    for warning in _odd(names):
+        say(f"Look at the header: {warning}")
+
+
+def _odd(names: list[str]) -> Iterator[str]:
+    """What a header looks like when the file is not what its ending says."""
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        yield f"one column, {names[0]!r}. Values are divided by commas in .csv files and by tabs in .tsv files."
+    if any("\ufffd" in name for name in names):
+        yield "it is not UTF-8. Lines that are not are left out of every answer: save the file as UTF-8 first."
+    if names and all(re.fullmatch(r"[-+]?\d+([.,]\d+)?", name) for name in names):
+        yield "every name is a number. The first line must hold the names of the columns."
 
 
 def plan(
@@ -117,7 +145,7 @@ def ask(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask, after showing the price; the answer comes with intervals and goes on the record."""
+    """Ask, after showing the price. The answer comes with intervals and goes on the record."""
     price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
     more = {**price, "noise": noise, "delta": delta, "allotment": allotment}
     offer = offer_for(curator_at(data, schema, ledger, table), outputs, by, where, more, (top, k))
@@ -164,7 +192,7 @@ def _answer(
     fit_to_write(csv, "--csv")
     fit_to_draw(plot)
     if not yes:
-        _confirm(offer)
+        confirm_spending(offer)
     with working("Counting in the engine..."):
         answer = offer.release(release=release, why=why)
     if csv is not None:
@@ -175,13 +203,6 @@ def _answer(
         show_json(answer.to_dict())
     else:
         show_release(answer)
-
-
-def _confirm(offer: Offer) -> None:
-    typer.echo(str(offer), err=True)
-    if not sys.stdin.isatty():
-        raise InputError("--yes", "absent", "given where nobody can be asked", "Nothing was spent.")
-    typer.confirm("Spend it?", abort=True, err=True)
 
 
 def describe(offer: Offer) -> dict[str, object]:

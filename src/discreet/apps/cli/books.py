@@ -21,7 +21,8 @@ Dataset = Annotated[str | None, typer.Option(help="Only this dataset.", autocomp
 def books(place: str) -> Ledger:
     """The ledger, which must exist: reading must not make an empty one."""
     if "://" not in place and not Path(place).exists():
-        raise InputError("--ledger", place, "an existing ledger (discreet.db beside the data, unless named)")
+        hint = "It is made by the first plan, question or server; another is named with --ledger or DISCREET_LEDGER."
+        raise InputError("--ledger", place, "an existing ledger (discreet.db beside the data, unless named)", hint)
     return Ledger.open(place)
 
 

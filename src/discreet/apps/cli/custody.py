@@ -225,7 +225,8 @@ def _confirm(lines: Iterable[str], question: str) -> None:
     for line in lines:
         typer.echo(line, err=True)
     if not sys.stdin.isatty():
-        raise InputError("--yes", "absent", "given where nobody can be asked", "Nothing was changed.")
+        hint = "Add --yes to agree beforehand. Nothing was changed."
+        raise InputError("--yes", "absent", "given where nobody can be asked", hint)
     typer.confirm(question, abort=True, err=True)
 
 

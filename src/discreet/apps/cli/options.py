@@ -131,7 +131,7 @@ def _outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
         if match["of"] == "quantile":
             name, _, share = (column or "").rpartition(",")
             asked = quantile(name.strip(), share.strip())
-            found[match["name"] or f"{quantile_name(asked.q)}_{asked.column}"] = asked
+            found[match["name"] or _plain(f"{quantile_name(asked.q)}_{asked.column}")] = asked
             continue
         if match["of"] not in _COMPUTED:
             raise InputError("outputs", text, "one of " + ", ".join(_COMPUTED) + ", such as count or 'mean(pay)'")
@@ -139,10 +139,15 @@ def _outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
         before, _, bounds = (column or "").rpartition(",")
         if bounds.strip() == PRIVATE:
             column, entry["bounds"] = before.strip(), PRIVATE
-        name = match["name"] or (match["of"] if column is None else f"{match['of']}_{column}")
+        name = match["name"] or (match["of"] if column is None else _plain(f"{match['of']}_{column}"))
         entry |= {"column": column} if column else {}
         found[name] = output_from(entry)
     return found
+
+
+def _plain(name: str) -> str:
+    """A name for an output of a column that has any name: 'mean_pay, in €' is mean_pay_in."""
+    return re.sub(r"\W+", "_", name).strip("_")
 
 
 def key_from(text: str, schema: Schema) -> Key:

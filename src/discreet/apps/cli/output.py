@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsJson",
+    "confirm_spending",
     "fit_to_draw",
     "fit_to_write",
     "paid",
@@ -55,6 +57,15 @@ def console() -> Console:
 def say(text: str = "") -> None:
     """A line for people."""
     console().print(plain(text), markup=False)
+
+
+def confirm_spending(offer: object) -> None:
+    """Show a plan and wait for a yes; where nobody can be asked, refuse and name the option that says it."""
+    typer.echo(str(offer), err=True)
+    if not sys.stdin.isatty():
+        hint = "Add --yes to agree to the price beforehand. Nothing was spent."
+        raise InputError("--yes", "absent", "given where nobody can be asked", hint)
+    typer.confirm("Spend it?", abort=True, err=True)
 
 
 @contextmanager

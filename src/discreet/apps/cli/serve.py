@@ -75,6 +75,7 @@ def serve(
         surveys=tuple(survey or ()),
         origin=origin,
         access_log=access_log,
+        behind_proxy=behind_proxy,
         rate=rate,
         seconds=seconds,
         pace=pace,
@@ -87,7 +88,7 @@ def serve(
     say(f"Serving {', '.join(house.curators)} on {way}://{shown}:{port}/{alone}")
     for one in house.surveys.values():
         say(f"Survey for anyone at {way}://{shown}:{port}{one.path}")
-    run(asked, house, host, port, certificate=certificate, key=key, behind_proxy=behind_proxy, busy=busy)
+    run(asked, house, host, port, certificate=certificate, key=key, busy=busy)
 
 
 def _check_reach(host: str, tokens: Path, *, tls: bool, behind_proxy: bool) -> None:
@@ -110,7 +111,12 @@ def create(
     name: Annotated[str, typer.Argument(help="Whose it is; the ledger will say so.")],
     role: Annotated[str, typer.Option(help="custodian, analyst or viewer.")] = "analyst",
     allotment: Annotated[str | None, typer.Option(help="The only allotment it may spend from.")] = None,
-    ledger: LedgerPlace = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            envvar="DISCREET_LEDGER", help="A ledger that must have the allotment: a path or postgresql://..."
+        ),
+    ] = None,
     tokens: Store = TOKENS,
     as_json: AsJson = False,
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +27,7 @@ from discreet.apps.cli.options import (
     Where,
     curator_at,
 )
-from discreet.apps.cli.output import AsJson, say, show_json
+from discreet.apps.cli.output import AsJson, confirm_spending, say, show_json
 from discreet.apps.cli.synth_report import report
 from discreet.apps.described import synth_planned, synth_released
 from discreet.core.progress import listening
@@ -145,10 +144,7 @@ def run(
     price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "allotment": allotment}
     offer = _offer((data, schema, ledger, table), asked, price)
     if not yes:
-        typer.echo(str(offer), err=True)
-        if not sys.stdin.isatty():
-            raise InputError("--yes", "absent", "given where nobody can be asked", "Nothing was spent.")
-        typer.confirm("Spend it?", abort=True, err=True)
+        confirm_spending(offer)
     with _progress():
         answer = offer.release(release=identity, why=why)
     _deliver(answer, out, as_json)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,7 @@ from discreet.apps.cli.ask import ReleaseId, Why, Yes
 from discreet.apps.cli.completing import columns, offered, releases
 from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.options import Allotment, Data, LedgerPlace, SchemaFile, Share, Table, Where, curator_at
-from discreet.apps.cli.output import AsJson, say, show_json
+from discreet.apps.cli.output import AsJson, confirm_spending, say, show_json
 from discreet.apps.cli.train_progress import training
 from discreet.apps.described import model_released, train_planned
 from discreet.errors import InputError, MissingExtraError
@@ -151,10 +150,7 @@ def run(
         raise InputError("--id", "absent", "given with --checkpoint", hint)
     offer = _offer(dict(locals()))
     if not yes:
-        typer.echo(str(offer), err=True)
-        if not sys.stdin.isatty():
-            raise InputError("--yes", "absent", "given where nobody can be asked", "Nothing was spent.")
-        typer.confirm("Spend it?", abort=True, err=True)
+        confirm_spending(offer)
     with training(offer.plan):
         answer = offer.release(release=identity, why=why)
     _deliver(answer, out, as_json)

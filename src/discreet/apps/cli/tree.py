@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,7 +29,7 @@ from discreet.apps.cli.options import (
     curator_at,
     key_from,
 )
-from discreet.apps.cli.output import AsJson, fit_to_write, paid, say, show_json, show_table
+from discreet.apps.cli.output import AsJson, confirm_spending, fit_to_write, paid, say, show_json, show_table
 from discreet.apps.described import tree_planned, tree_released
 from discreet.core.progress import listening
 from discreet.core.release import number, percent
@@ -152,10 +151,7 @@ def release(
     how = {**price, "method": method, "split": split, "allotment": allotment}
     offer = _offer((data, schema, ledger, table), {**question, "sizes": sizes, "largest": largest}, how)
     if not yes:
-        typer.echo(str(offer), err=True)
-        if not sys.stdin.isatty():
-            raise InputError("--yes", "absent", "given where nobody can be asked", "Nothing was spent.")
-        typer.confirm("Spend it?", abort=True, err=True)
+        confirm_spending(offer)
     with _progress():
         answer = offer.release(release=identity, why=why)
     _deliver(answer, out, kind, map_file, as_json)

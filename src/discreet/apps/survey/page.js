@@ -112,13 +112,13 @@ function told(state) {
   at("lead").textContent = sent
     ? "Chance decided this once. It is all that has been sent; your true answers were never kept."
     : "Chance has decided. Your true answers have been forgotten; only this is left, and only this will be sent.";
-  at("send").textContent = sent ? "Send the same report again" : "Send this";
-  at("send").disabled = state === "refused";
+  at("send").textContent = sent ? "Send the same report again" : state === "refused" ? "Try the same report again" : "Send this";
+  at("send").disabled = false; // whatever became of it, the same report may be sent again, and reveals nothing more
   at("status").textContent = {
     made: "",
     waiting: "Not sent yet: the server cannot be reached. This device keeps the report and sends it when it can. You may close the page and come back.",
     sent: "Sent. Thank you. Sending it again would change nothing.",
-    refused: "The server does not take this report. The survey may have changed or ended.",
+    refused: "Not sent: the server does not take this report. The survey may have changed or ended, or its server is not set up well: tell whoever runs it. This device keeps the report, and you may try again.",
   }[state];
 }
 
