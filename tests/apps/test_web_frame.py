@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import threading
 
 import pyarrow as pa
 import pytest
@@ -259,3 +260,45 @@ def test_sessions_that_are_over_are_forgotten(house, monkeypatch):
     with sqlite3.connect(house.tokens.path) as books:
         assert books.execute("SELECT COUNT(*) FROM sessions").fetchone() == (1,)
     books.close()
+
+
+def test_one_token_has_only_so_many_sessions(house, monkeypatch):
+    monkeypatch.setattr(session, "_MOST", 3)
+    sessions = session.Sessions(house.tokens)
+    ann, bob = (house.tokens.create(name, "analyst") for name in ("ann", "bob"))
+    other = sessions.begin(bob)
+    secrets = [sessions.begin(ann) for _ in range(5)]
+    assert [sessions.caller(one) is not None for one in secrets] == [False, False, True, True, True]
+    assert sessions.caller(other).name == "bob"
+
+
+def test_behind_a_proxy_cookies_are_for_tls_whatever_name_it_asks_by(house):
+    """Proxies often ask for 127.0.0.1 and say nothing of the scheme."""
+    token = house.tokens.create("ann", "analyst")
+    cookie = Visitor(application(house, https=True), "http://127.0.0.1").sign_in(token).headers["set-cookie"]
+    assert cookie.startswith("__Host-discreet-session=")
+    assert "Secure" in cookie
+
+
+@pytest.mark.parametrize("path", ["/d/people/", "/login/", "/api/datasets/"])
+def test_nobody_is_sent_to_where_the_host_header_says(house, path):
+    found = Visitor(served(house), "http://evil.example").get(path)
+    assert "evil.example" not in found.headers.get("location", "")
+    assert found.status_code == 404
+
+
+def test_pages_after_a_refusal_are_made_aside(house, monkeypatch):
+    """What takes long does not hold up the requests of others."""
+    ann = signed(house)
+    seen = []
+
+    def chosen(standing, question):
+        seen.append(threading.current_thread() is threading.main_thread())
+        return standing[0]
+
+    ann.get("/d/people/ask")
+    monkeypatch.setattr("discreet.apps.web.ask._chosen", chosen)
+    assert ann.post("/d/people/ask/release", {**ASK, "digest": "another"}).status_code == 422
+    assert ann.post("/d/people/ask/release", {**ASK, "epsilon": "nothing"}).status_code == 422
+    assert len(seen) == 2
+    assert not any(seen)

@@ -37,12 +37,17 @@ _PLAIN = {404: "there is nothing here", 405: "not by this method"}
 
 
 def application(
-    house: House, *, pages: bool = True, log: Callable[[str], None] | None = None, origin: str | None = None
+    house: House,
+    *,
+    pages: bool = True,
+    log: Callable[[str], None] | None = None,
+    origin: str | None = None,
+    https: bool = False,
 ) -> FastAPI:
     """The web application of a house, for uvicorn or any ASGI server.
 
     `log` is given a line for every request (`access_log`); `origin` is the address people see, for surveys behind a
-    proxy that changes the Host header.
+    proxy that changes the Host header. `https`: a proxy in front ends TLS, so cookies are for TLS alone.
     """
     app = FastAPI(
         title="discreet",
@@ -51,6 +56,7 @@ def application(
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        redirect_slashes=False,  # it would send to wherever the Host header says
         generate_unique_id_function=_named,
     )
     for one in routers(house):
@@ -97,7 +103,19 @@ def application(
         from discreet.apps.server.surveys import Surveys
 
         app.add_middleware(Surveys, surveys=house.surveys, origin=origin)
+    if https:
+        app.add_middleware(_Https)
     return app
+
+
+class _Https:
+    """ASGI middleware: what arrives came over TLS, to the proxy in front."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        await self.app({**scope, "scheme": "https"} if scope["type"] == "http" else scope, receive, send)
 
 
 def problem_to(problem: DiscreetError) -> dict[str, Any]:

@@ -22,7 +22,6 @@ def run(
     *,
     certificate: Path | None = None,
     key: Path | None = None,
-    behind_proxy: bool = False,
     busy: int = 128,
 ) -> None:
     """Serve until stopped. With several workers each opens what `asked` names; the ledger keeps them together."""
@@ -35,7 +34,7 @@ def run(
         "log_level": "warning",
         "limit_concurrency": busy,
         "server_header": False,
-        "proxy_headers": behind_proxy,  # otherwise nobody in front could be trusted about the scheme
+        "proxy_headers": False,  # whoever is in front, nothing of what they say is needed: see `Serving.behind_proxy`
         "http": Patient,
         "ws": "none",
         "lifespan": "off",

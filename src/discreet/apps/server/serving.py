@@ -37,6 +37,8 @@ class Serving:
     surveys: tuple[str, ...] = ()
     origin: str | None = None
     access_log: str | None = None
+    behind_proxy: bool = False
+    """TLS ends at a proxy in front: browsers speak https, whatever arrives here."""
     rate: float = Limits().rate
     seconds: float = Limits().seconds
     pace: float = Limits().pace
@@ -73,7 +75,8 @@ class Serving:
         from discreet.apps.server.app import application
 
         log = None if self.access_log is None else writer(self.access_log)
-        return application(self.house() if house is None else house, log=log, origin=self.origin)
+        house = self.house() if house is None else house
+        return application(house, log=log, origin=self.origin, https=self.behind_proxy)
 
     @contextmanager
     def told(self) -> Iterator[None]:

@@ -112,7 +112,7 @@ def application(
     latest = _Latest(survey, reports)
     page, digest = render(survey), survey.digest
     longest = 4096 + survey.longest
-    app = FastAPI(title="survey", docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(title="survey", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
 
     def refused(status: int) -> Response:
         return JSONResponse({"error": "refused"}, status)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -113,7 +115,7 @@ def routes(frame: Frame) -> APIRouter:
             asked = question.asked(identity, why)
             plan = await anyio.to_thread.run_sync(plan_for, dataset, caller, question)
         except DiscreetError as problem:
-            return shown(request, dataset, caller, question, problem, status=status_of(problem))
+            return await _aside(shown, request, dataset, caller, question, problem, status=status_of(problem))
         try:
             if form.text("digest") != plan.digest:
                 raise InputError(
@@ -122,14 +124,19 @@ def routes(frame: Frame) -> APIRouter:
             confirmed(form.text("confirm"), plan.amount)
             found = await desk.answer(dataset, asked, caller, request.scope.get("discreet.begun"))
         except BudgetError as refusal:
-            return _refused(frame, request, dataset, caller, question, refusal)
+            return await _aside(_refused, frame, request, dataset, caller, question, refusal)
         except InputError as problem:
             kept: dict[str, Any] = {"identity": identity, "why": why, "unconfirmed": str(problem)}
-            return shown(request, dataset, caller, question, plan=plan, status=422, **kept)
+            return await _aside(shown, request, dataset, caller, question, plan=plan, status=422, **kept)
         place = quote(str(found.get("id", identity)), safe="")
         return RedirectResponse(f"/d/{quote(dataset, safe='')}/releases/{place}?new=1", 303)
 
     return pages
+
+
+async def _aside(page: Callable[..., HTMLResponse], *values: Any, **more: Any) -> HTMLResponse:
+    """A page made in a thread of its own: pricing takes a while, and others are not to wait for it."""
+    return await anyio.to_thread.run_sync(functools.partial(page, *values, **more))
 
 
 def _panel(

@@ -19,6 +19,8 @@ __all__ = ["HOURS", "Sessions", "fresh", "mark", "wellformed"]
 HOURS = 8
 """How long a session lasts. After that the token is asked for again."""
 
+_MOST = 100  # of one token; when there are more, the oldest end
+
 _TABLE = """CREATE TABLE IF NOT EXISTS sessions (
     hash BLOB PRIMARY KEY, token TEXT NOT NULL, ends REAL NOT NULL
 )"""
@@ -54,6 +56,11 @@ class Sessions:
         with self._open() as books:
             books.execute("DELETE FROM sessions WHERE ends < ?", (now,))
             books.execute("INSERT INTO sessions VALUES (?, ?, ?)", (_hashed(secret), identity, now + HOURS * 3600))
+            books.execute(
+                "DELETE FROM sessions WHERE token = ? AND rowid NOT IN "
+                "(SELECT rowid FROM sessions WHERE token = ? ORDER BY ends DESC, rowid DESC LIMIT ?)",
+                (identity, identity, _MOST),
+            )
         return secret
 
     def caller(self, secret: str) -> Caller | None:
