@@ -29,6 +29,7 @@ NOT_RUN = {
     "train card": "needs a model",
     "train predict": "needs a model",
 }
+COMMAND = get_command(app)
 LINES = [(name, line) for name, lines in EXAMPLES.items() for line in lines]
 
 MECHANISM = """
@@ -52,7 +53,7 @@ def parsed(line):
     """The command of a line, and its parameters as read; nothing is run."""
     words = shlex.split(line)
     assert words[0] == "discreet"
-    command, words = get_command(app), words[1:]
+    command, words = COMMAND, words[1:]
     while hasattr(command, "commands") and words and words[0] in command.commands:
         command, words = command.commands[words[0]], words[1:]
     return command.make_context("discreet", list(words)).params if not hasattr(command, "commands") else {}
@@ -78,7 +79,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_every_command_has_an_example_and_every_example_a_command():
-    assert set(EXAMPLES) - {""} == set(leaves(get_command(app)))
+    assert set(EXAMPLES) - {""} == set(leaves(COMMAND))
 
 
 @pytest.mark.parametrize(("name", "line"), LINES, ids=[line for _, line in LINES])

@@ -1,8 +1,8 @@
 """How the demonstration ends: with an offer to go on in a browser, which never waits where nobody can answer."""
 
+import io
 import os
 import pty
-import subprocess
 import sys
 
 import pytest
@@ -11,25 +11,27 @@ from discreet.apps.cli import demo
 from discreet.errors import MissingExtraError
 
 
-def run(**how):
-    environment = {name: value for name, value in os.environ.items() if name != "CI"}
-    command = [sys.executable, "-m", "discreet", "demo"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, **how)
+class Terminal(io.StringIO):
+    """What is typed, or shown, on a terminal."""
+
+    def isatty(self):
+        return True
 
 
-def test_where_nobody_can_answer_the_command_is_named():
+def test_where_nobody_can_answer_the_command_is_named(monkeypatch, capsys):
     pytest.importorskip("fastapi")
-    done = run(stdin=subprocess.DEVNULL)
-    assert done.returncode == 0
-    assert done.stdout.rstrip().endswith("The same in a browser: discreet demo --serve")
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    demo.demo()
+    assert capsys.readouterr().out.rstrip().endswith("The same in a browser: discreet demo --serve")
 
 
-def told_on_a_terminal(answer, **more):
+def told_on_a_terminal(answer):
     """What a terminal shows when the demonstration runs in it and `answer` is typed at the end."""
     pid, terminal = pty.fork()
     if pid == 0:
         kept = {name: value for name, value in os.environ.items() if name != "CI"}
-        os.execve(sys.executable, [sys.executable, "-m", "discreet", "demo"], {**kept, **more})
+        os.execve(sys.executable, [sys.executable, "-m", "discreet", "demo"], kept)
     shown = b""
     try:
         while True:
@@ -57,11 +59,19 @@ def test_on_a_terminal_it_asks_and_no_is_no():
     assert "Open http" not in shown
 
 
-def test_on_a_terminal_of_a_build_it_asks_nothing():
+def test_on_a_terminal_of_a_build_it_asks_nothing(monkeypatch):
     pytest.importorskip("fastapi")
-    shown = told_on_a_terminal(b"", CI="true")
-    assert "The same in a browser: discreet demo --serve" in shown
-    assert "[y/N]" not in shown
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    monkeypatch.setattr(sys, "stdout", shown)
+    monkeypatch.delenv("CI", raising=False)
+    assert demo._wanted()
+    assert "[y/N]" in shown.getvalue()
+    shown.truncate(0)
+    monkeypatch.setenv("CI", "true")
+    assert not demo._wanted()
+    assert "The same in a browser: discreet demo --serve" in shown.getvalue()
+    assert "[y/N]" not in shown.getvalue()
 
 
 def test_without_the_extra_the_command_to_install_it_is_named(monkeypatch, capsys):
