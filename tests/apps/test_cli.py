@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -207,6 +208,20 @@ def test_bad_input_is_refused_and_named_before_anything_is_spent(folder, words, 
     assert says in done.stderr
     if (folder / "discreet.db").exists():
         assert json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"] == []
+
+
+@pytest.mark.parametrize("command", [("serve", "people.csv"), ("survey", "serve", "survey.toml")])
+def test_a_port_that_is_taken_is_named_and_not_taken_for_a_refusal_of_the_budget(folder, command):
+    pytest.importorskip("fastapi")
+    pytest.importorskip("uvicorn")
+    run("survey", "new", cwd=folder)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        done = run(*command, "--port", port, cwd=folder, code=2)
+    assert f"--port = {port} is not allowed: a port of 127.0.0.1 that is free" in done.stderr
+    assert done.stdout == ""
+    there = run(*command, "--host", "192.0.2.1", *(["--expose"] if "survey" in command else []), cwd=folder, code=2)
+    assert "--host = '192.0.2.1' is not allowed" in there.stderr
 
 
 def test_errors_are_json_when_json_was_asked_for(folder):

@@ -54,6 +54,22 @@ def test_a_plan_is_free_and_a_release_spends_once(house):
     assert ann.get("/api/datasets/people").json()["allotments"][0]["exact"]["spent"] == "1/2"
 
 
+@pytest.mark.parametrize(
+    ("sent", "field", "says"),
+    [
+        ({"content": b"{", "headers": {"content-type": "application/json"}}, "", "body: JSON cannot be read from it"),
+        ({"content": b'{"epsilon": "1"}'}, "", "content-type: application/json"),
+        ({"json": {**ASK, "epsilonn": 1}}, "epsilonn", "epsilonn: there is no such field here"),
+        ({"json": {**ASK, "epsilon": "1e400"}}, "epsilon", "epsilon: a number must be at most 1e18"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_answered_in_words(house, sent, field, says):
+    told = client(house, "analyst").post("/api/datasets/people/plan", **sent)
+    assert told.status_code == 422
+    assert told.json()["field"] == field
+    assert says in told.json()["message"]
+
+
 def test_sql_and_accuracy_are_understood_too(house):
     ann = client(house, "analyst")
     asked = {"sql": "SELECT county, COUNT(*) AS n FROM people GROUP BY county", "within": 25, "allotment": "team"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
+import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +15,7 @@ from discreet.apps.cli.options import LedgerPlace, SchemaFile
 from discreet.apps.cli.output import AsJson, say, show_json, show_table
 from discreet.errors import InputError, MissingExtraError
 
-__all__ = ["serve", "token_app"]
+__all__ = ["free_to_listen", "serve", "token_app"]
 
 token_app = typer.Typer(no_args_is_help=True, help="Tokens of a server: create, list, revoke.")
 
@@ -57,10 +59,12 @@ def serve(
 ) -> None:
     """Serve curators over HTTP. Other machines are served with tokens and TLS only."""
     try:
+        import jinja2  # noqa: F401  (of the pages)
+
         from discreet.apps.server.running import run
         from discreet.apps.server.serving import Serving
-    except ImportError:
-        raise MissingExtraError("server", "fastapi") from None
+    except ImportError as missing:
+        raise MissingExtraError("server", (missing.name or "fastapi").partition(".")[0]) from None
     if (certificate is None) != (key is None):
         raise InputError("--certificate", str(certificate), "given together with --key")
     _check_reach(host, tokens, tls=certificate is not None, behind_proxy=behind_proxy)
@@ -81,6 +85,7 @@ def serve(
         pace=pace,
         workers=workers,
     )
+    free_to_listen(host, port)
     house = asked.house()
     way = "https" if certificate else "http"
     shown = f"[{host}]" if ":" in host else host
@@ -89,6 +94,25 @@ def serve(
     for one in house.surveys.values():
         say(f"Survey for anyone at {way}://{shown}:{port}{one.path}")
     run(asked, house, host, port, certificate=certificate, key=key, busy=busy)
+
+
+def free_to_listen(host: str, port: int) -> None:
+    """Refuse an address that cannot be listened on, before anything is opened or promised."""
+    try:
+        where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except OSError:
+        raise InputError("--host", host, "an address of this machine, such as 127.0.0.1") from None
+    with socket.socket(*where[:3]) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(where[4])
+        except OSError as problem:
+            if problem.errno == errno.EADDRINUSE:
+                hint = "Another server, perhaps an earlier one of yours, is there. End it, or give another --port."
+                raise InputError("--port", port, f"a port of {host} that is free", hint) from None
+            if problem.errno == errno.EACCES:
+                raise InputError("--port", port, "a port that you may listen on, such as one above 1023") from None
+            raise InputError("--host", host, f"an address of this machine ({problem.strerror})") from None
 
 
 def _check_reach(host: str, tokens: Path, *, tls: bool, behind_proxy: bool) -> None:

@@ -10,12 +10,15 @@ import typer
 
 from discreet.apps.cli.options import Confidence
 from discreet.apps.cli.output import AsJson, say, show_json, show_table, working
+from discreet.apps.cli.serve import free_to_listen
 from discreet.errors import InputError
 from discreet.local.questionnaire.questionnaire import Questionnaire
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Surveys that randomise on the respondent's device: new, plan, serve.")
+app = typer.Typer(
+    no_args_is_help=True, help="Surveys that randomise on the respondent's device: new, plan, serve, estimate, export."
+)
 
 File = Annotated[Path, typer.Argument(help="The survey, a TOML file.")]
 Kept = Annotated[str, typer.Argument(help="Reports: a .db file or postgresql://..., or a .parquet or .csv export.")]
@@ -79,6 +82,7 @@ def serve(
         raise InputError("--host", host, "an address of this machine only, such as 127.0.0.1", hint)
     if origin is not None and (not origin.startswith(("https://", "http://")) or origin.count("/") != 2):
         raise InputError("--origin", origin, "a scheme and a host, such as https://survey.example.org")
+    free_to_listen(host, port)
     reports = open_reports(db, survey.digest)
     try:
         web = application(survey, reports, origin=origin, show_results=results)

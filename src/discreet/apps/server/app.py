@@ -17,7 +17,7 @@ from discreet.apps.server.api import routers
 from discreet.apps.server.guard import Guard
 from discreet.apps.server.house import House, MissingError
 from discreet.apps.server.jobs import BusyError, public_words
-from discreet.apps.server.told import Json
+from discreet.apps.server.told import Json, malformed
 from discreet.errors import BudgetError, DiscreetError, InputError, LedgerError, LossError, MissingExtraError, RunError
 from discreet.ledger.budget import Charge
 
@@ -68,10 +68,10 @@ def application(
         return Json(problem_to(problem), STATUS.get(type(problem), 400))
 
     @app.exception_handler(RequestValidationError)
-    async def malformed(request: Request, problem: RequestValidationError) -> Response:
-        fields = [".".join(str(part) for part in one["loc"][1:]) for one in problem.errors()]
-        told = [f"{name or 'body'}: {one['msg']}" for name, one in zip(fields, problem.errors(), strict=True)]
-        return Json({"error": "InputError", "message": "; ".join(told), "field": fields[0] if fields else ""}, 422)
+    async def unread(request: Request, problem: RequestValidationError) -> Response:
+        found = [malformed(one) for one in problem.errors()]
+        told = "; ".join(f"{field or 'body'}: {reason}" for field, reason in found)
+        return Json({"error": "InputError", "message": told, "field": found[0][0] if found else ""}, 422)
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, problem: HTTPException) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi.responses import JSONResponse
@@ -24,7 +25,22 @@ __all__ = [
     "VerifyTold",
     "WireTold",
     "answers",
+    "malformed",
 ]
+
+
+_MALFORMED = {
+    "json_invalid": "JSON cannot be read from it",
+    "model_attributes_type": "a JSON object, sent with content-type: application/json",
+    "extra_forbidden": "there is no such field here",
+}
+
+
+def malformed(error: Mapping[str, Any]) -> tuple[str, str]:
+    """The field that pydantic refuses, and why, in words for whoever sent it."""
+    kind = error["type"]
+    field = "" if kind == "json_invalid" else ".".join(str(part) for part in error["loc"] if part != "body")
+    return field, _MALFORMED.get(kind) or str(error["msg"]).removeprefix("Value error, ")
 
 
 class Json(JSONResponse):

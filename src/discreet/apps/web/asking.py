@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from discreet.apps.server.asked import Spent
+from discreet.apps.server.told import malformed
 from discreet.apps.web.form import Form
 from discreet.errors import InputError
 from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
@@ -125,8 +126,8 @@ class Question:
             return Spent.model_validate({**question, **price, **more})
         except ValidationError as problem:
             first = problem.errors()[0]
-            name = ".".join(str(part) for part in first["loc"])
-            raise InputError(name, first.get("input"), str(first["msg"])) from None
+            name, reason = malformed(first)
+            raise InputError(name, first.get("input"), reason) from None
 
     def fields(self) -> list[tuple[str, str]]:
         """Names and texts from which `read` makes the same question again."""

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from discreet.accounting.words import readable
+from discreet.apps.server.told import malformed
 from discreet.apps.server.wanted import SynthAsked, TreeAsked, Wanted
 from discreet.apps.web.form import Form
 from discreet.core.exact import as_written
@@ -94,8 +95,8 @@ class Wish(ABC):
             return self.model.model_validate({name: value for name, value in sent.items() if value is not None})
         except ValidationError as problem:
             first = problem.errors()[0]
-            name = ".".join(str(part) for part in first["loc"])
-            raise InputError(name, first.get("input"), str(first["msg"])) from None
+            name, reason = malformed(first)
+            raise InputError(name, first.get("input"), reason) from None
 
     def _planned(self, sent: Mapping[str, Any], curator: Curator) -> Any:
         return self.asked(sent).offer(curator)
