@@ -70,7 +70,7 @@ class Guest:
         self.context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **settings})
         self.context.route("**/*", self._routed)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(120_000)  # the machine may be busy
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
 

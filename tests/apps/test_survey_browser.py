@@ -74,7 +74,7 @@ def visit(browser, site):
             context = browser.new_context(**{**PHONE, **settings})
             contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(120_000)  # the machine may be busy
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: asked.append(request))
@@ -103,7 +103,7 @@ def answer(page, pills="Yes", fruit="Pear"):
 def said(page, text):
     from playwright.sync_api import expect
 
-    expect(page.get_by_role("status")).to_contain_text(text)
+    expect(page.get_by_role("status")).to_contain_text(text, timeout=120_000)
 
 
 def memory(page):
