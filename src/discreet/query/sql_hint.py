@@ -11,7 +11,8 @@ __all__ = ["AGGREGATES", "SHAPE", "instead", "only", "place", "refuse"]
 SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
 AGGREGATES = "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV, MEDIAN, QUANTILE_CONT"
 
-# By the name that the parser gives to a part of a statement.
+_LEVELS = "Ask for each level by itself, or for a tree of tables: discreet tree."
+# By the name that the parser gives to a part of a statement; older ones have levels of groups among them.
 _PARTS = {
     "distinct": "GROUP BY gives every group once; COUNT(DISTINCT person) counts people.",
     "offset": "Take the whole table and cut it yourself: that is free.",
@@ -19,6 +20,9 @@ _PARTS = {
     "db": "Leave out the schema: the table has one name here.",
     "on": "Write USING (key) for a public table that is declared in [lookups].",
     "all": "Name the columns to group by.",
+    "rollup": _LEVELS,
+    "cube": _LEVELS,
+    "grouping_sets": _LEVELS,
     "qualify": "Filter the released table with HAVING, or yourself.",
     "sample": "Ask of all rows: sampling saves no budget here.",
     "fetch": "Write LIMIT.",
@@ -64,7 +68,7 @@ def instead(node: Any) -> str:
         case exp.Window():
             return "There are no windows over rows: use GROUP BY."
         case exp.Rollup() | exp.Cube() | exp.GroupingSets():
-            return "Ask for each level by itself, or for a tree of tables: discreet tree."
+            return _LEVELS
         case exp.Year() | exp.Month() | exp.Week() | exp.Extract():
             return "Such as DATE_TRUNC('year', day)."
         case exp.Case() | exp.If():
