@@ -299,7 +299,8 @@ def test_what_is_refused_is_said_and_may_be_tried_again_as_it_is(visit, site):
     said(page, "Sent. Thank you.")
     assert site.kept() == [(kept["token"], kept["answers"])]
     bodies = [request.post_data for request in visit.asked if request.method == "POST"]
-    assert len(bodies) == 3 and len(set(bodies)) == 1
+    assert len(bodies) == 3
+    assert len(set(bodies)) == 1
 
 
 # --- chance
