@@ -149,7 +149,7 @@ class Reader:
                 del sys.modules[name]
         for window in self.windows:
             window.terminate()
-            window.communicate(timeout=30)
+            window.communicate(timeout=120)
 
     def _shell(self) -> dict[str, str]:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -178,7 +178,7 @@ class Reader:
                 stderr=subprocess.STDOUT,
                 encoding="utf-8",
                 check=False,
-                timeout=120,
+                timeout=600,
             )
             said, self.code = run.stdout, run.returncode
         return said, self.code
