@@ -31,7 +31,7 @@ class Desk:
 
     Guarantee: what a caller sees of a run that was charged is its answer, or words that do not depend on the data; and
     either leaves at a whole multiple of `limits.pace` seconds after it was asked, or at the deadline. How many
-    multiples may depend on the data: docs/proofs/server.md.
+    multiples may depend on the data, and the books have the answer as soon as it is there: docs/proofs/server.md.
     """
 
     def __init__(self, house: House) -> None:

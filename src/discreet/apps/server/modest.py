@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from fractions import Fraction
 from typing import Any
 
 from discreet.core.exact import as_written
@@ -29,8 +29,7 @@ def check_key(key: Key, schema: Schema) -> Key:
     how, size = key.edges
     if not isinstance(column, (Integer, Real, Date)) or (how == "every" and size != "day"):
         return key
-    wide: Any = column.upper - column.lower
-    span = as_written(wide.days if isinstance(column.lower, date) else wide, "bins")
+    span = Fraction((column.upper - column.lower).days) if isinstance(column, Date) else column.upper - column.lower
     step = as_written(1 if how == "every" else size, "bins.width")
     if step > 0 and span / step > BINS:
         raise InputError(f"bins.{how}", size, f"at most {BINS:,} bins over HTTP", "Nothing was spent.")
