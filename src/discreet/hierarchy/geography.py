@@ -36,7 +36,11 @@ def hierarchy_from(
     if len(set(names)) != len(names):
         raise InputError("levels", names, "each level once")
     leaf = names[-1] if column is None else column
-    schema.column(leaf, "levels" if column is None else "column")
+    if column is None and leaf not in schema.columns:
+        hint = "Rows are put into regions by it. Where the data call it otherwise, name it: column= (--column)."
+        declared = ", ".join(sorted(schema.columns))
+        raise InputError("levels", leaf, f"for the last level a declared column: {declared}", hint)
+    schema.column(leaf, "column")
     if isinstance(levels, Mapping):
         codes = _declared(leaf, schema) if geography is None else _leaf_codes(geography, leaf, names[-1])
         return Hierarchy.from_prefixes(codes, levels), leaf
@@ -51,10 +55,10 @@ def hierarchy_from(
 
 
 def _declared(name: str, schema: Schema) -> tuple[str, ...]:
-    column = schema.column(name, "levels")
+    column = schema.columns.get(name)
     if not isinstance(column, Category):
-        hint = "Give a public table of regions: geography='regions.csv'."
-        raise InputError("levels", name, "a category, whose values are declared", hint)
+        hint = "Give a public table of regions: geography='regions.csv' (--geography in a shell)."
+        raise InputError("levels", name, "a declared category, where there is no geography", hint)
     return column.values
 
 

@@ -10,7 +10,7 @@ from discreet.core.exact import Number
 from discreet.errors import InputError
 from discreet.hierarchy.count import Counted, Sizes
 from discreet.hierarchy.geography import hierarchy_from
-from discreet.hierarchy.methods import method_named
+from discreet.hierarchy.methods import METHODS, method_named
 from discreet.hierarchy.offer import TreeOffer
 from discreet.hierarchy.plan import plan_tree
 from discreet.hierarchy.rules import Rules
@@ -66,6 +66,8 @@ class TreeQuestion:
         part = self.curator.allotment(allotment)
         chain = self.counted.chain
         chosen = (_ordered(self.counted.cells) if chain else "bayes") if method == "auto" else method
+        if method != "auto" and method not in METHODS:
+            raise InputError("method", method, "auto or one of " + ", ".join(METHODS))
         method_named(chosen, chain=chain)
         kind = price.kind(part)
         totals = 0 if self.counted.sizes is not None else None

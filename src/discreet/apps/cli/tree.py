@@ -15,7 +15,6 @@ from discreet.apps.cli.completing import columns, offered, releases
 from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.options import (
     Allotment,
-    By,
     Confidence,
     Data,
     Epsilon,
@@ -53,6 +52,14 @@ Column = Annotated[
     str | None,
     typer.Option(help="Column with the code of the leaf region; the last level by default.", autocompletion=columns),
 ]
+Cells = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        help="In each region by COLUMN, COLUMN/WIDTH, COLUMN/month or COLUMN/0,18,65,100; repeat for more.",
+        autocompletion=columns,
+    ),
+]
 Geography = Annotated[
     Path | None, typer.Option(help="Public CSV or Parquet file of regions, one row for each leaf region.")
 ]
@@ -81,7 +88,7 @@ MapFile = Annotated[Path | None, typer.Option("--map", help="Also write a map wi
 def plan(
     data: Data,
     levels: Levels,
-    by: By = None,
+    by: Cells = None,
     column: Column = None,
     geography: Geography = None,
     where: Where = None,
@@ -115,7 +122,7 @@ def plan(
 def release(
     data: Data,
     levels: Levels,
-    by: By = None,
+    by: Cells = None,
     column: Column = None,
     geography: Geography = None,
     where: Where = None,
