@@ -1,5 +1,6 @@
 """The ledger: what it refuses, what it says, and what stays exact. The store laws are in tests/laws."""
 
+import os
 import sys
 from fractions import Fraction
 
@@ -208,6 +209,18 @@ def test_postgres_may_be_anchored_in_a_file_too(tmp_path):
     spend(ledger, Pure(0.1), "s")
     assert ledger.verify().ok
     Ledger.open(place, anchor=tmp_path / "second.head").note("r", "seen", who="bob")  # adopted, not refused
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_a_new_ledger_is_for_its_owner(tmp_path):
+    ledger = Ledger.open(tmp_path / "books.db")
+    ledger.create("visits", Budget(epsilon=1), who="ann")
+    made = [path for path in tmp_path.iterdir() if path.name in ("books.db", "books.db-wal", "books.db-shm")]
+    assert made
+    assert all(path.stat().st_mode & 0o077 == 0 for path in made)
+    (tmp_path / "books.db").chmod(0o660)  # shared on purpose: it stays so
+    Ledger.open(tmp_path / "books.db").create("others", Budget(epsilon=1), who="ann")
+    assert (tmp_path / "books.db").stat().st_mode & 0o777 == 0o660
 
 
 def test_the_environment_may_name_the_anchor_of_postgres(tmp_path, monkeypatch):

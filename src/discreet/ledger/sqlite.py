@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,8 @@ class SqliteStore:
         return f"SqliteStore({self.path.name!r})"
 
     def _prepare(self) -> None:
+        with suppress(OSError):  # answers, names and reasons are for its owner until they say otherwise
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = self._connect()
         try:
             (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -148,8 +150,8 @@ def _translated() -> Iterator[None]:
         ) from None
     except sqlite3.DatabaseError as error:
         raise LedgerError(
-            f"The ledger file is damaged or refuses the change (SQLite: {error}). Restore it together with its .head "
-            "file, and run `discreet ledger verify`."
+            f"The ledger file is damaged or refuses the change (SQLite: {error}). Restore it from a backup, leave "
+            "its .head file as it is, and run `discreet ledger verify`."
         ) from None
 
 
