@@ -21,7 +21,9 @@ from discreet.query.explain import price_text
 
 __all__ = ["Place", "books", "ledger_app", "releases_app"]
 
-ledger_app = typer.Typer(no_args_is_help=True, help="Budgets and charges: show, verify, export, raise, move.")
+ledger_app = typer.Typer(
+    no_args_is_help=True, help="Budgets and charges: show, verify, export, raise, acknowledge, move."
+)
 releases_app = typer.Typer(no_args_is_help=True, help="Stored releases, read again for free: list, show.")
 
 
