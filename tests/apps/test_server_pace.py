@@ -85,7 +85,8 @@ def took(house, problem, monkeypatch):
 def test_what_is_quick_waits_for_the_tick(tmp_path, monkeypatch, problem):
     house = house_of(tmp_path, [30])
     assert took(house.within(pace=1.0), problem, monkeypatch) >= 1.0
-    assert took(house.within(pace=0.0), problem, monkeypatch) < 1.0  # a server without a pace would be caught
+    # A server without a pace would be caught; a busy machine has several tries.
+    assert any(took(house.within(pace=0.0), problem, monkeypatch) < 1.0 for _ in range(20))
 
 
 def test_at_the_deadline_everyone_is_told_the_same(tmp_path, monkeypatch):
