@@ -446,6 +446,9 @@ def test_only_the_source_touches_an_engine():
         imported = "import duckdb" in path.read_text() or "import psycopg" in path.read_text()
         if path.name == "source.py":
             assert touched
+        elif path.name == "pool.py":  # starts engines for the source, and shows them nothing
+            assert touched == {"connect", "raw_sql"}
+            assert not imported
         else:
             assert not touched, f"{path.name} calls {touched}"
             assert not imported
@@ -458,6 +461,7 @@ def test_only_the_source_connects():
     # Who opens a source and who runs a plan is watched by tests/ledger/test_one_door.py.
     for path in SOURCE.rglob("*.py"):
         assert path.name == "source.py" or "._connected(" not in path.read_text()
+        assert path.name in ("source.py", "pool.py") or "query.pool" not in path.read_text()
 
 
 def test_a_stored_truth_value_can_be_declared_a_number_on_postgres():

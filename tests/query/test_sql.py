@@ -12,6 +12,7 @@ from discreet.errors import InputError
 from discreet.query.after import After, Having, Order
 from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.key import bins, key
+from discreet.query.pool import Pool
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.sql import parse_sql
@@ -294,6 +295,9 @@ def test_the_text_never_reaches_the_engine(tmp_path, monkeypatch):
             seen.append(str(text))
             return real(self.connection, text, *rest)
 
+        def cursor(self):
+            return Spy(self.connection.cursor())
+
     import ibis.backends.duckdb as backend
 
     connect = backend.Backend.do_connect
@@ -303,12 +307,14 @@ def test_the_text_never_reaches_the_engine(tmp_path, monkeypatch):
         self.con = Spy(self.con)
 
     monkeypatch.setattr(backend.Backend, "do_connect", spying)
+    monkeypatch.setattr("discreet.query.source.engines", pool := Pool())  # with no engine that was started before
     curator = discreet.open(SHIPPED / "people.csv", SHIPPED / "discreet.toml", ledger=tmp_path / "l.db", who="t")
     answer = (
         curator.sql("SELECT sex AS marker_one, COUNT(*) AS marker_two FROM people GROUP BY sex").plan(share=1).release()
     )
     assert answer.keys == ("marker_one",)
-    assert seen
+    pool.drain()
+    assert [text for text in seen if text.startswith("SELECT") and "sum" in text.lower()]  # the question itself is seen
     assert not [text for text in seen if "marker" in text]
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, InputError, MissingExtraError
 from discreet.query.frame import Frame
+from discreet.query.pool import FIXED, engines
 from discreet.query.spark import is_frame, shown
 
 __all__ = ["Connection", "Source", "source_of"]
@@ -29,9 +30,7 @@ _KINDS = (
     "a CSV or Parquet file, glob or folder, a DuckDB file, postgresql://..., spark://..., sc://..., "
     "or an Arrow/pandas/Polars/Spark table"
 )
-# The day of a moment must not depend on the machine. And DuckDB takes a Parquet file's word for its largest value,
-# where NaN is never on record, and then drops the very tests that keep NaN out (duckdb issue 25521).
-_DUCKDB = "SET TimeZone = 'UTC'; SET disabled_optimizers = 'statistics_propagation'; SET temp_directory = '{spill}'"
+_DUCKDB = "; ".join(f"SET {name} = {value}" for name, value in FIXED.items())
 _POSTGRES = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
@@ -39,7 +38,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 class Connection:
     """Private data, opened. Lives inside the one door."""
 
-    def __init__(self, backend: Any, table: Any, *, in_memory: bool) -> None:
+    def __init__(self, backend: Any, table: Any, *, in_memory: bool = False) -> None:
         self._backend = backend
         self._in_memory = in_memory
         self.table = table
@@ -120,13 +119,18 @@ class Source:
         if self.kind == "spark":
             with shown(self.place, self.table) as (session, name):
                 backend = ibis.pyspark.connect(session)
-                yield Connection(backend, self._widened(backend, backend.table(name), rows=rows), in_memory=False)
+                yield Connection(backend, self._widened(backend, backend.table(name), rows=rows))
             return  # the session is not ours to end
+        kinds = {self.kind, *(other.kind for _, other in self.others)}
+        if kinds <= {"csv", "parquet"} and not _memory():  # who limits memory wants none of it held between questions
+            with engines.lent() as backend:
+                yield Connection(backend, self._widened(backend, self._read(backend, rows=rows), rows=rows))
+            return
         with TemporaryDirectory(prefix="discreet-", ignore_cleanup_errors=True) as spill:
             yield from self._local(spill, rows=rows)
 
     def _local(self, spill: str, *, rows: bool) -> Iterator[Connection]:
-        """By DuckDB or PostgreSQL. What DuckDB cannot hold in memory goes to a folder nobody else can read."""
+        """By PostgreSQL, or a DuckDB of its own that spills to a folder nobody else can read."""
         import ibis
 
         if self.kind == "postgres":
