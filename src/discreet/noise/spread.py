@@ -6,6 +6,7 @@ of magnitude above the worst case worked out in docs/proofs/noise.md. Half-width
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -78,14 +79,22 @@ def _complement(bounds: tuple[float, float]) -> tuple[float, float]:
 
 def laplace_half_width(scale: Fraction, confidence: float, k: int = 1) -> int:
     """The smallest t such that `k` independent draws all stay within +-t with probability `confidence`."""
-    allowed = _each(confidence, k)
-    guess = max(0, int(float(scale) * math.log(1 / allowed)))
-    return _smallest(lambda t: 2 * laplace_above(scale, t)[1] <= allowed, guess)
+    return _laplace_within(scale, _each(confidence, k))
 
 
 def gaussian_half_width(sigma: Fraction, confidence: float, k: int = 1) -> int:
     """The smallest t such that `k` independent draws all stay within +-t with probability `confidence`."""
-    allowed = _each(confidence, k)
+    return _gaussian_within(sigma, _each(confidence, k))
+
+
+@functools.lru_cache(maxsize=4096)  # a plan asks for the same few again and again
+def _laplace_within(scale: Fraction, allowed: float) -> int:
+    guess = max(0, int(float(scale) * math.log(1 / allowed)))
+    return _smallest(lambda t: 2 * laplace_above(scale, t)[1] <= allowed, guess)
+
+
+@functools.lru_cache(maxsize=4096)
+def _gaussian_within(sigma: Fraction, allowed: float) -> int:
     guess = max(0, int(float(sigma) * math.sqrt(2 * math.log(2 / allowed))))
     return _smallest(lambda t: 2 * gaussian_above(sigma, t)[1] <= allowed, guess)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -97,6 +98,7 @@ class Squares:
 Measure = Rows | People | Total | Squares
 
 
+@functools.lru_cache(maxsize=4096)
 def lattice_for(column: Numeric, lower: Fraction, upper: Fraction, *, coarse: bool = False) -> Lattice:
     """The grid a column is measured on: whole numbers where they fit, else steps far below the noise.
 
