@@ -1,8 +1,14 @@
 """Options of the whole suite."""
 
+import atexit
+import functools
+import gc
 import os
+import shutil
+import tempfile
 
 import pytest
+import typer.main
 from hypothesis import HealthCheck, settings
 
 from browser import browser  # noqa: F401 - a fixture for every room
@@ -12,9 +18,31 @@ from servers import place  # noqa: F401 - a fixture for every room: each test ru
 QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICK}".lstrip()
 
+# What one test compiled, no other compiles again, nor does a process that it starts. Each worker keeps its own, as JAX
+# would read what another is still writing.
+COMPILED = tempfile.mkdtemp(prefix="jax")
+atexit.register(shutil.rmtree, COMPILED, ignore_errors=True)
+os.environ["JAX_COMPILATION_CACHE_DIR"] = COMPILED
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+
+# The tree of commands is made once, not for each command line that a test runs.
+typer.main.get_command = functools.cache(typer.main.get_command)
+
 # No example has a deadline: how long one takes says how busy the machine is.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
+
+
+def pytest_collection_finish():
+    """What was loaded for all tests stays: it need not be looked through for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
+def pytest_unconfigure():
+    gc.unfreeze()
 
 
 def pytest_addoption(parser):

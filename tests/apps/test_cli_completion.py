@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from discreet.apps.cli import main
 from discreet.hierarchy.methods import METHODS as TREES
@@ -96,7 +97,9 @@ def test_tab_complains_of_nothing_and_makes_nothing(tmp_path):
         ("fish", ".config/fish/completions/discreet.fish"),
     ],
 )
-def test_completion_is_installed_for_each_shell(tmp_path, shell, file):
+def test_completion_is_installed_for_each_shell(tmp_path, shell, file, monkeypatch):
+    # Whether a shell can be named is decided when the tree of commands is made, by this variable.
+    monkeypatch.setattr(typer.main, "get_command", typer.main.get_command.__wrapped__)
     named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     asked(tmp_path, "--install-completion", shell, **named)
     assert f"complete_{shell}" in (tmp_path / file).read_text()

@@ -96,7 +96,8 @@ def test_an_example_of_an_option_that_is_not_there_would_be_noticed():
 
 def test_help_ends_with_examples_that_can_be_copied(capsys):
     for name, lines in EXAMPLES.items():
-        told = run(f"discreet {name} --help", capsys)
+        COMMAND([*name.split(), "--help"], standalone_mode=False)
+        told = capsys.readouterr().out
         for line in lines:
             assert f"\n    {line}\n" in told
 
