@@ -125,7 +125,7 @@ class JobForm:
                 told = str(problem)
             panel = self._panel(wish, plan, _chosen(self._payable(dataset, caller), wish))
             values = {"problem": told, "dataset": dataset, "caller": caller, "place": self.place, **panel}
-            return frame.fragment("job_panel.html", csrf=frame.csrf(request), **values)
+            return frame.fragment("panel.html", csrf=frame.csrf(request), **values)
 
         def release(request: Request, dataset: str, caller: Caller = may_spend, form: Form = sent) -> Response:
             wish = self.kind.read(form)
