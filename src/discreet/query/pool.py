@@ -20,7 +20,7 @@ from typing import Any
 
 __all__ = ["FIXED", "IDLE", "Engine", "Pool", "engines"]
 
-IDLE = 4  # each has some ten threads asleep and 4 to 15 MB
+IDLE = 8  # as many as a server lets run at once; each has some ten threads asleep and 4 to 15 MB
 
 # The day of a moment must not depend on the machine. And DuckDB takes a Parquet file's word for its largest value,
 # where NaN is never on record, and then drops the very tests that keep NaN out (duckdb issue 25521).
