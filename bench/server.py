@@ -1,6 +1,6 @@
 """The server under load: plans and releases by 64 clients, the last of a budget, memory; SQLite and PostgreSQL.
 
-    python bench/server.py [--quick] [--json] [--rows N]
+    python bench/server.py [--quick] [--json] [--rows N]     (--quick: 16 clients, a second each)
 
 `discreet serve` runs as it does for anyone, in one process or two, with its default limits but for the rate of one
 caller, and a token for each client. The clients are in this process and share the cores with the server and the
@@ -60,7 +60,7 @@ QUESTIONS = [
 class Desk:
     """A table, its schema, a ledger and tokens, to be served."""
 
-    def __init__(self, rows: int, cap: Fraction, ledger: str | None, workers: int) -> None:
+    def __init__(self, rows: int, cap: Fraction, ledger: str | None, workers: int, clients: int = CLIENTS) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -71,7 +71,7 @@ class Desk:
         pq.write_table(pa.table(people), self.folder / "people.parquet")
         (self.folder / "discreet.toml").write_text(SCHEMA.format(cap=cap))
         known = Tokens(self.folder / "tokens.db")
-        self.tokens = [known.create(f"client{number}", "analyst") for number in range(CLIENTS)]
+        self.tokens = [known.create(f"client{number}", "analyst") for number in range(clients)]
         self.ledger = ledger or str(self.folder / "books.db")
         words = ["--schema", self.folder / "discreet.toml", "--ledger", self.ledger]
         words += ["--tokens", self.folder / "tokens.db", "--workers", workers, "--rate", 10_000]
@@ -124,28 +124,29 @@ def released(client: Client, path: str, number: int) -> tuple[str, dict]:
 
 def busy(report: Report, name: str, desk: Desk, seconds: float) -> None:
     """Plans, then releases: one client alone, then all of them; then what was released, read again."""
+    clients = len(desk.tokens)
     with desk.server:
-        Load(desk, 4, 1, "plan", question)  # libraries are loaded on first use
-        Load(desk, 4, 1, "release", released)
+        Load(desk, 4, seconds / 4, "plan", question)  # libraries are loaded on first use
+        Load(desk, 4, seconds / 4, "release", released)
         Load(desk, 1, seconds / 4, "plan", question).told(report, f"{name}: 1 client", "plans")
-        Load(desk, CLIENTS, seconds, "plan", question).told(
-            report, f"{name}: {CLIENTS} clients", "plans", at_least=200, at_most=1
+        Load(desk, clients, seconds, "plan", question).told(
+            report, f"{name}: {clients} clients", "plans", at_least=200, at_most=1
         )
         Load(desk, 1, seconds / 4, "release", released).told(report, f"{name}: 1 client", "releases")
-        Load(desk, CLIENTS, seconds, "release", released).told(
-            report, f"{name}: {CLIENTS} clients", "releases", at_least=50, at_most=2
+        Load(desk, clients, seconds, "release", released).told(
+            report, f"{name}: {clients} clients", "releases", at_least=50, at_most=2
         )
         books = Ledger.open(desk.ledger)
         kept = [one.charged.release for one in books.releases("people") if one.answer is not None]
         again = lambda client, path, number: (f"{PATH}/releases/{kept[number % len(kept)]}",)  # noqa: E731
-        Load(desk, CLIENTS, seconds / 2, "", again).told(report, f"{name}: {CLIENTS} clients", "read again")
+        Load(desk, clients, seconds / 2, "", again).told(report, f"{name}: {clients} clients", "read again")
     found = books.verify()
-    report.figure(f"{name}: {CLIENTS} clients", "problems verify found", len(found.problems), "", at_most=0)
+    report.figure(f"{name}: {clients} clients", "problems verify found", len(found.problems), "", at_most=0)
 
 
 def last(report: Report, name: str, desk: Desk, fit: int) -> None:
     """Everyone releases until refused, with a budget for `fit` releases and half of one."""
-    answered, refused = [], []
+    answered, refused, clients = [], [], len(desk.tokens)
 
     async def work(client: Client) -> None:
         for number in range(fit + 1):
@@ -160,13 +161,13 @@ def last(report: Report, name: str, desk: Desk, fit: int) -> None:
     books = Ledger.open(desk.ledger)
     (standing,) = books.standing("people")
     charges = [record.amount for record in books.records("people") if record.kind == "charge"]
-    case = f"{name}: {CLIENTS} clients, budget for {fit}"
+    case = f"{name}: {clients} clients, budget for {fit}"
     report.figure(
         case, "overspent", float(max(Fraction(0), sum(charges) - standing.allotment.cap.amount)), "", at_most=0
     )
     report.figure(case, "charges off what fits", abs(len(charges) - fit), "", at_most=0)
     report.figure(case, "answers off what fits", abs(len(set(answered)) - fit), "", at_most=0)
-    report.figure(case, "refused for the budget", refused.count((409, "BudgetError")), "", at_least=CLIENTS)
+    report.figure(case, "refused for the budget", refused.count((409, "BudgetError")), "", at_least=clients)
     report.figure(case, "problems verify found", len(books.verify().problems), "", at_most=0)
 
 
@@ -174,8 +175,8 @@ def memory(report: Report, name: str, desk: Desk, rounds: int, seconds: float, *
     """What the server holds after each round of plans and releases; how much more per thousand in the later half."""
     clients = 16  # as many as keep it busy
     with desk.server:
-        Load(desk, clients, 1, "plan", question)
-        Load(desk, clients, 2, "release", released)
+        Load(desk, clients, seconds / 2, "plan", question)
+        Load(desk, clients, seconds / 2, "release", released)
         for path, asked, most in (("plan", question, 1), ("release", released, 10)):
             counts, held = [0], [desk.server.megabytes()]
             for _ in range(rounds):
@@ -205,11 +206,11 @@ def main() -> None:
         places["PostgreSQL, 2 workers"] = (fresh_schema, 2)
     except BaseException as problem:  # a skip of the test suite is no Exception
         report.note(f"no PostgreSQL: {problem}")
-    seconds, fit = (2, 32) if options.quick else (10, 100)
+    seconds, fit, clients = (1, 16, 16) if options.quick else (10, 100, CLIENTS)
     for name, (place, workers) in places.items():
-        busy(report, name, Desk(options.rows, Fraction(1000), place(), workers), seconds)
-        last(report, name, Desk(options.rows, (fit + Fraction(1, 2)) * PRICE, place(), workers), fit)
-    rounds = (4, 0.5) if options.quick else (8, 5)
+        busy(report, name, Desk(options.rows, Fraction(1000), place(), workers, clients), seconds)
+        last(report, name, Desk(options.rows, (fit + Fraction(1, 2)) * PRICE, place(), workers, clients), fit)
+    rounds = (2, 0.5) if options.quick else (8, 5)
     memory(report, "SQLite", Desk(options.rows, Fraction(1000), None, 1), *rounds, quick=options.quick)
     report.figure("machine", "load average after", os.getloadavg()[0], "")
 
