@@ -9,9 +9,9 @@ STAMP := $(VENV)/installed
 demo: $(STAMP)
 	@$(BIN)/discreet demo
 
-# loadgroup: tests that share a server share a worker.
+# loadfile: the tests of a file share a worker, and with it what they set up.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

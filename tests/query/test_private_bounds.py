@@ -496,7 +496,7 @@ def test_several_columns_and_quantiles_beside(curator):
     assert offer.plan.charge.amount == 1000
     assert str(offer).count("First, bounds of") == 2
     answer = offer.release()
-    assert answer.outputs == ("m", "a", "n", "pay_low", "pay_high", "age_low", "age_high", "mid")
+    assert answer.outputs == ("m", "a", "mid", "n", "pay_low", "pay_high", "age_low", "age_high")
     assert type(answer["age_low"][0]) is int
     assert answer["a"][0] == pytest.approx(40, abs=5)
     batch = curator.batch(x=curator.table().agg(m=mean("pay", "private")), y=curator.table().agg(n=count()))
