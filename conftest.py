@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+collect_ignore_glob = ["docs/**/*.py"]  # programs that make the documentation; tests of theirs are under tests
+
 
 @pytest.fixture(autouse=True)
 def _example_folder(request, monkeypatch, tmp_path):

@@ -206,10 +206,10 @@ def test_only_so_many_run_and_so_many_wait(tmp_path):
     def work(report):
         report("measuring", 0.25)
         running.release()
-        assert gate.wait(30)
+        assert gate.wait(600)
 
     jobs.start(ANN, "d", "tree", "one", "", work, digest="x")
-    assert running.acquire(timeout=30)
+    assert running.acquire(timeout=600)
     assert (jobs.find("d", "one").state, jobs.find("d", "one").stage, jobs.find("d", "one").progress) == (
         "running",
         "measuring",
@@ -228,7 +228,25 @@ def test_only_so_many_run_and_so_many_wait(tmp_path):
     assert [job.release for job in jobs.listed("d")] == ["three", "two", "one"]
 
 
-def until(true, seconds=30):
+def test_a_new_stage_is_told_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("discreet.apps.server.jobs._PAUSE", 1e9)  # within a stage, notes may wait
+    jobs = Jobs(tmp_path / "jobs.db")
+    gate, running = threading.Event(), threading.Semaphore(0)
+
+    def work(report):
+        for stage, done in (("measuring", 0.1), ("measuring", 0.2), ("fitting", 0.5), ("fitting", 0.6)):
+            report(stage, done)
+        running.release()
+        assert gate.wait(600)
+
+    jobs.start(ANN, "d", "tree", "one", "", work)
+    assert running.acquire(timeout=600)
+    assert (jobs.find("d", "one").stage, jobs.find("d", "one").progress) == ("fitting", 0.5)
+    gate.set()
+    until(lambda: jobs.find("d", "one").over)
+
+
+def until(true, seconds=600):
     for _ in range(int(seconds / 0.02)):
         if true():
             return

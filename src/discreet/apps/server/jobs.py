@@ -192,16 +192,17 @@ class Jobs:
     def _run(self) -> None:
         """Take the next job and see it through."""
         dataset, release, work = self._queue.get()
-        last = [0.0]
+        last, known = 0.0, ""
 
         def noted(**values: Any) -> None:
             with self._open() as books:
                 _note(books, dataset, release, only=self._alive.name, **values)
 
         def report(stage: str, done: float | None) -> None:
+            nonlocal last, known
             now = time.monotonic()
-            if done is None or now - last[0] >= _PAUSE:
-                last[0] = now
+            if done is None or stage != known or now - last >= _PAUSE:  # a new stage is told at once
+                last, known = now, stage
                 with suppress(sqlite3.Error):  # how far it is can wait; the work cannot
                     noted(stage=stage[:200], progress=done)
 
