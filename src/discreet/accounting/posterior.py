@@ -1,6 +1,7 @@
 """Privacy as a limit on learning: how far a release can move what someone believes about a person.
 
-Under pure epsilon the odds of any fact about one unit move by a factor of at most e^epsilon, whatever else is known.
+Under pure epsilon the odds of a fact in which neighbours differ move by a factor of at most e^epsilon, whatever else is
+known: where a unit is added or removed, that it is in the data; any other fact about it is two such steps.
 Proofs: docs/proofs/posterior.md.
 """
 
@@ -41,7 +42,8 @@ def posterior(prior: Number, epsilon: Number) -> Posterior:
     """The range of beliefs after a release of pure `epsilon`, rounded outward.
 
     Guarantee: P[fact | release] lies in [low, high] for every release, for anyone whose belief in the fact was `prior`
-    and who knows everything else about the data.
+    and who knows everything else about the data, if the tables with and without it are neighbours. For a value of
+    someone who is added or removed give twice the epsilon.
 
     >>> posterior(prior=0.02, epsilon="1.0986123").sentence()
     'Someone who thought it 2% likely can come to think it at most 5.8% likely.'

@@ -103,7 +103,7 @@ def odds(
     prior: Annotated[list[str] | None, typer.Option(help="What someone believed before; may be repeated.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """What an epsilon means: how far beliefs can move, and how well anyone can tell whether you were in the data."""
+    """What an epsilon means: how far a belief that you are in the data can move, and how well anyone can tell."""
     guess = (1 + advantage(Pure(epsilon) if delta is None else Approx(epsilon, delta))) / 2
     # With a delta, beliefs have no bound that always holds; the best guess still has one.
     beliefs = (
