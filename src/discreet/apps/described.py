@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.hierarchy.offer import TreeOffer
+    from discreet.hierarchy.plan import TreePlan
     from discreet.hierarchy.released import TreeRelease
     from discreet.learn.offer import TrainOffer
     from discreet.learn.released import ModelRelease
     from discreet.synth.offer import SynthOffer
+    from discreet.synth.plan import SynthPlan
     from discreet.synth.released import SyntheticRelease
 
 __all__ = ["model_released", "synth_planned", "synth_released", "train_planned", "tree_planned", "tree_released"]
@@ -19,11 +21,7 @@ def tree_planned(offer: TreeOffer) -> dict[str, Any]:
     """The plan of a hierarchy."""
     plan = offer.plan
     return {
-        "dataset": plan.dataset,
-        "allotment": plan.allotment.name,
-        "currency": plan.allotment.currency,
-        "cost": float(plan.charge.amount),
-        "exact_cost": str(plan.charge.amount),
+        **_priced(plan),
         "method": plan.method,
         "confidence": plan.confidence,
         "cells": plan.counted.cells,
@@ -46,10 +44,7 @@ def tree_planned(offer: TreeOffer) -> dict[str, Any]:
 def tree_released(answer: TreeRelease) -> dict[str, Any]:
     """A hierarchy, without its numbers."""
     return {
-        "id": answer.id,
-        "dataset": answer.dataset,
-        "cost": answer.cost,
-        "remaining": answer.remaining,
+        **_paid(answer),
         "method": answer.method,
         "levels": dict(zip(answer.levels, answer.tree.sizes, strict=True)),
         "notes": list(answer.notes),
@@ -60,11 +55,7 @@ def synth_planned(offer: SynthOffer) -> dict[str, Any]:
     """The plan of a synthetic table."""
     plan = offer.plan
     return {
-        "dataset": plan.dataset,
-        "allotment": plan.allotment.name,
-        "currency": plan.allotment.currency,
-        "cost": float(plan.charge.amount),
-        "exact_cost": str(plan.charge.amount),
+        **_priced(plan),
         "method": plan.method,
         "why": offer.why,
         "rows": plan.rows,
@@ -84,10 +75,7 @@ def synth_planned(offer: SynthOffer) -> dict[str, Any]:
 def synth_released(answer: SyntheticRelease) -> dict[str, Any]:
     """A synthetic table, without its rows."""
     return {
-        "id": answer.id,
-        "dataset": answer.dataset,
-        "cost": answer.cost,
-        "remaining": answer.remaining,
+        **_paid(answer),
         "method": answer.method,
         "rows": len(answer),
         "columns": list(answer.columns),
@@ -116,11 +104,24 @@ def train_planned(offer: TrainOffer) -> dict[str, Any]:
 def model_released(answer: ModelRelease) -> dict[str, Any]:
     """A model, without its weights."""
     return {
-        "id": answer.id,
-        "dataset": answer.dataset,
-        "cost": answer.cost,
-        "remaining": answer.remaining,
+        **_paid(answer),
         "weights": sum(int(one.size) for one in answer.weights),
         "losses": answer.losses,
         "card": answer.card().to_dict(),
     }
+
+
+def _priced(plan: TreePlan | SynthPlan) -> dict[str, Any]:
+    """What every plan of a job that is counted like questions says of its price."""
+    return {
+        "dataset": plan.dataset,
+        "allotment": plan.allotment.name,
+        "currency": plan.allotment.currency,
+        "cost": float(plan.charge.amount),
+        "exact_cost": str(plan.charge.amount),
+    }
+
+
+def _paid(answer: TreeRelease | SyntheticRelease | ModelRelease) -> dict[str, Any]:
+    """What every release of a job says of itself."""
+    return {"id": answer.id, "dataset": answer.dataset, "cost": answer.cost, "remaining": answer.remaining}
