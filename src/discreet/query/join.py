@@ -13,7 +13,8 @@ from typing import Any
 from discreet.errors import InputError
 from discreet.query.column import Column, column_to
 from discreet.query.dialect import as_bytes, engine_of
-from discreet.query.read import as_text, identity
+from discreet.query.order import sort_key
+from discreet.query.read import identity
 
 __all__ = ["Join"]
 
@@ -21,14 +22,16 @@ Expression = Any  # ibis expressions carry no useful static types here
 
 _PLACE = "discreet place"
 _PERSON = "discreet person"
+_EXACT = 2.0**53  # from here on, floats skip whole numbers
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
     """Columns of another private table that has the same person column; at most `rows` of its rows a person count.
 
-    A person's rows there are kept in the order of their values, so that which ones are kept follows from them alone. A
-    person without rows there gets missing values; one with several is repeated, once for each.
+    A person's rows there are kept in the order of their values (of the columns listed, in that order; what is missing
+    first), so that which ones are kept follows from them alone. A person without rows there gets missing values; one
+    with several is repeated, once for each.
     """
 
     columns: Mapping[str, Column]
@@ -58,13 +61,12 @@ class Join:
             raise InputError(f"joins.{name}.columns", min(clash), "names the first table does not have itself")
         names = {column: f"discreet join {place} {column}" for column in self.columns}
         who = f"{_PERSON} {place}"
-        mine, theirs = _person(table[person]), _person(other[person])
-        if mine.type().is_numeric() != theirs.type().is_numeric():
-            raise InputError(f"joins.{name}.columns.{person}", str(other[person].type()), "stored alike in both tables")
-        order = [as_text(other[column]) for column in self.columns]
+        mine, theirs = _persons(table[person], other[person], f"joins.{name}.columns.{person}")
+        # By all columns that leave the table: rows that tie are equal in everything that is ever read of them.
+        order = [sort_key(other[column]) for column in self.columns]
         ranked = other.select(
             **{who: theirs, _PLACE: ibis.row_number().over(ibis.window(group_by=theirs, order_by=order))},
-            **{short: other[column] for column, short in names.items()},
+            **{short: identity(other[column]) for column, short in names.items()},
         )
         kept = ranked.filter((ranked[_PLACE] < self.rows) & ranked[who].notnull()).drop(_PLACE)
         own = list(table.columns)
@@ -72,7 +74,32 @@ class Join:
         return wide.select(*own, **{column: wide[short] for column, short in names.items()})
 
 
-def _person(raw: Expression) -> Expression:
-    """What is compared: the same bytes, or the same number."""
-    found = identity(raw)
-    return as_bytes(found, engine_of(raw)) if found.type().is_string() else found
+def _persons(mine: Expression, theirs: Expression, field: str) -> tuple[Expression, Expression]:
+    """A person as the two tables name them, comparable without loss: the same number, the same bytes, the same type.
+
+    Engines compare a whole number with a float as floats, which takes many persons for one beyond 2**53. So floats are
+    read as whole numbers where the other table has those: one that is none, or lies beyond, is nobody there.
+    """
+    pair = identity(mine), identity(theirs)
+    kinds = [person.type() for person in pair]
+    if all(kind.is_string() for kind in kinds):
+        first, second = (as_bytes(person, engine_of(person)) for person in pair)
+        return first, second
+    if all(kind.is_floating() or kind.is_integer() for kind in kinds):
+        if all(kind.is_floating() for kind in kinds):
+            return pair
+        first, second = (_whole(person) if person.type().is_floating() else person for person in pair)
+        return first, second
+    if kinds[0].copy(nullable=True) != kinds[1].copy(nullable=True):
+        hint = "Convert the column in one of the tables, and open the result."
+        raise InputError(field, str(theirs.type()), f"stored as in the first table, as {mine.type()}", hint)
+    return pair
+
+
+def _whole(number: Expression) -> Expression:
+    """A float as the whole number it is; missing if it is none that floats tell apart."""
+    import ibis
+
+    within = (number > -_EXACT) & (number < _EXACT)
+    near = within.ifelse(number, 0.0)  # what is rounded must fit an integer
+    return (within & (near == near.floor())).ifelse(near.cast("int64"), ibis.null("int64"))
