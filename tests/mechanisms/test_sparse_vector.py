@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import os
 import pickle
 from fractions import Fraction
 
@@ -149,3 +150,21 @@ def test_error_covers(confidence):
 def test_the_threshold_is_an_integer(threshold):
     with pytest.raises(InputError, match="threshold"):
         SparseVector(threshold, 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_copy_of_a_session_says_nothing():
+    session = SparseVector(threshold=0, epsilon=1).start()
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            session.ask(10**6)
+            os.write(write, b"answered")
+        except ExhaustedError:
+            os.write(write, b"refused")
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(read, 20) == b"refused"
+    assert session.ask(10**6)

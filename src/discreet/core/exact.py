@@ -64,7 +64,10 @@ def _finite(value: object, field: str, *, written: bool) -> Fraction:
         if isinstance(value, Real):
             number = float(value)
             if math.isfinite(number):
-                return Fraction(repr(number)) if written else Fraction(number)
+                if written:
+                    return Fraction(repr(number))
+                # A real longer than a float, such as numpy's long double, knows its own ratio.
+                return Fraction(*getattr(value, "as_integer_ratio", number.as_integer_ratio)())
     except (ValueError, OverflowError, ZeroDivisionError):
         pass
     raise InputError(field, value, allowed)

@@ -8,6 +8,7 @@ the permanent part.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -111,10 +112,11 @@ class Longitudinal:
 class Memory:
     """What a respondent's device remembers: for each answer ever given, what it was turned into for good."""
 
-    __slots__ = ("_law", "_remembered")
+    __slots__ = ("_law", "_lock", "_remembered")
 
     def __init__(self, law: Longitudinal, remembered: Mapping[Any, int] | None = None) -> None:
         self._law = law
+        self._lock = threading.Lock()  # an answer turned into two things for good would cost twice
         self._remembered: dict[int, int] = {}
         for answer, memory in (remembered or {}).items():
             read_answers([int(answer), memory], law.categories)
@@ -125,11 +127,13 @@ class Memory:
         _, one = read_answers(value, self._law.categories)
         if not one:
             raise InputError("value", type(value).__name__, "one category number")
-        if value not in self._remembered:
-            self._remembered[int(value)] = self._law.permanent.privatize(int(value), bits=bits)
-        memory = self._remembered[int(value)]
+        with self._lock:
+            if value not in self._remembered:
+                self._remembered[int(value)] = self._law.permanent.privatize(int(value), bits=bits)
+            memory = self._remembered[int(value)]
         return memory if self._law.instant is None else self._law.instant.privatize(memory, bits=bits)
 
     def to_dict(self) -> dict[str, int]:
         """To be saved where only the respondent can read it: it tells what was answered."""
-        return {str(answer): memory for answer, memory in self._remembered.items()}
+        with self._lock:
+            return {str(answer): memory for answer, memory in self._remembered.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -169,12 +170,13 @@ class Rappor:
 class RapporClient:
     """One respondent: a cohort, and for each string ever reported the bits it was turned into for good."""
 
-    __slots__ = ("_law", "_memory", "cohort")
+    __slots__ = ("_law", "_lock", "_memory", "cohort")
 
     def __init__(self, law: Rappor, cohort: int, memory: dict[str, str] | None = None) -> None:
         if not 0 <= cohort < law.cohorts:
             raise InputError("cohort", cohort, f"from 0 to {law.cohorts - 1}")
         self._law = law
+        self._lock = threading.Lock()  # a string turned into two rows for good would cost twice
         self.cohort = cohort
         self._memory = {value: bytes.fromhex(bits) for value, bits in (memory or {}).items()}
         if any(len(bits) != width_of(law.bits) for bits in self._memory.values()):
@@ -183,13 +185,15 @@ class RapporClient:
     def report(self, value: str, *, bits: Bits | None = None) -> RapporReports:
         """This time's report."""
         source, law = bits if bits is not None else SystemBits(), self._law
-        if value not in self._memory:
-            row = np.zeros((1, 8 * width_of(law.bits)), dtype=np.uint8)
-            row[0, list(filter_bits(value, self.cohort, law.bits, law.hashes))] = 1
-            self._memory[value] = law.permanent(np.packbits(row, axis=1), source).tobytes()
+        with self._lock:
+            if value not in self._memory:
+                row = np.zeros((1, 8 * width_of(law.bits)), dtype=np.uint8)
+                row[0, list(filter_bits(value, self.cohort, law.bits, law.hashes))] = 1
+                self._memory[value] = law.permanent(np.packbits(row, axis=1), source).tobytes()
         kept = np.frombuffer(self._memory[value], dtype=np.uint8).reshape(1, -1)
         return RapporReports(law.id, np.array([self.cohort]), law.instant(kept, source))
 
     def to_dict(self) -> dict[str, Any]:
         """To be saved where only the respondent can read it."""
-        return {"cohort": self.cohort, "memory": {value: bits.hex() for value, bits in self._memory.items()}}
+        with self._lock:
+            return {"cohort": self.cohort, "memory": {value: bits.hex() for value, bits in self._memory.items()}}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from discreet.mechanisms.blend import half_width
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_integer
 from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.session import Session
 
 __all__ = ["ContinualCount", "ContinualCountSession", "close", "closing"]
 
@@ -212,7 +213,7 @@ def close(closed: list[Fraction], nodes: Sequence[int]) -> None:
     closed[len(nodes) - 1] += estimate  # only the highest level has more than one
 
 
-class ContinualCountSession:
+class ContinualCountSession(Session):
     """One run of a `ContinualCount`. It cannot be copied or pickled: a second copy would be a second price.
 
     No exact sum is held, only sums that began with their noise. To stop and go on later, keep `state()` where the data
@@ -222,6 +223,7 @@ class ContinualCountSession:
     __slots__ = ("_bits", "_closed", "_counts", "_mechanism", "_noise", "_open", "_totals")
 
     def __init__(self, mechanism: ContinualCount, bits: Bits | None = None) -> None:
+        super().__init__()
         self._mechanism, self._noise = mechanism, mechanism.noise
         self._bits = bits  # None draws from the system anew for every period
         self._open: list[int] = [0] * mechanism.levels  # a node's noise and what has come in since it began
@@ -251,36 +253,39 @@ class ContinualCountSession:
 
     def add(self, value: int) -> float:
         """Take in the count of the next period; the estimated total of all so far."""
-        if self.remaining == 0:
-            raise ExhaustedError(
-                f"This session has taken in its {self._mechanism.periods} periods, all that its price covers. "
-                "Nothing more was spent. Start a new session, at its own price, to go on."
-            )
-        exact, t = read_integer(value, "value"), self.period + 1
-        begin = [level for level in range(len(self._open)) if (t - 1) % (1 << level) == 0]
-        noise = self._noise.release(np.zeros(len(begin), dtype=np.int64), bits=self._bits)
-        for level, drawn in zip(begin, noise, strict=True):
-            self._open[level] = int(drawn)
-        self._open = [noisy + exact for noisy in self._open]
-        close(self._closed, self._open[: closing(t, len(self._open))])
-        self._counts.append(self._open[0])
-        self._totals.append(float(sum(self._closed)))
-        return self._totals[-1]
+        exact = read_integer(value, "value")
+        with self._turn():
+            if self.remaining == 0:
+                raise ExhaustedError(
+                    f"This session has taken in its {self._mechanism.periods} periods, all that its price covers. "
+                    "Nothing more was spent. Start a new session, at its own price, to go on."
+                )
+            t = self.period + 1
+            begin = [level for level in range(len(self._open)) if (t - 1) % (1 << level) == 0]
+            noise = self._noise.release(np.zeros(len(begin), dtype=np.int64), bits=self._bits)
+            for level, drawn in zip(begin, noise, strict=True):
+                self._open[level] = int(drawn)
+            self._open = [noisy + exact for noisy in self._open]
+            close(self._closed, self._open[: closing(t, len(self._open))])
+            self._counts.append(self._open[0])
+            self._totals.append(float(sum(self._closed)))
+            return self._totals[-1]
 
     def state(self) -> dict[str, Json]:
         """Everything needed to go on, as plain JSON. It is as private as the data: it holds sums still to come."""
         one = self._mechanism
-        return {
-            "periods": one.periods,
-            "epsilon": None if one.epsilon is None else str(one.epsilon),
-            "rho": None if one.rho is None else str(one.rho),
-            "limit": one.limit,
-            "each": one.each,
-            "open": list(self._open),
-            "closed": [str(part) for part in self._closed],
-            "counts": list(self._counts),
-            "totals": list(self._totals),
-        }
+        with self._turn():
+            return {
+                "periods": one.periods,
+                "epsilon": None if one.epsilon is None else str(one.epsilon),
+                "rho": None if one.rho is None else str(one.rho),
+                "limit": one.limit,
+                "each": one.each,
+                "open": list(self._open),
+                "closed": [str(part) for part in self._closed],
+                "counts": list(self._counts),
+                "totals": list(self._totals),
+            }
 
     def restore(self, fields: dict[str, Any]) -> None:
         """Take the place that `state` wrote down; used by `ContinualCount.resume`, on a session just begun."""
@@ -300,9 +305,6 @@ class ContinualCountSession:
 
     def __repr__(self) -> str:
         return f"<session of {self._mechanism!r}, {self.remaining} remaining>"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("A continual count cannot be copied or pickled: its noise pays for one run only.")
 
 
 def _list(fields: dict[str, Any], name: str, size: int | None = None) -> list[Any]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
 
 from discreet.core.exact import Number
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.errors import ExhaustedError
 from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_integer
+from discreet.mechanisms.session import Session
 from discreet.noise.laplace import laplace
 from discreet.noise.parameters import read_scale
 from discreet.noise.spread import laplace_half_width
@@ -94,12 +94,13 @@ class SparseVector:
         )
 
 
-class SparseVectorSession:
+class SparseVectorSession(Session):
     """One run of a `SparseVector`. It cannot be copied or pickled: a second copy would be a second price."""
 
     __slots__ = ("_bits", "_level", "_mechanism", "_remaining")
 
     def __init__(self, mechanism: SparseVector, bits: Bits | None) -> None:
+        super().__init__()
         self._mechanism = mechanism
         self._bits = bits  # None draws from the system anew for every question
         self._level = mechanism.threshold + laplace(mechanism.threshold_scale, bits=bits)
@@ -112,21 +113,19 @@ class SparseVectorSession:
 
     def ask(self, value: int) -> bool:
         """Whether `value` is about the threshold or more."""
-        if self._remaining == 0:
-            raise ExhaustedError(
-                f"This session has said yes {self._mechanism.count} times, all that its price covers. "
-                "Nothing more was spent. Start a new session, at its own price, to ask on."
-            )
         exact = read_integer(value, "value")
-        above = exact + laplace(self._mechanism.value_scale, bits=self._bits) >= self._level
-        self._remaining -= above
-        return above
+        with self._turn():
+            if self._remaining == 0:
+                raise ExhaustedError(
+                    f"This session has said yes {self._mechanism.count} times, all that its price covers. "
+                    "Nothing more was spent. Start a new session, at its own price, to ask on."
+                )
+            above = exact + laplace(self._mechanism.value_scale, bits=self._bits) >= self._level
+            self._remaining -= above
+            return above
 
     def __repr__(self) -> str:
         return f"<session of {self._mechanism!r}, {self._remaining} remaining>"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("A sparse vector session cannot be copied or pickled: its secret noise pays for one run only.")
 
 
 def _cube_root(value: int) -> int:

@@ -2,7 +2,8 @@
 
 Candidates are proposed from an integer envelope just above their true weights, computed in floating point with a proven
 margin, and kept with exactly the probability that corrects the difference. Only the candidate proposed is ever weighed
-in full precision; large scores cannot overflow, because only the gap to the best one enters.
+in full precision. Large scores cannot overflow: only the gap to the best one enters, and its power of two is carried
+beside it until the rate is multiplied in.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from discreet.noise.uniform import uniform
 __all__ = ["Gaps", "choice", "flip", "pick", "read_rate"]
 
 _MARGIN = 2.0**-40  # relative float error of e^(-rate * gap) is below 2**-41: see docs/proofs/noise.md
+_FAR = 4000  # a power of two beyond every float; powers so far out all mean infinity, or nothing
 
 
 class Gaps:
@@ -32,29 +34,30 @@ class Gaps:
     __slots__ = ("_best", "_rate", "_scores", "exponents")
 
     def __init__(self, scores: Sequence[Any] | NDArray[Any], rate: Fraction) -> None:
-        self._scores = scores
         self._rate = rate
-        array = np.asarray(scores)
-        if array.ndim != 1 or array.size == 0:
-            raise InputError("scores", f"an array of shape {array.shape}", "a non-empty list of numbers")
-        factor = _to_float(rate)
+        array = _read(scores)
         if array.dtype.kind in "iu":
             best = array.max()
             gaps = (np.uint64(int(best) % 2**64) - array.astype(np.uint64)).astype(np.float64)
+            self._scores: Sequence[Any] | NDArray[Any] = array
             self._best = Fraction(int(best))
-        elif array.dtype.kind == "f" and _all_floats(scores):
+            self.exponents: NDArray[np.float64] = _times(gaps, np.zeros(len(gaps), dtype=np.int64), rate)
+        elif array.dtype.kind == "f" and array.dtype.itemsize <= 8 and _all_floats(scores):
             if not np.isfinite(array).all():
                 raise InputError("scores", "NaN or infinity among them", "finite numbers")
+            array = array.astype(np.float64)
             best = array.max()
             with np.errstate(over="ignore"):
-                gaps = np.float64(best) - array.astype(np.float64)
-            self._best = Fraction(float(best))
+                gaps = best - array
+            # A gap beyond the largest float lies between numbers so large that their halves are exact.
+            beyond = np.isinf(gaps)
+            gaps[beyond] = best / 2 - array[beyond] / 2
+            self._scores, self._best = array, Fraction(float(best))
+            self.exponents = _times(gaps, beyond.astype(np.int64), rate)
         else:
             exact = [exactly(score, "scores") for score in scores]
-            self._best = max(exact)
-            gaps = np.array([_to_float(self._best - score) for score in exact])
-        with np.errstate(over="ignore"):
-            self.exponents: NDArray[np.float64] = gaps * factor
+            self._scores, self._best = exact, max(exact)
+            self.exponents = np.array([_to_float((self._best - score) * rate) for score in exact])
 
     def __len__(self) -> int:
         return len(self.exponents)
@@ -66,9 +69,29 @@ class Gaps:
         return (self._best - exactly(value, "scores")) * self._rate
 
 
+def _read(scores: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    allowed = "a non-empty list of numbers"
+    try:
+        array = np.asarray(scores)
+    except (ValueError, TypeError):  # rows of different lengths, say
+        raise InputError("scores", type(scores).__name__, allowed) from None
+    if array.ndim != 1 or array.size == 0:
+        raise InputError("scores", f"an array of shape {array.shape}", allowed)
+    return array
+
+
 def _all_floats(scores: Sequence[Any] | NDArray[Any]) -> bool:
     """Whether nothing was rounded on the way into a float array: numpy turns mixed long integers into floats."""
     return isinstance(scores, np.ndarray) or all(isinstance(score, (float, np.floating)) for score in scores)
+
+
+def _times(gaps: NDArray[np.float64], powers: NDArray[np.int64], rate: Fraction) -> NDArray[np.float64]:
+    """gaps * 2**powers * rate, rounded twice: only a product that is itself no float overflows or vanishes."""
+    power = rate.numerator.bit_length() - rate.denominator.bit_length()
+    factor = float(rate / 2**power if power >= 0 else rate * 2**-power)  # between 1/2 and 2
+    parts, own = np.frexp(gaps)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.ldexp(parts * factor, np.clip(own + powers + power, -_FAR, _FAR)), dtype=np.float64)
 
 
 def _to_float(value: Fraction) -> float:

@@ -6,6 +6,7 @@ adds up what is spent and refuses what would exceed the price of the job, charge
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -55,6 +56,8 @@ class _Purse:
     spent: Fraction = Fraction(0)
     answers: list[tuple[Bins | None, Noisy]] = field(default_factory=list)
     broken: bool = False
+    # Two threads must not both spend what is left once, nor read one stream of bits together.
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class Meter:
@@ -147,7 +150,9 @@ class Meter:
         self._spend(amount)
         with self._looking():
             exact = self._counts.marginal(columns)
-            found = Noisy(columns, noise.release(exact.ravel(), bits=self._bits).reshape(exact.shape), noise)
+            with self._purse.lock:
+                noisy = noise.release(exact.ravel(), bits=self._bits)
+            found = Noisy(columns, noisy.reshape(exact.shape), noise)
         self._purse.answers.append((self._bins, found))
         return found
 
@@ -184,7 +189,7 @@ class Meter:
             int(weight) * (self._distance(columns, guess(columns)) - int(penalty))
             for columns, weight, penalty in zip(candidates, scaled, np.rint(less), strict=True)
         ]
-        with self._looking():
+        with self._looking(), self._purse.lock:
             return mechanism.release(np.array(scores, dtype=np.int64), bits=self._bits)
 
     def _choice(self, amount: Fraction, k: int, sensitivity: int) -> TopK:
@@ -217,6 +222,7 @@ class Meter:
     def _spend(self, amount: Fraction) -> None:
         if amount <= 0:
             raise InputError("amount", str(amount), "more than zero")
-        if amount > self.left:
-            raise InputError("amount", str(amount), f"at most what is left of the price, {self.left}")
-        self._purse.spent += amount
+        with self._purse.lock:
+            if amount > self.left:
+                raise InputError("amount", str(amount), f"at most what is left of the price, {self.left}")
+            self._purse.spent += amount

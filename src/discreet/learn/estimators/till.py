@@ -6,6 +6,7 @@ till adds up the shares and refuses what would exceed the whole.
 
 from __future__ import annotations
 
+import threading
 from fractions import Fraction
 from typing import Any
 
@@ -35,6 +36,7 @@ class Till:
         self.price = price
         self._bits: Bits = SystemBits() if bits is None else bits
         self._left = Fraction(1)
+        self._lock = threading.Lock()
 
     def sums(self, values: NDArray[np.int64], *, share: Fraction, l1: int, l2_squared: int) -> NDArray[np.int64]:
         """The values, of any shape, each with noise of its own."""
@@ -55,13 +57,16 @@ class Till:
 
     def _noisy(self, values: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
         whole = np.asarray(values)
-        released: NDArray[np.int64] = noise.release(whole.ravel(), bits=self._bits).reshape(whole.shape)
+        with self._lock:  # one stream of bits, one thread at a time
+            released: NDArray[np.int64] = noise.release(whole.ravel(), bits=self._bits).reshape(whole.shape)
         return released
 
     def _pay(self, share: Fraction) -> Fraction:
-        if not 0 < share <= self._left:
-            raise InputError("share", str(share), f"more than zero and at most what is left of the price, {self._left}")
-        self._left -= share
+        with self._lock:
+            if not 0 < share <= self._left:
+                allowed = f"more than zero and at most what is left of the price, {self._left}"
+                raise InputError("share", str(share), allowed)
+            self._left -= share
         return share
 
 
