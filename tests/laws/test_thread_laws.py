@@ -8,7 +8,7 @@ lock only one gets that far, waits in vain for the others and goes on.
 from __future__ import annotations
 
 import threading
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from fractions import Fraction
 from typing import Any
 
@@ -45,10 +45,8 @@ class Gate:
         if getattr(self._passed, "yes", False):  # each thread is held once
             return
         self._passed.yes = True
-        try:
+        with suppress(threading.BrokenBarrierError):
             self._barrier.wait(self._seconds)
-        except threading.BrokenBarrierError:
-            pass
 
 
 class GatedBits:
