@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.core.loss import Loss, Pure
+from discreet.core.unit import Protected, Unit
 
 CANARY = "canary-7f3a-jane-doe"
 
@@ -31,6 +32,7 @@ class Job:
     cost: Loss = field(default_factory=lambda: Pure(1))
     digest: str = "sha256:1"
     dataset: str = "visits"
+    unit: Protected = field(default_factory=Unit)
     mechanism: str = "random bytes"
     query: dict = field(default_factory=lambda: {"count": "*"})
 

@@ -14,6 +14,7 @@ import pytest
 
 from discreet.apps.cli import main
 from discreet.core.loss import Pure
+from discreet.core.unit import Unit
 from discreet.errors import LedgerError
 from discreet.ledger.anchor import Anchor
 from discreet.ledger.budget import Allotment, Budget
@@ -35,14 +36,15 @@ def folder(tmp_path, monkeypatch):
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     ledger = Ledger.open("discreet.db")
-    ledger.create("people", Budget(epsilon=1), unit="everything of one person", who="ann")
+    ledger.create("people", Budget(epsilon=1), unit=Unit("person"), who="ann")
     spend(ledger, "first")
     ledger.close()
     return tmp_path
 
 
 def spend(ledger, release, epsilon="0.4", dataset="people", allotment=None):
-    ledger.spend(dataset, Pure(epsilon), release=release, who="ann", digest="d", allotment=allotment)
+    unit = Unit("person") if dataset == "people" else Unit()
+    ledger.spend(dataset, Pure(epsilon), release=release, who="ann", digest="d", allotment=allotment, unit=unit)
 
 
 def run(*words, code=0, typed=None):

@@ -146,7 +146,9 @@ def test_what_was_lost_is_found(tmp_path):
     assert lost(curator.ledger, ["kept"], 2) == []
     assert lost(curator.ledger, ["kept", "gone"], 2) == ["gone: seen, not kept"]
     assert lost(curator.ledger, ["kept"], Fraction(1, 10)) == ["overspent"]
-    curator.ledger.spend("people", discreet.core.loss.Pure(PRICE), release="open", who="x", digest="d")
+    curator.ledger.spend(
+        "people", discreet.core.loss.Pure(PRICE), release="open", who="x", digest="d", unit=curator.schema.unit
+    )
     assert lost(curator.ledger, ["kept", "open"], 2) == ["open: seen, not kept"]
     curator.ledger.failed("open", "its answer was lost too often", who="x")
     assert lost(curator.ledger, ["kept"], 2) == ["open: failed"]

@@ -384,15 +384,24 @@ def test_a_release_that_is_not_done_yet_can_be_looked_at_later(house):
     ann = signed(house, "anna")
     desk = house.curators["people"]
     offer = desk.table().agg(n=discreet.count()).plan(epsilon=0.1, allotment="team")
-    desk.ledger.spend("people", offer.plan.cost, release="slow", who="anna", digest=offer.plan.digest, allotment="team")
+    desk.ledger.spend(
+        "people",
+        offer.plan.cost,
+        release="slow",
+        who="anna",
+        digest=offer.plan.digest,
+        allotment="team",
+        unit=offer.plan.unit,
+    )
     assert "Not done yet" in told(ann.get("/d/people/releases/slow"))
     assert "no answer yet" in told(ann.get("/d/people/releases"))
 
 
 def test_what_is_no_table_is_named_for_what_it_is(house):
     ann = signed(house)
-    books, more = house.curators["people"].ledger, {"release": "flows", "who": "anna", "allotment": "team"}
-    books.spend("people", discreet.Pure("0.1"), query={"mobility": {}}, digest="d", **more)
+    desk = house.curators["people"]
+    books, more = desk.ledger, {"release": "flows", "who": "anna", "allotment": "team"}
+    books.spend("people", discreet.Pure("0.1"), query={"mobility": {}}, digest="d", unit=desk.schema.unit, **more)
     books.answer("flows", '{"mobility": {}}', who="anna")
     page = ann.get("/d/people/releases/flows")
     assert page.status_code == 200

@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import (
     check_set_params,
 )
 
+from discreet.core.unit import Unit
 from discreet.errors import BudgetError, InputError, LossError
 from discreet.learn.estimators import DPLinearClassifier, DPSGDClassifier
 from discreet.ledger.budget import Allotment, Budget
@@ -151,7 +152,7 @@ def test_a_model_that_cannot_be_trained_is_refused_before_the_charge(model, nois
     assert not ledger.releases("visits")
 
 
-@pytest.mark.parametrize("unit", ["everything of one person, added or removed", "one row, replaced by another"])
+@pytest.mark.parametrize("unit", [Unit("person"), Unit(neighbours="replace")])
 def test_an_account_that_protects_more_than_a_row_is_not_charged(unit, tmp_path):
     ledger = Ledger.open(tmp_path / "books.db")
     parts = [Allotment("models", "plan", epsilon=4, delta="1e-5")]

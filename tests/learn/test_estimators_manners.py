@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet.core.loss import ZCDP, Approx, Pure
-from discreet.core.unit import Unit
+from discreet.core.unit import Metric, Unit
 from discreet.errors import BudgetError, InputError
 from discreet.learn.estimators import DPPCA, DPBoostedTrees, DPKMeans, DPLinearRegression, DPNaiveBayes
 from discreet.learn.estimators.rows import read_labels, read_numbers
@@ -335,9 +335,7 @@ def test_huge_numbers_are_refused_or_absorbed_at_the_bounds():
         clone(REGRESSION).set_params(malformed="absorb").fit([[1, 2], [3]], [1, 2])
 
 
-@pytest.mark.parametrize(
-    "unit", ["everything of one person, added or removed", "one row, replaced by another", {"a": 1}]
-)
+@pytest.mark.parametrize("unit", [Unit("person"), Unit(neighbours="replace"), Metric("one load", Fraction(1), "MW")])
 def test_an_account_that_protects_more_than_a_row_is_not_charged(unit, tmp_path):
     ledger = Ledger.open(tmp_path / "books.db")
     ledger.create("people", Budget(rho=10**24), unit=unit, who="test")
@@ -350,7 +348,7 @@ def test_an_account_that_protects_more_than_a_row_is_not_charged(unit, tmp_path)
 
 def test_an_account_of_a_schema_by_rows_is_charged(tmp_path):
     ledger = Ledger.open(tmp_path / "books.db")
-    ledger.create("people", Budget(rho=10**24), unit=str(Unit()), who="test")
+    ledger.create("people", Budget(rho=10**24), unit=Unit(), who="test")
     clone(BAYES).set_params(ledger=ledger, dataset="people").fit(*rows())
     assert len(ledger.releases("people")) == 1
 

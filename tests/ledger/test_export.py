@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.loss import Pure
+from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.export import export
@@ -21,10 +22,10 @@ from discreet.ledger.yaml import to_yaml
 def ledger(tmp_path):
     ledger = Ledger.open(tmp_path / "discreet.db")
     parts = [Allotment("questions", "zcdp", epsilon=2, delta=1e-6), Allotment("exact", "pure", epsilon=1)]
-    ledger.create("visits", Budget(epsilon=3, delta=1e-6, allotments=parts), unit="one patient", who="ann")
+    ledger.create("visits", Budget(epsilon=3, delta=1e-6, allotments=parts), unit=Unit("patient"), who="ann")
     ledger.create("other", Budget(rho=0.5), who="ann")
     paid = {"release": "r1", "digest": "d", "allotment": "exact", "mechanism": "discrete Laplace, scale 3"}
-    ledger.spend("visits", Pure("1/3"), who="@ann", why='=HYPERLINK("http://x")', **paid)
+    ledger.spend("visits", Pure("1/3"), unit=Unit("patient"), who="@ann", why='=HYPERLINK("http://x")', **paid)
     ledger.answer("r1", '{"n":1}', who="ann")
     return ledger
 
@@ -52,7 +53,7 @@ def test_the_registry_entry_says_what_is_promised_and_what_is_not(ledger):
     deployment = visits["deployment"]
     assert deployment["dp_flavor"]["name"] == "Approximate DP"
     assert "Who asked what" in deployment["dp_flavor"]["unprotected_quantities"]
-    assert deployment["privacy_loss"]["privacy_unit"] == "one patient"
+    assert deployment["privacy_loss"]["privacy_unit"] == str(Unit("patient"))
     assert deployment["privacy_loss"]["privacy_parameters"] == {"epsilon": 3.0, "delta": 1e-6}
     assert deployment["model"]["model_name"] == "Central"
     assert "zCDP privacy filter" in deployment["accounting"]["composition"]

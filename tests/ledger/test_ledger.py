@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.core.loss import Approx, GaussianNoise, Pure, Repeated
+from discreet.core.unit import Unit
 from discreet.errors import BudgetError, InputError, LedgerError, LossError, MissingExtraError
 from discreet.ledger.budget import Allotment, Budget, Charge
 from discreet.ledger.ledger import Ledger
@@ -86,10 +87,10 @@ def test_a_budget_is_opened_once(ledger):
     with pytest.raises(InputError, match="already has"):
         ledger.create("visits", Budget(epsilon=2), who="bob")
     with pytest.raises(InputError, match="already has"):
-        ledger.create("visits", Budget(epsilon=1), unit="one person", who="bob")
+        ledger.create("visits", Budget(epsilon=1), unit=Unit("person"), who="bob")
     assert ledger.head().sequence == 1
     assert ledger.datasets() == ("visits",)
-    assert ledger.account("visits").unit == "one row"
+    assert ledger.account("visits").unit == str(Unit())
 
 
 def test_a_budget_is_raised_on_record_and_never_lowered(ledger):

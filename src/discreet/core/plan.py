@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
+from discreet.core.unit import Protected
 from discreet.core.wire import Json
 
 __all__ = ["Plan", "Private"]
@@ -19,6 +20,11 @@ class Plan(Protocol):
     @property
     def cost(self) -> Loss:
         """The price of the whole job. Exact, or rounded up."""
+        ...
+
+    @property
+    def unit(self) -> Protected:
+        """What the cost is stated for. The ledger refuses a plan whose unit is not that of the account."""
         ...
 
     @property

@@ -1,13 +1,14 @@
-"""What is protected: one row, or everything of one person, and how much of it may count."""
+"""What is protected: one row, everything of one person and how much of it may count, or one value up to a distance."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 from discreet.errors import InputError
 
-__all__ = ["Neighbours", "Unit"]
+__all__ = ["Metric", "Neighbours", "Protected", "Unit"]
 
 
 class Neighbours(StrEnum):
@@ -26,6 +27,9 @@ class Unit:
 
     Without `column` it is one row. With `column`, every row that shares a value of it belongs to one person; of a
     person's rows, those in at most `groups` groups of a question count, and in each group as at most `rows` rows.
+
+    Its text is its identity: two units with the same text protect the same thing. The limits are not in it, because
+    they decide how far a unit moves an answer, which is part of the price.
     """
 
     column: str | None = None
@@ -53,3 +57,29 @@ class Unit:
         what = "one row" if self.column is None else f"everything of one {self.column}"
         how = "added or removed" if self.neighbours is Neighbours.ADD_REMOVE else "replaced by another"
         return f"{what}, {how}"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One value that may differ by at most a distance: the unit of metric privacy. It never mixes with rows or people.
+
+    >>> print(Metric("one load", Fraction(1, 2), "MW"))
+    one load, moved by at most 0.5 MW
+    """
+
+    value: str
+    distance: Fraction
+    measure: str
+
+    def __post_init__(self) -> None:
+        if self.distance <= 0:
+            raise InputError("unit.distance", str(self.distance), "more than zero")
+
+    def __str__(self) -> str:
+        short = f"{float(self.distance):.12g}"
+        exact = short if Fraction(short) == self.distance else str(self.distance)
+        return f"{self.value}, moved by at most {exact} {self.measure}"
+
+
+Protected = Unit | Metric
+"""What a plan, a charge and an account protect."""

@@ -16,6 +16,7 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.packed import packed
 from discreet.core.progress import tell
+from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.hierarchy.asked import Asked
 from discreet.hierarchy.count import Counted
@@ -59,6 +60,11 @@ class TreePlan:
     def dataset(self) -> str:
         """The dataset's name, as the ledger knows it."""
         return self.counted.schema.name
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.counted.schema.unit
 
     @property
     def cost(self) -> Loss:

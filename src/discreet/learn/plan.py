@@ -19,6 +19,7 @@ from discreet.accounting.pld import COARSE, privacy_loss
 from discreet.core.loss import Composed, LaplaceNoise, Loss
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
+from discreet.core.unit import Unit
 from discreet.learn.checkpoint import Checkpoint
 from discreet.learn.encoding import Encoding
 from discreet.learn.kept import Run, fingerprint, identity_of, taken_up
@@ -62,6 +63,11 @@ class TrainPlan:
     def dataset(self) -> str:
         """The dataset's name, as the ledger knows it."""
         return self.schema.name
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
 
     @property
     def cost(self) -> Loss:

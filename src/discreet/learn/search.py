@@ -16,6 +16,7 @@ from discreet.core.exact import Number, as_written
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
+from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.learn.early import refuse_on_table
 from discreet.learn.keys import bits_of, new_secret
@@ -60,6 +61,11 @@ class SearchPlan:
     def dataset(self) -> str:
         """The dataset's name, as the ledger knows it."""
         return self._first.dataset
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self._first.unit
 
     @property
     def allotment(self) -> Allotment:

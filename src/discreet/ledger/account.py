@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from discreet.core.wire import Json
+from discreet.core.unit import Protected, Unit
+from discreet.core.wire import Json, canonical
 from discreet.errors import BudgetError, InputError
 from discreet.ledger.budget import Allotment, Budget, Charge
 from discreet.ledger.store import Reader
 
-__all__ = ["Account", "Standing", "account_of", "refusal"]
+__all__ = ["Account", "Standing", "account_of", "refusal", "unit_text"]
+
+_WORDS = re.compile(
+    r"(one row|everything of one .+), (added or removed|replaced by another)|.+, moved by at most \S+ \S+", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The budget of a dataset and what it protects."""
+    """The budget of a dataset and what it protects, as the text of a unit."""
 
     dataset: str
     budget: Budget
-    unit: Json
+    unit: str
     since: str
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the unit is one that plans can have. In 0.1 it could be written in words of one's own."""
+        return _WORDS.fullmatch(self.unit) is not None
+
+    def check_unit(self, unit: Protected) -> None:
+        """`InputError` unless the account protects `unit`: a loss is a loss for one unit only."""
+        if not isinstance(unit, Protected):
+            raise InputError("unit", type(unit).__name__, "a Unit, such as Unit() or Unit('patient')", "Nothing spent.")
+        if str(unit) == self.unit:
+            return
+        hint = "Nothing was spent and no data was read. What is stated for one unit says nothing about another: "
+        if self.comparable:
+            hint += "correct [unit] in the schema, or keep a dataset of its own for this unit."
+        else:
+            hint += "this account of 0.1 describes its unit in words of its own; the custodian states which one is "
+            hint += "meant with Ledger.raise_budget(..., unit=Unit(...)), which goes on record."
+        raise InputError("unit", str(unit), f"what the account of {self.dataset!r} protects: {self.unit}", hint)
 
     def check_raise(self, budget: Budget) -> None:
         """`InputError` unless `budget` has every allotment of this one, at least as large and counted the same way."""
@@ -49,7 +74,14 @@ def account_of(reader: Reader, dataset: str) -> Account:
     if record is None or not isinstance(record.detail, dict):
         hint = "Open one first: ledger.create(dataset, Budget(epsilon=1), who=...)."
         raise InputError("dataset", dataset, "one that this ledger has a budget for", hint)
-    return Account(dataset, Budget.from_json(record.detail["budget"]), record.detail["unit"], record.time)
+    return Account(dataset, Budget.from_json(record.detail["budget"]), unit_text(record.detail["unit"]), record.time)
+
+
+def unit_text(recorded: Json) -> str:
+    """The text of a unit as an account has it. What 0.1 wrote where nobody named a unit is one row."""
+    if recorded == "one row":
+        return str(Unit())
+    return recorded if isinstance(recorded, str) else canonical(recorded)
 
 
 def refusal(dataset: str, part: Allotment, asked: Charge, spent: Charge) -> BudgetError:

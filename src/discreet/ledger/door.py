@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits
 from discreet.core.plan import Plan, Private
+from discreet.core.unit import Protected
 from discreet.core.wire import Json, canonical
 from discreet.errors import InputError, RunError
 from discreet.ledger.budget import Charge
@@ -85,6 +86,9 @@ def release(
     Guarantee: if `plan.run` costs `plan.cost`, then all answers ever returned stay within the budget of the
     dataset, under any number of threads, processes and crashes: docs/proofs/ledger.md, "The door".
     """
+    if not isinstance(unit := getattr(plan, "unit", None), Protected):
+        hint = "Nothing was spent. A plan says what its cost is stated for, such as `unit = Unit('patient')`."
+        raise InputError("plan.unit", type(unit).__name__, "a Unit", hint)
     identity = uuid.uuid4().hex if release is None else release
     if (known := ledger.find(identity)) and known.answer is not None:
         return _replay(plan, known)
@@ -98,6 +102,7 @@ def release(
             query=plan.query,
             digest=plan.digest,
             mechanism=plan.mechanism,
+            unit=unit,
             allotment=allotment,
             delta=delta,
         )

@@ -32,6 +32,7 @@ _COLUMNS = (
     "release",
     "mechanism",
     "digest",
+    "unit",
     "query",
     "result",
     "hash",
@@ -58,7 +59,7 @@ def _csv(ledger: Ledger, dataset: str | None) -> str:
     writer = csv.writer(out)
     writer.writerow(_COLUMNS)
     for record in ledger.records(dataset):
-        values = {**record.to_json(), "hash": record.hash}
+        values = {"unit": "", **record.to_json(), "hash": record.hash}
         values["query"] = "" if record.query is None else json.dumps(record.query)
         for name in ("amount", "delta"):
             number = getattr(record, name)

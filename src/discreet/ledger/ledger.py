@@ -10,9 +10,10 @@ from typing import Any
 
 from discreet.core.exact import Number, round_up
 from discreet.core.loss import Loss
+from discreet.core.unit import Protected, Unit
 from discreet.core.wire import Json, canonical, loss_to_json
 from discreet.errors import InputError, LedgerError
-from discreet.ledger.account import Account, Standing, account_of, refusal
+from discreet.ledger.account import Account, Standing, account_of, refusal, unit_text
 from discreet.ledger.anchor import Anchor, Mark
 from discreet.ledger.budget import Budget, Charge, label
 from discreet.ledger.doubt import Doubt, doubt_of
@@ -25,6 +26,7 @@ __all__ = ["Ledger"]
 
 _LONG = 1024  # bits; a sum with a longer denominator than this takes further charges rounded up
 _FINE = 10**30
+_ROW = Unit()
 
 
 class Ledger:
@@ -72,29 +74,33 @@ class Ledger:
 
     # Budgets
 
-    def create(self, dataset: str, budget: Budget, *, unit: Json = "one row", who: str) -> Account:
-        """Open a budget for a dataset. The same again changes nothing; another one is refused."""
-        detail: dict[str, Json] = {"budget": budget.to_json(), "unit": unit}
-        canonical(unit, "unit")
+    def create(self, dataset: str, budget: Budget, *, unit: Protected = _ROW, who: str) -> Account:
+        """Open a budget for a dataset and what it protects. The same again changes nothing; another one is refused."""
+        detail = _opened(budget, unit)
         label(dataset, "dataset")
         with self._write() as writer:
             old = writer.latest(dataset, "open")
             if old is None:
                 self._append(writer, kind="open", dataset=dataset, who=who, detail=detail)
-            elif old.detail != detail:
+            elif not isinstance(old.detail, dict) or old.detail | {"unit": unit_text(old.detail["unit"])} != detail:
                 hint = "A budget is raised with `discreet ledger raise` or Ledger.raise_budget, which goes on record."
                 raise InputError("budget", "another budget or unit", f"the one {dataset!r} already has", hint)
             return account_of(writer, dataset)
 
-    def raise_budget(self, dataset: str, budget: Budget, *, who: str, why: str) -> Account:
+    def raise_budget(
+        self, dataset: str, budget: Budget, *, who: str, why: str, unit: Protected | None = None
+    ) -> Account:
         """Replace the budget of a dataset by a larger one; every allotment stays, with caps at least as large.
 
-        From then on the guarantee is that of the larger budget, for everything released before as well.
+        From then on the guarantee is that of the larger budget, for everything released before as well. `unit` is for
+        accounts of 0.1 that describe their unit in words of their own: the custodian's word which one is meant.
         """
         with self._write() as writer:
             account = account_of(writer, dataset)
             account.check_raise(budget)
-            detail: dict[str, Json] = {"budget": budget.to_json(), "unit": account.unit}
+            if unit is not None and account.comparable:
+                account.check_unit(unit)
+            detail = _opened(budget, unit) if unit is not None else {"budget": budget.to_json(), "unit": account.unit}
             self._append(writer, kind="open", dataset=dataset, who=who, why=why, detail=detail)
             return account_of(writer, dataset)
 
@@ -136,11 +142,13 @@ class Ledger:
         query: Json = None,
         digest: str,
         mechanism: str = "",
+        unit: Protected = _ROW,
         allotment: str | None = None,
         delta: Number | None = None,
     ) -> Charged:
         """Charge `loss` for `release`. On disk when this returns; `BudgetError` and nothing spent if it does not fit.
 
+        `unit` is what the loss is stated for. It must be what the account protects: the transaction compares them.
         The same release again is not charged again; under another digest, dataset or a higher price it is refused.
         `delta` is for `plan` allotments: how much of their delta this job uses.
         """
@@ -150,7 +158,9 @@ class Ledger:
         told = {"who": who, "why": why, "query": query, "mechanism": mechanism, "loss": loss_to_json(loss)}
         canonical(told, "query")  # whatever cannot be recorded is refused here
         with self._write() as writer:
-            part = account_of(writer, dataset).budget.allotment(allotment)  # a raised budget has other caps
+            account = account_of(writer, dataset)  # a raised budget has other caps
+            account.check_unit(unit)
+            part = account.budget.allotment(allotment)
             spent = writer.total(dataset, part.name)
             if known := outcome_of(writer.of_release(release)):
                 paid = known.charged
@@ -170,6 +180,7 @@ class Ledger:
                 charge=charge,
                 release=release,
                 digest=digest,
+                unit=str(unit),
                 **told,
             )
             writer.set_total(dataset, part.name, spent + charge)
@@ -314,6 +325,13 @@ class Ledger:
         record = Record.after(writer.head(), **values)
         writer.append(record)
         return record
+
+
+def _opened(budget: Budget, unit: object) -> dict[str, Json]:
+    if not isinstance(unit, Protected):
+        allowed = "a Unit: Unit() is one row, Unit('patient') everything of one patient"
+        raise InputError("unit", unit if isinstance(unit, str) else type(unit).__name__, allowed)
+    return {"budget": budget.to_json(), "unit": str(unit)}
 
 
 def _short(price: Charge, spent: Charge) -> Charge:

@@ -17,6 +17,7 @@ __all__ = ["GENESIS", "Head", "Kind", "Record"]
 
 Kind = Literal["open", "charge", "answer", "failure", "note"]
 
+_LATER = {"unit": ""}  # fields that 0.1 did not write: left out where they say nothing, so that its hashes stay
 _DOMAIN = b"discreet ledger record 1\n"  # so that no other hash of ours can be mistaken for one of these
 
 
@@ -35,7 +36,8 @@ class Record:
     """What happened, once and for all.
 
     * `open`: a budget was opened or raised; `detail` holds it, with the unit of privacy.
-    * `charge`: `charge` was spent from `allotment` for `release`; `loss`, `query`, `digest`, `mechanism` say on what.
+    * `charge`: `charge` was spent from `allotment` for `release`; `loss`, `query`, `digest`, `mechanism` say on what,
+      `unit` for what (charges of 0.1 have none).
     * `answer`: the result of `release`, as JSON text.
     * `failure`: `release` has no answer and never will; `detail` holds a reason code.
     * `note`: something a custodian should see, such as a second attempt at a release whose answer was lost.
@@ -60,6 +62,7 @@ class Record:
     query: Json = None
     detail: Json = None
     result: str | None = None
+    unit: str = ""
 
     @classmethod
     def after(cls, head: Head, *, charge: Charge | None = None, **values: Any) -> Record:
@@ -97,7 +100,7 @@ class Record:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("amount", "delta"):
             values[name] = None if values[name] is None else str(values[name])
-        return values
+        return {name: value for name, value in values.items() if name not in _LATER or value != _LATER[name]}
 
     @classmethod
     def from_body(cls, body: str) -> Record:

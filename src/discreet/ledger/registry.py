@@ -64,7 +64,7 @@ def entry(ledger: Ledger, dataset: str) -> dict[str, Json]:
                 "unprotected_quantities": _UNPROTECTED,
             },
             "privacy_loss": {
-                "privacy_unit": account.unit if isinstance(account.unit, str) else _TELL,
+                "privacy_unit": account.unit,
                 "privacy_unit_description": account.unit,
                 "privacy_parameters": _parameters(account.budget),
                 "privacy_parameters_description": "The budget: an upper bound on everything ever released.",

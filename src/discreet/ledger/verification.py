@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.errors import DiscreetError
+from discreet.ledger.account import unit_text
 from discreet.ledger.budget import Budget, Charge
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.store import Reader, Row
@@ -28,6 +29,8 @@ class Verification:
     head: Head
     anchored: bool
     problems: tuple[str, ...]
+    without_unit: int = 0
+    """Charges that do not say what they protect: those of 0.1, and what was written off."""
 
     @property
     def ok(self) -> bool:
@@ -41,6 +44,8 @@ class _Check:
         self.head = GENESIS
         self.count = 0
         self.budgets: dict[str, Budget] = {}
+        self.units: dict[str, str] = {}
+        self.without_unit = 0
         self.spent: dict[tuple[str, str], Charge] = {}
         self.charged: dict[str, str] = {}  # release -> dataset
         self.concluded: set[str] = set()
@@ -74,6 +79,7 @@ class _Check:
             case "open":
                 try:
                     self.budgets[record.dataset] = Budget.from_json(record.detail["budget"])  # type: ignore[index, call-overload]
+                    self.units[record.dataset] = unit_text(record.detail["unit"])  # type: ignore[index, call-overload]
                 except (DiscreetError, TypeError, KeyError):
                     self.found(f"{name} opens a budget that cannot be read")
             case "charge":
@@ -101,6 +107,10 @@ class _Check:
             if record.digest:  # what was written off for a dataset these books never had carries none
                 self.found(f"{name} charges {record.dataset!r}, which had no budget")
             return
+        if not record.unit:
+            self.without_unit += 1
+        elif record.unit != self.units.get(record.dataset):
+            self.found(f"{name} protects another unit than the account of {record.dataset!r}: {record.unit}")
         caps = {part.name: part.cap for part in budget.allotments}
         if record.allotment not in caps or not spent.within(caps[record.allotment]):
             self.found(f"{name} exceeds allotment {record.allotment!r} of {record.dataset!r}")
@@ -127,4 +137,6 @@ def verify(reader: Reader, anchor: Anchor | None) -> Verification:
             problem = str(error)
         if problem is not None:
             check.found(f"not the ledger last seen here: {problem}")
-    return Verification(check.count, len(check.charged), check.head, anchored, tuple(check.problems))
+    return Verification(
+        check.count, len(check.charged), check.head, anchored, tuple(check.problems), check.without_unit
+    )

@@ -17,6 +17,7 @@ from discreet.accounting.compose import compose
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
+from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.joined import Job, plan_question
@@ -40,6 +41,11 @@ class BatchPlan:
     def dataset(self) -> str:
         """The dataset's name, as the ledger knows it."""
         return self.parts[0][1].dataset
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.parts[0][1].unit
 
     @property
     def allotment(self) -> Allotment:

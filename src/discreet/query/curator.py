@@ -82,8 +82,8 @@ class Curator:
         person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
         wanted = budget if budget is not None else declared
         if wanted is not None:
-            books.create(found.name, wanted, unit=str(found.unit), who=person)
-        books.account(found.name)
+            books.create(found.name, wanted, unit=found.unit, who=person)
+        books.account(found.name).check_unit(found.unit)
         return cls(source, found, books, person)
 
     def __repr__(self) -> str:

@@ -70,6 +70,11 @@ class DiscoveryPlan:
         return self.schema.name
 
     @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
+
+    @property
     def groups(self) -> None:
         """How many groups will be published: nobody knows beforehand."""
         return None

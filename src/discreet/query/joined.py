@@ -15,6 +15,7 @@ from typing import Any
 from discreet.accounting.compose import compose
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
+from discreet.core.unit import Unit
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.plan import Expectation, QueryPlan, plan_query
 from discreet.query.price import Price
@@ -44,6 +45,11 @@ class JoinedPlan:
     def dataset(self) -> str:
         """The dataset's name, as the ledger knows it."""
         return self.schema.name
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
 
     @property
     def allotment(self) -> Allotment:

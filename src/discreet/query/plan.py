@@ -15,6 +15,7 @@ from discreet.accounting.compose import compose
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
+from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Gaussian, Laplace
@@ -61,6 +62,11 @@ class QueryPlan:
     def dataset(self) -> str:
         """The dataset's name, as the ledger knows it."""
         return self.schema.name
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
 
     @property
     def groups(self) -> int:

@@ -18,7 +18,7 @@ from discreet.accounting.compose import compose
 from discreet.core.loss import ZCDP, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
-from discreet.core.unit import Neighbours
+from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.aggregate import Aggregate, Mean, Std, Sum, Variance, settled
@@ -58,6 +58,11 @@ class BoundsPlan:
     def dataset(self) -> str:
         """The dataset's name, as the ledger knows it."""
         return self.schema.name
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
 
     @property
     def confidence(self) -> float:

@@ -68,6 +68,11 @@ class QuantilePlan:
         return self.schema.name
 
     @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
+
+    @property
     def groups(self) -> int:
         """How many groups will be published."""
         return self.question.groups(self.schema)

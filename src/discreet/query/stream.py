@@ -66,6 +66,11 @@ class StreamPlan:
         return self.schema.name
 
     @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
+
+    @property
     def periods(self) -> int:
         """How many periods the price covers."""
         return len(self.period.labels(self.schema))
@@ -161,6 +166,11 @@ class StreamStep:
     def dataset(self) -> str:
         """The dataset's name."""
         return self.stream.dataset
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.stream.unit
 
     @property
     def cost(self) -> Loss:

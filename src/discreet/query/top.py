@@ -16,7 +16,7 @@ from discreet.accounting.compose import compose
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
-from discreet.core.unit import Neighbours
+from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Gaussian, Laplace, TopK
@@ -151,6 +151,11 @@ class TopPlan:
     def dataset(self) -> str:
         """The dataset's name, as the ledger knows it."""
         return self.schema.name
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
 
     @property
     def groups(self) -> int:

@@ -20,6 +20,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.packed import packed
 from discreet.core.progress import tell
 from discreet.core.sensitivity import Sensitivity
+from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Gaussian, Laplace
@@ -72,6 +73,11 @@ class CommutePlan:
     def dataset(self) -> str:
         """The dataset's name, as the ledger knows it."""
         return self.schema.name
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
 
     @property
     def moved(self) -> Sensitivity:

@@ -14,6 +14,7 @@ import numpy as np
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
+from discreet.core.unit import Unit
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.predicate import Predicate, columns_of, predicate_to
 from discreet.query.schema import Schema
@@ -55,6 +56,11 @@ class SynthPlan:
     def dataset(self) -> str:
         """The dataset's name, as the ledger knows it."""
         return self.schema.name
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
 
     @property
     def cost(self) -> Loss:

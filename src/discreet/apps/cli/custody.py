@@ -66,7 +66,7 @@ def raise_budget(
         hint = "Nothing was changed. Write the larger budget into the schema, or name it with --epsilon or --rho."
         raise InputError("budget", changes[0], f"more than {dataset!r} has already", hint)
     if not yes:
-        lines = [f"The budget of {dataset!r}, which protects {_unit(account)}:", *changes]
+        lines = [f"The budget of {dataset!r}, which protects {account.unit}:", *changes]
         lines.append("The promise becomes the larger one, for everything released before as well.")
         _confirm(lines, "Raise it?")
     opened.raise_budget(dataset, budget, who=_person(who), why=told)
@@ -238,10 +238,6 @@ def _said(why: str) -> str:
 
 def _person(who: str | None) -> str:
     return who or getpass.getuser()
-
-
-def _unit(account: Account) -> str:
-    return account.unit if isinstance(account.unit, str) else str(account.unit)
 
 
 def _place(place: str) -> str:

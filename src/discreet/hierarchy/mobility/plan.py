@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from discreet.accounting.compose import compose
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
+from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.hierarchy.asked import Asked, moved_sums
 from discreet.hierarchy.mobility.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
@@ -67,6 +68,11 @@ class MobilityPlan:
     def dataset(self) -> str:
         """The dataset's name, as the ledger knows it."""
         return self.schema.name
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected."""
+        return self.schema.unit
 
     @property
     def cost(self) -> Loss:

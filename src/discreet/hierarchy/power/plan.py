@@ -15,6 +15,7 @@ from discreet.core.exact import Number, as_written
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import steps as whole_steps
+from discreet.core.unit import Metric
 from discreet.core.wire import Json, canonical
 from discreet.errors import InputError
 from discreet.hierarchy.power.grid import Grid
@@ -32,9 +33,9 @@ _DEARER = 1.5  # prices up to this many times those of the anchor are told apart
 _LONGEST = 10**9  # steps in a load
 
 
-def unit_of(alpha: Fraction) -> str:
-    """What a release protects, as the ledger records it."""
-    return f"one load, moved by at most {float(alpha):.12g} MW"
+def unit_of(alpha: Fraction) -> Metric:
+    """What a release protects."""
+    return Metric("one load", alpha, "MW")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +61,11 @@ class LoadPlan:
     price: float
     confidence: float
     repair: Repair = field(repr=False)
+
+    @property
+    def unit(self) -> Metric:
+        """What is protected."""
+        return unit_of(self.alpha)
 
     @property
     def shift(self) -> int:

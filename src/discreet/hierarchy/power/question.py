@@ -59,7 +59,7 @@ def hide_loads(
     unit = unit_of(apart)
     if budget is not None:
         ledger.create(dataset, budget, unit=unit, who=person)
-    elif (kept := ledger.account(dataset).unit) != unit:
+    elif (kept := ledger.account(dataset).unit) != str(unit):
         hint = "Give other loads, or another alpha, a dataset of their own."
         raise InputError("alpha", alpha, f"what the account of {dataset!r} protects ({kept})", hint)
     return LoadQuestion(grid, loads, ledger, alpha, dataset, person)
@@ -134,7 +134,7 @@ class LoadOffer:
         enough = "." if plan.charge.within(left) else ": not enough, this plan would be refused."
         sure, typical = percent(plan.confidence), plan.noise.expected_l1() * float(plan.step)
         lines = [
-            f"Plan for {plan.dataset!r}; protects {unit_of(plan.alpha)}.",
+            f"Plan for {plan.dataset!r}; protects {plan.unit}.",
             f"Cost: {price_text(plan.allotment, plan.charge)} from allotment {plan.allotment.name!r}, all of it.",
             f"Left: {price_text(plan.allotment, left, 'down')}{enough}",
             f"Releases {plan.grid.loads:,} loads, 0 to {float(plan.most * plan.step):,.6g} MW in steps of "

@@ -15,7 +15,6 @@ from sklearn.utils.validation import assert_all_finite, check_array, column_or_1
 
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.learn.estimators.box import Floats
 from discreet.learn.estimators.plan import FitPlan
@@ -27,8 +26,6 @@ from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
 
 __all__ = ["PrivateEstimator"]
-
-_ROW = (str(Unit()), "one row")  # the second is what an account says where nobody named a unit
 
 Measure = Callable[[Rows, Till], dict[str, Any]]
 Measured = Callable[[Rows, Bits | None], dict[str, Any]]
@@ -164,7 +161,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _charged(self, plan: FitPlan, rows: Rows, books: Ledger, claim: Claim) -> Answer:
         """Through the door, to an account that protects what the cost is stated for: a row, added or removed."""
         account = books.account(self.dataset)
-        if account.unit not in _ROW:
+        if account.unit != str(plan.unit):
             hint = (
                 "A fit costs its price for each row. Of a person with several rows it would tell more than is charged; "
                 "a row replaced is one removed and one added. Keep an account by rows, or use curator.train, which "

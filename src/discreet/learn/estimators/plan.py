@@ -9,6 +9,7 @@ from typing import Any
 
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
+from discreet.core.unit import Unit
 from discreet.core.wire import Json, canonical, loss_to_json
 from discreet.learn.estimators.rows import Rows
 
@@ -30,6 +31,11 @@ class FitPlan:
     mechanism: str
     dataset: str
     measured: Callable[[Rows, Bits | None], dict[str, Any]]
+
+    @property
+    def unit(self) -> Unit:
+        """What is protected: one row, added or removed."""
+        return Unit()
 
     @property
     def digest(self) -> str:
