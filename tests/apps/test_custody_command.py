@@ -72,7 +72,7 @@ def test_a_budget_is_raised_and_that_is_on_record(folder):
     assert books().remaining("people").amount * 10 == 16
     last = list(books().records())[-1]
     assert (last.kind, last.who, last.why) == ("open", "rosa", "the board")
-    assert books().account("people").unit == "everything of one person"
+    assert books().account("people").unit == "everything of one person, added or removed"
     assert books().account("people").budget == Budget(epsilon=2)
 
 
