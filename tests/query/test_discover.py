@@ -223,7 +223,9 @@ def test_keys_appear_as_often_as_the_plan_says(loud, tmp_path):
     books = Ledger.open(tmp_path / "books.db")
     budget = Budget(rho=5, delta="0.1")
     curator = open_curator(table, Schema("people", {"zip": Text()}, made.schema.unit), ledger=books, budget=budget)
-    offer = curator.table().group_by(discover("zip")).agg(n=count()).plan(epsilon=2, delta=LOUD["delta"])
+    offer = (
+        curator.table().group_by(discover("zip")).agg(n=count()).plan(epsilon=2, noise="laplace", delta=LOUD["delta"])
+    )
     assert offer.plan.selection == made.selection
     release = offer.release()
     assert lawful(made, {"columns": release.columns})

@@ -16,6 +16,7 @@ import pytest
 import discreet
 from chance import at_most
 from discreet import Boolean, Budget, Category, Date, Integer, Real, Schema, Text, Unit
+from discreet.accounting import zcdp
 from discreet.core.loss import ZCDP, Pure
 from discreet.core.plan import Plan
 from discreet.errors import BudgetError, InputError, RunError
@@ -101,10 +102,10 @@ def test_what_is_charged_is_what_was_asked(curator, tmp_path):
     release = whole.release()
     assert other.standing()[0].spent.amount == cap / 2
     assert all(type(one.noise).__name__ == "Gaussian" for one in release.measured)
-    # An epsilon in an allotment that counts rho is a pure job, charged at its tight zCDP cost.
-    pure = other.synthesize("independent").plan(epsilon="1/10")
-    assert pure.plan.cost == Pure(Fraction(1, 10))
-    assert 0 < pure.plan.charge.amount <= Fraction(1, 200)
+    # An epsilon in an allotment that counts rho buys Gaussian noise at the charge of the pure job.
+    bought = other.synthesize("independent").plan(epsilon="1/10")
+    assert bought.plan.cost == ZCDP(zcdp(Pure(Fraction(1, 10))).rho)
+    assert 0 < bought.plan.charge.amount <= Fraction(1, 200)
     with pytest.raises(BudgetError):
         other.synthesize().plan(rho=cap).release()
     assert other.standing()[0].spent.amount == cap / 2

@@ -6,6 +6,7 @@ Light to import: `dp-accounting` and SciPy load when a privacy loss distribution
 from __future__ import annotations
 
 from discreet.accounting.calibrate import (
+    epsilon_for_rho,
     epsilon_within,
     gaussian_sigma,
     gaussian_sigma_rho,
@@ -33,6 +34,7 @@ __all__ = [
     "approx",
     "compose",
     "delta",
+    "epsilon_for_rho",
     "epsilon_within",
     "gaussian_sigma",
     "gaussian_sigma_rho",

@@ -9,18 +9,28 @@ import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
-from discreet.accounting.convert import approx
+from discreet.accounting.convert import approx, zcdp
 from discreet.accounting.exact import gaussian_delta, real_gaussian_delta
 from discreet.core.exact import Number, as_written, exactly, log_up, sqrt_up
-from discreet.core.loss import GaussianNoise, Repeated
+from discreet.core.loss import GaussianNoise, Pure, Repeated
 from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError, LossError
 from discreet.noise.parameters import LARGEST, SMALLEST
 from discreet.noise.spread import gaussian_above, gaussian_half_width, laplace_above, laplace_half_width
 
-__all__ = ["epsilon_within", "gaussian_sigma", "gaussian_sigma_rho", "laplace_scale", "rho_within"]
+__all__ = [
+    "epsilon_for_rho",
+    "epsilon_within",
+    "gaussian_sigma",
+    "gaussian_sigma_rho",
+    "laplace_scale",
+    "rho_within",
+]
+
+_STEPS = 2**40
 
 
 def laplace_scale(epsilon: Number, sensitivity: Sensitivity | int = 1) -> Fraction:
@@ -39,6 +49,23 @@ def gaussian_sigma_rho(rho: Number, sensitivity: Sensitivity | int = 1) -> Fract
     Fraction(1, 1)
     """
     return sqrt_up(Sensitivity.of(sensitivity).l2_squared / (2 * _positive(rho, "rho")))
+
+
+@lru_cache(maxsize=1024)
+def epsilon_for_rho(rho: Number) -> Fraction:
+    """The largest pure epsilon, to twelve digits, whose zCDP cost is at most `rho`.
+
+    >>> round(float(epsilon_for_rho(rho=0.5)), 4)
+    1.0436
+    """
+    target = _positive(rho, "rho")
+    # epsilon tanh(epsilon/2) is above 0.46 min(epsilon, epsilon^2), so the answer is below 3 max(rho, sqrt(rho)).
+    top = Fraction(2) ** math.ceil(math.log2(3 * max(float(target), math.sqrt(target))))
+    low, high = 0, _STEPS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if zcdp(Pure(top * middle / _STEPS)).rho <= target else (low, middle)
+    return top * low / _STEPS
 
 
 def gaussian_sigma(

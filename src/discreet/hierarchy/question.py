@@ -12,14 +12,14 @@ from discreet.hierarchy.count import Counted, Sizes
 from discreet.hierarchy.geography import hierarchy_from
 from discreet.hierarchy.methods import METHODS, method_named
 from discreet.hierarchy.offer import TreeOffer
-from discreet.hierarchy.plan import plan_tree
+from discreet.hierarchy.plan import TreePlan, plan_tree
 from discreet.hierarchy.rules import Rules
 from discreet.hierarchy.split import Goal
 from discreet.hierarchy.split import split as split_price
 from discreet.query.key import Key, key
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Predicate
-from discreet.query.price import Price
+from discreet.query.price import Price, plan_at
 
 if TYPE_CHECKING:
     from discreet.query.curator import Curator
@@ -69,11 +69,14 @@ class TreeQuestion:
         if method != "auto" and method not in METHODS:
             raise InputError("method", method, "auto or one of " + ", ".join(METHODS))
         method_named(chosen, chain=chain)
-        kind = price.kind(part)
         totals = 0 if self.counted.sizes is not None else None
-        shares = split_price(self.counted.tree, self.counted.cells, split, totals=totals, kind=kind, goal=goal)
-        planned = plan_tree(self.counted, part, price, shares, chosen, self.rules)
-        return TreeOffer(self.curator, planned)
+
+        def planned(paid: Price) -> TreePlan:
+            kind = paid.kind(part)
+            shares = split_price(self.counted.tree, self.counted.cells, split, totals=totals, kind=kind, goal=goal)
+            return plan_tree(self.counted, part, paid, shares, chosen, self.rules)
+
+        return TreeOffer(self.curator, plan_at(price, part, planned))
 
 
 def _ordered(sizes: int) -> str:

@@ -27,7 +27,7 @@ from discreet.query.key import Key, key
 from discreet.query.kinds import Asked, Planned, asked_from, plan_any
 from discreet.query.opening import ledger_place, schema_and_budget
 from discreet.query.predicate import Predicate
-from discreet.query.price import Price
+from discreet.query.price import Price, plan_at
 from discreet.query.quantile import Ordered, bounds_of, maximum, median, minimum, quantiles, spread
 from discreet.query.question import Query
 from discreet.query.schema import Schema
@@ -282,7 +282,9 @@ class Question:
         """
         price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence, noise=noise)
         part = self.curator.allotment(allotment)
-        return Offer(self.curator, plan_any(self.query, self.curator.schema, part, price, delta), self.after)
+        schema = self.curator.schema
+        planned = plan_at(price, part, lambda paid: plan_any(self.query, schema, part, paid, delta))
+        return Offer(self.curator, planned, self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +333,10 @@ class StreamQuestion:
         query = self.question.query
         if not isinstance(query, Query):
             raise InputError("stream", type(query).__name__, "a question with count(), people() or total()")
-        return StreamOffer(curator, plan_stream(query, curator.schema, part, price, self.period, self.limit))
+        schema, period, limit = curator.schema, self.period, self.limit
+        return StreamOffer(
+            curator, plan_at(price, part, lambda paid: plan_stream(query, schema, part, paid, period, limit))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,8 +360,8 @@ class Batch:
         """One price for all, shared by `weights`: how much the relative accuracy of each answer matters."""
         price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence)
         queries = {name: question.grouped for name, question in self.questions.items()}
-        planned = plan_batch(queries, self.curator.schema, self.curator.allotment(allotment), price, weights)
-        return BatchOffer(self, planned)
+        schema, part = self.curator.schema, self.curator.allotment(allotment)
+        return BatchOffer(self, plan_at(price, part, lambda paid: plan_batch(queries, schema, part, paid, weights)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
@@ -15,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.accounting.calibrate import epsilon_for_rho
 from discreet.accounting.compose import compose
-from discreet.accounting.convert import zcdp
 from discreet.core.exact import Number
-from discreet.core.loss import Approx, Loss, Pure, Repeated
+from discreet.core.loss import Approx, Loss, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
@@ -45,7 +44,6 @@ CROWDS = (1, 5, 10, 20, 50)
 """The numbers of units for which a plan states the chance that their key appears."""
 
 _MANY = 2**62  # how many combinations there may be: nothing is known of it
-_STEPS = 2**40
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,21 +238,10 @@ def _selection(price: Price, allotment: Allotment, keys: int, delta: Number, par
     currency, whole = price.spent(allotment)
     amount = whole / parts
     # In rho it is dearer by far to be one mechanism of `epsilon` than `keys` of them of `epsilon/keys`, which it is.
-    epsilon = amount if currency == "epsilon" else keys * _largest_epsilon(amount / keys)
+    epsilon = amount if currency == "epsilon" else keys * epsilon_for_rho(amount / keys)
     try:
         return PartitionSelection(epsilon, delta, keys)
     except InputError as problem:
         if problem.field != "epsilon":
             raise
         raise InputError(price.way, float(price.amount), f"one that leaves the selection {problem.allowed}") from None
-
-
-def _largest_epsilon(rho: Fraction) -> Fraction:
-    """The largest epsilon, to twelve digits, whose zCDP cost is at most `rho`."""
-    # epsilon tanh(epsilon/2) is above 0.46 min(epsilon, epsilon^2), so the answer is below 3 max(rho, sqrt(rho)).
-    top = Fraction(2) ** math.ceil(math.log2(3 * max(float(rho), math.sqrt(rho))))
-    low, high = 0, _STEPS
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if zcdp(Pure(top * middle / _STEPS)).rho <= rho else (low, middle)
-    return top * low / _STEPS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from discreet.accounting.calibrate import epsilon_for_rho
 from discreet.accounting.words import readable
 from discreet.core.release import number, percent
 from discreet.ledger.budget import Allotment, Charge
@@ -106,6 +107,9 @@ def _chance(chance: float) -> str:
 def price_lines(allotment: Allotment, charge: Charge, left: Charge | None) -> list[str]:
     """What a job costs, and what is left before and after."""
     lines = [f"Cost: {price_text(allotment, charge)} from allotment {allotment.name!r} (the whole question)."]
+    if allotment.currency == "rho" and charge.amount:
+        epsilon = readable(epsilon_for_rho(charge.amount), digits=4, direction="near")
+        lines.append(f"  As much as a release of pure epsilon = {epsilon} costs here.")
     if left is None:
         return lines
     now = price_text(allotment, left, "down")

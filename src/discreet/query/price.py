@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Protocol, TypeVar
 
 from discreet.accounting.calibrate import epsilon_within, rho_within
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError
-from discreet.ledger.budget import Allotment
+from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Gaussian, Laplace
 
-__all__ = ["Price"]
+__all__ = ["Price", "plan_at"]
 
 Noise = Laplace | Gaussian
+
+
+class _Charged(Protocol):
+    @property
+    def charge(self) -> Charge: ...
+
+
+P = TypeVar("P", bound=_Charged)
 
 _LARGEST = 10**100  # far beyond any use, and within what a float can show
 
@@ -119,3 +128,23 @@ class Price:
         within = int(self.amount / step)
         found = epsilon_within if kind == "laplace" else rho_within
         return self._bought(kind, found(within, self.confidence, 1, moved), moved)
+
+
+def plan_at(price: Price, allotment: Allotment, planned: Callable[[Price], P]) -> P:
+    """The plan that `planned` makes at a price, with the better noise for the same charge.
+
+    Where rho is counted, an `epsilon` stands for the charge of that job with pure noise; Gaussian noise at that charge
+    has half the variance or less. `noise="laplace"` keeps the pure noise.
+
+    Guarantee: the plan's charge is at most that of the plan with pure noise; what a plan costs is stated by the plan.
+    """
+    if price.way != "epsilon" or allotment.kind != "zcdp" or price.noise == "laplace":
+        return planned(price)
+    pure = planned(replace(price, noise="auto"))
+    try:
+        better = planned(replace(price, way="rho", amount=pure.charge.amount))
+    except InputError:  # so near to exact that no Gaussian noise of that scale is made
+        if price.noise != "auto":
+            raise
+        return pure
+    return better if better.charge.within(pure.charge) else pure

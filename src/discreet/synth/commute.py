@@ -28,7 +28,7 @@ from discreet.query.fit import columns_read
 from discreet.query.key import Key
 from discreet.query.plan import noise_name
 from discreet.query.predicate import Predicate
-from discreet.query.price import Price
+from discreet.query.price import Price, plan_at
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.synth.commute_land import Land, land_of
@@ -115,24 +115,20 @@ class CommuteQuestion:
             raise InputError("allotment", part.name, "a pure or zcdp allotment")
         if method not in get_args(Method):
             raise InputError("method", method, "modern or classic")
-        currency, amount = price.spent(part)
-        paid: Literal["epsilon", "rho"] = "rho" if currency == "rho" else "epsilon"
         schema = self.curator.schema
         if method == "modern":
             if delta is not None or prior is not None:
                 raise InputError("delta" if prior is None else "prior", prior or delta, "for the classic method only")
-            plan = CommutePlan(
-                self.question,
-                schema,
-                self.domain,
-                self.land,
-                part,
-                method,
-                paid,
-                amount,
-                sizes=self.sizes,
-            )
-            return CommuteOffer(self.curator, _payable(plan, price))
+
+            def planned(paid: Price) -> CommutePlan:
+                currency, amount = paid.spent(part)
+                way: Literal["epsilon", "rho"] = "rho" if currency == "rho" else "epsilon"
+                return CommutePlan(
+                    self.question, schema, self.domain, self.land, part, method, way, amount, sizes=self.sizes
+                )
+
+            return CommuteOffer(self.curator, _payable(plan_at(price, part, planned), price))
+        currency, amount = price.spent(part)
         chosen = prior if prior is not None else "accepted" if delta is None else "probabilistic"
         chance = _chance(chosen, part, currency, delta, refusal)
         plan = CommutePlan(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from discreet.core.exact import Number
 from discreet.errors import InputError
+from discreet.ledger.budget import Allotment
 from discreet.query.column import Integer
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Predicate, checked
-from discreet.query.price import Price
+from discreet.query.price import Price, plan_at
 from discreet.query.schema import Schema
 from discreet.synth.domain import BINS, Domain
 from discreet.synth.drawn import MOST_ROWS
@@ -57,8 +58,17 @@ class SynthQuestion:
         part = self.curator.allotment(allotment)
         if part.kind == "plan":
             raise InputError("allotment", part.name, "a pure or zcdp allotment")
+        planned = plan_at(price, part, lambda paid: self._planned(paid, part))
+        self._enough(planned, price)
+        why = "asked for"
+        if self.method == "auto":
+            name, why = chosen_method(planned.domain, planned.workload)
+            planned = planned.by(name)
+        return SynthOffer(self.curator, planned, why, self.wanted.left_out, self.wanted.limit)
+
+    def _planned(self, price: Price, part: Allotment) -> SynthPlan:
         currency, amount = price.spent(part)
-        planned = SynthPlan(
+        return SynthPlan(
             schema=self.curator.schema,
             domain=self.domain,
             allotment=part,
@@ -72,12 +82,6 @@ class SynthQuestion:
             keys=self.keys,
             confidence=price.confidence,
         )
-        self._enough(planned, price)
-        why = "asked for"
-        if self.method == "auto":
-            name, why = chosen_method(planned.domain, planned.workload)
-            planned = planned.by(name)
-        return SynthOffer(self.curator, planned, why, self.wanted.left_out, self.wanted.limit)
 
     def _enough(self, planned: SynthPlan, price: Price) -> None:
         """Refuse a price at which not even single columns could be told from noise, or which buys none."""

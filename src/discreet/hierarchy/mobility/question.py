@@ -24,7 +24,7 @@ from discreet.query.fit import columns_read
 from discreet.query.key import Key
 from discreet.query.plan import noise_name
 from discreet.query.predicate import Predicate
-from discreet.query.price import Price
+from discreet.query.price import Price, plan_at
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 
@@ -92,10 +92,12 @@ class MobilityQuestion:
         price = Price.read(epsilon=epsilon, rho=rho, share=share, confidence=confidence)
         schema = self.curator.schema
         parts = _shares(shares, zoned=bool(self.zone_names))
-        plan = plan_mobility(
-            self.question, schema, self.curator.allotment(allotment), price, self.layout, self.zone_names, parts
-        )
-        return MobilityOffer(self.curator, plan)
+        part = self.curator.allotment(allotment)
+
+        def planned(paid: Price) -> MobilityPlan:
+            return plan_mobility(self.question, schema, part, paid, self.layout, self.zone_names, parts)
+
+        return MobilityOffer(self.curator, plan_at(price, part, planned))
 
 
 @dataclass(frozen=True, slots=True)
