@@ -46,7 +46,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     Guarantee
         Fitted attributes, and predictions made from them, cost `loss_` for each row added or removed, all other rows
-        and the settings being anything. The shape of X is public. Proof: docs/proofs/estimators.md.
+        and the settings being anything. How many columns X has is public; how many rows is not: no attribute, entry
+        of the ledger or message holds their exact number. Proof: docs/proofs/estimators.md.
     """
 
     epsilon: Any
@@ -108,7 +109,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             targets = np.asarray(targets, dtype=object)  # each as it came
         column = column_or_1d(targets, warn=True)
         if len(column) != len(read):
-            raise InputError("y", f"{len(column):,} values", f"one for each of the {len(read):,} rows of X")
+            raise InputError("y", "more or fewer values", "one value for each row of X")
         return read, column
 
     def _labels(self, targets: Any, classes: Any) -> Any:

@@ -16,20 +16,22 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.accounting.convert import approx
 from discreet.accounting.training import noise_multiplier
-from discreet.core.exact import Number
-from discreet.core.loss import Approx
+from discreet.core.exact import Number, as_written
+from discreet.core.loss import Approx, Composed, LaplaceNoise, Loss
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.learn.early import refuse_early
 from discreet.learn.estimators.base import PrivateEstimator
 from discreet.learn.estimators.box import Box, Floats, read_box
-from discreet.learn.estimators.rows import Rows, read_classes
-from discreet.learn.keys import new_secret
+from discreet.learn.estimators.rows import COUNT_SHARE, Rows, read_classes, read_examples
+from discreet.learn.keys import bits_of, new_secret
 from discreet.learn.model import packed_weights, unpacked_weights
 from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import Recipe, weak_delta
 from discreet.learn.train import losses_of, train_losses
+from discreet.noise.laplace import laplace
 
 __all__ = ["DescentClassifier"]
 
@@ -41,8 +43,9 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
 
     Guarantee
         Weights cost `loss_` for each row added or removed; `privacy_` states it at `delta`, by the privacy loss
-        distribution of all steps. The number of rows is public. With noise="exact" this holds as it stands; with
-        "device" up to what floating point adds. `features` must make each row's features from that row alone.
+        distribution of all steps (and of the count of rows, where `examples` is not declared). With noise="exact" this
+        holds as it stands; with "device" up to what floating point adds. `features` must make each row's features from
+        that row alone.
         Proof: docs/proofs/training.md.
     """
 
@@ -50,7 +53,9 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
     bounds: Any
     origin: Any
     features: Any
+    examples: Any
     lot: Any
+    probability: Any
     steps: Any
     clip: Any
     rate: Any
@@ -65,23 +70,51 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         raise NotImplementedError
 
     def recipe(self, rows: int) -> Recipe:
-        """How so many rows would be trained on, and what that costs: public, free, made without the data."""
+        """How about so many rows would be trained on, and what that costs: public, free, made without the data.
+
+        Where `examples` is not declared the cost of counting rows comes on top, and is taken off epsilon here.
+        """
+        declared = read_examples(self.examples)
+        return self._sized(self._drafted(rows if declared is not None else None), rows)
+
+    def _drafted(self, examples: int | None) -> Recipe:
+        """The recipe but for what follows from the number of rows, where that is not declared."""
         if self.epsilon is None or self.delta is None or self.rho is not None:
             hint = "Gradient descent is counted by its privacy loss distribution: say epsilon=1, delta=1e-6."
             raise InputError("epsilon" if self.epsilon is None else "delta", None, "given, both, and rho not", hint)
-        lot = self._lot(rows) if self.lot is None else self.lot
+        if self.lot is not None and self.probability is not None:
+            raise InputError("probability", self.probability, "absent where lot is given")
+        if self.lot is not None and examples is None:
+            hint = "How many rows a lot is of is private: declare about how many there are, or name a probability."
+            raise InputError("examples", None, "given with lot", hint)
+        chance = self._chance(examples) if self.probability is None else as_written(self.probability, "probability")
+        if not 0 < chance <= 1:
+            raise InputError("probability", self.probability, "more than 0 and at most 1")
+        many = chance.denominator if examples is None else examples
+        lot = chance * many if self.lot is None else self.lot
         given = {"bound": self.clip, "momentum": self.momentum, "schedule": self.schedule, "ema": self.ema}
         given["noise"] = self.noise
         rate = 1.0 if self.rate is None else self.rate
-        draft = Recipe(examples=rows, lot=lot, steps=self.steps, rate=rate, multiplier=1, **given)
-        if note := weak_delta(self.delta, rows):
-            warnings.warn(note, UserWarning, stacklevel=3)
-        found = replace(draft, multiplier=_multiplier(self.epsilon, self.delta, draft.probability, draft.steps))
+        draft = Recipe(examples=many, lot=lot, steps=self.steps, rate=rate, multiplier=1, **given)
+        budget = as_written(self.epsilon, "epsilon") - (self._counted() or 0)
+        return replace(draft, multiplier=_multiplier(budget, self.delta, draft.probability, draft.steps))
+
+    def _counted(self) -> Fraction | None:
+        """The epsilon that the number of rows is counted with; None where it is declared."""
+        if read_examples(self.examples) is not None:
+            return None
+        return as_written(self.epsilon, "epsilon") * COUNT_SHARE
+
+    def _sized(self, draft: Recipe, examples: int) -> Recipe:
+        """The draft for so many rows, declared or counted: length and pace of the steps follow, their cost does not."""
+        if note := weak_delta(self.delta, examples):
+            warnings.warn(note, UserWarning, stacklevel=4)
+        found = replace(draft, examples=examples, lot=draft.probability * examples)
         return found if self.rate is not None else replace(found, rate=self._rate(found))
 
-    def _lot(self, rows: int) -> int:
-        """How many rows are expected in a step, where none are named."""
-        return rows
+    def _chance(self, examples: int | None) -> Fraction:
+        """The chance of a row to be in a step, where neither it nor a lot is named."""
+        return Fraction(1)
 
     def _rate(self, recipe: Recipe) -> float:
         """As fast as noise allows: how far it may move a weight in a step was found on ADULT, as were the limits.
@@ -108,7 +141,10 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         rows = Rows(features, self._labels(targets, labels))
         made = self._made(box.origin[None], box)  # only how many features there are
         apply, params, words = self._network(made.shape[1], len(labels))
-        recipe = self.recipe(len(features))
+        declared = read_examples(self.examples)
+        recipe = self._drafted(declared)
+        counted = self._counted()
+        cost = recipe.cost if counted is None else Composed([recipe.cost, LaplaceNoise(1 / counted, 1)])
         losses = losses_of(apply, cross_entropy)
         two = np.zeros((2, made.shape[1]), dtype=np.float32), np.zeros(2, dtype=np.int32)
         refuse_early(losses, params, two, recipe)
@@ -118,17 +154,27 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             places = np.asarray(data.targets)
             known = np.flatnonzero(places >= 0)
             x, y = self._made(data.features[known], box), places[known].astype(np.int32)
-            trained = train_losses(losses, params, (x, y), recipe, secret=new_secret(bits))
-            return {"weights": packed_weights(trained.params)}
+            secret, many = new_secret(bits), declared or 1
+            if counted is not None:
+                many = max(1, len(y) + laplace(1 / counted, bits=bits_of(secret, "count")))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # once, below
+                sized = self._sized(recipe, many)
+            trained = train_losses(losses, params, (x, y), sized, secret=secret)
+            return {"weights": packed_weights(trained.params), "examples": many}
 
         settings = {"classes": labels.tolist(), "bounds": box.told(), "recipe": recipe.to_dict(), **words}
+        settings |= {"rate": self.rate, "count": None if counted is None else str(counted)}
         seen = None if self.features is None else getattr(self.features, "__qualname__", type(self.features).__name__)
         settings |= {"features": seen, "width": int(made.shape[1])}
         settings["start"] = hashlib.sha256(b"".join(np.asarray(leaf).tobytes() for leaf in leaves)).hexdigest()
-        claim = Approx(_epsilon(recipe, self.delta), self.delta)
+        claim = Approx(_epsilon(cost, self.delta), self.delta)
         kind = "exact discrete Gaussian" if recipe.noise == "exact" else "floating-point Gaussian"
         mechanism = f"{kind} noise on clipped gradients, multiplier {float(recipe.multiplier):.6g}"
-        found = self._paid(measured, settings, recipe.cost, mechanism, claim, rows)
+        if counted is not None:
+            mechanism += "; discrete Laplace on the number of rows"
+        found = self._paid(measured, settings, cost, mechanism, claim, rows)
+        recipe = self._sized(recipe, int(found["examples"]))
         self.classes_, self.recipe_ = labels, recipe
         self.noise_ = {"gradient": float(recipe.multiplier) * recipe.bound / float(recipe.lot)}
         self.params_ = jax.tree.unflatten(shape, unpacked_weights(found["weights"]))
@@ -176,5 +222,5 @@ def _multiplier(epsilon: Number, delta: Number, probability: Fraction, steps: in
 
 
 @lru_cache(maxsize=64)
-def _epsilon(recipe: Recipe, delta: Number) -> Fraction:
-    return recipe.epsilon(delta)
+def _epsilon(cost: Loss, delta: Number) -> Fraction:
+    return approx(cost, delta).epsilon

@@ -88,8 +88,6 @@ class DPKMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignor
         features, _ = self._read(X, reset=True)
         box = read_box(self.bounds, features.shape[1])
         many, steps = self._whole("n_clusters", 1, _MOST), self._whole("steps", 1, 100)
-        if many > len(features):
-            raise InputError("n_clusters", many, f"at most the {len(features):,} rows")
         levels, step = _levels(many), (1 - _CELLS) / steps
         noise = self.expected_noise(len(box))
 

@@ -19,8 +19,11 @@ class DPLinearClassifier(DescentClassifier):
       unless given).
     * `features`: a fixed function from rows within bounds to rows of features, each row by itself (of images, say); it
       is part of the question and must not have been made from private data.
-    * `lot`: rows expected in each step, all of them if None; `steps`; `clip` (length of a row's gradient); `rate`
-      (any above zero; None: as fast as noise and `clip` allow, see `recipe(rows).rate`), `momentum`, `schedule`
+    * `examples`: about how many rows there are, as the public knows; it scales the steps. None buys a noisy count, for
+      a fiftieth of epsilon: the exact number is private.
+    * `probability`: the chance of a row to be in a step, 1 if None; or `lot`, rows expected in each step, where
+      `examples` is declared. `steps`; `clip` (length of a row's gradient); `rate` (any above zero; None: as fast as
+      noise and `clip` allow, see `recipe(rows).rate`), `momentum`, `schedule`
       ("constant"; "linear" or "cosine": the rate falls to zero), `ema` (decay of an average of the weights, 0: none):
       fixed beforehand.
     * `noise`: "device" (floating point) or "exact".
@@ -41,7 +44,9 @@ class DPLinearClassifier(DescentClassifier):
         bounds: Any = None,
         origin: Any = None,
         features: Any = None,
+        examples: int | None = None,
         lot: int | None = None,
+        probability: Number | None = None,
         steps: int = 100,
         clip: float = 1.0,
         rate: float | None = None,
@@ -63,7 +68,9 @@ class DPLinearClassifier(DescentClassifier):
         self.bounds = bounds
         self.origin = origin
         self.features = features
+        self.examples = examples
         self.lot = lot
+        self.probability = probability
         self.steps = steps
         self.clip = clip
         self.rate = rate

@@ -16,7 +16,7 @@ from discreet.errors import InputError
 from discreet.learn.estimators.base import PrivateEstimator, read_array
 from discreet.learn.estimators.box import Box, Floats, read_box
 from discreet.learn.estimators.moments import FINE, RADIUS, blocks, fine, second_moments, whole_rows
-from discreet.learn.estimators.rows import Rows
+from discreet.learn.estimators.rows import COUNT_SHARE, Rows, read_examples
 from discreet.learn.estimators.till import Till, moment_noise
 
 __all__ = ["DPPCA"]
@@ -36,11 +36,13 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
       longest there can be. Noise grows with its square: a norm that most rows reach loses little and buys much.
     * `centered`: take the (noisy) mean off, as PCA does. False saves a fifth of the noise; the components are then
       those of distances from the origin.
+    * `examples`: where not centered, about how many rows there are, as the public knows: variances are divided by it.
+      None buys a noisy count for a fiftieth of the price. (The mean comes with a noisy count already.)
 
     Guarantee: see `PrivateEstimator`; the norms are in docs/proofs/estimators.md, "Second moments".
 
     Fitted: `components_`, `mean_`, `explained_variance_`, `explained_variance_ratio_`, `n_components_`, `n_rows_`
-    (noisy, where centered), `noise_`, `loss_`, `privacy_`.
+    (noisy, or as declared), `noise_`, `loss_`, `privacy_`.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
         norm: float | None = None,
         origin: Any = None,
         centered: bool = True,
+        examples: int | None = None,
         ledger: Any = None,
         dataset: str | None = None,
         allotment: str | None = None,
@@ -69,6 +72,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
         self.norm = norm
         self.origin = origin
         self.centered = centered
+        self.examples = examples
         self.ledger = ledger
         self.dataset = dataset
         self.allotment = allotment
@@ -85,6 +89,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
         box = read_box(self.bounds, width, origin=self.origin)
         norm = self._norm(box)
         one, radius = self._lengths()
+        declared, counted = read_examples(self.examples), self._counted()
         size, reach = width + bool(one), float(box.reach.max()) or 1.0
         noise = self.expected_noise(width)
 
@@ -96,21 +101,26 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
                     yield np.column_stack([here, np.full(len(here), float(one))]) if one else here
 
             exact = second_moments(pieces(), size, len(rows.features))
-            return {"moments": packed(till.moments(exact, share=Fraction(1), squared=RADIUS**2))}
+            told = {"moments": packed(till.moments(exact, share=1 - counted, squared=RADIUS**2))}
+            if counted:
+                many = np.array([len(rows.features)])
+                told["rows"] = packed(till.sums(many, share=counted, l1=1, l2_squared=1))
+            return told
 
-        settings = {"bounds": box.told(), "norm": norm, "centered": bool(one)}
+        settings = {"bounds": box.told(), "norm": norm, "centered": bool(one), "examples": declared}
         found = self._fitted(measure, settings, Rows(features))
         unit = (norm / radius) ** 2
         self.noise_ = noise
         moments = unpacked(found["moments"]).astype(np.float64)
         self.mean_ = box.origin.copy()
-        count = float(max(len(features), 1))
         if one:
             count = max(moments[-1, -1] / one**2, 1.0)
             shift = np.clip(moments[:-1, -1] / one / count * norm / radius, -box.reach, box.reach)
             self.mean_ += shift
             moments = moments[:-1, :-1] - count * np.outer(shift, shift) / unit
-            self.n_rows_ = float(count)
+        else:
+            count = max(float(unpacked(found["rows"])[0]), 1.0) if declared is None else declared
+        self.n_rows_ = float(count)
         self._axes(unit * moments / count, kept)
         return self
 
@@ -118,8 +128,12 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
         """On sums of squares of a feature and on sums of products of two, in the units of the data."""
         one, radius = self._lengths()
         unit = (self._norm(read_box(self.bounds, n_features, origin=self.origin)) / radius) ** 2
-        on, off = moment_noise(self._price(), Fraction(1), n_features + bool(one), RADIUS**2)
+        on, off = moment_noise(self._price(), 1 - self._counted(), n_features + bool(one), RADIUS**2)
         return {"diagonal": unit * math.sqrt(on.variance), "others": unit * math.sqrt(off.variance)}
+
+    def _counted(self) -> Fraction:
+        """The share of the price that a count of rows takes."""
+        return Fraction(0) if self._centered() or read_examples(self.examples) is not None else COUNT_SHARE
 
     def _lengths(self) -> tuple[int, int]:
         """How long the constant and the features of a row are: at most RADIUS in all."""

@@ -1,4 +1,4 @@
-"""Arrays a caller hands to `fit`: their shape is public, what is in them is opened by the one door only."""
+"""Arrays a caller hands to `fit`: how many columns they have is public, the rest is opened by the one door only."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,22 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError
 
-__all__ = ["ArrayData", "Malformed", "Rows", "read_classes", "read_labels", "read_numbers", "read_targets"]
+__all__ = [
+    "COUNT_SHARE",
+    "ArrayData",
+    "Malformed",
+    "Rows",
+    "read_classes",
+    "read_examples",
+    "read_labels",
+    "read_numbers",
+    "read_targets",
+]
+
+COUNT_SHARE = Fraction(1, 50)
+"""Of the price, for the number of rows where a fit divides by it and it is not declared."""
+
+_MOST_EXAMPLES = 2**53
 
 Malformed = Literal["refuse", "absorb"]
 
@@ -101,6 +117,20 @@ def read_mode(value: object) -> Malformed:
     if value not in ("refuse", "absorb"):
         raise InputError("malformed", value, '"refuse" or "absorb"')
     return value
+
+
+def read_examples(value: Any) -> int | None:
+    """The number of rows as the public knows it; None where nobody declared it, and a noisy count is to be bought.
+
+    >>> read_examples(None), read_examples(2000)
+    (None, 2000)
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= _MOST_EXAMPLES:
+        hint = "The exact number of rows is private; about how many there are is enough."
+        raise InputError("examples", value, "a whole number from 1 up, or None to buy a noisy count", hint)
+    return int(value)
 
 
 def read_classes(classes: Any) -> NDArray[Any]:

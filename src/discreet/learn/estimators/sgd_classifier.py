@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 
 import jax
@@ -19,11 +20,12 @@ __all__ = ["DPSGDClassifier"]
 class DPSGDClassifier(DescentClassifier):
     """DP-SGD within (epsilon, delta): a dense net with `hidden` units a layer, or any `model`.
 
-    * `classes`, `bounds`, `origin`, `features`, `clip`, `rate`, `momentum`, `schedule`, `ema`, `noise`: as of
-      `DPLinearClassifier`.
+    * `classes`, `bounds`, `origin`, `features`, `examples`, `clip`, `rate`, `momentum`, `schedule`, `ema`, `noise`: as
+      of `DPLinearClassifier`.
     * `hidden`: units in each hidden layer. * `model`: a pair (apply, params) instead: a function of JAX that makes
       scores, one a class, by `apply(params, x)`, and the parameters it starts from, which are public.
-    * `lot`: rows expected in each step; a sixteenth of all if None, and no fewer than 256. `steps`: of descent.
+    * `probability`: the chance of a row to be in a step; or `lot`, rows expected in each, where `examples` is declared.
+      A sixteenth of all if neither is given, and, where declared, no fewer than 256. `steps`: of descent.
 
     Fitted: `classes_`, `params_`, `recipe_`, `noise_` (on each entry of a mean gradient), `loss_`, `privacy_`.
     """
@@ -42,7 +44,9 @@ class DPSGDClassifier(DescentClassifier):
         features: Any = None,
         hidden: Any = (64,),
         model: Any = None,
+        examples: int | None = None,
         lot: int | None = None,
+        probability: Number | None = None,
         steps: int = 400,
         clip: float = 1.0,
         rate: float | None = None,
@@ -66,7 +70,9 @@ class DPSGDClassifier(DescentClassifier):
         self.features = features
         self.hidden = hidden
         self.model = model
+        self.examples = examples
         self.lot = lot
+        self.probability = probability
         self.steps = steps
         self.clip = clip
         self.rate = rate
@@ -81,8 +87,10 @@ class DPSGDClassifier(DescentClassifier):
         self.release = release
         self.malformed = malformed
 
-    def _lot(self, rows: int) -> int:
-        return min(rows, max(256, rows // 16))
+    def _chance(self, examples: int | None) -> Fraction:
+        if examples is None:
+            return Fraction(1, 16)
+        return Fraction(min(examples, max(256, examples // 16)), examples)
 
     def _network(self, inputs: int, outputs: int) -> tuple[Apply, Any, dict[str, Any]]:
         if self.model is None:

@@ -87,6 +87,6 @@ def total(rows: NDArray[Any], largest: int) -> NDArray[np.int64]:
 
 
 def room(rows: int, largest: int) -> None:
-    """Refuse so many rows that a sum could leave 64 bits; their number is public."""
+    """Refuse so many rows that a sum could leave 64 bits; there are fewer wherever arrays fit in memory."""
     if rows * largest > _SAFE:
-        raise InputError("X", f"{rows:,} rows", f"at most {_SAFE // largest:,} rows: sums are exact in 64 bits")
+        raise InputError("X", "too many rows", f"at most {_SAFE // largest:,} rows: sums are exact in 64 bits")
