@@ -111,7 +111,7 @@ def test_an_exact_count_is_found_out(drowned, tmp_path, monkeypatch):
     """Planted: what 0.1 did. N, lot and divisor from the rows, and on the ledger."""
 
     class Counted(DPLinearClassifier):
-        def fit(self, X, y):  # noqa: N803
+        def fit(self, X, y):
             return self.set_params(examples=len(X))._fit(X, y)
 
         _fit = DPLinearClassifier.fit
