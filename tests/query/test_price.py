@@ -7,7 +7,7 @@ import pyarrow
 import pytest
 
 import discreet
-from discreet import Budget, Category, Date, Integer, Ledger, Schema, bins, count, mean, median, total
+from discreet import Budget, Category, Date, Integer, Ledger, Schema, Unit, bins, count, mean, median, total
 from discreet.accounting import zcdp
 from discreet.core.loss import Pure
 from discreet.errors import InputError
@@ -27,7 +27,7 @@ COLUMNS = {
 def opened(tmp_path, budget):
     table = pyarrow.table({"home": ["n"], "work": ["s"], "age": [41], "day": ["2024-05-05"]})
     ledger = Ledger.open(tmp_path / "books.db")
-    ledger.create("t", budget, unit="one row, added or removed", who="c")
+    ledger.create("t", budget, unit=Unit(), who="c")
     return discreet.open(table, Schema("t", COLUMNS), ledger=ledger)
 
 
