@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from small_survey import FRUIT, survey
 
+from browser import screenshot
 from chance import LEVEL, fits
 from discreet.apps.survey.server import application
 from discreet.apps.survey.store import open_reports
@@ -106,23 +107,34 @@ def said(page, text):
     expect(page.get_by_role("status")).to_contain_text(text, timeout=120_000)
 
 
+KEY = f"discreet.survey.{SURVEY.digest}"
+
+
 def memory(page):
-    return json.loads(page.evaluate(f"localStorage.getItem('discreet.survey.{SURVEY.digest}')"))
+    return json.loads(page.evaluate(f"localStorage.getItem('{KEY}')"))
 
 
-def test_on_a_phone_what_is_shown_is_sent_and_sending_again_changes_nothing(visit, site):
+def press(page):
+    """Randomise and send, which is one button."""
+    page.get_by_role("button", name="Randomise and send my answers").click()
+
+
+def test_on_a_phone_one_button_sends_and_then_shows_what_was_sent(visit, site):
     page = visit()
     assert page.title() == "Night & <day>"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")  # nothing to scroll sideways
     for target in page.locator(".option, button").all():
         assert target.bounding_box() is None or target.bounding_box()["height"] >= 44  # room for a thumb
+    assert "once 100 reports have arrived" in page.locator("#published").inner_text()
     answer(page)
-    page.get_by_role("button", name="Randomise my answers").tap()
-    page.get_by_role("heading", name="What will be sent").wait_for()
-    assert page.evaluate("document.activeElement.id") == "preview-title"
-    assert site.kept() == []  # nothing has left the device
+    screenshot(page, "survey-ask")
+    page.get_by_role("button", name="Randomise and send my answers").tap()
+    said(page, "Sent. Thank you.")
+    page.get_by_role("heading", name="What was sent").wait_for()
+    assert page.evaluate("document.activeElement.id") == "outcome-title"
     kept = memory(page)
     assert set(kept) == {"token", "answers", "state"}
+    assert site.kept() == [(kept["token"], kept["answers"])]
     shown = page.locator("#reports .sent").all_inner_texts()
     marked = [[FRUIT[i] for i, mark in enumerate(marks) if mark == "1"] for marks in kept["answers"][2:4]]
     assert shown == [
@@ -133,29 +145,125 @@ def test_on_a_phone_what_is_shown_is_sent_and_sending_again_changes_nothing(visi
     ]
     revealed = page.locator("#reports li").first.inner_text()
     assert "someone who thought 2% before will think at most 5.3% after" in revealed
-    page.get_by_text("Exactly what is sent").tap()
+    page.get_by_text("Exactly what was sent").tap()
     exact = page.locator("#raw").inner_text()
-    page.get_by_role("button", name="Send this").tap()
-    said(page, "Sent. Thank you.")
-    assert site.kept() == [(kept["token"], kept["answers"])]
+    screenshot(page, "survey-sent")
     page.reload()
     page.get_by_role("heading", name="What was sent").wait_for()
     assert page.locator("input").count() == 0  # there is no way to answer afresh
     assert page.locator("#reports .sent").all_inner_texts() == shown
-    page.get_by_role("button", name="Send the same report again").tap()
-    said(page, "Sent. Thank you.")
     assert site.kept() == [(kept["token"], kept["answers"])]
     bodies = [request.post_data for request in visit.asked if request.method == "POST"]
-    assert bodies == [exact, exact]
+    assert bodies == [exact]
     assert json.loads(exact) == {"survey": SURVEY.digest, "token": kept["token"], "answers": kept["answers"]}
     assert "cookie" not in {name for request in visit.asked for name in request.headers}
+
+
+HELD = "() => { window.fetch = () => new Promise(() => {}); }"
+
+
+def seen(page):
+    """Everything that a person can read on the page, and whether the report is in the document at all."""
+    return page.locator("body").inner_text(), page.locator("#reports li").count(), page.locator("#raw").text_content()
+
+
+def shows_nothing(page, kept):
+    text, reports, raw = seen(page)
+    return reports == 0 and raw == "" and kept["token"] not in text
+
+
+def test_nothing_is_shown_of_a_report_before_the_server_has_it(visit, site):
+    page = visit(**OTHER)
+    page.evaluate(HELD)  # the request is on its way for ever
+    answer(page)
+    press(page)
+    page.get_by_role("heading", name="Sending").wait_for()
+    kept = memory(page)
+    assert kept["state"] == "waiting"  # stored before it was sent
+    assert shows_nothing(page, kept)
+    page.route("**/report", lambda route: route.abort())
+    page.reload()
+    said(page, "The server cannot be reached")
+    assert shows_nothing(page, kept)
+    screenshot(page, "survey-waiting")
+    page.unroute("**/report")
+    page.get_by_role("button", name="Try again now").click()
+    said(page, "Sent. Thank you.")
+    assert site.kept() == [(kept["token"], kept["answers"])]
+    assert not shows_nothing(page, kept)
+
+
+def test_a_page_that_shows_a_report_before_it_is_sent_is_found_out(visit, site):
+    source = (files("discreet.apps.survey") / "page.js").read_text("utf-8")
+    guard = 'if (stage !== "sent") return;'
+    assert source.count(guard) == 1
+    page = visit(**OTHER)
+    page.context.route(
+        "**/page.js",
+        lambda route: route.fulfill(body=source.replace(guard, ""), content_type="text/javascript"),
+    )
+    page.reload()
+    page.evaluate(HELD)
+    answer(page)
+    press(page)
+    page.get_by_role("heading", name="Sending").wait_for()
+    assert not shows_nothing(page, memory(page))
+
+
+def test_closing_the_page_after_the_button_was_pressed_takes_nothing_back(visit, site):
+    page = visit(**OTHER)
+    page.evaluate(HELD)
+    answer(page)
+    press(page)
+    page.get_by_role("heading", name="Sending").wait_for()
+    kept = memory(page)
+    page.close()
+    again = visit(page.context)
+    said(again, "Sent. Thank you.")
+    assert site.kept() == [(kept["token"], kept["answers"])]
+
+
+def test_an_answer_that_is_lost_on_the_way_back_makes_the_same_report_come_again(visit, site):
+    page = visit(**OTHER)
+    answer(page)
+    lost = []
+
+    def arrives_unheard(route):
+        route.fetch()
+        lost.append(1)
+        route.abort()
+
+    page.route("**/report", arrives_unheard)
+    press(page)
+    said(page, "The server cannot be reached")
+    assert len(site.kept()) == len(lost) == 1
+    page.unroute("**/report")
+    page.get_by_role("button", name="Try again now").click()
+    said(page, "Sent. Thank you.")
+    assert len(site.kept()) == 1
+    bodies = [request.post_data for request in visit.asked if request.method == "POST"]
+    assert len(bodies) == 2
+    assert len(set(bodies)) == 1
+
+
+def test_a_report_that_an_earlier_page_made_and_did_not_send_waits_for_its_owner(visit, site):
+    page = visit()
+    answers = SURVEY.privatize({question.name: question.example(0) for question in SURVEY.questions})
+    made = {"token": "7" * 32, "answers": answers, "state": "made"}
+    page.evaluate("([key, text]) => localStorage.setItem(key, text)", [KEY, json.dumps(made)])
+    page.reload()
+    said(page, "randomised earlier, but not sent")
+    assert site.kept() == []
+    page.get_by_role("button", name="Send my report").click()
+    said(page, "Sent. Thank you.")
+    assert site.kept() == [("7" * 32, answers)]
 
 
 def test_the_true_answers_are_nowhere_once_chance_has_decided(visit):
     page = visit()
     answer(page, pills="No", fruit="Quince")
-    page.get_by_role("button", name="Randomise my answers").click()
-    page.get_by_role("heading", name="What will be sent").wait_for()
+    press(page)
+    page.get_by_role("heading", name="What was sent").wait_for()
     assert page.locator("input").count() == 0
     stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, history.state])")
     assert json.loads(stored)[0].keys() == {f"discreet.survey.{SURVEY.digest}"}
@@ -169,9 +277,8 @@ def test_without_a_network_the_report_waits_and_is_sent_later(visit, site):
     page = visit()
     answer(page)
     page.context.set_offline(True)
-    page.get_by_role("button", name="Randomise my answers").click()
-    page.get_by_role("button", name="Send this").click()
-    said(page, "Not sent yet")
+    press(page)
+    said(page, "The server cannot be reached")
     assert site.kept() == []
     kept = memory(page)
     assert kept["state"] == "waiting"
@@ -186,9 +293,8 @@ def test_the_page_itself_opens_without_a_network(visit, site):
     site.stop()
     page.reload()
     answer(page)
-    page.get_by_role("button", name="Randomise my answers").click()
-    page.get_by_role("button", name="Send this").click()
-    said(page, "Not sent yet")
+    press(page)
+    said(page, "The server cannot be reached")
     kept = memory(page)
     page.close()
     site.start()
@@ -206,8 +312,6 @@ def test_two_tabs_at_the_same_moment_make_one_report(visit, site):
     first.evaluate(f"setTimeout(() => {click}, 200)")
     second.evaluate(f"setTimeout(() => {click}, 200)")
     for page in (first, second):
-        page.locator("#preview").wait_for()
-        page.locator("#send").click()
         said(page, "Sent. Thank you.")
     assert len(site.kept()) == 1
     assert first.locator("#raw").text_content() == second.locator("#raw").text_content()
@@ -225,10 +329,6 @@ def test_keys_and_a_screen_reader_are_enough(visit, site):
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "make"
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="What will be sent").wait_for()
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.id") == "send"
-    page.keyboard.press("Enter")
     said(page, "Sent. Thank you.")
     assert page.locator("#status").get_attribute("aria-live") == "polite"
     assert len(site.kept()) == 1
@@ -236,7 +336,7 @@ def test_keys_and_a_screen_reader_are_enough(visit, site):
 
 def test_a_question_without_an_answer_is_named_and_nothing_is_decided(visit, site):
     page = visit()
-    page.get_by_role("button", name="Randomise my answers").click()
+    press(page)
     assert page.get_by_role("alert").inner_text() == "Please choose an answer to: Do you take pills to sleep?"
     assert page.evaluate("document.activeElement.name") == "q0"
     assert page.evaluate("localStorage.length") == 0
@@ -249,13 +349,13 @@ def test_a_number_off_the_grid_is_named_and_one_on_it_is_found_exactly(visit, si
     box = page.get_by_role("textbox", name="How long?")
     for wrong in ("", "x", "5", "-1.5", "0.25", "1e0", "2.50000000000000000000001", "--1", "1.", "0x1"):
         box.fill(wrong)
-        page.get_by_role("button", name="Randomise my answers").click()
+        press(page)
         if wrong == "1.":
             break
         told = "Please give a number from -1 to 4 in steps of 0.5 for: How long?"
         assert page.get_by_role("alert").inner_text() == told
         assert page.evaluate("document.activeElement.id") == "q4"
-    page.get_by_role("heading", name="What will be sent").wait_for()
+    page.get_by_role("heading", name="What was sent").wait_for()
     grid = {"low": ["-1", "1"], "by": ["1", "2"], "points": 11}
     texts = ["-1", "-0.5", "0", "-0", "4", "4.000", "4.5", "-1.0", "\u22120.5", "0,5", "9" * 31]
     each = "async ([url, all, grid]) => { const { point } = await import(url); return all.map((x) => point(x, grid)); }"
@@ -269,10 +369,7 @@ def test_a_browser_that_cannot_remember_says_so(browser, site, visit):
     page = visit(context)
     assert "Answer once only" in page.locator("#forgetful").inner_text()
     answer(page)
-    page.get_by_role("button", name="Randomise my answers").click()
-    page.get_by_role("button", name="Send this").click()
-    said(page, "Sent. Thank you.")
-    page.get_by_role("button", name="Send the same report again").click()
+    press(page)
     said(page, "Sent. Thank you.")
     assert len(site.kept()) == 1
     context.close()
@@ -281,18 +378,17 @@ def test_a_browser_that_cannot_remember_says_so(browser, site, visit):
 def test_what_is_refused_is_said_and_may_be_tried_again_as_it_is(visit, site):
     page = visit(**OTHER)
     answer(page)
-    page.get_by_role("button", name="Randomise my answers").click()
-    page.get_by_role("heading", name="What will be sent").wait_for()
-    kept = memory(page)
     page.route("**/report", lambda route: route.fulfill(status=403, body='{"error":"refused"}'))
-    page.get_by_role("button", name="Send this").click()
-    said(page, "does not take this report")
+    press(page)
+    said(page, "does not take your report")
+    kept = memory(page)
+    assert shows_nothing(page, kept)
     page.reload()  # by itself the page does not try again, nor ask anew
-    said(page, "does not take this report")
+    said(page, "does not take your report")
     assert page.locator("input").count() == 0
-    again = page.get_by_role("button", name="Try the same report again")
+    again = page.get_by_role("button", name="Try again now")
     again.click()
-    said(page, "does not take this report")
+    said(page, "does not take your report")
     assert site.kept() == []
     page.unroute("**/report")
     again.click()
@@ -402,7 +498,8 @@ def test_the_form_uses_that_very_function(visit, site):
     page.context.route("**/randomise.js", lambda route: route.fulfill(body=broken, content_type="text/javascript"))
     page.reload()
     answer(page, pills="Yes", fruit="Apple")
-    page.get_by_role("button", name="Randomise my answers").click()
+    press(page)
+    said(page, "Sent. Thank you.")
     assert page.locator("#reports .sent").all_inner_texts()[:2] == ["No", "Pear"]
 
 

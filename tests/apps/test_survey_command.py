@@ -80,7 +80,7 @@ def test_a_plan_says_what_is_revealed_and_how_close_it_comes(folder):
 
 def test_estimates_are_the_same_from_a_store_and_from_files(folder):
     shown = run("survey", "estimate", "survey.toml", "reports.db", cwd=folder).stdout
-    for word in ("600 reports", "95% intervals", "Workload", "share of those who answered"):
+    for word in ("600 reports", "95% confidence intervals", "Workload", "share of those who answered"):
         assert word in shown
     found = [
         json.loads(run("survey", "estimate", "survey.toml", name, "--json", cwd=folder).stdout)
@@ -97,12 +97,34 @@ def test_estimates_are_the_same_from_a_store_and_from_files(folder):
 
 def test_before_anyone_has_answered_there_is_no_estimate(folder):
     open_reports(str(folder / "fresh.db"), Questionnaire.load(folder / "survey.toml").digest).close()
-    found = json.loads(run("survey", "estimate", "survey.toml", "fresh.db", "--json", cwd=folder).stdout)
+    words = ("survey", "estimate", "survey.toml", "fresh.db")
+    found = json.loads(run(*words, "--below-minimum", "--json", cwd=folder).stdout)
     assert found["reports"] == 0
     assert {one["value"] for question in found["questions"] for one in question["estimates"]} == {None}
-    assert "0 reports" in run("survey", "estimate", "survey.toml", "fresh.db", cwd=folder).stdout
+    assert "0 reports" in run(*words, "--below-minimum", cwd=folder).stdout
     told = run("survey", "estimate", "survey.toml", "fresh.db", "--plot", "x.svg", cwd=folder, code=2).stderr
     assert "at least one report" in told
+
+
+def test_below_the_minimum_the_command_shows_nothing_unless_its_owner_asks(folder):
+    text = (folder / "survey.toml").read_text()
+    (folder / "more.toml").write_text(text.replace("# minimum = 100", "minimum = 601"))
+    words = ("survey", "estimate", "more.toml", "reports.db")
+    shown = run(*words, cwd=folder).stdout
+    assert "Fewer than 601 reports" in shown
+    assert "--below-minimum" in shown
+    assert "Workload" not in shown
+    told = json.loads(run(*words, "--json", cwd=folder).stdout)
+    assert (told["reports"], told["questions"]) == (None, [])
+    refusal = run(*words, "--plot", "early.svg", cwd=folder, code=2).stderr
+    assert "at least 601 reports" in refusal
+    assert not (folder / "early.svg").exists()
+    owner = run(*words, "--below-minimum", "--plot", "early.svg", cwd=folder).stdout
+    assert "Not public: this survey shows nothing below 601 reports." in owner
+    assert "Workload" in owner
+    assert "(not public)" in (folder / "early.svg").read_text()
+    (folder / "more.toml").write_text(text.replace("# minimum = 100", "minimum = 0"))
+    assert "1 or more" in run(*words, cwd=folder, code=2).stderr
 
 
 def edited(folder, name, change):
@@ -200,14 +222,15 @@ def test_served_it_takes_reports_and_writes_down_no_address(folder):
         assert json.load(urllib.request.urlopen(sent, timeout=60)) == {"kept": True}
         with pytest.raises(urllib.error.HTTPError):
             urllib.request.urlopen(urllib.request.Request(f"{home}/report", b"{}", headers), timeout=60)
-        assert json.load(urllib.request.urlopen(f"{home}/results.json", timeout=60))["reports"] == 1
+        assert json.load(urllib.request.urlopen(f"{home}/results.json", timeout=60))["reports"] is None
     finally:
         server.terminate()
         said = server.communicate(timeout=60)[0]
     assert f"Survey {asked.id} at {home}/" in said
     assert "203.0.113.9" not in said
     assert said.count("127.0.0.1") == 2  # where it listens, and nobody who came
-    kept = json.loads(run("survey", "estimate", "survey.toml", "served.db", "--json", cwd=folder).stdout)
+    kept = run("survey", "estimate", "survey.toml", "served.db", "--below-minimum", "--json", cwd=folder)
+    kept = json.loads(kept.stdout)
     assert kept["reports"] == 1
 
 

@@ -4,14 +4,13 @@ import json
 import logging
 import sqlite3
 
-import numpy as np
 import pytest
 from small_survey import Client, report, survey
 
 pytest.importorskip("fastapi", reason="needs discreet[server]")
 pytest.importorskip("httpx", reason="needs httpx")
 
-from discreet.apps.survey.results import results_of
+from discreet.apps.survey.results import results_of, results_page
 from discreet.apps.survey.server import HEADERS, Throttle, application, is_loopback
 from discreet.apps.survey.store import open_reports
 
@@ -193,21 +192,19 @@ def test_a_store_that_is_away_keeps_nothing_and_says_only_that(client, reports, 
     assert GOOD["token"] not in caplog.text
 
 
-def test_results_say_what_estimate_says(client, reports):
-    empty = client.get("/results")
-    assert "No report yet" in empty.text
-    assert client.get("/results.json").json()["questions"][0]["estimates"] == [
-        {"label": "Yes", "value": None, "lower": None, "upper": None}
-    ]
-    rng = np.arange(300)
-    for number in rng:
+def keep(reports, numbers):
+    """Reports of people of whom a third say yes."""
+    for number in numbers:
         answers = {"pills": "Yes" if number % 3 == 0 else "No"}
         reports.keep(f"{number:032x}", SURVEY.digest, SURVEY.written(report(SURVEY, 0, answers)["answers"]))
-    # what was made for the empty store is shown for a moment only
+
+
+def test_results_say_what_estimate_says(reports):
+    keep(reports, range(300))
     client = Client(application(SURVEY, reports))
     shown = client.get("/results.json").json()
     assert shown == results_of(SURVEY, reports).to_dict()
-    assert shown["reports"] == 300
+    assert (shown["reports"], shown["public"]) == (300, True)
     page = client.get("/results").text
     for one in results_of(SURVEY, reports).estimates:
         for row in one.rows():
@@ -218,6 +215,37 @@ def test_results_say_what_estimate_says(client, reports):
     hidden = Client(application(SURVEY, reports, show_results=False))
     assert hidden.get("/results").status_code == 404
     assert hidden.get("/results.json").status_code == 404
+
+
+def test_below_the_declared_minimum_the_public_is_shown_nothing(reports):
+    pages = set()
+    for here in (range(0), range(1), range(99)):
+        keep(reports, here)
+        client = Client(application(SURVEY, reports))  # a fresh one: what was shown last is remembered for a moment
+        told = client.get("/results.json").json()
+        assert (told["reports"], told["public"], told["minimum"], told["questions"]) == (None, False, 100, [])
+        pages.add(client.get("/results").text)
+    (page,) = pages  # not even how many reports there are
+    assert "Fewer than 100 reports have arrived" in page
+    assert "<table" not in page
+    assert "<svg" not in page
+    keep(reports, [99])
+    full = Client(application(SURVEY, reports))
+    assert full.get("/results.json").json()["reports"] == 100
+    assert full.get("/results").text.count("<svg") == len(SURVEY.questions)
+
+
+def test_the_owner_sees_what_is_not_public_and_is_told_so(reports):
+    keep(reports, range(7))
+    found = results_of(SURVEY, reports)
+    assert found.to_dict(owner=True)["reports"] == 7
+    assert len(found.to_dict(owner=True)["questions"]) == len(SURVEY.questions)
+    page = results_page(found, owner=True)
+    assert "7 reports" in page
+    assert "Not public: this survey shows nothing below 100 reports." in page
+    small = survey(minimum=5)
+    assert small.digest == SURVEY.digest  # reports of version 0.1 stay its reports
+    assert results_of(small, reports).public
 
 
 def test_a_row_that_was_tampered_with_is_seen(client, reports, tmp_path):

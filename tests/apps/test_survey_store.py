@@ -1,6 +1,8 @@
 """Where reports are kept, in SQLite and in PostgreSQL: once for each token, for one survey, and nothing else."""
 
+import os
 import sqlite3
+import stat
 import threading
 
 import pytest
@@ -64,7 +66,37 @@ def test_nothing_is_made_by_looking(tmp_path):
     with pytest.raises(DiscreetError, match="cannot be used"):
         open_reports(str(tmp_path / "junk.db"), DIGEST, create=False)
     with pytest.raises(InputError, match="folder that exists"):
-        open_reports(str(tmp_path / "no" / "x.db"), DIGEST)
+        open_reports(str(tmp_path / "no" / "such" / "x.db"), DIGEST)
+
+
+def modes(folder):
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+
+
+def test_others_on_the_machine_can_read_neither_the_reports_nor_the_log_beside_them(tmp_path):
+    before = os.umask(0)
+    try:
+        reports = open_reports(str(tmp_path / "kept" / "r.db"), DIGEST)
+        reports.keep("a" * 32, DIGEST, "[0]")
+        assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == 0o700
+        assert modes(tmp_path / "kept") == {"r.db": 0o600, "r.db-wal": 0o600, "r.db-shm": 0o600}
+        reports.close()
+    finally:
+        os.umask(before)
+
+
+def test_a_file_that_version_0_1_left_open_to_others_is_closed_to_them(tmp_path):
+    path = tmp_path / "r.db"
+    open_reports(str(path), DIGEST).close()
+    path.chmod(0o644)
+    left = sqlite3.connect(path)  # a log that is still there
+    left.execute("SELECT * FROM discreet_report").fetchall()
+    for beside in tmp_path.iterdir():
+        beside.chmod(0o644)
+    reports = open_reports(str(path), DIGEST)
+    assert set(modes(tmp_path).values()) == {0o600}
+    reports.close()
+    left.close()
 
 
 def test_the_file_does_not_tell_who_came_first(tmp_path):

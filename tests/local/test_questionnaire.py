@@ -210,7 +210,7 @@ def test_what_a_report_means_decides_the_digest():
         ({**SURVEY, "id": "a b"}, "id = 'a b'"),
         ({**SURVEY, "id": None}, "id = None"),
         ({**SURVEY, "title": " "}, "title"),
-        ({**SURVEY, "colour": "red"}, "only id, title, intro, questions"),
+        ({**SURVEY, "colour": "red"}, "only id, title, intro, minimum, questions"),
         ({**SURVEY, "questions": []}, "1 to 50"),
         ({**SURVEY, "questions": "x"}, r"\[\[questions\]\]"),
         ({**SURVEY, "questions": [1]}, r"questions\[0\]"),

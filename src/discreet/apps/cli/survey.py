@@ -89,7 +89,7 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         say(f"Survey {survey.id} at http://{shown}:{port}/")
         if results:
-            say(f"Results at http://{shown}:{port}/results")
+            say(f"Results at http://{shown}:{port}/results, from {survey.minimum:,} reports on")
         say("Only randomised reports are kept. Stop with Ctrl+C.")
         serve(web, host, port)
     finally:
@@ -102,6 +102,9 @@ def estimate(
     reports: Kept,
     confidence: Confidence = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Also draw it: a .svg, .png or .html file.")] = None,
+    below_minimum: Annotated[
+        bool, typer.Option("--below-minimum", help="Show the owner also what the public is not shown yet.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Estimates with intervals from the reports of one survey. Mixed, broken and repeated reports are refused."""
@@ -111,9 +114,12 @@ def estimate(
     survey = Questionnaire.load(file)
     with working("Counting reports"):
         found = results_at(survey, reports, confidence=confidence)
-    drawn = None if plot is None else save(found, plot)
+    drawn = None if plot is None else save(found, plot, owner=below_minimum)
     if as_json:
-        show_json({**found.to_dict(), "plot": None if drawn is None else str(drawn)})
+        show_json({**found.to_dict(owner=below_minimum), "plot": None if drawn is None else str(drawn)})
+        return
+    if not (found.public or below_minimum):
+        say(f"{found.withheld()} As the owner of the survey, add --below-minimum.")
         return
     for one in found.estimates:
         show_table(one.question.text, [one.caption(), "estimate", "from", "to"], one.rows(), numbers=3)

@@ -34,7 +34,8 @@ export class Memory {
     }
   }
 
-  // A state is "made": shown, not sent; "waiting": to be sent as soon as the server is reached; "sent"; or "refused".
+  // A state is "waiting": to be sent as soon as the server is reached; "sent"; or "refused". Pages of version 0.1 also
+  // left "made": randomised and shown, but its owner had not agreed to send it.
   write(state) {
     this.kept = state;
     if (this.lasting) localStorage.setItem(this.key, JSON.stringify(state));
@@ -45,7 +46,7 @@ export class Memory {
     const make = () => {
       const before = this.read();
       if (before) return before;
-      const made = { token: token(), answers: answers(), state: "made" };
+      const made = { token: token(), answers: answers(), state: "waiting" };
       this.write(made);
       return made;
     };

@@ -1,4 +1,6 @@
-// The form: true answers in, randomised once, shown, sent. A true answer is never stored and never sent.
+// The form: true answers in, randomised once, stored, sent, and only then shown. A true answer is never stored or sent.
+// A report is shown only after the server has it: whoever could look first could keep back what chance made, and the
+// reports that do arrive would follow another law than the one that is claimed.
 import { Memory } from "./memory.js";
 import { point } from "./number.js";
 import { randomise } from "./randomise.js";
@@ -70,7 +72,8 @@ async function make() {
     return;
   }
   show();
-  at("preview-title").focus();
+  at("outcome-title").focus();
+  await send();
 }
 
 // --- what is sent
@@ -95,38 +98,40 @@ function body({ token, answers }) {
 function show() {
   const state = memory.read();
   at("ask").hidden = Boolean(state);
-  at("preview").hidden = !state;
+  at("outcome").hidden = !state;
   if (!state) return;
   at("questions").replaceChildren(); // the true answers are gone
+  tell(state.state === "waiting" ? "sending" : state.state, state);
+}
+
+const TITLES = { made: "Not sent yet", sending: "Sending", waiting: "Not sent yet", sent: "What was sent", refused: "Not sent" };
+const STATUS = {
+  sending: "Sending your randomised report.",
+  made: "Your answers were randomised earlier, but not sent.",
+  waiting: "The server cannot be reached. This device keeps your randomised report and sends it when it can. You may close the page and come back. You will see what was sent.",
+  sent: "Sent. Thank you.",
+  refused: "The server does not take your report. The survey may have changed or ended, or its server is not set up well: tell whoever runs it. This device keeps the report, and you may try again.",
+};
+
+function tell(stage, state) {
+  at("outcome-title").textContent = TITLES[stage];
+  at("status").textContent = STATUS[stage];
+  at("send").hidden = stage === "sending" || stage === "sent";
+  at("send").textContent = stage === "made" ? "Send my report" : "Try again now";
+  at("sent").hidden = stage !== "sent";
+  if (stage !== "sent") return; // not before the server has it
   at("reports").replaceChildren(...survey.questions.map((question, place) => element("li", {},
     element("p", { className: "quiet", textContent: question.text }),
     element("p", { className: "sent", textContent: words(question, state.answers[place]) }),
     element("p", { textContent: question.reveal }))));
   at("raw").textContent = body(state);
-  told(state.state);
-}
-
-function told(state) {
-  const sent = state === "sent";
-  at("preview-title").textContent = sent ? "What was sent" : "What will be sent";
-  at("lead").textContent = sent
-    ? "Chance decided this once. It is all that has been sent; your true answers were never kept."
-    : "Chance has decided. Your true answers have been forgotten; only this is left, and only this will be sent.";
-  at("send").textContent = sent ? "Send the same report again" : state === "refused" ? "Try the same report again" : "Send this";
-  at("send").disabled = false; // whatever became of it, the same report may be sent again, and reveals nothing more
-  at("status").textContent = {
-    made: "",
-    waiting: "Not sent yet: the server cannot be reached. This device keeps the report and sends it when it can. You may close the page and come back.",
-    sent: "Sent. Thank you. Sending it again would change nothing.",
-    refused: "Not sent: the server does not take this report. The survey may have changed or ended, or its server is not set up well: tell whoever runs it. This device keeps the report, and you may try again.",
-  }[state];
 }
 
 async function send() {
   const state = memory.read();
   if (!state) return;
   clearTimeout(timer);
-  at("send").disabled = true;
+  if (state.state !== "sent") tell("sending", state);
   let status = 0;
   try {
     const answer = await fetch("report", {
@@ -136,15 +141,17 @@ async function send() {
       credentials: "omit",
       referrerPolicy: "no-referrer",
       cache: "no-store",
+      keepalive: true, // goes on if the page is closed now
     });
     status = answer.status;
   } catch {
     // No network: wait below.
   }
   const later = status === 0 || status === 429 || status >= 500;
-  const now = status === 200 || state.state === "sent" ? "sent" : later ? "waiting" : "refused";
-  memory.write({ ...state, state: now }); // what has arrived once has arrived
-  told(now);
+  const arrived = status === 200 || memory.read()?.state === "sent"; // what has arrived once, by any tab, has arrived
+  const now = arrived ? "sent" : later ? "waiting" : "refused";
+  memory.write({ ...state, state: now });
+  tell(now, state);
   if (now === "waiting") {
     timer = setTimeout(send, pause * 1000);
     pause = Math.min(2 * pause, LONGEST);
@@ -157,6 +164,7 @@ document.title = at("title").textContent = survey.title;
 at("intro").textContent = survey.intro;
 at("together").textContent = survey.together;
 at("about").textContent = survey.about;
+at("published").textContent = survey.published;
 at("forgetful").hidden = memory.lasting;
 at("make").addEventListener("click", make);
 at("send").addEventListener("click", send);

@@ -33,6 +33,7 @@ def content(survey: Questionnaire) -> dict[str, Any]:
         "intro": survey.intro,
         "about": survey.about(),
         "together": survey.reveals(),
+        "published": survey.published(),
         "questions": [_question(question) for question in survey.questions],
     }
 

@@ -36,24 +36,41 @@ class Results:
     confidence: float
     estimates: tuple[Estimated, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, the same on the command line and from the server."""
+    @property
+    def public(self) -> bool:
+        """Whether there are as many reports as the survey declares that the public is shown estimates of."""
+        return self.reports >= self.survey.minimum
+
+    def to_dict(self, *, owner: bool = False) -> dict[str, Any]:
+        """Plain values, the same on the command line and from the server.
+
+        Below the survey's minimum they hold neither estimates nor the number of reports, except for its `owner`.
+        """
+        shown = owner or self.public
         return {
             "survey": self.survey.id,
             "digest": self.survey.digest,
             "title": self.survey.title,
-            "reports": self.reports,
+            "minimum": self.survey.minimum,
+            "public": self.public,
+            "reports": self.reports if shown else None,
             "confidence": self.confidence,
             "epsilon": float(self.survey.epsilon),
-            "questions": [one.to_dict() for one in self.estimates],
+            "questions": [one.to_dict() for one in self.estimates] if shown else [],
         }
 
     def note(self) -> str:
         """How the numbers are to be read."""
+        early = "" if self.public else f" Not public: this survey shows nothing below {self.survey.minimum:,} reports."
         return (
-            f"{self.reports:,} reports, every one randomised by the person who sent it. {percent(self.confidence)} "
-            "intervals, each by itself. Estimates are unbiased, so a small one may come out below zero."
+            f"{self.reports:,} reports, every one randomised by the person who sent it.{early} "
+            f"{percent(self.confidence)} confidence intervals (not simultaneous). Estimates are unbiased, so a small "
+            "one may come out below zero."
         )
+
+    def withheld(self) -> str:
+        """What the public reads below the minimum: not how many reports there are."""
+        return f"Fewer than {self.survey.minimum:,} reports have arrived. Estimates are shown from then on."
 
 
 def results_from(survey: Questionnaire, columns: Sequence[Mapping[Any, int]], *, confidence: float) -> Results:
@@ -86,18 +103,24 @@ def _read(survey: Questionnaire, answers: str) -> tuple[Any, ...]:
     raise InputError("reports", "a broken report", "answers as the page of this survey writes them")
 
 
-def results_page(found: Results, *, alone: bool = False) -> str:
-    """A page with a plot and a table for each question; `alone` carries its style and needs no server."""
+def results_page(found: Results, *, alone: bool = False, owner: bool = False) -> str:
+    """A page with a plot and a table for each question; `alone` carries its style and needs no server.
+
+    Below the survey's minimum it says only that, except to its `owner`.
+    """
     sheet = (files("discreet.apps.survey") / "page.css").read_text("utf-8")
     style = f"<style>{sheet}</style>" if alone else '<link rel="stylesheet" href="page.css">'
     icon = "" if alone else '<link rel="icon" href="icon.svg" type="image/svg+xml">'
     again = "" if alone else '<p><a href="results">Look again</a></p>'
     title = html.escape(found.survey.title)
+    shown = owner or found.public
+    note = found.note() if shown else found.withheld()
+    sections = "".join(map(_section, found.estimates)) if shown else ""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
         f"<title>{title}: results</title>{icon}{style}</head><body><main><h1>{title}</h1>"
-        f"<p>{html.escape(found.note())}</p>{again}{''.join(map(_section, found.estimates))}"
+        f"<p>{html.escape(note)}</p>{again}{sections}"
         f'<footer><p class="quiet">{html.escape(found.survey.about())}</p></footer></main></body></html>\n'
     )
 
@@ -117,17 +140,21 @@ def _section(one: Estimated) -> str:
     )
 
 
-def save(found: Results, path: Path) -> Path:
-    """Write a plot: .svg, .png (the `charts` extra) or .html."""
+def save(found: Results, path: Path, *, owner: bool = False) -> Path:
+    """Write a plot: .svg, .png (the `charts` extra) or .html. Below the survey's minimum, for its `owner` only."""
     kind = path.suffix.lower()
     if kind not in (".svg", ".png", ".html") or not path.absolute().parent.is_dir():
         raise InputError("--plot", str(path), "a file that ends in .svg, .png or .html, in a folder that exists")
     if found.reports == 0:
         raise InputError("--plot", str(path), "a plot of at least one report")
+    if not (owner or found.public):
+        hint = "As its owner, add --below-minimum; do not pass such a plot on."
+        raise InputError("--plot", str(path), f"a plot of at least {found.survey.minimum:,} reports", hint)
     if kind == ".html":
-        path.write_text(results_page(found, alone=True), encoding="utf-8")
+        path.write_text(results_page(found, alone=True, owner=owner), encoding="utf-8")
         return path
-    drawn = figures(found.survey.title, found.estimates)
+    title = found.survey.title if found.public else f"{found.survey.title} (not public)"
+    drawn = figures(title, found.estimates)
     if kind == ".svg":
         path.write_text(drawn, encoding="utf-8")
         return path

@@ -7,6 +7,7 @@ Rows of SQLite lie in the order of their tokens, which are random, so the file d
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -111,8 +112,8 @@ class SqliteReports(_Tables):
         super().__init__()
         if not create and not path.is_file():
             raise InputError("reports", str(path), "a file of reports", "discreet survey serve makes one.")
-        if not path.parent.is_dir():
-            raise InputError("reports", str(path), "a file in a folder that exists")
+        if create:
+            _make_private(path)
         with _sqlite_errors():
             self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
             try:
@@ -214,6 +215,24 @@ def open_reports(place: str, digest: str, *, create: bool = True) -> Reports:
     if is_address(place):
         return PostgresReports(place, digest, create=create)
     return SqliteReports(Path(place), digest, create=create)
+
+
+def _make_private(path: Path) -> None:
+    """A file that only its owner can read, in a folder that exists or is made so; SQLite's -wal and -shm follow it.
+
+    A file that others could read, as version 0.1 made them, is closed to them.
+    """
+    folder = path.absolute().parent
+    try:
+        if not folder.exists() and folder.parent.is_dir():
+            folder.mkdir(mode=0o700)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        for each in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+            if each.exists() and each.stat().st_mode & 0o077:
+                each.chmod(0o600)
+    except OSError as problem:
+        allowed = f"a file of yours that can be written, in a folder that exists ({type(problem).__name__})"
+        raise InputError("reports", str(path), allowed) from None
 
 
 def _unusable(problem: Exception) -> DiscreetError:

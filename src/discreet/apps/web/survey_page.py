@@ -54,7 +54,7 @@ def routes(frame: Frame) -> APIRouter:
                 values |= {"problem": problem, "wrong": wrong}
                 status = status_of(problem)
             try:
-                values["found"] = _found(chosen)
+                values["found"] = _found(chosen, caller)
             except InputError as problem:  # reports of another survey
                 values["away"] = str(problem)
             except DiscreetError:  # what a database says is not for everyone
@@ -78,12 +78,14 @@ def _plan(survey: Survey, texts: dict[str, str]) -> Planned:
     return plan
 
 
-def _found(survey: Survey) -> dict[str, Any]:
-    """What the reports say: free, since each was randomised by whoever sent it."""
+def _found(survey: Survey, caller: Caller) -> dict[str, Any]:
+    """What the reports say: free, since each was randomised by whoever sent it. Below the minimum, for custodians."""
     results = results_of(survey.questionnaire, survey.reports)
+    shown = results.public or caller.role == "custodian"
     return {
+        "shown": shown,
         "reports": results.reports,
-        "note": results.note(),
+        "note": results.note() if shown else results.withheld(),
         "confidence": results.confidence,
         "questions": [(one, _bars(one) if one.reports else None) for one in results.estimates],
         "epsilon": readable(survey.questionnaire.epsilon, 4),

@@ -29,8 +29,9 @@ __all__ = ["PRIOR", "Questionnaire"]
 PRIOR = Fraction(1, 50)  # what the sentences for people start from
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_FIELDS = ("id", "title", "intro", "questions")
+_FIELDS = ("id", "title", "intro", "minimum", "questions")
 _MOST = 50
+MINIMUM = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ class Questionnaire:
     title: str
     questions: tuple[Question, ...]
     intro: str = ""
+    minimum: int = MINIMUM
+    """How many reports there must be before any estimate is shown to the public."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not _NAME.fullmatch(self.id):
@@ -64,6 +67,8 @@ class Questionnaire:
                 raise InputError(field, getattr(self, field), "text")
         if not self.title.strip():
             raise InputError("title", self.title, "some words")
+        if isinstance(self.minimum, bool) or not isinstance(self.minimum, int) or not 1 <= self.minimum <= 10**9:
+            raise InputError("minimum", self.minimum, "a whole number of reports, 1 or more, such as 100")
         names = self.names
         if not 1 <= len(names) <= _MOST:
             raise InputError("questions", f"{len(names)} of them", f"1 to {_MOST}")
@@ -95,10 +100,11 @@ class Questionnaire:
         if not isinstance(entries, Sequence) or isinstance(entries, str):
             raise InputError("questions", entries, "a list: [[questions]] once for each")
         questions = tuple(question_from(entry, f"questions[{place}]") for place, entry in enumerate(entries))
-        return cls(declared.get("id", ""), declared.get("title", ""), questions, declared.get("intro", ""))
+        texts = [declared.get(name, "") for name in ("id", "title", "intro")]
+        return cls(texts[0], texts[1], questions, texts[2], declared.get("minimum", MINIMUM))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that decides what a report means: plain values. Title and introduction are not among them."""
+        """Everything that decides what a report means: plain values. Not title, introduction, minimum."""
         return {"id": self.id, "questions": [question.to_dict() for question in self.questions]}
 
     @property
@@ -154,6 +160,10 @@ class Questionnaire:
             f"{about}{'someone' if about else 'Someone'} who thought {percent(bound.prior)} before will think at most "
             f"{percent(bound.high, direction='up')} after, whatever is sent."
         )
+
+    def published(self) -> str:
+        """When estimates are shown to everyone, in one line."""
+        return f"Estimates are shown to everyone once {self.minimum:,} reports have arrived, and not before."
 
     def about(self) -> str:
         """The small print."""
