@@ -1,4 +1,4 @@
-"""The figures of "What epsilon is": beliefs before and after, the guessing game, how much an output gives away."""
+"""The figures of "What epsilon is": beliefs with and without a person, the guessing game, what an output gives away."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ LEFT, RIGHT, RARE = -1.2, 1.6, 1e-8  # of the stairs
 
 
 def odds() -> str:
-    """How far a belief can move."""
+    """What a person's data adds to a belief."""
     panel = Panel(
-        Axis(0, 1, "believed before the release", SHARES), Axis(0, 1, "may be believed after it", SHARES), width=400
+        Axis(0, 1, "believed without the person's data", SHARES),
+        Axis(0, 1, "may be believed with it", SHARES),
+        width=400,
     )
     prior, low, high = posterior_curve(1)
     panel.band([*zip(prior, low, strict=True)], [*zip(prior, high, strict=True)])
@@ -29,7 +31,7 @@ def odds() -> str:
         "Two curves for each epsilon, above and below the diagonal: the most and the least that someone can come to "
         "believe. At epsilon 0.1 they hug the diagonal, at epsilon 3 they nearly fill the square."
     )
-    return picture("How far a belief can move", told, [panel])
+    return picture("What a person's data adds to a belief", told, [panel])
 
 
 def guesses() -> str:

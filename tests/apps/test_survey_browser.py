@@ -144,7 +144,7 @@ def test_on_a_phone_one_button_sends_and_then_shows_what_was_sent(visit, site):
         *(question.report_labels()[kept["answers"][4 + i]] for i, question in enumerate(SURVEY.questions[4:])),
     ]
     revealed = page.locator("#reports li").first.inner_text()
-    assert "someone who thought 2% before will think at most 5.3% after" in revealed
+    assert "someone who thought 2% before this answer was sent will think at most 5.3% after" in revealed
     page.get_by_text("Exactly what was sent").tap()
     exact = page.locator("#raw").inner_text()
     screenshot(page, "survey-sent")

@@ -65,7 +65,7 @@ def test_a_plan_says_what_is_revealed_and_how_close_it_comes(folder):
     shown = run("survey", "plan", "survey.toml", "--people", "5000", "--within", "0.03", cwd=folder).stdout
     for word in ("medication", "grr", "5.8%", "± with 5,000", "people for ±0.03", "together epsilon = "):
         assert word in shown
-    assert "someone who thought 2% before will think at most" in shown
+    assert "someone who thought 2% before your reply will think at most" in shown
     plan = json.loads(run("survey", "plan", "survey.toml", "--within", "0.03", "--json", cwd=folder).stdout)
     assert plan["people"] == 1000
     assert plan["epsilon"] == pytest.approx(sum(one["epsilon"] for one in plan["questions"]))

@@ -85,13 +85,25 @@ def test_a_fact_of_someone_in_the_table_is_two_steps_where_tables_have_one_more_
     for text in (meaning(Pure(str(epsilon)), Neighbours.REPLACE), lifetime(Budget(str(epsilon)), Neighbours.REPLACE)):
         assert len(every(text)) == 1
         assert "about a fact" in text
+        assert fact <= every(text)[0] <= fact + 0.1  # against another record in their place, whatever else is known
 
 
 @pytest.mark.parametrize(("sigma", "shift"), [(4, 1), (10, 1), (10, 5)])
 def test_a_fact_guessed_after_gaussian_noise_is_two_steps_too(sigma, shift):
     text = meaning(GaussianNoise(sigma, shift))
     assert every(text)[0] < guessed(sigma, 2 * shift) <= every(text)[1]
-    assert len(every(meaning(GaussianNoise(sigma, shift), Neighbours.REPLACE))) == 1
+    assert every(meaning(GaussianNoise(sigma, shift), Neighbours.REPLACE)) == every(text)[1:]
+
+
+def test_the_comparison_is_with_the_data_left_out_and_never_with_what_was_believed_before():
+    losses, budgets = (Pure(1), GaussianNoise(4, 1)), (Budget(1), Budget(1, delta="1e-6"), Budget(rho="0.1"))
+    for kind, words in ((Neighbours.ADD_REMOVE, "without their data"), (Neighbours.REPLACE, "another record in their")):
+        for text in [*(meaning(loss, kind) for loss in losses), *(lifetime(budget, kind) for budget in budgets)]:
+            assert words in text
+    assert "the data of others" in meaning(Pure(1))
+
+
+def test_budgets_with_a_delta_are_two_steps_too():
     for budget in (Budget(1, delta="1e-6"), Budget(rho="0.1")):
         first, second = every(lifetime(budget))
         assert second >= min(100, 2 * first - 50) - 0.3

@@ -161,7 +161,7 @@ def test_all_answers_of_a_person_add_up():
     survey = Questionnaire.from_dict(SURVEY)
     assert survey.epsilon == sum(question.epsilon for question in survey.questions)
     assert 2.49999 < survey.epsilon <= Fraction(5, 2)
-    assert survey.reveals().startswith("About all your answers together: someone who thought 2% before will think at")
+    assert survey.reveals().startswith("About all your answers together: someone who thought 2% before your reply will")
     report = survey.privatize({"pills": "Yes", "fruit": "b", "hours": "7"})
     assert survey.read(report) == tuple(report)
     assert json.loads(survey.written(report)) == report

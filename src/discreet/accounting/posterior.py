@@ -1,8 +1,9 @@
-"""Privacy as a limit on learning: how far a release can move what someone believes about a person.
+"""Privacy as a limit on learning: what a person's data adds to what a release lets anyone believe about them.
 
-Under pure epsilon the odds of a fact in which neighbours differ move by a factor of at most e^epsilon, whatever else is
-known: where a unit is added or removed, that it is in the data; any other fact about it is two such steps.
-Proofs: docs/proofs/posterior.md.
+The comparison is with the same release made without this person's data. Whatever else is known, and however people are
+thought to be tied to each other, the odds that a person is in the data differ from those by a factor of at most
+e^epsilon, and the odds of any other fact by e^(2 epsilon). What the others' data tells about a person is not bounded:
+who believes that all of a group are in or none learns which from any good count. Proofs: docs/proofs/posterior.md.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _HUGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """Where a belief of `prior` can end up: between `low` and `high`."""
+    """Where a belief that would be `prior` without a person's data is with it: between `low` and `high`."""
 
     prior: Fraction
     low: Fraction
@@ -33,20 +34,24 @@ class Posterior:
     def sentence(self) -> str:
         """What it means, in one line."""
         return (
-            f"Someone who thought it {percent(self.prior)} likely can come to think it "
-            f"at most {percent(self.high, direction='up')} likely."
+            f"Someone who would think it {percent(self.prior)} likely without this person's data will think it "
+            f"at most {percent(self.high, direction='up')} likely with it."
         )
 
 
 def posterior(prior: Number, epsilon: Number) -> Posterior:
     """The range of beliefs after a release of pure `epsilon`, rounded outward.
 
-    Guarantee: P[fact | release] lies in [low, high] for every release, for anyone whose belief in the fact was `prior`
-    and who knows everything else about the data, if the tables with and without it are neighbours. For a value of
-    someone who is added or removed give twice the epsilon.
+    `prior` is what would be believed of the same release made without this person's data. That is the belief held
+    before the release, for someone who knows all the others or sees no tie between them and this person; and for the
+    answer to a survey whose replies are scrambled one by one, the belief held before this person's reply was seen.
+
+    Guarantee: with what anyone knew and whatever comes out, P[this person is in the data | release] lies in [low, high]
+    where units are added or removed. For any other fact about them give twice the epsilon; so, too, where neighbours
+    are replaced and the comparison is with any fixed record in this person's place.
 
     >>> posterior(prior=0.02, epsilon="1.0986123").sentence()
-    'Someone who thought it 2% likely can come to think it at most 5.8% likely.'
+    "Someone who would think it 2% likely without this person's data will think it at most 5.8% likely with it."
     """
     belief, budget = _probability(prior, "prior"), as_written(epsilon, "epsilon")
     if budget < 0:

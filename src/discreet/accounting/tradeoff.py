@@ -38,7 +38,7 @@ _THRESHOLDS = 3000  # visited one by one, on either side
 class Tradeoff:
     """The best attacker's `false_alarm` and `missed` probabilities, arrays ready to plot.
 
-    Guarantee: no attacker, whatever they know or compute, is below this line.
+    Guarantee: no attacker who tells two neighbouring tables apart, whatever they compute, is below this line.
     """
 
     false_alarm: Reals
@@ -51,8 +51,8 @@ class Tradeoff:
         if right > Fraction(99, 100):
             return "Someone who guesses whether you are in the data can be right almost always: this protects little."
         return (
-            f"Someone who guesses whether you are in the data is right at most {percent(right, 3, 'up')} of the time; "
-            "a coin would be right 50%."
+            "Someone at 50:50 on whether you are in the data, who without your data would guess right half the time, "
+            f"is right at most {percent(right, 3, 'up')} of the time with it."
         )
 
 
@@ -63,8 +63,8 @@ def tradeoff(loss: Loss | PrivacyLoss | tuple[Number, Number], points: int = 201
     missed. Discrete Gaussian noise of moderate sigma is exact at every point; other losses take
     the highest of the lines their privacy curve gives.
 
-    >>> tradeoff((0, 0)).sentence()
-    'Someone who guesses whether you are in the data is right at most 50% of the time; a coin would be right 50%.'
+    >>> tradeoff((0, 0)).sentence()[:48]
+    'Someone at 50:50 on whether you are in the data,'
     """
     if isinstance(points, bool) or int(points) != points or points < 2:
         raise InputError("points", points, "a whole number, 2 or more")

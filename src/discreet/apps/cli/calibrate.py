@@ -100,10 +100,12 @@ def budget(
 def odds(
     epsilon: Annotated[str, typer.Option(help="Privacy loss.")],
     delta: Delta = None,
-    prior: Annotated[list[str] | None, typer.Option(help="What someone believed before; may be repeated.")] = None,
+    prior: Annotated[
+        list[str] | None, typer.Option(help="What someone would believe without your data; may be repeated.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """What an epsilon means: how far a belief that you are in the data can move, and how well anyone can tell."""
+    """What an epsilon means: what your data adds to the belief that you are in it, and how well anyone can tell."""
     guess = (1 + advantage(Pure(epsilon) if delta is None else Approx(epsilon, delta))) / 2
     # With a delta, beliefs have no bound that always holds; the best guess still has one.
     beliefs = (
@@ -115,9 +117,17 @@ def odds(
         return
     if beliefs:
         rows = [[percent(b.prior), percent(b.low, direction="down"), percent(b.high, direction="up")] for b in beliefs]
-        show_table(f"epsilon = {epsilon}", ["believed before", "at least after", "at most after"], rows, numbers=3)
+        show_table(
+            f"epsilon = {epsilon}",
+            ["believed without your data", "at least with it", "at most with it"],
+            rows,
+            numbers=3,
+        )
         say(beliefs[0].sentence())
-    say(f"Someone guessing whether you are in the data is right at most {percent(guess, direction='up')} of the time.")
+    say(
+        "Someone at 50:50 on whether you are in the data, who without your data would guess right half the time, "
+        f"is right at most {percent(guess, direction='up')} of the time with it."
+    )
 
 
 @app.command("convert")

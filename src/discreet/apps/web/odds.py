@@ -1,4 +1,4 @@
-"""What a price means as odds: how far a release can move what someone believes about one person."""
+"""What a price means as odds: what one person's data adds to what a release lets anyone believe about them."""
 
 from __future__ import annotations
 
@@ -16,53 +16,49 @@ from discreet.ledger.budget import Budget
 __all__ = ["lifetime", "meaning"]
 
 _HALF = Fraction(1, 2)
+_WITHOUT = "Compared with the same release made without their data"
+_REPLACED = "Compared with the same release made with another record in their place"
+_OTHERS = "What the data of others tells about them is not hidden."
 
 
 def meaning(loss: Loss, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> str:
-    """What one release lets anyone learn about one unit, for someone at even odds before.
+    """What the data of one unit adds to what one release lets anyone learn about it, at even odds without.
 
-    Guarantee: with pure epsilon, whatever comes out, a belief of one half ends at or below the figure; else, someone
-    who must guess at even odds is right at most that often. Where neighbours have one unit more or less, the first
-    figure is about whether someone is in the table; two tables in which they differ in another fact are two such steps
-    apart, and the second figure counts both. Proofs: docs/proofs/posterior.md, docs/proofs/tradeoff.md.
+    Guarantee: with pure epsilon, whatever comes out and whatever is known of the others, a belief that would be one
+    half without this unit's data ends at or below the figure; else, someone at even odds whose guess would then be
+    right half the time is right at most that often. Proofs: docs/proofs/posterior.md, docs/proofs/tradeoff.md.
     """
     whole = neighbours is Neighbours.ADD_REMOVE
     try:
         epsilon = pure(loss).epsilon
     except LossError:
-        best = advantage(loss)
-        told = f"is right at most {_right(best)} of the time after seeing it"
-        if whole:
-            return (
-                "Someone who must guess, at odds of 50:50, whether one of those protected is in the table "
-                f"{told}; with any other fact about them, at most {_right(2 * best)} of the time."
-            )
-        return f"Someone who must guess a fact about one of those protected, at odds of 50:50, {told}."
-    moved, anything = posterior(_HALF, epsilon), "whatever comes out and whatever else they know"
-    told = f"moves to at most {percent(moved.high, 3, 'up')} (or down to {percent(moved.low, 3, 'down')})"
+        return f"Someone {_guess(advantage(loss), whole, 'at most')} {_OTHERS}"
+    single = posterior(_HALF, epsilon if whole else 2 * epsilon)
+    change = f"moves to at most {percent(single.high, 3, 'up')} (or down to {percent(single.low, 3, 'down')})"
+    anything = "whatever comes out and whatever else they know"
     if whole:
         fact = percent(posterior(_HALF, 2 * epsilon).high, 3, "up")
         return (
-            f"Someone at 50:50 on whether one of those protected is in the table {told}; on any other fact about them, "
-            f"to at most {fact}, {anything}."
+            f"{_WITHOUT}, someone at 50:50 on whether one of those protected is in the table {change}; on any other "
+            f"fact about them, to at most {fact}, {anything}. {_OTHERS}"
         )
-    return f"Someone at 50:50 about a fact of one of those protected {told}, {anything}."
+    return f"{_REPLACED}, someone at 50:50 about a fact of one of those protected {change}, {anything}. {_OTHERS}"
 
 
 def lifetime(budget: Budget, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> str:
-    """What everything ever released within a budget lets anyone learn about one unit."""
+    """What the data of one unit adds to what everything ever released within a budget lets anyone learn about it."""
     whole = neighbours is Neighbours.ADD_REMOVE
     if budget.epsilon is not None and not budget.delta:
         words = f"epsilon = {readable(budget.epsilon)}"
         most = percent(posterior(_HALF, budget.epsilon).high, 3, "up")
         fact = percent(posterior(_HALF, 2 * budget.epsilon).high, 3, "up")
-        told = (
-            f"someone at 50:50 on whether one of those protected is in the table ends at no more than {most}, on any "
-            f"other fact about them at no more than {fact}."
+        belief = (
+            f"{_WITHOUT}, someone at 50:50 on whether one of those protected is in the table ends at no more than "
+            f"{most}, on any other fact about them at no more than {fact}."
             if whole
-            else f"someone at 50:50 about a fact of one of those protected ends at no more than {most}."
+            else f"{_REPLACED}, someone at 50:50 about a fact of one of those protected ends at no more than {fact}."
         )
-        return f"All answers together, ever, cost at most {words}: {told}"
+        return f"All answers together, ever, cost at most {words}. {belief}"
     try:
         if budget.epsilon is not None:
             words = f"epsilon = {readable(budget.epsilon)} with delta = {readable(budget.delta)}"
@@ -74,15 +70,23 @@ def lifetime(budget: Budget, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> 
             best = advantage(claim)
     except DiscreetError:
         return ""
-    told = (
-        f"whether one of those protected is in the table is right no more than {_right(best)} of the time, any other "
-        f"fact about them no more than {_right(2 * best)}."
-        if whole
-        else f"a fact of one of those protected is right no more than {_right(best)} of the time."
+    return f"All answers together, ever, cost at most {words}: someone {_guess(best, whole, 'no more than')}"
+
+
+def _guess(best: Fraction, whole: bool, bound: str) -> str:
+    """How often a guess at even odds is right, that would be right half the time without the data."""
+    half = "and would be right half the time had it been made"
+    if whole:
+        return (
+            f"who must guess at 50:50 whether one of those protected is in the table, {half} without their data, is "
+            f"right {bound} {_right(best)} of the time; any other fact about them, {bound} {_right(2 * best)}."
+        )
+    return (
+        f"who must guess at 50:50 about a fact of one of those protected, {half} with another record in their place, "
+        f"is right {bound} {_right(2 * best)} of the time."
     )
-    return f"All answers together, ever, cost at most {words}: someone who must guess at 50:50 {told}"
 
 
 def _right(advantage: Fraction) -> str:
-    """How often the best guess is right, at even odds; advantages of two steps add up, as distances do."""
+    """How often the best guess is right, at even odds without the data."""
     return percent(min((1 + advantage) / 2, Fraction(1)), 3, "up")

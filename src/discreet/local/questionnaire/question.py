@@ -107,8 +107,8 @@ class Question:
         """What the answer can reveal, in one line, from exact numbers."""
         first, even = posterior(prior, self.epsilon), posterior(Fraction(1, 2), self.epsilon)
         return (
-            f"About your true answer: someone who thought {percent(first.prior)} before will think at most "
-            f"{percent(first.high, direction='up')} after; someone who thought 50%, at most "
+            f"About your true answer: someone who thought {percent(first.prior)} before this answer was sent will "
+            f"think at most {percent(first.high, direction='up')} after; someone who thought 50%, at most "
             f"{percent(even.high, direction='up')}."
         )
 

@@ -49,7 +49,7 @@ class Questionnaire:
     >>> survey.questions[0].mechanism.kind, round(float(survey.epsilon), 4)
     ('grr', 1.0986)
     >>> survey.reveals()
-    'Someone who thought 2% before will think at most 5.8% after, whatever is sent.'
+    'Someone who thought 2% before your reply will think at most 5.8% after it, whatever is sent.'
     """
 
     id: str
@@ -153,12 +153,16 @@ class Questionnaire:
     # words
 
     def reveals(self, prior: Number = PRIOR) -> str:
-        """What the whole report can reveal, in one line."""
+        """What the whole report can reveal, in one line: true whatever is known of others, and of how they answered.
+
+        The report depends on this person's answers and on chance alone, so it moves the odds by e^epsilon at most from
+        where they stood, however they came to stand there. Proof: docs/proofs/survey.md.
+        """
         bound = posterior(prior, self.epsilon)
         about = "" if len(self.questions) == 1 else "About all your answers together: "
         return (
-            f"{about}{'someone' if about else 'Someone'} who thought {percent(bound.prior)} before will think at most "
-            f"{percent(bound.high, direction='up')} after, whatever is sent."
+            f"{about}{'someone' if about else 'Someone'} who thought {percent(bound.prior)} before your reply will "
+            f"think at most {percent(bound.high, direction='up')} after it, whatever is sent."
         )
 
     def published(self) -> str:
