@@ -127,6 +127,8 @@ def _serve(curator: Curator, folder: Path, port: int | None) -> None:
 
     from discreet.apps.server.app import application
     from discreet.apps.server.house import House
+    from discreet.apps.server.launch import launched
+    from discreet.apps.server.tokens import Tokens
 
     if not _roomy(curator):
         curator.ledger.raise_budget("people", Budget(_RAISED), who="demo", why="to go on asking in a browser")
@@ -135,18 +137,20 @@ def _serve(curator: Curator, folder: Path, port: int | None) -> None:
         declared.write_text(text.replace("epsilon = 1.0", f"epsilon = {_RAISED}.0"), encoding="utf-8")
         say(f"\nThe budget was raised to epsilon = {_RAISED}, which is on the ledger: there is something left to ask.")
     place = _PORT if port is None and _free(_PORT) else port if port is not None else _free_port()
-    say(f"\nOpen http://127.0.0.1:{place}/ in a browser. For this machine alone; stop it with Ctrl-C.")
-    uvicorn.run(
-        application(House({"people": curator}, None)),
-        host="127.0.0.1",
-        port=place,
-        access_log=False,
-        log_level="warning",
-        server_header=False,
-        ws="none",
-        lifespan="off",
-        timeout_graceful_shutdown=2,
-    )
+    with launched() as launch:
+        say(f"\nOpen {launch.link(f'http://127.0.0.1:{place}')}")
+        say("in a browser. That address is for you alone; stop the server with Ctrl-C.")
+        uvicorn.run(
+            application(House({"people": curator}, Tokens(launch.store), linked=True)),
+            host="127.0.0.1",
+            port=place,
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+            ws="none",
+            lifespan="off",
+            timeout_graceful_shutdown=2,
+        )
 
 
 def _roomy(curator: Curator) -> bool:

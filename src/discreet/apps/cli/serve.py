@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import ipaddress
 import socket
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -57,17 +59,20 @@ def serve(
         str | None, typer.Option(help="File for a line a request, without values; - for standard error.")
     ] = None,
 ) -> None:
-    """Serve curators over HTTP. Other machines are served with tokens and TLS only."""
+    """Serve curators over HTTP. Other machines need tokens and TLS; this one a token in the URL."""
     try:
         import jinja2  # noqa: F401  (of the pages)
 
+        from discreet.apps.server.launch import launched
         from discreet.apps.server.running import run
         from discreet.apps.server.serving import Serving
+        from discreet.apps.server.tokens import Tokens
     except ImportError as missing:
         raise MissingExtraError("server", (missing.name or "fastapi").partition(".")[0]) from None
     if (certificate is None) != (key is None):
         raise InputError("--certificate", str(certificate), "given together with --key")
-    _check_reach(host, tokens, tls=certificate is not None, behind_proxy=behind_proxy)
+    lasting = tokens.exists() and len(Tokens(tokens)) > 0
+    _check_reach(host, lasting, tls=certificate is not None, behind_proxy=behind_proxy)
     if origin is not None and (not origin.startswith(("https://", "http://")) or origin.count("/") != 2):
         raise InputError("--origin", origin, "a scheme and a host, such as https://curator.example")
     asked = Serving(
@@ -86,14 +91,19 @@ def serve(
         workers=workers,
     )
     free_to_listen(host, port)
-    house = asked.house()
-    way = "https" if certificate else "http"
-    shown = f"[{host}]" if ":" in host else host
-    alone = "" if house.tokens else " without tokens: for you alone."
-    say(f"Serving {', '.join(house.curators)} on {way}://{shown}:{port}/{alone}")
-    for one in house.surveys.values():
-        say(f"Survey for anyone at {way}://{shown}:{port}{one.path}")
-    run(asked, house, host, port, certificate=certificate, key=key, busy=busy)
+    home = f"{'https' if certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+    with ExitStack() as until_stopped:
+        launch = None if lasting else until_stopped.enter_context(launched())
+        if launch is not None:
+            asked = replace(asked, tokens=str(launch.store), linked=True)
+        house = asked.house()
+        say(f"Serving {', '.join(house.curators)} on {home}/")
+        if launch is not None:
+            say(f"Open {launch.link(home)}")
+            say("That address is for you alone: whoever has it is the custodian, until the server is stopped.")
+        for one in house.surveys.values():
+            say(f"Survey for anyone at {home}{one.path}")
+        run(asked, house, host, port, certificate=certificate, key=key, busy=busy)
 
 
 def free_to_listen(host: str, port: int) -> None:
@@ -115,12 +125,10 @@ def free_to_listen(host: str, port: int) -> None:
             raise InputError("--host", host, f"an address of this machine ({problem.strerror})") from None
 
 
-def _check_reach(host: str, tokens: Path, *, tls: bool, behind_proxy: bool) -> None:
-    """Other machines are served with tokens and TLS only."""
-    from discreet.apps.server.tokens import Tokens
-
+def _check_reach(host: str, lasting: bool, *, tls: bool, behind_proxy: bool) -> None:
+    """Other machines are served with lasting tokens and TLS only."""
     local = _loopback(host)
-    if (not tokens.exists() or not len(Tokens(tokens))) and (behind_proxy or not local):
+    if not lasting and (behind_proxy or not local):
         hint = "Make one: discreet token create NAME --role analyst."
         if behind_proxy:
             raise InputError("--behind-proxy", "no tokens", "tokens: whoever the proxy lets through is served", hint)

@@ -44,9 +44,7 @@ class Desk:
         Errors are raised at the same pace.
         """
         begun = time.monotonic() if begun is None else begun
-        asked.allotment = self.house.allowed(caller, asked.allotment)
-        curator = self.house.curator(name, caller)
-        offer = await anyio.to_thread.run_sync(asked.offer, curator)
+        offer = await anyio.to_thread.run_sync(self.house.offer, name, asked, caller)
         identity = asked.release or uuid.uuid4().hex
 
         def work() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.apps.server.jobs import Job, Jobs, Report
+from discreet.apps.server.plans import Plans
 from discreet.apps.server.tokens import Caller, Tokens
 from discreet.core.progress import listening
 from discreet.curator import Curator
@@ -17,6 +18,7 @@ from discreet.ledger.budget import label
 from discreet.ledger.outcome import Outcome
 
 if TYPE_CHECKING:
+    from discreet.apps.server.asked import Asked
     from discreet.apps.server.surveys import Survey
     from discreet.apps.server.wanted import Wanted
 
@@ -46,13 +48,20 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """The curators of a server. Without tokens everyone who reaches it is its custodian: for one's own machine only."""
+    """The curators of a server.
+
+    Without tokens everyone who reaches it is its custodian: for programs that let nobody else reach it. `discreet
+    serve` and `discreet demo` never do without.
+    """
 
     curators: Mapping[str, Curator]
     tokens: Tokens | None
     limits: Limits = Limits()
     jobs: Jobs = field(default_factory=Jobs)
     surveys: Mapping[str, Survey] = field(default_factory=dict)
+    plans: Plans = field(default_factory=Plans)
+    linked: bool = False
+    """Whether a token may be shown in an address: that of the one run of a server which has no others."""
 
     def __post_init__(self) -> None:
         self.jobs.settled = self._settled
@@ -90,14 +99,19 @@ class House:
             return allotment if caller.allotment is None else caller.allotment
         raise InputError("allotment", allotment, f"{caller.allotment!r}, the one this token spends from")
 
+    def offer(self, name: str, asked: Asked | Wanted, caller: Caller) -> Any:
+        """What a caller asks for, planned and priced: free, but only as much of it as `plans` lets pass."""
+        asked.allotment = self.allowed(caller, asked.allotment)
+        with self.plans.turn(caller.name):
+            return asked.offer(self.curator(name, caller))
+
     def begin(self, name: str, asked: Wanted, caller: Caller) -> Job:
         """Start a long job for a caller, or give back the one of that id: what is wrong is said before it begins.
 
         `InputError`: the question is not allowed. `BudgetError`: it costs more than is left. Nothing is spent then.
         """
-        asked.allotment = self.allowed(caller, asked.allotment)
         curator = self.curator(name, caller)
-        offer = asked.offer(curator)
+        offer = self.offer(name, asked, caller)
         identity = label(asked.release or uuid.uuid4().hex, "release")
         if identity in (".", "..") or "/" in identity:
             raise InputError("release", identity, "an id that can be a part of an address", "Nothing was spent.")

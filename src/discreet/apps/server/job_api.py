@@ -22,8 +22,7 @@ def routes(house: House, access: Access) -> APIRouter:
     begun = answers(JobTold, "the job, which goes on in the background", 202)
 
     def plan(name: str, asked: Wanted, caller: Caller) -> Json:
-        asked.allotment = house.allowed(caller, asked.allotment)
-        return Json(asked.described(asked.offer(house.curator(name, caller))))
+        return Json(asked.described(house.offer(name, asked, caller)))
 
     def begin(name: str, asked: Wanted, caller: Caller) -> Json:
         return Json(asdict(house.begin(name, asked, caller)), 202)

@@ -43,6 +43,8 @@ class Serving:
     seconds: float = Limits().seconds
     pace: float = Limits().pace
     workers: int = 1
+    linked: bool = False
+    """Whether the token is that of this run, which may be shown in an address."""
 
     def house(self) -> House:
         """Open everything; `InputError` says what cannot be."""
@@ -58,7 +60,7 @@ class Serving:
         # Every worker has its part of the rate, so that all of them together keep to it.
         rate = self.rate / self.workers
         limits = replace(Limits(), rate=rate, burst=max(3 * rate, 2.0), seconds=self.seconds, pace=self.pace)
-        house = House(named, known, limits, Jobs(self.jobs, limits.jobs))
+        house = House(named, known, limits, Jobs(self.jobs, limits.jobs), linked=self.linked)
         if not self.surveys:
             return house
         from discreet.apps.server.surveys import survey_at

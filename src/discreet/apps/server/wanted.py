@@ -20,12 +20,14 @@ from discreet.hierarchy.rules import Rules
 from discreet.query.key import Key
 from discreet.query.predicate import Predicate, predicate_from
 
-__all__ = ["Kind", "SynthAsked", "TrainAsked", "TreeAsked", "Wanted"]
+__all__ = ["STEPS", "Kind", "SynthAsked", "TrainAsked", "TreeAsked", "Wanted"]
 
 Kind = Literal["tree", "synth", "train"]
 Names = Annotated[list[Text], Field(max_length=1000)]
 Condition = Annotated[Text | dict[str, Any], Field(description="As text, 'age >= 18', or in the JSON form of a query.")]
 _NUMBERS = 20_000_000
+STEPS = 100_000
+"""The most steps of a training run: pricing takes time that grows with them, and planning is free."""
 _FORM = re.compile(r"[^{}]*\{(:0?[0-9]{0,2}d?)?\}[^{}]*")  # a place for a number, and no more than that
 
 
@@ -188,7 +190,7 @@ class TrainAsked(Wanted):
     examples: StrictInt | None = None
     lot: Amount = None
     probability: Amount = None
-    steps: Annotated[StrictInt, Field(ge=1, le=1_000_000)] | None = None
+    steps: Annotated[StrictInt, Field(ge=1)] | None = None
     epochs: Amount = None
     bound: Amount = 1.0
     multiplier: Amount = None
@@ -217,6 +219,11 @@ class TrainAsked(Wanted):
             bound=1.0 if self.bound is None else self.bound,  # type: ignore[arg-type]
             **{name: value for name in _SETTINGS if (value := getattr(self, name)) is not None},
         )
+        steps = question.settings.get("steps")
+        if steps is None:  # a search for the number of steps that a price allows takes many times as long as a price
+            raise InputError("steps", steps, "given over HTTP, or epochs are", "Nothing was spent.")
+        if steps > STEPS:  # also those that follow from passes over many examples
+            raise InputError("steps", f"{steps:,}", f"at most {STEPS:,} over HTTP", "Nothing was spent.")
         return question.plan(**self._priced("delta"))
 
     def described(self, offer: Any) -> dict[str, Any]:

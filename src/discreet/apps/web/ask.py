@@ -68,9 +68,7 @@ def routes(frame: Frame) -> APIRouter:
         )
 
     def plan_for(dataset: str, caller: Caller, question: Question) -> Priced:
-        asked = question.asked()
-        asked.allotment = house.allowed(caller, asked.allotment)
-        return priced(asked.offer(house.curator(dataset, caller)))
+        return priced(house.offer(dataset, question.asked(), caller))
 
     @pages.get("/d/{dataset}/ask")
     def ask(request: Request, dataset: str, caller: Caller = anyone) -> Response:
@@ -171,9 +169,7 @@ def _refused(
         values["instead"] = _instead(question, chosen)
         smaller = question.with_price(chosen.allotment.currency, readable(chosen.left.amount, direction="down"))
         try:
-            asked = smaller.asked()
-            asked.allotment = frame.house.allowed(caller, asked.allotment)
-            values["plan"] = priced(asked.offer(frame.house.curator(dataset, caller)))
+            values["plan"] = priced(frame.house.offer(dataset, smaller.asked(), caller))
         except DiscreetError:
             values["instead"] = ""  # what is left buys no noise that can be made
     return frame.page(request, "refused.html", caller, 409, **values)

@@ -21,11 +21,19 @@ def routes(frame: Frame) -> APIRouter:
     pages = frame.router()
     sent: Any = Depends(frame.form)
 
+    linked = frame.house.linked
+
     @pages.get("/login")
-    def ask(request: Request, then: str = "/") -> Response:
+    def ask(request: Request, then: str = "/", token: str = "") -> Response:
+        if linked and token and frame.sessions is not None:
+            secret = frame.sessions.begin(token)
+            if secret is not None:
+                return frame.sign_in(request, secret, then)
+            problem = "This address was of an earlier run of the server. Open the one that was printed last."
+            return frame.page(request, "login.html", None, 403, then=local(then), problem=problem, linked=linked)
         if frame.known(request) is not None:
             return RedirectResponse(local(then), 303)
-        return frame.page(request, "login.html", None, then=local(then), problem="")
+        return frame.page(request, "login.html", None, then=local(then), problem="", linked=linked)
 
     @pages.post("/login")
     def sign_in(request: Request, form: Form = sent) -> Response:
@@ -35,7 +43,7 @@ def routes(frame: Frame) -> APIRouter:
         secret = frame.sessions.begin(form.text("token"))
         if secret is None:
             problem = "This is no token of this server, or it was revoked."
-            return frame.page(request, "login.html", None, 403, then=then, problem=problem)
+            return frame.page(request, "login.html", None, 403, then=then, problem=problem, linked=linked)
         return frame.sign_in(request, secret, then)
 
     @pages.post("/logout")

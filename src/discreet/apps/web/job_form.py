@@ -65,7 +65,8 @@ class JobForm:
         """The price of a wish, and what a program would send for it. Free."""
         house = self.frame.house
         allotment = house.allowed(caller, wish.text("allotment") or None)
-        offer, sent = wish.offer(house.curator(dataset, caller), allotment)
+        with house.plans.turn(caller.name):
+            offer, sent = wish.offer(house.curator(dataset, caller), allotment)
         return job_priced(wish, offer), sent
 
     def shown(

@@ -1,0 +1,157 @@
+"""Turns at planning: no caller, and not all of them together, can keep the server busy with what is free."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("fastapi")
+pytest.importorskip("httpx")
+import pyarrow as pa
+from asgi_client import Client
+
+import discreet
+from discreet import Allotment, Budget, Category, Integer, Schema
+from discreet.apps.server import plans
+from discreet.apps.server.app import application
+from discreet.apps.server.house import House
+from discreet.apps.server.jobs import BusyError
+from discreet.apps.server.plans import Plans
+from discreet.apps.server.tokens import Tokens
+from discreet.apps.server.wanted import STEPS
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time of the wall and of the processor, set by hand."""
+    now = SimpleNamespace(wall=0.0, processor=0.0)
+    monkeypatch.setattr(
+        plans, "time", SimpleNamespace(monotonic=lambda: now.wall, thread_time=lambda: now.processor), raising=True
+    )
+    return now
+
+
+def test_who_planned_too_much_waits_until_time_has_grown_back_and_others_do_not(clock):
+    desk = Plans(seconds=10, rate=0.25)
+    with desk.turn("ann"):
+        clock.processor += 12
+    with pytest.raises(BusyError, match="Try again in 9 s"), desk.turn("ann"):
+        pass
+    with desk.turn("bob"):
+        clock.processor += 1
+    clock.wall += 7.9
+    with pytest.raises(BusyError), desk.turn("ann"):
+        pass
+    clock.wall += 0.2
+    with desk.turn("ann"):
+        pass
+
+
+def test_without_pause_a_caller_has_its_part_of_one_processor(clock):
+    desk = Plans(seconds=10, rate=0.25)
+    for _ in range(4000):
+        clock.wall += 1
+        try:
+            with desk.turn("ann"):
+                clock.processor += 2
+        except BusyError:
+            pass
+    assert clock.processor <= 10 + 0.25 * 4000 + 2
+
+
+def test_a_plan_that_failed_is_counted_too(clock):
+    desk = Plans(seconds=1, rate=0.25)
+
+    def fails():
+        with desk.turn("ann"):
+            clock.processor += 3
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+    with pytest.raises(BusyError), desk.turn("ann"):
+        pass
+
+
+def test_so_many_are_made_at_once_and_one_caller_cannot_take_every_place():
+    desk = Plans(running=1, waiting=2, each=2)
+    inside, leave = threading.Event(), threading.Event()
+    done = []
+
+    def plan(name):
+        with desk.turn(name):
+            inside.set()
+            leave.wait(60)
+            done.append(name)
+
+    threads = [threading.Thread(target=plan, args=("ann",))]
+    threads[0].start()
+    assert inside.wait(60)
+    threads.append(threading.Thread(target=plan, args=("ann",)))
+    threads[1].start()
+    while desk._present["ann"] < 2:
+        threads[1].join(0.001)
+    with pytest.raises(BusyError, match="Too many plans"), desk.turn("ann"):
+        pass
+    threads.append(threading.Thread(target=plan, args=("bob",)))
+    threads[2].start()
+    while desk._present.total() < 3:
+        threads[2].join(0.001)
+    with pytest.raises(BusyError, match="Too many plans"), desk.turn("eve"):
+        pass
+    leave.set()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(done) == ["ann", "ann", "bob"]
+    assert not desk._present
+
+
+PATHS = {
+    "plan": {"outputs": ["count"], "epsilon": "0.1"},
+    "release": {"outputs": ["count"], "epsilon": "0.1"},
+    "tree/plan": {"levels": ["sex"], "epsilon": "0.1"},
+    "tree/release": {"levels": ["sex"], "epsilon": "0.1"},
+    "synth/plan": {"epsilon": "0.1"},
+    "synth/release": {"epsilon": "0.1"},
+    "train/plan": {"target": "sex", "lot": 10, "steps": 10, "epsilon": "0.1", "allotment": "models"},
+    "train/release": {"target": "sex", "lot": 10, "steps": 10, "epsilon": "0.1", "allotment": "models"},
+}
+
+
+@pytest.fixture
+def house(tmp_path):
+    schema = Schema("people", {"age": Integer(0, 120), "sex": Category(["f", "m"])})
+    parts = [Allotment("questions", "pure", epsilon=1), Allotment("models", "plan", epsilon=1, delta="1e-6")]
+    budget = Budget(2, delta="1e-6", allotments=parts)
+    curator = discreet.open(pa.table({"age": [30], "sex": ["f"]}), schema, ledger=tmp_path / "b.db", budget=budget)
+    return House({"people": curator}, Tokens(tmp_path / "t.db"), plans=Plans(seconds=0.0))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_path_that_plans_takes_a_turn(house, path):
+    ann = Client(application(house), {"authorization": "Bearer " + house.tokens.create("ann", "analyst")})
+    answer = ann.post(f"/api/datasets/people/{path}", json=PATHS[path])
+    assert answer.status_code == 429
+    assert "processor time" in answer.json()["message"]
+    assert house.curators["people"].releases() == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"steps": 1_000_000}, f"{STEPS:,}"),
+        ({"epochs": 1_000}, f"{STEPS:,}"),
+        ({"multiplier": 50}, "given over HTTP, or epochs are"),
+    ],
+)
+def test_a_training_run_that_takes_long_to_price_is_refused_before_it_is_priced(house, asked, told, monkeypatch):
+    def priced(*args, **kwargs):
+        raise AssertionError("it was priced")
+
+    monkeypatch.setattr("discreet.learn.question.TrainQuestion.plan", priced)
+    free = House(house.curators, house.tokens)
+    viewer = Client(application(free), {"authorization": "Bearer " + free.tokens.create("ann", "viewer")})
+    body = {"target": "sex", "lot": 10, "examples": 100_000, "epsilon": "0.1", "allotment": "models", **asked}
+    answer = viewer.post("/api/datasets/people/train/plan", json=body)
+    assert answer.status_code == 422
+    assert told in answer.json()["message"]
