@@ -48,7 +48,8 @@ class Desk:
         identity = asked.release or uuid.uuid4().hex
 
         def work() -> dict[str, Any]:
-            return offer.release(release=identity, why=asked.why).to_dict()
+            found: dict[str, Any] = offer.release(release=identity, why=asked.why).to_dict()
+            return found
 
         limits = self.house.limits
         room = self._room.get(None) or anyio.CapacityLimiter(limits.releases)
