@@ -31,7 +31,8 @@ def test_ten_tenths_are_exactly_one(ledger):
     assert charged.left == Charge(Fraction(0))
     with pytest.raises(BudgetError):
         spend(ledger, Pure("1/1000000000000"), "one more")
-    spend(ledger, Pure(0), "free")
+    with pytest.raises(InputError, match="more than zero"):
+        spend(ledger, Pure(0), "free")
     assert ledger.verify().ok
 
 

@@ -56,7 +56,7 @@ class FixedBits:
 
 def counted(plan, rows, period, first, bits=None):
     with source_of(table(rows)).open() as connection:
-        return StreamStep(plan, period)._counted(connection, bits or SystemBits(), first)
+        return StreamStep(plan, period, "s")._counted(connection, bits or SystemBits(), first)
 
 
 def reference(rows, plan, first, last):
@@ -130,8 +130,8 @@ def test_the_price_of_a_stream_is_known_and_exact():
     budget = Budget(rho=1)
     plan = planned(Unit("p", groups=2, rows=3), {"n": count()}, 2, Price.read(rho=Fraction(1, 2)), budget=budget)
     assert Fraction(4999, 10_000) < zcdp(plan.cost).rho <= Fraction(1, 2)
-    assert StreamStep(plan, 1).cost == plan.cost
-    assert pure(StreamStep(plan, 2).cost).epsilon == 0
+    assert StreamStep(plan, 1, "s").cost == plan.cost
+    assert pure(StreamStep(plan, 2, "s").cost).epsilon == 0
 
 
 @pytest.fixture

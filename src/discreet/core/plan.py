@@ -1,8 +1,10 @@
-"""A priced job, and the data it is for. These two protocols are all that the one door knows of either."""
+"""A priced job, and the data it is for. These protocols are all that the one door knows of either."""
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from discreet.core.loss import Loss
@@ -10,7 +12,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.unit import Protected
 from discreet.core.wire import Json
 
-__all__ = ["Plan", "Private"]
+__all__ = ["Cover", "Covered", "Plan", "Private"]
 
 
 @runtime_checkable
@@ -49,6 +51,30 @@ class Plan(Protocol):
 
     def run(self, data: Any, bits: Bits) -> Json:
         """The released result as plain values. Called by the one door only, with what `Private.open` gave."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """What pays for a step of cost zero: step `step` of the job with digest `job`, whose first step is `paid`."""
+
+    job: str
+    step: int
+    paid: str
+
+    @staticmethod
+    def digest(job: str, step: int) -> str:
+        """The digest of a step: made from its job's and its number alone, so that the ledger can check it."""
+        return hashlib.sha256(f"{job} {step}".encode()).hexdigest()
+
+
+@runtime_checkable
+class Covered(Protocol):
+    """A plan that may be a later step of a job whose first step paid for all. Plans need not be like this."""
+
+    @property
+    def covered_by(self) -> Cover | None:
+        """The paid release that covers a cost of zero; None where the cost is the plan's own."""
         ...
 
 

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits
-from discreet.core.plan import Plan, Private
+from discreet.core.plan import Covered, Plan, Private
 from discreet.core.unit import Protected
 from discreet.core.wire import Json, canonical
 from discreet.errors import InputError, RunError
@@ -103,6 +103,7 @@ def release(
             digest=plan.digest,
             mechanism=plan.mechanism,
             unit=unit,
+            cover=plan.covered_by if isinstance(plan, Covered) else None,
             allotment=allotment,
             delta=delta,
         )

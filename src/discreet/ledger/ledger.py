@@ -10,16 +10,19 @@ from typing import Any
 
 from discreet.core.exact import Number, round_up
 from discreet.core.loss import Loss
+from discreet.core.plan import Cover
 from discreet.core.unit import Protected, Unit
 from discreet.core.wire import Json, canonical, loss_to_json
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.account import Account, Standing, account_of, refusal, unit_text
 from discreet.ledger.anchor import Anchor, Mark
 from discreet.ledger.budget import Budget, Charge, label
+from discreet.ledger.cover import check_cover, cover_to
 from discreet.ledger.doubt import Doubt, doubt_of
 from discreet.ledger.outcome import Charged, Outcome, outcome_of
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.store import Reader, Store, Writer
+from discreet.ledger.totals import check_totals, write
 from discreet.ledger.verification import Verification, verify
 
 __all__ = ["Ledger"]
@@ -117,6 +120,7 @@ class Ledger:
     def standing(self, dataset: str) -> tuple[Standing, ...]:
         """What every allotment of a dataset has spent and has left."""
         with self._store.read() as reader:
+            check_totals(reader, add_up=False)
             return tuple(
                 Standing(dataset, part, spent, spent.left_of(part.cap))
                 for part in account_of(reader, dataset).budget.allotments
@@ -126,6 +130,7 @@ class Ledger:
     def remaining(self, dataset: str, allotment: str | None = None) -> Charge:
         """What an allotment has left."""
         with self._store.read() as reader:
+            check_totals(reader, add_up=False)
             part = account_of(reader, dataset).budget.allotment(allotment)
             return reader.total(dataset, part.name).left_of(part.cap)
 
@@ -143,12 +148,14 @@ class Ledger:
         digest: str,
         mechanism: str = "",
         unit: Protected = _ROW,
+        cover: Cover | None = None,
         allotment: str | None = None,
         delta: Number | None = None,
     ) -> Charged:
         """Charge `loss` for `release`. On disk when this returns; `BudgetError` and nothing spent if it does not fit.
 
         `unit` is what the loss is stated for. It must be what the account protects: the transaction compares them.
+        A loss of zero needs a `cover`: the paid first step of the same job, checked in the same transaction.
         The same release again is not charged again; under another digest, dataset or a higher price it is refused.
         `delta` is for `plan` allotments: how much of their delta this job uses.
         """
@@ -170,10 +177,8 @@ class Ledger:
                     raise InputError("release", release, "a new id: this one was paid for something else", hint)
                 return Charged(release, dataset, part.name, paid.charge, spent.left_of(part.cap), already_paid=True)
             charge = _short(price, spent)
-            if not (spent + charge).within(part.cap):
-                raise refusal(dataset, part, charge, spent)
-            self._append(
-                writer,
+            record = Record.after(
+                writer.head(),
                 kind="charge",
                 dataset=dataset,
                 allotment=part.name,
@@ -181,9 +186,14 @@ class Ledger:
                 release=release,
                 digest=digest,
                 unit=str(unit),
+                cover=cover_to(cover),
                 **told,
             )
-            writer.set_total(dataset, part.name, spent + charge)
+            paid_before = None if cover is None else outcome_of(writer.of_release(cover.paid))
+            check_cover(record, loss, price, cover, paid_before)
+            if not (spent + charge).within(part.cap):
+                raise refusal(dataset, part, charge, spent)
+            write(writer, record)
         return Charged(release, dataset, part.name, charge, (spent + charge).left_of(part.cap), already_paid=False)
 
     def answer(self, release: str, result: str, *, who: str) -> str:
@@ -229,7 +239,7 @@ class Ledger:
     def records(self, dataset: str | None = None) -> Iterator[Record]:
         """Every record, or those of one dataset, in order."""
         with self._store.read() as reader:
-            yield from (Record.from_body(row.body) for row in reader.rows(dataset))
+            yield from (row.record() for row in reader.rows(dataset))
 
     def releases(self, dataset: str | None = None) -> tuple[Outcome, ...]:
         """Every release that was charged, in order, with what came of it."""
@@ -274,7 +284,6 @@ class Ledger:
                 release = f"lost {mark.head.hash[:16]} {writer.head().sequence + 1}"
                 named = {"dataset": dataset, "allotment": allotment, "release": release}
                 added.append(self._append(writer, kind="charge", charge=lost, who=who, why=doubt.problem, **named))
-                writer.set_total(dataset, allotment, writer.total(dataset, allotment) + lost)
             detail = {"acknowledged": doubt.problem, "anchor": mark.to_text()}
             added.append(self._append(writer, kind="note", dataset="", who=who, why=why, detail=detail))
             new = Mark.of(writer)
@@ -308,6 +317,7 @@ class Ledger:
                 raise LedgerError(
                     f"This ledger is not the one last seen here: {doubt.problem}. Nothing was spent. {doubt.remedy}"
                 )
+            check_totals(writer)
             before = writer.head()
             yield writer
             after = writer.head()
@@ -322,9 +332,7 @@ class Ledger:
 
     @staticmethod
     def _append(writer: Writer, **values: Any) -> Record:
-        record = Record.after(writer.head(), **values)
-        writer.append(record)
-        return record
+        return write(writer, Record.after(writer.head(), **values))
 
 
 def _opened(budget: Budget, unit: object) -> dict[str, Json]:

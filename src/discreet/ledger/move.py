@@ -13,6 +13,7 @@ from discreet.errors import InputError, LedgerError
 from discreet.ledger.anchor import Anchor, Mark
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.store import Writer
+from discreet.ledger.totals import write
 from discreet.ledger.verification import verify
 
 __all__ = ["carry_over"]
@@ -34,6 +35,6 @@ def carry_over(old: Writer, guard: Anchor | None, new: Writer, *, who: str, why:
         new.set_total(dataset, allotment, spent)
     if new.head() != old.head():
         raise LedgerError("The copy is not what was copied; both ledgers were left as they were.")
-    new.append(Record.after(new.head(), kind="note", dataset="", who=who, why=why, detail={"moved": old.head().hash}))
+    write(new, Record.after(new.head(), kind="note", dataset="", who=who, why=why, detail={"moved": old.head().hash}))
     guard.force(replace(Mark.of(new), moved=True))
     return new.head()

@@ -17,7 +17,8 @@ __all__ = ["GENESIS", "Head", "Kind", "Record"]
 
 Kind = Literal["open", "charge", "answer", "failure", "note"]
 
-_LATER = {"unit": ""}  # fields that 0.1 did not write: left out where they say nothing, so that its hashes stay
+# Fields that 0.1 did not write: left out where they say nothing, so that its hashes stay what they are.
+_LATER = {"unit": "", "cover": None, "totals": ""}
 _DOMAIN = b"discreet ledger record 1\n"  # so that no other hash of ours can be mistaken for one of these
 
 
@@ -37,11 +38,12 @@ class Record:
 
     * `open`: a budget was opened or raised; `detail` holds it, with the unit of privacy.
     * `charge`: `charge` was spent from `allotment` for `release`; `loss`, `query`, `digest`, `mechanism` say on what,
-      `unit` for what (charges of 0.1 have none).
+      `unit` for whom (charges of 0.1 have none); `cover` names the paid release of a step that costs nothing.
     * `answer`: the result of `release`, as JSON text.
     * `failure`: `release` has no answer and never will; `detail` holds a reason code.
     * `note`: something a custodian should see, such as a second attempt at a release whose answer was lost.
 
+    `totals` is a hash of all totals after the record, in records since 0.2.
     `hash` is SHA-256 over the canonical JSON of every other field, `previous` among them.
     """
 
@@ -63,6 +65,8 @@ class Record:
     detail: Json = None
     result: str | None = None
     unit: str = ""
+    cover: Json = None
+    totals: str = ""
 
     @classmethod
     def after(cls, head: Head, *, charge: Charge | None = None, **values: Any) -> Record:

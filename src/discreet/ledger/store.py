@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
+from discreet.errors import LedgerError
 from discreet.ledger.budget import Charge
 from discreet.ledger.record import Head, Kind, Record
 
-__all__ = ["Reader", "Row", "Store", "Writer"]
+__all__ = ["Reader", "Row", "Store", "Writer", "changed"]
 
 
 class Row(NamedTuple):
@@ -26,12 +27,32 @@ class Row(NamedTuple):
     body: str
     hash: str
 
+    def record(self) -> Record:
+        """The record; `LedgerError` if its text does not have its hash, or is not what the columns say."""
+        record = Record.from_body(self.body)
+        columns = (record.sequence, record.dataset, record.kind, record.release)
+        if Record.hash_of(self.body) != self.hash or columns != self[:4]:
+            raise changed(self.sequence)
+        return record
+
+
+def changed(sequence: int) -> LedgerError:
+    """The error that a record is not what was written."""
+    return LedgerError(
+        f"Record {sequence} of the ledger was changed after it was written, so it is not used. Restore the ledger from "
+        "a backup, leave its .head file as it is, and run `discreet ledger verify`."
+    )
+
 
 class Reader(Protocol):
     """One consistent state of the books."""
 
     def head(self) -> Head:
         """The end of the chain, as noted beside it."""
+        ...
+
+    def last(self) -> Record:
+        """The record that the head names."""
         ...
 
     def row(self, sequence: int) -> Row | None:

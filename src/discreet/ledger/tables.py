@@ -12,7 +12,7 @@ from discreet.core.wire import fraction
 from discreet.errors import LedgerError
 from discreet.ledger.budget import Charge
 from discreet.ledger.record import GENESIS, Head, Kind, Record
-from discreet.ledger.store import Row
+from discreet.ledger.store import Row, changed
 
 __all__ = ["FORMAT", "SCHEMA", "Books", "Execute", "check_format"]
 
@@ -62,6 +62,14 @@ class Books:
         ((sequence, last),) = self._execute("SELECT sequence, hash FROM discreet_head WHERE one = 1", ())
         return Head(sequence, last)
 
+    def last(self) -> Record:
+        """The record that the head names; `LedgerError` if it is not there as it was written."""
+        head = self.head()
+        row = self.row(head.sequence)
+        if row is None or row.hash != head.hash:
+            raise changed(head.sequence)
+        return row.record()
+
     def row(self, sequence: int) -> Row | None:
         """A record as stored, by its number."""
         found = self._execute(f"SELECT {_COLUMNS} FROM discreet_record WHERE sequence = ?", (sequence,))
@@ -83,16 +91,28 @@ class Books:
 
     def of_release(self, release: str) -> list[Record]:
         """The records of a release, oldest first."""
-        found = self._execute("SELECT body FROM discreet_record WHERE release = ? ORDER BY sequence", (release,))
-        return [Record.from_body(body) for (body,) in found]
+        found = self._execute(f"SELECT {_COLUMNS} FROM discreet_record WHERE release = ? ORDER BY sequence", (release,))
+        return [self._chained(Row(*columns)) for columns in found]
 
     def latest(self, dataset: str, kind: Kind) -> Record | None:
         """The last record of a kind about a dataset."""
         found = self._execute(
-            "SELECT body FROM discreet_record WHERE dataset = ? AND kind = ? ORDER BY sequence DESC LIMIT 1",
+            f"SELECT {_COLUMNS} FROM discreet_record WHERE dataset = ? AND kind = ? ORDER BY sequence DESC LIMIT 1",
             (dataset, kind),
         )
-        return Record.from_body(found[0][0]) if found else None
+        return self._chained(Row(*found[0])) if found else None
+
+    def _chained(self, row: Row) -> Record:
+        """A record that has its hash, and that the next record or the head names by this hash."""
+        record, head = row.record(), self.head()
+        follows = row.hash == head.hash
+        if row.sequence != head.sequence:
+            named = f'%"previous":"{row.hash}"%'
+            where = "sequence = ? AND body LIKE ?"
+            follows = bool(self._execute(f"SELECT 1 FROM discreet_record WHERE {where}", (row.sequence + 1, named)))
+        if not follows:
+            raise changed(row.sequence)
+        return record
 
     def total(self, dataset: str, allotment: str) -> Charge:
         """What was spent from an allotment so far."""

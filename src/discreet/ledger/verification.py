@@ -1,4 +1,4 @@
-"""The books checked again from the first record: chain, sums, caps, outcomes, anchor."""
+"""The books checked again from the first record: chain, sums, caps, prices, units, covers, outcomes, anchor."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from discreet.core.wire import canonical, loss_from_json
 from discreet.errors import DiscreetError
 from discreet.ledger.account import unit_text
-from discreet.ledger.budget import Budget, Charge
+from discreet.ledger.budget import Allotment, Budget, Charge
+from discreet.ledger.cover import cover_from, cover_problem
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.store import Reader, Row
+from discreet.ledger.totals import hash_of_totals
 
 if TYPE_CHECKING:
     from discreet.ledger.anchor import Anchor
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Verification", "verify"]
 
 _ENOUGH = 20  # problems worth listing
+_SLACK = 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,9 @@ class _Check:
         self.units: dict[str, str] = {}
         self.without_unit = 0
         self.spent: dict[tuple[str, str], Charge] = {}
-        self.charged: dict[str, str] = {}  # release -> dataset
+        self.charged: dict[str, Record] = {}
+        self.failed: dict[str, int] = {}  # release -> sequence
+        self.prices: dict[tuple[str, str, str], Charge | None] = {}
         self.concluded: set[str] = set()
 
     def found(self, problem: str) -> None:
@@ -73,6 +79,8 @@ class _Check:
             self.found(f"{name} is not chained to the record before it")
         self.head = Head(row.sequence, row.hash)
         self.meaning(record, name)
+        if record.totals and record.totals != hash_of_totals(self.spent):
+            self.found(f"{name} was written with other totals than the sums of the charges up to it")
 
     def meaning(self, record: Record, name: str) -> None:
         match record.kind:
@@ -90,13 +98,15 @@ class _Check:
                 if record.release in self.concluded:
                     self.found(f"{name} is a second outcome of {record.release!r}")
                 self.concluded.add(record.release)
+                if record.kind == "failure":
+                    self.failed[record.release] = record.sequence
             case "note":
                 pass
 
     def charge(self, record: Record, name: str) -> None:
         if record.release in self.charged:
             self.found(f"{name} charges {record.release!r} a second time")
-        self.charged[record.release] = record.dataset
+        self.charged[record.release] = record
         if min(record.charge.amount, record.charge.delta) < 0:
             self.found(f"{name} is a negative charge")
         place = (record.dataset, record.allotment)
@@ -111,9 +121,38 @@ class _Check:
             self.without_unit += 1
         elif record.unit != self.units.get(record.dataset):
             self.found(f"{name} protects another unit than the account of {record.dataset!r}: {record.unit}")
-        caps = {part.name: part.cap for part in budget.allotments}
-        if record.allotment not in caps or not spent.within(caps[record.allotment]):
+        parts = {part.name: part for part in budget.allotments}
+        if record.allotment not in parts or not spent.within(parts[record.allotment].cap):
             self.found(f"{name} exceeds allotment {record.allotment!r} of {record.dataset!r}")
+        elif record.digest:
+            self.price(record, parts[record.allotment], name)
+
+    def price(self, record: Record, part: Allotment, name: str) -> None:
+        """The price of the recorded loss, computed again; and what covers a step of cost zero."""
+        aim = record.charge.delta if part.kind == "plan" else None
+        place = (part.kind, str(aim), canonical(record.loss))
+        if place not in self.prices:
+            try:
+                self.prices[place] = part.price(loss_from_json(record.loss), aim)
+            except DiscreetError:
+                self.prices[place] = None
+        price = self.prices[place]
+        if price is None:
+            self.found(f"{name} has a loss that cannot be priced in allotment {record.allotment!r}")
+            return
+        # A privacy loss distribution is numerical: its epsilon may differ in the last digits on another machine.
+        slack = record.charge.amount / _SLACK if part.kind == "plan" else 0
+        if not price.within(Charge(record.charge.amount + slack, record.charge.delta)):
+            self.found(f"{name} charges less than its loss costs: {float(price.amount):.6g} {part.currency}")
+        cover = cover_from(record.cover)
+        if cover is None:
+            if price.amount == 0 and price.delta == 0 and record.unit:  # in 0.1 no step said what covers it
+                self.found(f"{name} costs nothing, and no paid release covers it")
+            return
+        if self.failed.get(cover.paid, record.sequence) < record.sequence:
+            self.found(f"{name} is covered by {cover.paid!r}, which had failed")
+        if problem := cover_problem(record, cover, self.charged.get(cover.paid)):
+            self.found(f"{name} is not covered: {problem}")
 
 
 def verify(reader: Reader, anchor: Anchor | None) -> Verification:

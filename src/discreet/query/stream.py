@@ -19,6 +19,7 @@ from discreet.accounting.compose import compose
 from discreet.core.exact import sqrt_up
 from discreet.core.loss import ZCDP, Composed, Loss, Pure
 from discreet.core.mechanism import Bits
+from discreet.core.plan import Cover
 from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
@@ -157,10 +158,16 @@ class StreamPlan:
 
 @dataclass(frozen=True, slots=True)
 class StreamStep:
-    """One period of a stream. The first costs what all of them cost, the others nothing."""
+    """One period of the stream called `name`. The first costs what all of them cost, and covers the others."""
 
     stream: StreamPlan
     period: int
+    name: str
+
+    def __post_init__(self) -> None:
+        at, last = self.period, self.stream.periods
+        if isinstance(at, bool) or not isinstance(at, int) or not 1 <= at <= last:
+            raise InputError("period", at, f"a period from 1 to {last}, all that the price covers")
 
     @property
     def dataset(self) -> str:
@@ -176,6 +183,16 @@ class StreamStep:
     def cost(self) -> Loss:
         """Everything with the first period: a stream that stops early gets nothing back."""
         return self.stream.cost if self.period == 1 else Composed(())
+
+    @property
+    def release(self) -> str:
+        """The id of the period's release: the stream's name and the period."""
+        return f"{self.name}/{self.period}"
+
+    @property
+    def covered_by(self) -> Cover | None:
+        """The release of the first period, which paid for this one."""
+        return None if self.period == 1 else Cover(self.stream.digest, self.period, f"{self.name}/1")
 
     @property
     def allotment(self) -> Allotment:
@@ -195,7 +212,7 @@ class StreamStep:
     @property
     def digest(self) -> str:
         """A hash of the stream and the period."""
-        return hashlib.sha256(f"{self.stream.digest} {self.period}".encode()).hexdigest()
+        return Cover.digest(self.stream.digest, self.period)
 
     def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """The noisy sums of the nodes this period completes. Called by the one door only."""

@@ -81,23 +81,22 @@ class Stream:
         """
         plan, done = self.offer.plan, self.released
         at = done + 1 if period is None else period
-        if isinstance(at, bool) or not isinstance(at, int) or not 1 <= at <= plan.periods:
-            raise InputError("period", at, f"a period from 1 to {plan.periods}, all that the price covers")
+        step = self._step(at)
         if at > done + 1:
             raise InputError("period", at, f"{done + 1} first: periods are released in order")
         if at == done + 1:
-            self.offer.curator.through_the_door(StreamStep(plan, at), plan.columns, release=self._id(at), why=why)
+            self.offer.curator.through_the_door(step, plan.columns, release=step.release, why=why)
         return self._table(at)
 
-    def _id(self, period: int) -> str:
-        return f"{self.name}/{period}"
+    def _step(self, period: int) -> StreamStep:
+        return StreamStep(self.offer.plan, period, self.name)
 
     def _nodes(self, period: int) -> list[Any] | None:
         """What was published for a period; None if nothing was."""
-        known = self.offer.curator.ledger.find(self._id(period))
+        known = self.offer.curator.ledger.find(self._step(period).release)
         if known is None or known.answer is None:
             return None
-        if known.charged.digest != StreamStep(self.offer.plan, period).digest:
+        if known.charged.digest != self._step(period).digest:
             raise InputError("name", self.name, "another name: this one belongs to another stream")
         result: Any = stored(known).result
         nodes: list[Any] = result["nodes"]
@@ -121,7 +120,7 @@ class Stream:
                 columns[f"{name}_total{end}"] = [scaled(float(sum(parts)) + shift, step) for parts in closed]
         left = curator.ledger.remaining(plan.dataset, plan.allotment.name)
         return Release(
-            id=self._id(period),
+            id=self._step(period).release,
             dataset=plan.dataset,
             columns=columns,
             keys=tuple(table["keys"]),
@@ -129,6 +128,6 @@ class Stream:
             confidence=plan.confidence,
             cost=price_text(plan.allotment, plan.charge) + f" for all {plan.periods:,} periods",
             mechanism=plan.mechanism,
-            digest=StreamStep(plan, period).digest,
+            digest=self._step(period).digest,
             remaining=price_text(plan.allotment, left, "down"),
         )

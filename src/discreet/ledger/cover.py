@@ -1,0 +1,74 @@
+"""A step of cost zero, and the paid release that it belongs to.
+
+Proof: docs/proofs/ledger.md, "Steps that were paid before".
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from discreet.accounting.compose import terms
+from discreet.core.loss import Loss
+from discreet.core.plan import Cover
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.ledger.budget import Charge
+from discreet.ledger.outcome import Outcome
+from discreet.ledger.record import Record
+
+__all__ = ["check_cover", "cover_from", "cover_problem", "cover_to"]
+
+
+_NOTHING = Charge(Fraction(0))
+
+
+def check_cover(step: Record, loss: Loss, price: Charge, cover: Cover | None, paid: Outcome | None) -> None:
+    """`InputError` unless a charge costs something, or `paid` is on the books and covers it."""
+    hint = "Nothing was spent and no data was read."
+    free = price == _NOTHING or not terms(loss)  # a plan allotment charges the delta it aims at, whatever the loss
+    if cover is None:
+        if free:
+            allowed = "more than zero, or a step covered by a release that was paid"
+            raise InputError("cost", "zero", allowed, hint)
+        return
+    if not free:
+        raise InputError("cover", cover.paid, "absent where the step has a cost of its own", hint)
+    if paid is not None and paid.failure is not None:
+        raise InputError("cover", cover.paid, "a release that did not fail", hint)
+    if problem := cover_problem(step, cover, None if paid is None else paid.charged):
+        raise InputError("cover", cover.paid, f"the paid first step of the same job: {problem}", hint)
+
+
+def cover_problem(step: Record, cover: Cover, paid: Record | None) -> str | None:
+    """Why the charge `paid` does not cover the charge `step`, in words; None if it does.
+
+    The digests are recomputed from the job's, so that both are steps of one job, and the id of a step is that of the
+    first with another number, so that each step has one id, hence one charge and one answer.
+    """
+    if paid is None:
+        return f"{cover.paid!r} was never charged"
+    if paid.charge == _NOTHING:
+        return f"{cover.paid!r} cost nothing itself"
+    if (paid.dataset, paid.allotment) != (step.dataset, step.allotment):
+        return f"{cover.paid!r} was paid for another dataset or from another allotment"
+    if paid.unit not in ("", step.unit):
+        return f"{cover.paid!r} was paid for another unit"
+    if (paid.digest, step.digest) != (Cover.digest(cover.job, 1), Cover.digest(cover.job, cover.step)):
+        return f"{cover.paid!r} is not the first step of this job"
+    stem = cover.paid.removesuffix("/1")
+    if cover.step < 2 or cover.paid != f"{stem}/1" or step.release != f"{stem}/{cover.step}":
+        return f"a step has the id of the first with its own number, such as {stem}/{cover.step}"
+    return None
+
+
+def cover_to(cover: Cover | None) -> Json:
+    """A cover as plain values, for the record."""
+    return None if cover is None else {"job": cover.job, "step": cover.step, "paid": cover.paid}
+
+
+def cover_from(value: Json) -> Cover | None:
+    """Read back what `cover_to` wrote; None where there is none."""
+    if not isinstance(value, dict):
+        return None
+    step = value.get("step")
+    return Cover(str(value.get("job")), step if isinstance(step, int) else 0, str(value.get("paid")))

@@ -1,0 +1,66 @@
+"""The totals, bound to the chain: every record holds a hash of them, so that an edited total is refused at once."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from fractions import Fraction
+
+from discreet.core.wire import canonical
+from discreet.errors import LedgerError
+from discreet.ledger.budget import Charge
+from discreet.ledger.record import GENESIS, Record
+from discreet.ledger.store import Reader, Writer
+
+__all__ = ["check_totals", "hash_of_totals", "write"]
+
+Totals = dict[tuple[str, str], Charge]
+
+_DOMAIN = b"discreet ledger totals 1\n"
+_NOTHING = Charge(Fraction(0))
+
+
+def hash_of_totals(totals: Totals) -> str:
+    """SHA-256 over what was spent from each allotment; allotments without charges do not count."""
+    spent = sorted([*place, str(c.amount), str(c.delta)] for place, c in totals.items() if c != _NOTHING)
+    return hashlib.sha256(_DOMAIN + canonical([list(each) for each in spent]).encode()).hexdigest()
+
+
+def write(writer: Writer, record: Record) -> Record:
+    """Append a record, with the total it leads to and a hash of all totals. The record as it was written."""
+    if record.kind == "charge":
+        spent = writer.total(record.dataset, record.allotment) + record.charge
+        writer.set_total(record.dataset, record.allotment, spent)
+    bound = replace(record, totals=hash_of_totals(writer.totals()))
+    writer.append(bound)
+    return bound
+
+
+def check_totals(reader: Reader, *, add_up: bool = True) -> None:
+    """`LedgerError` unless the totals are those that the last record was written with.
+
+    Where 0.1 wrote the last record they are added up from all charges, unless `add_up` is false.
+    """
+    head = reader.head()
+    if head == GENESIS:
+        sound = not any(spent != _NOTHING for spent in reader.totals().values())
+    elif bound := reader.last().totals:
+        sound = bound == hash_of_totals(reader.totals())
+    else:  # before every write until there is a record that binds them
+        sound = not add_up or hash_of_totals(_summed(reader)) == hash_of_totals(reader.totals())
+    if not sound:
+        raise LedgerError(
+            "The totals of the ledger are not those of its last record: they were changed outside discreet. "
+            "Nothing was spent. Restore the ledger from a backup, leave its .head file as it is, and run "
+            "`discreet ledger verify`."
+        )
+
+
+def _summed(reader: Reader) -> Totals:
+    totals: Totals = {}
+    for row in reader.rows():
+        if row.kind == "charge":
+            record = row.record()
+            place = (record.dataset, record.allotment)
+            totals[place] = totals.get(place, _NOTHING) + record.charge
+    return totals
