@@ -50,7 +50,8 @@ def test_plan_release_show(folder):
     }
     sums = {sum(table["count"]) for table in tables.values()}
     assert len(sums) == 1
-    assert list(tables["county"]) == ["part", "county", "sex", "age", "count", "count_lower", "count_upper"]
+    ends = ["lower", "upper", "average_lower", "average_upper"]
+    assert list(tables["county"]) == ["part", "county", "sex", "age", "count", *(f"count_{end}" for end in ends)]
     assert "<!doctype html>" in (folder / "map.html").read_text()[:100].lower()
 
     shown = run("tree", "show", "census", "--method", "topdown", "--out", "again", "--format", "csv", cwd=folder).stdout

@@ -17,6 +17,7 @@ import pytest
 import discreet
 from chance import at_most
 from discreet import Budget, Category, Hierarchy, Integer, Rules, Schema, Text, Unit
+from discreet.accounting import pure
 from discreet.accounting.compose import compose
 from discreet.core.loss import ZCDP, Pure
 from discreet.errors import BudgetError, InputError
@@ -174,9 +175,11 @@ def test_groups_by_size(tmp_path):
             assert (np.diff(level, axis=1) <= 0).all()
         exactly = release.sizes("county")
         assert min(exactly["count"]) >= 0
-        assert sum(exactly["count"]) == release["all"]["count"][0]
+        assert sum(exactly["count"]) == release["all"]["at_least"][0]
+        ends = zip(exactly["count_lower"], exactly["count"], exactly["count_upper"], strict=True)
+        assert all(0 <= low <= count <= high for low, count, high in ends)
         true = len(set(houses.tolist()))
-        assert abs(release["all"]["count"][0] - true) < 60
+        assert abs(release["all"]["at_least"][0] - true) < 60
         with pytest.raises(InputError, match="plain counts"):
             release.totals("county")
     plain = curator.tree({"state": 2, "county": 5}, sizes="house", largest=8, cumulative=False)
@@ -239,6 +242,38 @@ def test_rules_that_no_method_can_use_are_refused_before_spending_and_again(cura
         release.again("exact", confidence=2)
 
 
+def test_the_file_of_groups_by_size_says_what_it_counts(tmp_path):
+    schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
+    rows = {"county": [code for code in COUNTIES for _ in range(60)], "house": [f"{i // 3}" for i in range(480)]}
+    curator = discreet.open(pyarrow.table(rows), schema, ledger=tmp_path / "b.db", budget=Budget(9000), who="ann")
+    release = curator.tree(["county"], sizes="house", largest=4).plan(epsilon=4000).release()
+    paths = release.save(tmp_path / "out", "csv")
+    assert [path.name for path in paths] == [
+        "all.csv", "all-at-least.csv", "county.csv", "county-at-least.csv", "README.json",
+    ]  # fmt: skip
+    exact, at_least = (paths[place].read_text().splitlines() for place in (2, 3))
+    assert exact[0] == "county,size,count,count_lower,count_upper"
+    assert [line.split(",")[2] for line in exact[1:5]] == ["0", "0", "20", "0"]
+    assert at_least[0].startswith("county,size,at_least,at_least_lower,at_least_upper")
+    assert [line.split(",")[2] for line in at_least[1:5]] == ["20", "20", "20", "0"]
+
+
+def test_a_level_that_repeats_the_one_below_is_paid_once(tmp_path):
+    columns = {"state": Category(["44"]), "county": Category(["44001", "44003"]), "sex": Category(["f", "m"])}
+    rows = pyarrow.table({"state": ["44"], "county": ["44001"], "sex": ["f"]})
+    curator = discreet.open(rows, Schema("p", columns), ledger=tmp_path / "b.db", budget=Budget(9), who="ann")
+    shapes = {"state": ["44", "44"], "county": ["44001", "44003"]}
+    for how in ("auto", "equal", "accurate", {"all": 1, "state": 1, "county": 2}):
+        offer = curator.tree(["state", "county"], by="sex", geography=shapes).plan(epsilon=1, split=how)
+        asked = {level.level for level in offer.plan.asked}
+        assert 0 not in asked  # it is the state again
+        assert sum(level.share for level in offer.plan.asked) == 1
+        assert pure(offer.plan.cost).epsilon == 1
+        assert "asked once" in offer.explain()
+        release = offer.release()
+        assert release.totals("all")["count"] == release.totals("state")["count"]
+
+
 def test_bounds_that_sizes_in_order_cannot_meet_are_refused_before_spending(tmp_path):
     schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
     rows = pyarrow.table({"county": ["01000"], "house": ["x"]})
@@ -262,8 +297,8 @@ def test_a_public_number_of_groups_is_the_first_cumulative_count_in_bounds_and_i
     release = question.plan(epsilon="1/2", method=method).release()
     for level, known in (("all", 160), ("county", 20)):
         table = release[level]
-        assert {table[column][0] for column in ("count", "count_lower", "count_upper")} == {known}
-        ends = zip(table["count_lower"], table["count"], table["count_upper"], strict=True)
+        assert {table[column][0] for column in ("at_least", "at_least_lower", "at_least_upper")} == {known}
+        ends = zip(table["at_least_lower"], table["at_least"], table["at_least_upper"], strict=True)
         assert all(low <= count <= high for low, count, high in ends)
     fewer = Rules(lower={"county": [[0, 21, 0]] * 8}, totals={"county": [20] * 8})
     with pytest.raises(InputError, match="never rise"):
@@ -323,10 +358,17 @@ def test_wrong_plans_are_refused(curator):
 def test_files_and_maps_of_every_level(curator, tmp_path):
     release = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1, method="topdown").release()
     paths = release.save(tmp_path / "out")
-    assert [path.name for path in paths] == ["all.parquet", "state.parquet", "county.parquet"]
-    assert pyarrow.parquet.read_table(paths[2]).column("count").to_pylist() == release["county"]["count"]
+    names = [f"{level}{what}" for level in ("all", "state", "county") for what in ("", "-totals")]
+    assert [path.name for path in paths] == [*(f"{name}.parquet" for name in names), "README.json"]
+    assert pyarrow.parquet.read_table(paths[4]).column("count").to_pylist() == release["county"]["count"]
+    totals = pyarrow.parquet.read_table(paths[5])
+    assert totals.column("count").to_pylist() == release.totals("county")["count"]
     paths = release.save(tmp_path / "out", "csv")
-    assert paths[1].read_text().splitlines()[0] == "state,sex,count,count_lower,count_upper"
+    both = "count,count_lower,count_upper,count_average_lower,count_average_upper"
+    assert paths[2].read_text().splitlines()[0] == f"state,sex,{both}"
+    about = json.loads(paths[-1].read_text())
+    assert about["files"]["county-totals.csv"]["columns"] == ["state", "county", *both.split(",")]
+    assert "not simultaneous" in about["intervals"]["_lower, _upper"]
     page = release.map(title="People").html
     assert "People" in page
     assert "01003" in page

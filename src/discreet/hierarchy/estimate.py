@@ -9,17 +9,28 @@ from numpy.typing import NDArray
 
 from discreet.hierarchy.tree import Hierarchy
 
-__all__ = ["Estimate"]
+__all__ = ["Ends", "Estimate"]
 
 Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """The ends of intervals for every count of every level, and for every region's total over all cells."""
+
+    lower: tuple[Array, ...]
+    upper: tuple[Array, ...]
+    total_lower: tuple[Array, ...]
+    total_upper: tuple[Array, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
     """Counts of every level, root first, one row a region and one column a cell; parents are sums of their children.
 
-    `lower` and `upper`, where a method gives them, hold the true count with the stated confidence, each by itself;
-    `total_lower` and `total_upper` do so for a region's total over all cells.
+    `lower` and `upper` hold the true count of every single region with the stated confidence (not simultaneously);
+    `total_lower` and `total_upper` do so for its total over all cells. `average` are shorter intervals, of which the
+    stated share holds on a level as a whole, and fewer among regions that are unlike the others.
     """
 
     tree: Hierarchy
@@ -29,6 +40,7 @@ class Estimate:
     total_lower: tuple[Array, ...] | None = None
     total_upper: tuple[Array, ...] | None = None
     notes: tuple[str, ...] = ()
+    average: Ends | None = None
 
     @classmethod
     def of_leaves(cls, tree: Hierarchy, leaves: Array, notes: tuple[str, ...] = ()) -> Estimate:

@@ -105,12 +105,15 @@ def accurate(tree: Hierarchy, cells: int, kind: str, goal: Goal, *, with_totals:
     """The shares for which the goal's error is least, to a thousandth.
 
     Asking one thing twice with half of epsilon each is worse than asking it once, so there are several local optima:
-    the best of those found from a few starts is taken.
+    the best of those found from a few starts is taken. Levels are those of the collapsed tree.
     """
     from scipy.optimize import minimize
 
-    shape, weights = Shape.of(tree), goal.of_levels(tree)
-    asked = [(level, totals) for totals in ((False, True) if with_totals else (False,)) for level in range(tree.depth)]
+    shape, weights = Shape.of(tree.collapsed()), [0.0] * len(set(tree.distinct))
+    for level, weight in zip(tree.distinct, goal.of_levels(tree), strict=True):
+        weights[sorted(set(tree.distinct)).index(level)] += weight
+    depth = shape.tree.depth
+    asked = [(level, totals) for totals in ((False, True) if with_totals else (False,)) for level in range(depth)]
 
     def error(logs: Reals) -> float:
         parts = np.exp(logs - logs.max())
@@ -127,11 +130,11 @@ def accurate(tree: Hierarchy, cells: int, kind: str, goal: Goal, *, with_totals:
         return float(np.log(whole))
 
     reach = [(-12, 12)] * len(asked)
-    found = [minimize(error, start, method="L-BFGS-B", bounds=reach) for start in _starts(asked, tree.depth - 1)]
+    found = [minimize(error, start, method="L-BFGS-B", bounds=reach) for start in _starts(asked, depth - 1)]
     best = min(found, key=lambda result: float(result.fun))
     parts = np.exp(best.x - best.x.max())
     shares = {key: Fraction(int(part * _GRID), _GRID) for key, part in zip(asked, parts / parts.sum(), strict=True)}
-    leaves = (tree.depth - 1, False)
+    leaves = (depth - 1, False)
     shares = {key: share for key, share in shares.items() if share >= _LEAST or key == leaves}
     shares[leaves] += 1 - sum(shares.values())
     return shares

@@ -17,7 +17,7 @@ from importlib import import_module
 from discreet.core.progress import tell
 from discreet.errors import InputError
 from discreet.hierarchy.estimate import Estimate
-from discreet.hierarchy.intervals.bootstrap import with_intervals
+from discreet.hierarchy.intervals import with_intervals, with_region_intervals
 from discreet.hierarchy.measured import Measured
 from discreet.hierarchy.rules import Rules
 from discreet.hierarchy.topdown.crossing import check_together
@@ -71,7 +71,8 @@ def published(name: str, measured: Measured, rules: Rules, confidence: float) ->
         method = method_named(name, chain=measured.chain)
         estimate = method(measured, rules)
         tell("finding intervals")
-        return with_intervals(estimate, measured, rules, _quicker(name, method, measured), confidence)
+        averaged = with_intervals(estimate, measured, rules, _quicker(name, method, measured), confidence)
+        return with_region_intervals(averaged, measured, rules, confidence)
     except Exception:
         # The noisy counts are paid for and must get on the record, whatever happens to what is made of them.
         return None

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.release import percent
 from discreet.hierarchy.gls import gls
-from discreet.hierarchy.intervals.bootstrap import deviations
+from discreet.hierarchy.intervals.region import deviations
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.plan import TreePlan
 from discreet.hierarchy.released import TreeRelease
@@ -91,7 +91,7 @@ class TreeOffer:
             error = f"cells +-{row.cell:,.1f}, totals +-{row.total:,.1f}"
             if counted.cells == 1 or counted.sizes is not None:
                 error = f"+-{row.cell:,.1f}"
-            noise = row.noise or "not asked"
+            noise = row.noise or self._unasked(row.level)
             regions = "1 region" if row.regions == 1 else f"{row.regions:,} regions"
             lines.append(f"  {row.level:<{widest}}  {regions:>17}  {row.share:>6.1%} of the price  {error}")
             lines.append(f"  {'':<{widest}}  {noise}")
@@ -107,6 +107,11 @@ class TreeOffer:
             most = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
             lines.append(f"  Note: A {unit.column} counts in at most {few}, and there as at most {most}.")
         return "\n".join(lines)
+
+    def _unasked(self, level: str) -> str:
+        tree = self.plan.counted.tree
+        alike = tree.distinct[tree.level(level)]
+        return "not asked" if tree.names[alike] == level else f"the regions of {tree.names[alike]}, asked once"
 
     def release(self, *, release: str | None = None, why: str = "") -> TreeRelease:
         """Spend, open, run, record. The same `release` id again returns the stored answer at no cost."""

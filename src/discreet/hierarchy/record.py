@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from discreet.core.packed import packed, packed_words, unpacked, unpacked_words
-from discreet.hierarchy.estimate import Estimate
+from discreet.hierarchy.estimate import Ends, Estimate
+from discreet.hierarchy.intervals import with_region_intervals
 from discreet.hierarchy.measured import Level, Measured
+from discreet.hierarchy.rules import Rules
 from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Gaussian, Laplace
 
@@ -59,14 +62,25 @@ def published_to(estimate: Estimate, method: str) -> dict[str, Any]:
     for end in _ENDS:
         levels = getattr(estimate, end)
         entry[end] = None if levels is None else [packed(level) for level in levels]
+    if (average := estimate.average) is not None:
+        entry["average"] = {end: [packed(level) for level in getattr(average, end)] for end in _ENDS}
     return entry
 
 
-def published_from(entry: dict[str, Any], tree: Hierarchy) -> Estimate:
-    """What `published_to` was given."""
-    ends = {end: None if entry[end] is None else tuple(unpacked(level) for level in entry[end]) for end in _ENDS}
+def published_from(entry: dict[str, Any], measured: Measured, confidence: float) -> Estimate:
+    """What `published_to` was given.
+
+    Records of 0.1 hold intervals of levels only; those of regions follow from the noisy counts beside them.
+    """
     counts = tuple(unpacked(level) for level in entry["counts"])
-    return Estimate(tree, counts, **ends, notes=tuple(entry["notes"]))
+    found = Estimate(measured.tree, counts, **_ends_from(entry), notes=tuple(entry["notes"]))
+    if "average" not in entry:
+        return with_region_intervals(found, measured, Rules(), confidence)
+    return replace(found, average=Ends(**_ends_from(entry["average"])))
+
+
+def _ends_from(entry: dict[str, Any]) -> dict[str, Any]:
+    return {end: None if entry[end] is None else tuple(unpacked(level) for level in entry[end]) for end in _ENDS}
 
 
 def _noise_to(noise: Laplace | Gaussian | None) -> dict[str, str] | None:

@@ -12,6 +12,7 @@ import numpy as np
 from discreet.core.release import Release
 from discreet.errors import InputError
 from discreet.hierarchy.estimate import Estimate
+from discreet.hierarchy.intervals.region import size_ends
 from discreet.hierarchy.measured import Measured
 from discreet.hierarchy.methods import check_rules, method_named, published
 from discreet.hierarchy.record import measured_from, published_from
@@ -68,7 +69,7 @@ class TreeRelease:
             cumulative=entry["cumulative"],
             method="none" if found is None else found["method"],
             measured=measured,
-            _published=None if found is None else published_from(found, measured.tree),
+            _published=None if found is None else published_from(found, measured, entry["confidence"]),
             replayed=answer.replayed,
         )
 
@@ -111,55 +112,47 @@ class TreeRelease:
 
     def __getitem__(self, level: str) -> Release:
         """The table of a level: its regions and those they lie in, the cells, and counts with intervals."""
-        place, estimate = self.tree.level(level), self.estimate
+        return self.table(level)
+
+    def table(self, level: str, *, intervals: str = "region") -> Release:
+        """The table of a level, with confidence intervals for every region (not simultaneous), or `average` ones.
+
+        Of the average ones the stated share holds on the level as a whole: shorter, and not for a region singled out.
+        The output of groups counted cumulatively is `at_least`: how many there are of that size or larger.
+        """
+        place, ends = self.tree.level(level), self._ends(intervals)
         columns = self._regions(place, self._cells)
         repeat = self._cells
         for name, labels in self.by:
             repeat //= len(labels)
             once = [label for label in labels for _ in range(repeat)]
             columns[name] = once * (self._rows(place) // len(once))
-        keys = tuple(columns)
-        lower, upper = estimate.lower, estimate.upper
-        return self._table(keys, columns, estimate.counts[place], lower and lower[place], upper and upper[place])
+        output = "at_least" if self.cumulative else "count"
+        return self._table(output, columns, self.estimate.counts[place], ends and (ends[0][place], ends[1][place]))
 
-    def totals(self, level: str) -> Release:
+    def totals(self, level: str, *, intervals: str = "region") -> Release:
         """The table of a level's totals over all cells."""
         if self.cumulative:
             raise InputError("totals", level, "for plain counts: at least one member is what size 1 says")
-        place, estimate = self.tree.level(level), self.estimate
+        place, ends = self.tree.level(level), self._ends(intervals)
         columns = self._regions(place, 1)
-        lower, upper = estimate.total_lower, estimate.total_upper
-        return self._table(
-            tuple(columns), columns, estimate.totals[place], lower and lower[place], upper and upper[place]
-        )
+        return self._table("count", columns, self.estimate.totals[place], ends and (ends[2][place], ends[3][place]))
 
     def sizes(self, level: str) -> Release:
-        """Of groups counted cumulatively, how many there are of exactly each size; without intervals of their own."""
+        """Of groups counted cumulatively, how many there are of exactly each size, with confidence intervals."""
         if not self.cumulative:
             raise InputError("sizes", level, "for groups counted by size, cumulatively")
-        whole = self[level]
-        counts = self.estimate.counts[self.tree.level(level)]
+        whole, place = self.table(level), self.tree.level(level)
+        counts = self.estimate.counts[place]
         exactly = counts - np.pad(counts[:, 1:], ((0, 0), (0, 1)))
-        columns = {name: whole.columns[name] for name in whole.keys} | {"count": exactly.ravel().tolist()}
-        return replace(whole, columns=columns, outputs=())
+        columns = {name: whole.columns[name] for name in whole.keys}
+        return self._table("count", columns, exactly, size_ends(exactly, self.measured, place, self.confidence))
 
     def save(self, folder: str | Path, kind: str = "parquet") -> list[Path]:
-        """One file for each level, Parquet or CSV; the paths written."""
-        if kind not in ("parquet", "csv"):
-            raise InputError("kind", kind, "parquet or csv")
-        place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
-        paths = []
-        for level in self.levels:
-            path = place / f"{level}.{kind}"
-            if kind == "csv":
-                self[level].to_csv(path)
-            else:
-                import pyarrow.parquet
+        """Files of every level and of its totals, Parquet or CSV, and one that says what they hold; the paths."""
+        from discreet.hierarchy.files import save_release
 
-                pyarrow.parquet.write_table(self[level].to_arrow(), path)
-            paths.append(path)
-        return paths
+        return save_release(self, folder, kind)
 
     def map(self, *, title: str | None = None, geometry: Any = "auto") -> Map:
         """A choropleth with intervals and drill-down, as one page that needs no network."""
@@ -191,16 +184,27 @@ class TreeRelease:
             at = self.tree.parents[level][at]
         return dict(reversed(found.items()))
 
-    def _table(self, keys: tuple[str, ...], columns: dict[str, list[Any]], counts: Any, low: Any, high: Any) -> Release:
-        columns["count"] = counts.ravel().tolist()
-        columns["count_lower"] = [None] * counts.size if low is None else low.ravel().tolist()
-        columns["count_upper"] = [None] * counts.size if high is None else high.ravel().tolist()
+    def _ends(self, intervals: str) -> tuple[Any, Any, Any, Any] | None:
+        """Lower and upper ends of every level's counts, then of its totals."""
+        if intervals not in ("region", "average"):
+            raise InputError("intervals", intervals, "region or average")
+        ends = self.estimate if intervals == "region" else self.estimate.average
+        if ends is None or ends.lower is None:
+            return None
+        return ends.lower, ends.upper, ends.total_lower, ends.total_upper
+
+    def _table(self, output: str, columns: dict[str, list[Any]], counts: Any, ends: tuple[Any, Any] | None) -> Release:
+        keys = tuple(columns)
+        low, high = (None, None) if ends is None else ends
+        columns[output] = counts.ravel().tolist()
+        columns[f"{output}_lower"] = [None] * counts.size if low is None else low.ravel().tolist()
+        columns[f"{output}_upper"] = [None] * counts.size if high is None else high.ravel().tolist()
         return Release(
             id=self.id,
             dataset=self.dataset,
             columns=columns,
             keys=keys,
-            outputs=("count",),
+            outputs=(output,),
             confidence=self.confidence,
             cost=self.cost,
             mechanism=self.mechanism,

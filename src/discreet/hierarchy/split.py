@@ -41,7 +41,8 @@ def split(
     `how` is auto (totals get a fifth of each level's part and a third of the leaves', the root next to nothing, levels
     are equal otherwise), equal (no totals), leaves (nothing but the leaves), accurate (the least error by `goal`, from
     the tree's shape), or weights of levels, of which the leaves need one. `totals` is the part for totals, shared among
-    levels as the rest is; none by default unless `how` is auto.
+    levels as the rest is; none by default unless `how` is auto. A level with the regions of the one below it is the
+    same question: it is asked once, on the lower one.
 
     >>> tree = Hierarchy.from_prefixes(["aa", "ab", "ba"], {"state": 1, "county": 2})
     >>> {key: str(share) for key, share in split(tree, how="equal").items()}
@@ -59,16 +60,17 @@ def split(
     part = usual if totals is None else as_written(totals, "totals")
     if not 0 <= part < 1:
         raise InputError("totals", totals, "from 0 to below 1: the leaves' counts must be asked for")
+    kept = sorted(set(tree.distinct))
     match how:
         case "accurate":
             asked = totals is None and cells > 1
             if not asked and part:
                 raise InputError("totals", totals, "0 or left out: the best part is worked out")
-            return accurate(tree, cells, kind, goal or Goal(), with_totals=asked)
-        case "auto" if totals is None and part and tree.depth > 1:
-            return _usual(tree.depth)
+            return _placed(kept, accurate(tree, cells, kind, goal or Goal(), with_totals=asked))
+        case "auto" if totals is None and part and len(kept) > 1:
+            return _placed(kept, _usual(len(kept)))
         case "auto" | "equal":
-            weights = [Fraction(1)] * tree.depth
+            weights = [Fraction(level in kept) for level in range(tree.depth)]
         case "leaves":
             weights = [Fraction(0)] * (tree.depth - 1) + [Fraction(1)]
         case Mapping():
@@ -80,6 +82,11 @@ def split(
         part = Fraction()  # a total would be the same question again
     shares = {(level, False): (1 - part) * w / whole for level, w in enumerate(weights) if w}
     return shares | {(level, True): part * w / whole for level, w in enumerate(weights) if w and part}
+
+
+def _placed(kept: list[int], shares: Shares) -> Shares:
+    """Shares of the collapsed tree's levels as shares of the whole tree's."""
+    return {(kept[level], totals): share for (level, totals), share in shares.items()}
 
 
 def _usual(depth: int) -> Shares:
@@ -98,7 +105,7 @@ def _weights(tree: Hierarchy, given: Mapping[str, Number]) -> list[Fraction]:
         read = as_written(weight, f"split.{name}")
         if read < 0:
             raise InputError(f"split.{name}", weight, "zero or more")
-        weights[tree.level(name, "split")] = read
+        weights[tree.distinct[tree.level(name, "split")]] += read
     if not weights[-1]:
         hint = f"All other levels are sums of {tree.names[-1]}, and nothing is known of those that are not asked for."
         raise InputError(f"split.{tree.names[-1]}", 0, "a weight above zero for the leaves", hint)

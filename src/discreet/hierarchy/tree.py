@@ -147,6 +147,32 @@ class Hierarchy:
         """How many regions the last level has."""
         return len(self.codes[-1])
 
+    @property
+    def distinct(self) -> tuple[int, ...]:
+        """For every level the lowest one with the same regions: itself, unless each of its regions has one child.
+
+        >>> Hierarchy.from_prefixes(["440", "441"], {"state": 2, "county": 3}).distinct  # one state is all there is
+        (1, 1, 2)
+        """
+        found = list(range(self.depth))
+        for level in reversed(range(self.depth - 1)):
+            if self.sizes[level] == self.sizes[level + 1]:
+                found[level] = found[level + 1]
+        return tuple(found)
+
+    def collapsed(self) -> Hierarchy:
+        """The same regions without levels that repeat the one below them; a level keeps the lowest one's name."""
+        kept = sorted(set(self.distinct))
+        parents = [np.zeros(0, np.int64)]
+        for above, level in pairwise(kept):
+            place = self.parents[level]
+            for between in range(level - 1, above, -1):
+                place = self.parents[between][place]
+            parents.append(place)
+        return Hierarchy(
+            tuple(self.names[level] for level in kept), tuple(self.codes[level] for level in kept), tuple(parents)
+        )
+
     def starts(self, level: int) -> Array:
         """Where, on the level below, the children of each region of `level` begin."""
         below = self.parents[level + 1]

@@ -234,7 +234,7 @@ def _deliver(answer: TreeRelease, out: Path | None, kind: str, map_file: Path | 
     show_table("", ["level", "regions", "sum", "half-width (mean)"], rows, numbers=3)
     for note in answer.notes:
         say(note)
-    say(f"{percent(answer.confidence)} intervals, each by itself. {paid(answer)}")
+    say(f"{percent(answer.confidence)} confidence intervals of single regions (not simultaneous). {paid(answer)}")
     for path in written:
         say(f"Wrote {path}")
     say(f"Release {answer.id}")

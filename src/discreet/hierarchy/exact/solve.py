@@ -24,6 +24,7 @@ __all__ = ["exact", "solve", "whole_weights"]
 Array = NDArray[np.int64]
 
 _STEEPEST = 2**20  # a weight's largest ratio to the smallest: beyond it the smaller one hardly matters
+_EXACT = 1e-12  # a variance below is that of noise that is never seen
 
 
 def exact(measured: Measured, rules: Rules | None = None) -> Estimate:
@@ -57,7 +58,7 @@ def exact(measured: Measured, rules: Rules | None = None) -> Estimate:
 
 def whole_weights(measured: Measured) -> tuple[int, ...]:
     """1 / variance of every level as whole numbers in that proportion, to a part in a thousand; 0 if not asked."""
-    variances = [level.noise.variance if level.noise is not None else None for level in measured.levels]
+    variances = [None if level.noise is None else max(level.noise.variance, _EXACT) for level in measured.levels]
     largest = max(variance for variance in variances if variance is not None)
     ratios = [min(largest / variance, _STEEPEST) for variance in variances if variance is not None]
     unit = next(

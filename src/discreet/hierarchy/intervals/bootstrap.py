@@ -1,4 +1,4 @@
-"""Intervals for what is published, by trying the method out on tables that might be the true one.
+"""Intervals that hold on average over a level, by trying the method out on tables that might be the true one.
 
 A method that keeps counts whole, non-negative and adding up bends the noise: its errors have a bias and a spread that
 no formula gives. So they are measured. A plausible table is drawn from the noisy counts (`plausible`), measured with
@@ -8,17 +8,16 @@ together, and their quantiles, bias included, are the interval. Where too few lo
 of the best linear estimate takes over.
 
 What is claimed: of the numbers published on a level, about `confidence` lie in their intervals, on average over the
-regions and over the noise, if the plausible table resembles the true one. It is not a guarantee for one region singled
-out beforehand: a region unlike all others is missed more often. Nothing about privacy is claimed or needed here, as
-only published values and public randomness are used. More: docs/proofs/hierarchy-topdown.md.
+regions and over the noise, if the plausible table resembles the true one. It is not a claim about one region singled
+out: a region unlike all others is missed more often, and `region` has the intervals that are. Nothing about privacy
+is claimed or needed here, as only published values and public randomness are used. More:
+docs/proofs/hierarchy-topdown.md.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +27,13 @@ from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.gls import gls
 from discreet.hierarchy.intervals.alike import Errors
 from discreet.hierarchy.intervals.plausible import plausible
+from discreet.hierarchy.intervals.region import deviations, public_bounds
 from discreet.hierarchy.intervals.simulate import Replay, again, key_of
 from discreet.hierarchy.measured import Measured
-from discreet.hierarchy.rules import NO_BOUND, Rules
-from discreet.hierarchy.topdown.crossing import Known, known_totals
-from discreet.mechanisms import Laplace
+from discreet.hierarchy.rules import Rules
 from discreet.mechanisms.inputs import read_confidence
 
-__all__ = ["Method", "deviations", "with_intervals"]
+__all__ = ["Method", "with_intervals"]
 
 Array = NDArray[np.int64]
 Method = Callable[[Measured, Rules], Estimate]
@@ -62,14 +60,10 @@ def with_intervals(
         for level, (counts, exact) in enumerate(zip(tried.counts, truth, strict=True)):
             cells[level].add(counts, exact)
             totals[level].add(counts.sum(axis=1)[:, None], exact.sum(axis=1)[:, None])
-    known = _known(measured, rules)
     factor = deviations(measured, alpha)
     ends: list[tuple[Array, ...]] = []
-    for level, counts in enumerate(estimate.counts):
-        low, high = known.lower[level], known.upper[level]
-        least, most = low.sum(axis=1), np.minimum(high.astype(float).sum(axis=1), NO_BOUND).astype(np.int64)
-        if known.least is not None and known.most is not None:
-            least, most = known.least[level], known.most[level]
+    for level, (low, high, least, most) in enumerate(public_bounds(measured, rules)):
+        counts = estimate.counts[level]
         # Rounding adds the variance of a uniform number to the linear estimate's.
         deviation = np.sqrt(linear.variance[level] + 1 / 12)[:, None]
         of_cells = cells[level].interval(counts, deviation, factor, alpha, low, high)
@@ -79,22 +73,3 @@ def with_intervals(
         ends.append((*of_cells, of_totals[0][:, 0], of_totals[1][:, 0]))
     lower, upper, total_lower, total_upper = zip(*ends, strict=True)
     return replace(estimate, lower=lower, upper=upper, total_lower=total_lower, total_upper=total_upper)
-
-
-def _known(measured: Measured, rules: Rules) -> Known:
-    """What the rules say of every count. Of cumulative counts a public total is the first, not the sum of all."""
-    tree, cells = measured.tree, measured.cells
-    if not measured.chain:
-        return known_totals(tree, rules.bounds(tree, cells))
-    from discreet.hierarchy.chain.rules import bounds_in_order
-
-    lower, upper = zip(*bounds_in_order(tree, cells, rules), strict=True)
-    return Known(lower, upper)
-
-
-def deviations(measured: Measured, alpha: float) -> float:
-    """How many deviations wide: normal if many noises add up, Laplace if one prevails; the more of the two."""
-    normal = NormalDist().inv_cdf(1 - alpha / 2)
-    if any(isinstance(noise, Laplace) for level in measured.levels for noise in (level.noise, level.totals_noise)):
-        return max(normal, math.log(1 / alpha) / math.sqrt(2))
-    return normal

@@ -139,8 +139,8 @@ def _about(layers: Sequence[Layer], level: str) -> str:
     holds = f"with {level} confidence" if level else "with the stated confidence"
     return (
         f"Every number was made uncertain on purpose, to protect the people behind it; {interval} says by how much. It "
-        f"holds the true number {holds}, for each number by itself. The error is half the interval's width. It counts "
-        "the noise added for privacy, not mistakes made when the data was collected."
+        f"holds the true number {holds} for each region (not for all at once). The error is half the "
+        "interval's width. It counts the noise added for privacy, not mistakes made when the data was collected."
     )
 
 
