@@ -124,4 +124,5 @@ def _priced(plan: TreePlan | SynthPlan) -> dict[str, Any]:
 
 def _paid(answer: TreeRelease | SyntheticRelease | ModelRelease) -> dict[str, Any]:
     """What every release of a job says of itself."""
-    return {"id": answer.id, "dataset": answer.dataset, "cost": answer.cost, "remaining": answer.remaining}
+    told = {"id": answer.id, "dataset": answer.dataset, "data": answer.data}
+    return {**told, "cost": answer.cost, "remaining": answer.remaining}

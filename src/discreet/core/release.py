@@ -40,6 +40,8 @@ class Release:
     query: Mapping[str, Any] = field(default_factory=dict)
     replayed: bool = field(default=False, compare=False)
     """Whether it was on the books already: then `cost` was paid before, and nothing was spent this time."""
+    data: str = ""
+    """The version of the data it was made from."""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), []))
@@ -64,6 +66,7 @@ class Release:
             "cost": self.cost,
             "mechanism": self.mechanism,
             "digest": self.digest,
+            "data": self.data,
             "remaining": self.remaining,
             "query": dict(self.query),
             "columns": dict(self.columns),
@@ -138,9 +141,9 @@ class Release:
         if len(shown) > 20:
             lines.append(f"... {len(shown) - 20} more rows")
         after = f"; left: {self.remaining}" if self.remaining else ""
-        lines.append(
-            f"[{percent(self.confidence)} intervals; cost {self.cost}{after}; release {self.id}; {self.digest[:12]}]"
-        )
+        data = f"; data {self.data}" if self.data else ""
+        about = f"{percent(self.confidence)} intervals; cost {self.cost}{after}; release {self.id}{data}"
+        lines.append(f"[{about}; {self.digest[:12]}]")
         return "\n".join(lines)
 
 

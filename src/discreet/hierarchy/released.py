@@ -49,6 +49,8 @@ class TreeRelease:
     _published: Estimate | None
     replayed: bool = field(default=False, compare=False)
     """Whether it was on the books already: then `cost` was paid before, and nothing was spent this time."""
+    data: str = ""
+    """The version of the data it was made from."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
@@ -71,6 +73,7 @@ class TreeRelease:
             measured=measured,
             _published=None if found is None else published_from(found, measured, entry["confidence"]),
             replayed=answer.replayed,
+            data=answer.data_version,
         )
 
     @property
@@ -164,7 +167,8 @@ class TreeRelease:
         lines = [f"<Hierarchy of {self.dataset!r}, by {self.method}>"]
         for name, size in zip(self.levels, self.tree.sizes, strict=True):
             lines.append(f"  {name}: {size:,} regions x {self._cells:,} cells")
-        lines.append(f"[cost {self.cost}; left: {self.remaining}; release {self.id}; {self.digest[:12]}]")
+        about = f"release {self.id}; data {self.data}; {self.digest[:12]}"
+        lines.append(f"[cost {self.cost}; left: {self.remaining}; {about}]")
         return "\n".join(lines)
 
     @cached_property
@@ -211,4 +215,5 @@ class TreeRelease:
             digest=self.digest,
             remaining=self.remaining,
             replayed=self.replayed,
+            data=self.data,
         )

@@ -49,6 +49,7 @@ class Card:
     tuning: str = _NO_SEARCH
     audit: Mapping[str, Any] | None = None
     counted: bool = False
+    data: str = ""
 
     @classmethod
     def of(cls, release: ModelRelease) -> Card:
@@ -65,6 +66,7 @@ class Card:
             release=release.id,
             counted=release.counted,
             tuning=release.tuning or _NO_SEARCH,
+            data=release.data,
         )
 
     @classmethod
@@ -112,6 +114,7 @@ class Card:
             "dataset": self.dataset,
             "target": self.target,
             "release": self.release,
+            "data": self.data,
             "epsilon": self.epsilon,
             "delta": self.delta,
             "neighbours": "add or remove one unit",

@@ -48,6 +48,8 @@ class ModelRelease:
     losses: list[float]
     weights: list[NDArray[Any]]
     model: Model | None = None
+    data: str = ""
+    """The version of the data it was made from."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str, model: Model | None = None) -> ModelRelease:
@@ -77,6 +79,7 @@ class ModelRelease:
             losses=entry["losses"],
             weights=unpacked_weights(entry["weights"]),
             model=model,
+            data=answer.data_version,
         )
 
     def using(self, model: Model) -> ModelRelease:
@@ -134,5 +137,6 @@ class ModelRelease:
         many = sum(weights.size for weights in self.weights)
         return (
             f"[model {self.described['name']!r} of {self.encoding.target.name!r} on {self.dataset!r}; "
-            f"{many:,} weights; cost {self.cost}; left: {self.remaining}; release {self.id}; {self.digest[:12]}]"
+            f"{many:,} weights; cost {self.cost}; left: {self.remaining}; release {self.id}; data {self.data}; "
+            f"{self.digest[:12]}]"
         )

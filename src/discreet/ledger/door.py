@@ -16,8 +16,9 @@ from discreet.core.exact import Number
 from discreet.core.mechanism import Bits
 from discreet.core.plan import Covered, Plan, Private
 from discreet.core.unit import Protected
+from discreet.core.version import DataVersion, version_text
 from discreet.core.wire import Json, canonical
-from discreet.errors import InputError, RunError
+from discreet.errors import DiscreetError, InputError, RunError
 from discreet.ledger.budget import Charge
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcome import Outcome
@@ -30,6 +31,7 @@ ATTEMPTS = 3
 
 _FAILED = "the run did not finish"
 _LOST = "its answer was lost too often"
+_CHANGED = "the data changed during the run"
 
 
 @runtime_checkable
@@ -62,6 +64,13 @@ class Answer:
     """Whether it was on the books already: then nothing was read and nothing was spent this time."""
     query: Json = None
     """What was asked, as it is on record."""
+    data: DataVersion | None = None
+    """The version of the data it was made from; None if it was made before versions were recorded."""
+
+    @property
+    def data_version(self) -> str:
+        """The version of the data, in words."""
+        return version_text(self.data)
 
 
 def release(
@@ -80,7 +89,7 @@ def release(
 
     `release` is an id of the caller's choice (a new one if absent). Asked again under the same id and plan, the
     recorded answer comes back at no cost; if a crash lost the answer, the run is made again under the same charge, or
-    gone on with where the plan is `Resumable`.
+    gone on with where the plan is `Resumable`. An id that was paid for another version of the data is refused.
     `BudgetError`: refused, nothing spent, nothing read. `RunError`: the run failed; the charge stays.
 
     Guarantee: if `plan.run` costs `plan.cost`, then all answers ever returned stay within the budget of the
@@ -90,8 +99,9 @@ def release(
         hint = "Nothing was spent. A plan says what its cost is stated for, such as `unit = Unit('patient')`."
         raise InputError("plan.unit", type(unit).__name__, "a Unit", hint)
     identity = uuid.uuid4().hex if release is None else release
+    version = ledger.version_of(data)
     if (known := ledger.find(identity)) and known.answer is not None:
-        return _replay(plan, known)
+        return _replay(plan, known, version)
     with ledger.running(identity):
         charged = ledger.spend(
             plan.dataset,
@@ -106,13 +116,16 @@ def release(
             cover=plan.covered_by if isinstance(plan, Covered) else None,
             allotment=allotment,
             delta=delta,
+            data=version,
         )
         if charged.already_paid:
             known = ledger.find(identity)
             if known is not None and known.answer is not None:
-                return _replay(plan, known)
+                return _replay(plan, known, version)
             if known is not None and known.failure is not None:
                 raise _failure(identity, known.failure)
+            if known is not None:
+                _check_data(known, version)
             if not (isinstance(plan, Resumable) and _goes_on(plan, identity)):
                 if known is not None and known.notes >= ATTEMPTS - 1:
                     raise _failure(identity, ledger.failed(identity, _LOST, who=who).failure or _LOST)
@@ -124,10 +137,20 @@ def release(
         if text is None:
             raise _failure(identity, ledger.failed(identity, _FAILED, who=who).failure or _FAILED)
         ledger.answer(identity, text, who=who)
+        if _changed(data, ledger, version):
+            ledger.note(identity, _CHANGED, who=who)
         known = ledger.find(identity)
     if known is None or known.answer is None:  # someone recorded a failure first: the locks were lost meanwhile
         raise _failure(identity, _FAILED)
     return stored(known, replayed=known.answer != text)
+
+
+def _changed(data: Private, ledger: Ledger, version: DataVersion) -> bool:
+    """Whether the data is in another state than the one that was charged for; a state is also to be gone."""
+    try:
+        return ledger.version_of(data) != version
+    except DiscreetError:
+        return True
 
 
 def _goes_on(plan: Resumable, identity: str) -> bool:
@@ -163,11 +186,25 @@ def _anew(kind: type[BaseException]) -> BaseException:
         return KeyboardInterrupt()
 
 
-def _replay(plan: Plan, known: Outcome) -> Answer:
+def _replay(plan: Plan, known: Outcome, version: DataVersion) -> Answer:
     if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
         hint = "Nothing was spent. Choose another id for another question."
         raise InputError("release", known.charged.release, "a new id: this one answers something else", hint)
+    _check_data(known, version)
     return stored(known, replayed=True)
+
+
+def _check_data(known: Outcome, version: DataVersion) -> None:
+    """Refuse an id that was paid for another version of the data than the one there is now."""
+    if known.data is None or known.data == version:  # what the first version stored names none
+        return
+    allowed = f"a new id: this one was paid for data version {known.data}, and the data is now version {version}"
+    hint = (
+        "Nothing was spent. Its stored answer can be read by its id alone (curator.release, discreet releases show). "
+        "A question about the data of now needs an id of its own, and is charged. Files that are copied or touched "
+        'count as changed, unless a version is declared: version = "..." under [dataset] in the schema.'
+    )
+    raise InputError("release", known.charged.release, allowed, hint)
 
 
 def stored(known: Outcome, *, replayed: bool = True) -> Answer:
@@ -184,6 +221,7 @@ def stored(known: Outcome, *, replayed: bool = True) -> Answer:
         result=json.loads(known.answer or "null"),
         replayed=replayed,
         query=paid.query,
+        data=known.data,
     )
 
 

@@ -33,6 +33,7 @@ _COLUMNS = (
     "mechanism",
     "digest",
     "unit",
+    "data",
     "query",
     "result",
     "hash",
@@ -59,7 +60,7 @@ def _csv(ledger: Ledger, dataset: str | None) -> str:
     writer = csv.writer(out)
     writer.writerow(_COLUMNS)
     for record in ledger.records(dataset):
-        values = {"unit": "", **record.to_json(), "hash": record.hash}
+        values = {"unit": "", **record.to_json(), "hash": record.hash, "data": str(record.data or "")}
         values["query"] = "" if record.query is None else json.dumps(record.query)
         for name in ("amount", "delta"):
             number = getattr(record, name)

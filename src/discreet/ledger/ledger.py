@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from discreet.core.exact import Number, round_up
 from discreet.core.loss import Loss
 from discreet.core.plan import Cover
 from discreet.core.unit import Protected, Unit
+from discreet.core.version import DataVersion, Versioned
 from discreet.core.wire import Json, canonical, loss_to_json
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.account import Account, Standing, account_of, refusal, unit_text
@@ -21,6 +23,7 @@ from discreet.ledger.cover import check_cover, cover_to
 from discreet.ledger.doubt import Doubt, doubt_of
 from discreet.ledger.outcome import Charged, Outcome, outcome_of
 from discreet.ledger.record import GENESIS, Head, Record
+from discreet.ledger.secret import SIZE, secret_at, secret_path
 from discreet.ledger.store import Reader, Store, Writer
 from discreet.ledger.totals import check_totals, write
 from discreet.ledger.verification import Verification, verify
@@ -40,9 +43,10 @@ class Ledger:
     the one door (`discreet.ledger.door`) everything released stays within the budget: docs/proofs/ledger.md.
     """
 
-    def __init__(self, store: Store, anchor: Anchor | None = None) -> None:
+    def __init__(self, store: Store, anchor: Anchor | None = None, secret: Path | None = None) -> None:
         self._store = store
         self._anchor = anchor
+        self._secret = secret
         with store.read() as reader:
             empty = reader.head() == GENESIS
         if anchor is not None and empty:
@@ -59,14 +63,15 @@ class Ledger:
             from discreet.ledger.postgres import PostgresStore
 
             guard = anchor if anchor is not None else os.environ.get("DISCREET_ANCHOR") or None
-            return cls(PostgresStore(place), None if guard is None else Anchor(Path(guard), expected=False))
+            watch = None if guard is None else Anchor(Path(guard), expected=False)
+            return cls(PostgresStore(place), watch, secret_path(place))
         if isinstance(place, str) and "://" in place:
             raise InputError("ledger", place.partition("://")[0] + "://...", "a path or a postgresql:// address")
         from discreet.ledger.sqlite import SqliteStore
 
         path = Path(place)
         beside = path.with_name(path.name + ".head") if anchor is None else Path(anchor)
-        return cls(SqliteStore(path), Anchor(beside, expected=True))
+        return cls(SqliteStore(path), Anchor(beside, expected=True), secret_path(path))
 
     def __repr__(self) -> str:
         return f"Ledger({self._store!r})"
@@ -74,6 +79,12 @@ class Ledger:
     def close(self) -> None:
         """Let go of idle connections; the ledger can still be used."""
         self._store.close()
+
+    def version_of(self, data: object) -> DataVersion:
+        """Which version of the data a charge made now would name. Nothing of the data is opened."""
+        if not isinstance(data, Versioned):
+            return DataVersion()
+        return data.version(secrets.token_bytes(SIZE) if self._secret is None else secret_at(self._secret))
 
     # Budgets
 
@@ -151,13 +162,15 @@ class Ledger:
         cover: Cover | None = None,
         allotment: str | None = None,
         delta: Number | None = None,
+        data: DataVersion | None = None,
     ) -> Charged:
         """Charge `loss` for `release`. On disk when this returns; `BudgetError` and nothing spent if it does not fit.
 
         `unit` is what the loss is stated for. It must be what the account protects: the transaction compares them.
         A loss of zero needs a `cover`: the paid first step of the same job, checked in the same transaction.
         The same release again is not charged again; under another digest, dataset or a higher price it is refused.
-        `delta` is for `plan` allotments: how much of their delta this job uses.
+        `delta` is for `plan` allotments: how much of their delta this job uses. `data` is the version of the data that
+        will be read.
         """
         label(release, "release")
         label(digest, "digest")
@@ -187,6 +200,7 @@ class Ledger:
                 digest=digest,
                 unit=str(unit),
                 cover=cover_to(cover),
+                detail=None if data is None else {"data": data.to_json()},
                 **told,
             )
             paid_before = None if cover is None else outcome_of(writer.of_release(cover.paid))
@@ -300,6 +314,8 @@ class Ledger:
 
         if to.head() != GENESIS:  # before both are held: this ledger itself would wait for itself
             raise InputError("to", f"{to.head().sequence} records", "an empty ledger", "Nothing was changed.")
+        if self._secret is not None and to._secret is not None and self._secret.exists():
+            secret_at(to._secret, secret_at(self._secret))  # or no stored release could be compared with the data
         with self._store.write() as old, to._write() as new:
             return carry_over(old, self._anchor, new, who=who, why=why)
 

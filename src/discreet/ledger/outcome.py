@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from discreet.core.version import DataVersion
 from discreet.ledger.budget import Charge
 from discreet.ledger.record import Record
 
@@ -31,6 +32,11 @@ class Outcome:
     answer: str | None
     failure: str | None
     notes: int
+
+    @property
+    def data(self) -> DataVersion | None:
+        """The version of the data it was charged for; None on records of the first version, which name none."""
+        return self.charged.data
 
 
 def outcome_of(records: list[Record]) -> Outcome | None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, get_args
 
+from discreet.core.version import DataVersion
 from discreet.core.wire import Json, canonical, fraction
 from discreet.errors import LedgerError
 from discreet.ledger.budget import Charge
@@ -38,7 +39,8 @@ class Record:
 
     * `open`: a budget was opened or raised; `detail` holds it, with the unit of privacy.
     * `charge`: `charge` was spent from `allotment` for `release`; `loss`, `query`, `digest`, `mechanism` say on what,
-      `unit` for whom (charges of 0.1 have none); `cover` names the paid release of a step that costs nothing.
+      `unit` for whom (charges of 0.1 have none); `cover` names the paid release of a step that costs nothing;
+      `detail` says which version of the data is read.
     * `answer`: the result of `release`, as JSON text.
     * `failure`: `release` has no answer and never will; `detail` holds a reason code.
     * `note`: something a custodian should see, such as a second attempt at a release whose answer was lost.
@@ -79,6 +81,11 @@ class Record:
     def charge(self) -> Charge:
         """What was spent; nothing, for records that are not charges."""
         return Charge(self.amount or Fraction(0), self.delta or Fraction(0))
+
+    @property
+    def data(self) -> DataVersion | None:
+        """The version of the data a charge was made for; None if it names none, as in the first version."""
+        return DataVersion.from_json(self.detail.get("data")) if isinstance(self.detail, dict) else None
 
     @property
     def head(self) -> Head:

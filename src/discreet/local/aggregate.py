@@ -43,8 +43,8 @@ def aggregate(
         raise InputError("duplicates", duplicates, "'refuse', 'first' or 'ignore'")
     source = source_of(place, table)
     if source.kind in ("csv", "parquet"):
-        check_files(source.place)
-    lines = count_lines(source.place) if source.kind == "csv" else None
+        check_files(source.place.paths())
+    lines = count_lines(source.place.paths()) if source.kind == "csv" else None
     problem: InputError | None = None
     try:
         with source.open() as connection:

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 from discreet.core.exact import Number
 from discreet.core.plan import Plan
 from discreet.core.release import Release
+from discreet.core.version import DataVersion
 from discreet.errors import InputError
 from discreet.ledger.account import Standing
 from discreet.ledger.budget import Allotment, Budget
@@ -25,7 +26,7 @@ from discreet.query.explain import explain, explain_batch, price_text
 from discreet.query.fit import columns_read, fitting
 from discreet.query.key import Key, key
 from discreet.query.kinds import Asked, Planned, asked_from, plan_any
-from discreet.query.opening import ledger_place, schema_and_budget
+from discreet.query.opening import declared_in, ledger_place
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price, plan_at
 from discreet.query.quantile import Ordered, bounds_of, maximum, median, minimum, quantiles, spread
@@ -60,27 +61,37 @@ class Curator:
         table: str | None = None,
         joins: Mapping[str, Any] | None = None,
         who: str | None = None,
+        version: str | None = None,
+        names: Sequence[str] = (),
     ) -> Self:
         """Put a curator in front of private data.
 
         `source` is a CSV or Parquet file, glob or folder, a DuckDB file or the address of a database or Spark cluster
         (with `table`), or an Arrow, pandas, Polars or Spark table. The ledger is `discreet.db` beside the file unless
         named. The budget is opened the first time, from `budget` or the schema's [budget]; later it is only checked.
-        `joins` says where the private tables named in the schema's [joins] are.
+        `joins` says where the private tables named in the schema's [joins] are. `version` is your name for this state
+        of the data, such as "2024-02", and stands on every charge and release (docs/guides/new-data.md); `names` are
+        those of the columns of a CSV file without a header line. Both may stand under [dataset] in the schema.
         """
         beside = ledger_place(source, None if isinstance(ledger, Ledger) else ledger)
         source = source_of(source, table)  # from here on nothing that could be printed holds the data
-        declared, found = schema_and_budget(schema)
+        declared = declared_in(schema)
+        found = declared.schema
         joined = {name: source_of(other, name) for name, other in (joins or {}).items()}
         if set(joined) != set(found.joins):
             raise InputError(
                 "joins", sorted(joined), "a place for each of the schema's [joins]: " + ", ".join(found.joins)
             )
-        source = replace(source.beside(joined), view=found.view)
+        source = replace(
+            source.beside(joined),
+            view=found.view,
+            names=tuple(names) or declared.names,
+            declared=declared.version if version is None else DataVersion.declare(version),
+        )
         fitting(source, found, found.columns)
         books = ledger if isinstance(ledger, Ledger) else Ledger.open(beside)
         person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
-        wanted = budget if budget is not None else declared
+        wanted = budget if budget is not None else declared.budget
         if wanted is not None:
             books.create(found.name, wanted, unit=found.unit, who=person)
         books.account(found.name).check_unit(found.unit)
@@ -183,6 +194,7 @@ def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
             remaining=left,
             query=asked.get("batch", {}).get(name, {}) if name else asked,
             replayed=answer.replayed,
+            data=answer.data_version,
         )
     return found
 

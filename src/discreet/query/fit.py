@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from discreet.errors import InputError
 from discreet.query.kinds import Asked
@@ -21,11 +21,26 @@ def fitting(source: Source, schema: Schema, names: Iterable[str]) -> None:
     stored = source.columns()
     for name in sorted(names):
         if name not in stored:
-            hint = "Remove it from the schema, or name the column as it is in the data."
-            has = ", ".join(repr(column) for column in stored)
-            raise InputError("columns", name, f"a column the data has: {has}", hint)
+            raise _absent(name, stored)
         if reason := problem(schema.columns[name], ibis.dtype(stored[name]), tries=source.tries):
             raise InputError(f"columns.{name}", stored[name], reason)
+
+
+def _absent(name: str, stored: Mapping[str, str]) -> InputError:
+    """That the data has no such column. It names none that are there: they may be a person's values in a first line."""
+    near = next((there for there in stored if _letters(there) == _letters(name)), None)
+    if near is not None:
+        return InputError("columns", name, f"a column the data has: {near!r} is the nearest", "Declare it so.")
+    hint = (
+        "Remove it from the schema, or spell it as the data does. If the first line of a CSV file holds values, name "
+        'the columns: names = ["...", ...] under [dataset] in the schema.'
+    )
+    return InputError("columns", name, f"a column the data has ({len(stored)} others are there)", hint)
+
+
+def _letters(name: str) -> str:
+    """What is left of a name without case, blanks and marks: two that agree in it tell nothing of each other."""
+    return "".join(mark for mark in name.casefold() if mark.isalnum())
 
 
 def columns_read(question: Asked, schema: Schema) -> list[str]:

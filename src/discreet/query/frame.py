@@ -22,6 +22,11 @@ class Frame:
     def __repr__(self) -> str:
         return f"<private {self._kind} table>"
 
+    @property
+    def kind(self) -> str:
+        """The library it comes from."""
+        return self._kind
+
     @classmethod
     def of(cls, table: Any) -> Frame | None:
         """The table, if it is one."""

@@ -1,31 +1,59 @@
-"""What a curator is opened with: a schema, the budget written beside it, and a place for the ledger."""
+"""What a curator is opened with: a schema, what is written beside it, and a place for the ledger."""
 
 from __future__ import annotations
 
 import os
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.core.version import DataVersion
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.query.schema import Schema
 
-__all__ = ["budget_from", "ledger_place", "schema_and_budget"]
+__all__ = ["Declared", "budget_from", "declared_in", "ledger_place", "schema_and_budget"]
 
 
-def schema_and_budget(schema: Schema | Mapping[str, Any] | str | Path) -> tuple[Budget | None, Schema]:
-    """A schema, and the budget its file declares."""
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a schema's file declares: the schema, its budget, and which data it is for."""
+
+    schema: Schema
+    budget: Budget | None = None
+    version: DataVersion | None = None
+    names: tuple[str, ...] = ()
+    """Of the columns of a CSV file that has no header line."""
+
+
+def declared_in(schema: Schema | Mapping[str, Any] | str | Path) -> Declared:
+    """A schema, and everything else that its file declares."""
     if isinstance(schema, Schema):
-        return None, schema
+        return Declared(schema)
     if isinstance(schema, Mapping):
         entry: Mapping[str, Any] = schema
         found = Schema.from_dict(entry)
     else:
         found = Schema.load(schema)
         entry = tomllib.loads(Path(schema).read_text(encoding="utf-8"))
-    return budget_from(entry["budget"]) if "budget" in entry else None, found
+    of_data = entry.get("dataset", {})
+    names = of_data.get("names", ())
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
+        raise InputError("dataset.names", names, "the names of the columns, in the order of a file without a header")
+    return Declared(
+        found,
+        budget_from(entry["budget"]) if "budget" in entry else None,
+        DataVersion.declare(of_data["version"]) if "version" in of_data else None,
+        tuple(names),
+    )
+
+
+def schema_and_budget(schema: Schema | Mapping[str, Any] | str | Path) -> tuple[Budget | None, Schema]:
+    """A schema, and the budget its file declares."""
+    declared = declared_in(schema)
+    return declared.budget, declared.schema
 
 
 def budget_from(entry: Mapping[str, Any]) -> Budget:

@@ -110,6 +110,8 @@ class Schema:
         known = ("dataset", "unit", "columns", "joins", "lookups", "derived", "budget", "ledger")
         if unknown := set(declared) - set(known):
             raise InputError(min(unknown), "present", "only " + ", ".join(f"[{name}]" for name in known))
+        if unknown := set(declared.get("dataset", {})) - {"name", "version", "names"}:
+            raise InputError(f"dataset.{min(unknown)}", "present", "only name, version and names")
         unit = dict(declared.get("unit", {}))
         strange = set(unit) - {"column", "neighbours", "groups", "rows"}
         if strange:

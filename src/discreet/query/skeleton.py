@@ -15,6 +15,7 @@ _HEAD = """\
 
 [dataset]
 name = {name}
+{names}# version = "?"            # your name for this state of the data, such as "2024-02"
 
 # What is protected. Without `column` it is one row; with it, everything of one person.
 [unit]
@@ -32,7 +33,9 @@ epsilon = "?"
 
 def skeleton(source: Source, name: str) -> str:
     """The text of a `discreet.toml` for the columns of a source."""
-    parts = [_HEAD.format(name=_quoted(name))]
+    listed = ", ".join(map(_quoted, source.names))
+    names = f"names = [{listed}]  # of the columns: the file has no header line\n" if source.names else ""
+    parts = [_HEAD.format(name=_quoted(name), names=names)]
     parts.extend(_column(column, kind) for column, kind in source.columns().items())
     return "\n".join(parts)
 

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,8 +18,12 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.version import DataVersion
+from discreet.core.wire import Json
 from discreet.errors import DiscreetError, InputError, MissingExtraError
+from discreet.query.files import DELIMITERS, Files, files_at
 from discreet.query.frame import Frame
+from discreet.query.header import check_names, read_first_line
 from discreet.query.pool import FIXED, engines
 from discreet.query.spark import is_frame, shown
 
@@ -32,7 +35,6 @@ _KINDS = (
 )
 _DUCKDB = "; ".join(f"SET {name} = {value}" for name, value in FIXED.items())
 _POSTGRES = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 class Connection:
@@ -83,6 +85,8 @@ class Source:
     table: str | None = None
     view: Callable[[Any, Mapping[str, Any]], Any] | None = None  # widens the table by columns it does not store
     others: tuple[tuple[str, Source], ...] = ()  # private tables the view joins, read by the same engine
+    names: tuple[str, ...] = ()  # of the columns of a CSV file that has no header line
+    declared: DataVersion | None = None
 
     def __repr__(self) -> str:
         return f"<private {self.kind}>"
@@ -105,6 +109,35 @@ class Source:
             problem = InputError("source", repr(self), "data that can be opened", hint)
         # Outside the handler: what an engine says about a file may quote a line of it.
         raise problem
+
+    def first_line(self) -> list[str]:
+        """The first line of a CSV file: names if it is a header. Whoever asks shows none of it before that is known."""
+        file = self.place.paths()[0]
+        return read_first_line(file, DELIMITERS[Path(file).suffix.lower()])
+
+    def version(self, key: bytes) -> DataVersion:
+        """Which state the data is in: as declared, or by its files. Nothing is opened, and nobody can read it off
+        the fingerprint without the key.
+        """
+        if self.declared is not None:
+            return self.declared
+        stamps: list[Json] = []
+        for name, source in (("", self), *self.others):
+            if not isinstance(source.place, Files):
+                return DataVersion("unversioned", source.described)
+            files: list[Json] = [list(stamp) for stamp in source.place.stamps()]
+            stamps.append([name, source.table, files])
+        return DataVersion.of_files(stamps, key)
+
+    @property
+    def described(self) -> str:
+        """What is read, for the record: a database without users and passwords, a table in memory by its kind."""
+        if isinstance(self.place, Frame):
+            return f"a {self.place.kind} table"
+        if isinstance(self.place, str):
+            kind, _, rest = self.place.partition("://")
+            return f"table {self.table} of {kind}://{re.split('[?;]', rest.rpartition('@')[2])[0]}"
+        return "a Spark table" if self.kind == "spark" else "files"
 
     @contextmanager
     def open(self) -> Iterator[Connection]:
@@ -141,7 +174,7 @@ class Source:
             settings = _POSTGRES
         else:
             settings = _DUCKDB.format(spill=spill.replace("'", "''")) + _memory()
-            database = self.place if self.kind == "duckdb" else ":memory:"
+            database = self.place.paths()[0] if self.kind == "duckdb" else ":memory:"
             backend = ibis.duckdb.connect(database, read_only=self.kind == "duckdb")
         try:
             backend.raw_sql(settings)
@@ -157,9 +190,9 @@ class Source:
         if self.kind in ("postgres", "duckdb"):
             return backend.table(self.table)
         if self.kind == "csv":
-            return _read_csv(backend, self.place)
+            return _read_csv(backend, self.place.paths(), self.names)
         if self.kind == "parquet":
-            return backend.read_parquet(self.place, union_by_name=True)
+            return backend.read_parquet(self.place.paths(), union_by_name=True)
         return ibis.memtable(self.place.arrow(rows=rows))
 
     def _widened(self, backend: Any, table: Any, *, rows: bool) -> Any:
@@ -189,52 +222,36 @@ def _memory() -> str:
     return f"; SET memory_limit = '{limit}'"
 
 
-def _read_csv(backend: Any, files: list[str]) -> Any:
+def _read_csv(backend: Any, files: list[str], names: Sequence[str]) -> Any:
     """Every column as text, in the one dialect of the file's ending: nothing is guessed from values.
 
-    A line that does not have the columns of the header is left out (more of them are ignored), as is one that is not
-    UTF-8: no line can make a run fail.
+    A line that does not have the columns of the first is left out (more of them are ignored), as is one that is not
+    UTF-8: no line can make a run fail. With `names` there is no header line.
     """
-    endings = {Path(name).suffix.lower() for name in files}
+    endings = {Path(file).suffix.lower() for file in files}
     if len(endings) > 1:
         raise InputError("source", sorted(endings), "files of one kind")
-    delimiter = _DELIMITERS[endings.pop()]
-    headers = [_header(name, delimiter) for name in files]
-    names = headers[0]
-    if any(header != names for header in headers):
-        raise InputError("source", f"{len(files)} files", "files with the same header line")
-    _told_apart(names, files[0])
+    delimiter = DELIMITERS[endings.pop()]
+    lines = [read_first_line(file, delimiter) for file in files]
+    if names and any(len(line) != len(names) for line in lines):
+        hint = "They are the names of its columns, in the order of the file, which has no header line."
+        raise InputError("dataset.names", f"{len(names)} names", f"one for each of {len(lines[0])} columns", hint)
+    if not names and any(line != lines[0] for line in lines):
+        hint = "If they have no header line, name their columns: [dataset] names in the schema."
+        raise InputError("source", f"{len(files)} files", "files with the same header line", hint)
+    header = list(names or lines[0])
+    check_names(header, files[0])
     return backend.read_csv(
         files,
-        columns=dict.fromkeys(names, "VARCHAR"),
+        columns=dict.fromkeys(header, "VARCHAR"),
         auto_detect=False,
-        header=True,
+        header=not names,
         delim=delimiter,
         quote='"',
         escape='"',
         strict_mode=False,
         ignore_errors=True,
     )
-
-
-def _told_apart(names: list[str], file: str) -> None:
-    """Refuse a header whose columns cannot be told apart, by the name or the place of the first that cannot."""
-    if not names:
-        raise InputError("source", file, "a file that begins with the names of its columns", "Its first line is empty.")
-    seen: dict[str, str] = {}
-    for place, name in enumerate(names, 1):
-        if not name:
-            hint = "A comma at the end of the line makes a column without a name."
-            raise InputError("source", file, f"a name for every column: number {place} of {len(names)} has none", hint)
-        if (other := seen.setdefault(name.lower(), name)) is not name:
-            hint = "Upper and lower case are not told apart."
-            raise InputError("source", file, f"names that differ: {other!r} and {name!r} do not", hint)
-
-
-def _header(name: str, delimiter: str) -> list[str]:
-    # What is not UTF-8 further down is read ahead with the header, and is no reason to fail.
-    with Path(name).open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        return next(csv.reader(file, delimiter=delimiter), [])
 
 
 def source_of(place: Any, table: str | None = None) -> Source:
@@ -261,32 +278,8 @@ def _from_text(place: str, table: str | None) -> Source:
         return Source("spark", address, _named(table or named, "table=, such as table='db.visits'"))
     if "://" in place:
         raise InputError("source", place.split("://")[0] + "://...", _KINDS)
-    path = Path(place)
-    if path.is_dir():
-        files = sorted(str(p) for p in path.rglob("*") if p.suffix.lower() in (".parquet", ".pq", *_DELIMITERS))
-    elif path.exists():
-        files = [place]
-    elif any(mark in place for mark in "*?["):
-        files = sorted(str(p) for p in _matching(place))
-    else:
-        files = []
-    if not files:
-        raise InputError("source", place, f"{_KINDS}; nothing is there")
-    endings = {Path(name).suffix.lower() for name in files}
-    if endings <= {".parquet", ".pq"}:
-        return Source("parquet", files)
-    if endings <= set(_DELIMITERS):
-        return Source("csv", files)
-    if endings <= {".duckdb", ".ddb"} and len(files) == 1:
-        return Source("duckdb", files[0], _named(table, "table="))
-    raise InputError("source", place, f"{_KINDS}; files here end in {', '.join(sorted(endings))}")
-
-
-def _matching(pattern: str) -> Iterator[Path]:
-    """Files a glob pattern names; what comes before its first wildcard is the folder to look in."""
-    parts = Path(pattern).parts
-    fixed = next(i for i, part in enumerate(parts) if any(mark in part for mark in "*?["))
-    return (p for p in Path(*parts[:fixed]).glob(str(Path(*parts[fixed:]))) if p.is_file())
+    files = files_at(place, _KINDS)
+    return Source(files.kind, files, _named(table, "table=") if files.kind == "duckdb" else None)
 
 
 def _address(place: str) -> tuple[str, str | None]:

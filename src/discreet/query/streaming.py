@@ -102,6 +102,11 @@ class Stream:
         nodes: list[Any] = result["nodes"]
         return nodes
 
+    def _data(self, period: int) -> str:
+        """The version of the data that the period was counted in."""
+        known = self.offer.curator.ledger.find(self._id(period))
+        return "" if known is None else stored(known).data_version
+
     def _table(self, period: int) -> Release:
         """What was published for the period, and the running totals put together from all periods up to it."""
         plan, curator = self.offer.plan, self.offer.curator
@@ -130,4 +135,5 @@ class Stream:
             mechanism=plan.mechanism,
             digest=self._step(period).digest,
             remaining=price_text(plan.allotment, left, "down"),
+            data=self._data(period),
         )

@@ -40,6 +40,8 @@ class CommuteRelease:
     flows: Whole
     distances: Floats
     refused: tuple[str, ...]
+    data: str = ""
+    """The version of the data it was made from."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> CommuteRelease:
@@ -61,6 +63,7 @@ class CommuteRelease:
             flows=unpacked(entry["flows"]),
             distances=unpacked(entry["metres"]) / 1000,
             refused=tuple(destinations[place] for place in entry["refused"]),
+            data=answer.data_version,
         )
 
     def __len__(self) -> int:
@@ -120,7 +123,8 @@ class CommuteRelease:
         lines = [f"<Commuters of {self.dataset!r}, {self.method}: {len(self):,} made-up rows, {places}>"]
         if self.refused:
             lines.append(f"  refused: {', '.join(self.refused)}")
-        lines.append(f"[cost {self.cost}; left: {self.remaining}; release {self.id}; {self.digest[:12]}]")
+        about = f"release {self.id}; data {self.data}; {self.digest[:12]}"
+        lines.append(f"[cost {self.cost}; left: {self.remaining}; {about}]")
         return "\n".join(lines)
 
 

@@ -52,6 +52,8 @@ class SyntheticRelease:
     impossible: tuple[Predicate, ...]
     keys: tuple[tuple[str, str | int], ...]
     made: Synthetic
+    data: str = ""
+    """The version of the data it was made from."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> SyntheticRelease:
@@ -73,6 +75,7 @@ class SyntheticRelease:
             impossible=tuple(checked(predicate_from(one), schema) for one in entry["impossible"]),
             keys=tuple((name, form) for name, form in entry["keys"]),
             made=synthetic_from(entry["made"]),
+            data=answer.data_version,
         )
 
     @cached_property
@@ -210,7 +213,7 @@ class SyntheticRelease:
         if len(self) > _SHOWN:
             lines.append(f"... {len(self) - _SHOWN:,} more rows")
         about = f"[synthetic rows of {self.dataset!r}, by {self.method}; cost {self.cost}; left: {self.remaining}"
-        return "\n".join([*lines, f"{about}; release {self.id}; {self.digest[:12]}]"])
+        return "\n".join([*lines, f"{about}; release {self.id}; data {self.data}; {self.digest[:12]}]"])
 
 
 def _cell(value: Any) -> str:

@@ -22,7 +22,7 @@ CODES: Mapping[int, str] = {
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "": ("discreet demo --folder demo", "discreet ask --help", "discreet --install-completion"),
-    "init": ("discreet init people.csv --out new.toml",),
+    "init": ("discreet init people.csv --header --out new.toml",),
     "plan": (
         "discreet plan people.csv count 'mean(pay)' --by sex --epsilon 0.1",
         "discreet plan people.csv 'median(pay)' --where 'hours > 0' --by age/20 --epsilon 0.2",

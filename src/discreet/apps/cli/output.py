@@ -124,7 +124,7 @@ def show_release(release: Release) -> None:
     head = [*release.keys, *release.outputs]
     show_table("", head, release.cells(), numbers=len(release.outputs))
     say(f"{percent(release.confidence)} intervals, each by itself. {paid(release)}")
-    say(f"Release {release.id}")
+    say(f"Release {release.id}" + (f"; data version: {release.data}" if release.data else ""))
 
 
 def show_bars(release: Release, output: str, width: int = 40) -> None:

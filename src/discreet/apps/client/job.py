@@ -98,13 +98,15 @@ def record(line: Line, dataset: str, kind: Kind, release: str) -> tuple[Answer, 
     """A release as the books there hold it, what it cost and what is left, in words."""
     from fractions import Fraction
 
+    from discreet.core.version import DataVersion
     from discreet.ledger.budget import Charge
     from discreet.ledger.door import Answer
 
     found = line.sent(f"/api/datasets/{segment(dataset)}/{kind}/{segment(release)}/record")
     charge = Charge(Fraction(found["charge"]["amount"]), Fraction(found["charge"]["delta"]))
     names = ("release", "dataset", "allotment", "digest", "mechanism", "time", "result")
-    answer = Answer(**{name: found[name] for name in names}, charge=charge, replayed=True)
+    data = DataVersion.from_json(found.get("data"))  # an older server sends none
+    answer = Answer(**{name: found[name] for name in names}, charge=charge, replayed=True, data=data)
     return answer, str(found["cost"]), str(found["remaining"])
 
 

@@ -127,6 +127,7 @@ def routes(house: House, access: Access) -> APIRouter:
                 "mechanism": answer.mechanism,
                 "charge": {"amount": str(answer.charge.amount), "delta": str(answer.charge.delta)},
                 "time": answer.time,
+                "data": None if answer.data is None else answer.data.to_json(),
                 "result": answer.result,
                 "cost": price_text(allotment, answer.charge),
                 "remaining": price_text(allotment, curator.ledger.remaining(name, answer.allotment), "down"),

@@ -129,6 +129,7 @@ class ReleaseTold(_Open):
     confidence: float
     cost: str
     remaining: str
+    data: str
 
 
 class PendingTold(BaseModel):
@@ -160,6 +161,7 @@ class StoredTold(_Open):
 
     id: str
     dataset: str
+    data: str
     cost: str
     remaining: str
 
@@ -174,6 +176,7 @@ class WireTold(_Open):
     mechanism: str
     charge: dict[str, str]
     time: str
+    data: dict[str, str] | None
     result: dict[str, Any]
     cost: str
     remaining: str

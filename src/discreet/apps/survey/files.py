@@ -66,8 +66,8 @@ def results_at(survey: Questionnaire, place: str, *, confidence: float = CONFIDE
     problem: InputError | None = None
     try:
         source = source_of(place)
-        check_files(source.place)
-        lines = count_lines(source.place) if source.kind == "csv" else None
+        check_files(source.place.paths())
+        lines = count_lines(source.place.paths()) if source.kind == "csv" else None
         with source.open() as connection:
             columns = _counted(survey, connection, lines)
     except DiscreetError:

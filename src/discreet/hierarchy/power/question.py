@@ -207,6 +207,6 @@ class HiddenLoads:
                 f"Cost of the released loads: {number(told['cost'])}{gap}"
                 + (" (within beta)." if told["within"] else " (NOT within beta)."),
                 f"[{percent(self.table.confidence)} intervals; cost {self.table.cost}; left: {self.table.remaining}; "
-                f"release {self.table.id}; {self.table.digest[:12]}]",
+                f"release {self.table.id}; data {self.table.data}; {self.table.digest[:12]}]",
             ]
         )

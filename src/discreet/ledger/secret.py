@@ -1,0 +1,75 @@
+"""The secret of a ledger: random bytes in a file of their own, which fingerprints of data are made with.
+
+It stands in no record and no export. Whoever has it beside a fingerprint can try out names, sizes and times of files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from discreet.errors import LedgerError
+
+__all__ = ["SIZE", "secret_at", "secret_path"]
+
+SIZE = 32
+
+
+def secret_path(place: str | Path) -> Path:
+    """Where the secret of a ledger lies: beside a file; for a database, in the folder for state of this user.
+
+    DISCREET_KEY names another file, such as one that several machines share.
+    """
+    if named := os.environ.get("DISCREET_KEY"):
+        return Path(named)
+    if isinstance(place, str) and "://" in place:
+        state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        address = place.partition("://")[2].rpartition("@")[2]  # without the password
+        return Path(state) / "discreet" / (hashlib.sha256(address.encode()).hexdigest()[:16] + ".key")
+    path = Path(place)
+    return path.with_name(path.name + ".key")
+
+
+def secret_at(path: Path, first: bytes | None = None) -> bytes:
+    """The secret kept at a path. Made if it is not there, from `first` or at random; the first one made stays."""
+    try:
+        secret = _read(path)
+        if secret is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _create(path, first or secrets.token_bytes(SIZE))
+            secret = _read(path)
+    except OSError as error:
+        raise LedgerError(
+            f"The secret {path.name!r} of this ledger cannot be read or made ({error.strerror}). Nothing was spent."
+        ) from None
+    if secret is None or len(secret) != SIZE:
+        raise LedgerError(
+            f"The secret {path.name!r} of this ledger is not {SIZE} bytes long. Nothing was spent. Restore it from a "
+            "copy, or remove it: stored releases then can be read, and no longer be compared with the data of today."
+        )
+    return secret
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _create(path: Path, secret: bytes) -> None:
+    """Written whole beside its place first: nobody reads half a secret, and of two who make one, one stays."""
+    beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(secret)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(beside, path)
+    finally:
+        beside.unlink()

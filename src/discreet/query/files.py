@@ -1,0 +1,104 @@
+"""The files that a path, a folder or a glob pattern names: looked up again each time they are read.
+
+A list made once would leave out the file that arrives next month, and charge for an answer from the old ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.errors import InputError
+
+__all__ = ["DELIMITERS", "Files", "files_at"]
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_ENDINGS = {"parquet": {".parquet", ".pq"}, "csv": set(DELIMITERS), "duckdb": {".duckdb", ".ddb"}}
+_WILD = "*?["
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Files:
+    """Files of one kind (csv, parquet or duckdb) under one name."""
+
+    place: str
+    kind: str
+
+    def __repr__(self) -> str:
+        return f"<private {self.kind} files>"
+
+    def paths(self) -> list[str]:
+        """Every file there now, in order of their names."""
+        paths = _paths(self.place)
+        if not paths:
+            hint = "There were some when it was opened. Nothing was spent."
+            raise InputError("source", self.place, f"{self.kind} files; nothing is there now", hint)
+        if _kind(paths) != self.kind:
+            hint = "Nothing was spent. Keep one kind of file in a folder, or name the files: folder/*.csv."
+            raise InputError("source", self.place, f"{self.kind} files only", hint)
+        return paths
+
+    def stamps(self) -> list[tuple[str, int, int]]:
+        """Name, size and time of change of every file, and of the log of writes that DuckDB keeps beside its file.
+
+        Names are taken from the folder on: data that is moved as a whole is the same data.
+        """
+        root = _root(self.place)
+        stamps = []
+        for path in map(Path, self.paths()):
+            for file in (path, path.with_name(path.name + ".wal")) if self.kind == "duckdb" else (path,):
+                try:
+                    status = file.stat()
+                except OSError:
+                    continue  # gone since it was listed: a state of its own
+                stamps.append((file.relative_to(root).as_posix(), status.st_size, status.st_mtime_ns))
+        return stamps
+
+
+def files_at(place: str, kinds: str) -> Files:
+    """The files under a name that a person typed; `kinds` says what else would have been understood."""
+    paths = _paths(place)
+    if not paths:
+        raise InputError("source", place, f"{kinds}; nothing is there")
+    kind = _kind(paths)
+    if kind is None:
+        endings = ", ".join(sorted({Path(path).suffix.lower() for path in paths}))
+        raise InputError("source", place, f"{kinds}; files here end in {endings}")
+    return Files(place, kind)
+
+
+def _paths(place: str) -> list[str]:
+    path = Path(place)
+    if path.is_dir():
+        known = set().union(_ENDINGS["parquet"], _ENDINGS["csv"])
+        return sorted(str(file) for file in path.rglob("*") if file.suffix.lower() in known)
+    if path.exists():
+        return [place]
+    return sorted(map(str, _matching(place))) if any(mark in place for mark in _WILD) else []
+
+
+def _kind(paths: list[str]) -> str | None:
+    endings = {Path(path).suffix.lower() for path in paths}
+    kind = next((kind for kind, allowed in _ENDINGS.items() if endings <= allowed), None)
+    return None if kind == "duckdb" and len(paths) > 1 else kind
+
+
+def _root(place: str) -> Path:
+    """The folder that the names of the files are counted from."""
+    path = Path(place)
+    if path.is_dir():
+        return path
+    return path.parent if path.exists() else _parts(place)[0]
+
+
+def _parts(pattern: str) -> tuple[Path, str]:
+    """The folder before the first wildcard of a glob pattern, and the rest of it."""
+    parts = Path(pattern).parts
+    fixed = next(i for i, part in enumerate(parts) if any(mark in part for mark in _WILD))
+    return Path(*parts[:fixed]), str(Path(*parts[fixed:]))
+
+
+def _matching(pattern: str) -> Iterator[Path]:
+    folder, rest = _parts(pattern)
+    return (path for path in folder.glob(rest) if path.is_file())
