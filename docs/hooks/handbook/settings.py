@@ -18,6 +18,8 @@ VARIABLES: Mapping[str, str] = {
     "DISCREET_TOKENS": "The file of a server's tokens, for `discreet serve` and `discreet token`.",
     "DISCREET_WHO": "The name that goes on the ledger with a charge. By default the name of the user of the system.",
     "DISCREET_SERVING": "Set by `discreet serve` for its own worker processes. Not for people.",
+    "DISCREET_KEY": "The file with the secret that fingerprints of data are made with; several machines may share one.",
+    "DISCREET_STATE": "The folder for what belongs to ledgers and not to data: secrets, and what DuckDB spills.",
     "DISCREET_MEMORY": "How much memory DuckDB may take, such as `4GB`; beyond it spills to a private folder.",
 }
 
@@ -33,7 +35,11 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "joins": "A table of tables: private tables of the same persons that add columns.",
         "ledger": "A table that other programs may keep beside the rest. Nothing here reads it.",
     },
-    "[dataset]": {"name": "The name by which the ledger knows the dataset."},
+    "[dataset]": {
+        "name": "The name by which the ledger knows the dataset.",
+        "version": 'Your name for this state of the data, such as `"2024-02"`: it stands on charges and releases.',
+        "names": "The columns of a CSV file that has no header line, in the order of the file.",
+    },
     "[unit]": {
         "column": "The column that identifies a person. Without it, one row is protected.",
         "neighbours": '`"add-remove"` (the number of units is private, the default) or `"replace"` (it is public).',
@@ -189,6 +195,8 @@ _SURVEY = "`survey.toml`; `discreet survey new` writes one to start from. See [t
 SCHEMA = """\
 [dataset]
 name = "visits"
+version = "2024-02"
+names = ["patient", "age", "county"]
 
 [unit]
 column = "patient"

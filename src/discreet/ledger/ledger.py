@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -23,7 +22,7 @@ from discreet.ledger.cover import check_cover, cover_to
 from discreet.ledger.doubt import Doubt, doubt_of
 from discreet.ledger.outcome import Charged, Outcome, outcome_of
 from discreet.ledger.record import GENESIS, Head, Record
-from discreet.ledger.secret import SIZE, secret_at, secret_path
+from discreet.ledger.secret import fresh_secret, secret_at, secret_path
 from discreet.ledger.store import Reader, Store, Writer
 from discreet.ledger.totals import check_totals, write
 from discreet.ledger.verification import Verification, verify
@@ -84,7 +83,7 @@ class Ledger:
         """Which version of the data a charge made now would name. Nothing of the data is opened."""
         if not isinstance(data, Versioned):
             return DataVersion()
-        return data.version(secrets.token_bytes(SIZE) if self._secret is None else secret_at(self._secret))
+        return data.version(fresh_secret() if self._secret is None else secret_at(self._secret))
 
     # Budgets
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
+import uuid
 from contextlib import suppress
 from pathlib import Path
 
 from discreet.errors import LedgerError
+from discreet.noise.bits import SystemBits
 
-__all__ = ["SIZE", "secret_at", "secret_path"]
+__all__ = ["SIZE", "fresh_secret", "secret_at", "secret_path"]
 
 SIZE = 32
 
@@ -26,7 +27,7 @@ def secret_path(place: str | Path) -> Path:
     if named := os.environ.get("DISCREET_KEY"):
         return Path(named)
     if isinstance(place, str) and "://" in place:
-        state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        state = os.environ.get("DISCREET_STATE") or os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
         address = place.partition("://")[2].rpartition("@")[2]  # without the password
         return Path(state) / "discreet" / (hashlib.sha256(address.encode()).hexdigest()[:16] + ".key")
     path = Path(place)
@@ -39,7 +40,7 @@ def secret_at(path: Path, first: bytes | None = None) -> bytes:
         secret = _read(path)
         if secret is None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _create(path, first or secrets.token_bytes(SIZE))
+            _create(path, first or fresh_secret())
             secret = _read(path)
     except OSError as error:
         raise LedgerError(
@@ -53,6 +54,11 @@ def secret_at(path: Path, first: bytes | None = None) -> bytes:
     return secret
 
 
+def fresh_secret() -> bytes:
+    """A secret nobody has."""
+    return SystemBits().read(SIZE).tobytes()
+
+
 def _read(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
@@ -62,7 +68,7 @@ def _read(path: Path) -> bytes | None:
 
 def _create(path: Path, secret: bytes) -> None:
     """Written whole beside its place first: nobody reads half a secret, and of two who make one, one stays."""
-    beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    beside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -104,7 +104,7 @@ class Stream:
 
     def _data(self, period: int) -> str:
         """The version of the data that the period was counted in."""
-        known = self.offer.curator.ledger.find(self._id(period))
+        known = self.offer.curator.ledger.find(self._step(period).release)
         return "" if known is None else stored(known).data_version
 
     def _table(self, period: int) -> Release:
