@@ -85,5 +85,8 @@ class MissingExtraError(DiscreetError, ImportError):
 
 
 def _brief(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # an integer too long to be written out, or an object that cannot say what it is
+        text = f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."

@@ -14,6 +14,7 @@ from typing import Literal
 
 from discreet.accounting.convert import approx, zcdp
 from discreet.accounting.exact import gaussian_delta, real_gaussian_delta
+from discreet.accounting.limits import in_range
 from discreet.core.exact import Number, as_written, exactly, log_up, sqrt_up
 from discreet.core.loss import GaussianNoise, Pure, Repeated
 from discreet.core.sensitivity import Sensitivity
@@ -31,6 +32,8 @@ __all__ = [
 ]
 
 _STEPS = 2**40
+_FAINTEST = Fraction(1, 10**200)
+_LEAST_CONFIDENCE = 0.001
 
 
 def laplace_scale(epsilon: Number, sensitivity: Sensitivity | int = 1) -> Fraction:
@@ -51,7 +54,7 @@ def gaussian_sigma_rho(rho: Number, sensitivity: Sensitivity | int = 1) -> Fract
     return sqrt_up(Sensitivity.of(sensitivity).l2_squared / (2 * _positive(rho, "rho")))
 
 
-@lru_cache(maxsize=1024)
+@in_range
 def epsilon_for_rho(rho: Number) -> Fraction:
     """The largest pure epsilon, to twelve digits, whose zCDP cost is at most `rho`.
 
@@ -59,8 +62,16 @@ def epsilon_for_rho(rho: Number) -> Fraction:
     1.0436
     """
     target = _positive(rho, "rho")
+    if not _FAINTEST <= target <= 1 / _FAINTEST:
+        raise InputError("rho", rho, "between 1e-200 and 1e200")
     # epsilon tanh(epsilon/2) is above 0.46 min(epsilon, epsilon^2), so the answer is below 3 max(rho, sqrt(rho)).
     top = Fraction(2) ** math.ceil(math.log2(3 * max(float(target), math.sqrt(target))))
+    return _pure_within(target, top)
+
+
+@lru_cache(maxsize=1024)
+def _pure_within(target: Fraction, top: Fraction) -> Fraction:
+    """The largest epsilon below `top` whose zCDP cost is at most `target`."""
     low, high = 0, _STEPS
     while high - low > 1:
         middle = (low + high) // 2
@@ -68,6 +79,7 @@ def epsilon_for_rho(rho: Number) -> Fraction:
     return top * low / _STEPS
 
 
+@in_range
 def gaussian_sigma(
     epsilon: Number,
     delta: Number,
@@ -87,6 +99,8 @@ def gaussian_sigma(
     3.74
     """
     budget, missed, moved = _positive(epsilon, "epsilon"), _delta(delta), Sensitivity.of(sensitivity)
+    if not isinstance(method, str):
+        raise InputError("method", method, "'analytic' or 'classic'")
     match method:
         case "classic":
             return _classic(budget, missed, moved)
@@ -137,6 +151,7 @@ def _analytic(epsilon: Fraction, delta: Fraction, moved: Sensitivity) -> Fractio
     return above * step
 
 
+@in_range
 def epsilon_within(
     within: Number, confidence: float = 0.95, outputs: int = 1, sensitivity: Sensitivity | int = 1
 ) -> Fraction:
@@ -162,6 +177,7 @@ def epsilon_within(
     )
 
 
+@in_range
 def rho_within(
     within: Number, confidence: float = 0.95, outputs: int = 1, sensitivity: Sensitivity | int = 1
 ) -> Fraction:
@@ -217,6 +233,8 @@ def _crossing(good: Callable[[float], bool]) -> Fraction:
 
 
 def _each(confidence: float, outputs: int) -> float:
+    if confidence < _LEAST_CONFIDENCE:
+        raise InputError("confidence", confidence, "at least 0.001", "0.95 is usual.")
     return -math.expm1(math.log(confidence) / outputs)
 
 

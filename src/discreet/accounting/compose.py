@@ -11,7 +11,7 @@ Proofs: docs/proofs/composition.md.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, assert_never
+from typing import Any, assert_never, get_args
 
 from discreet.core.loss import (
     ZCDP,
@@ -26,10 +26,12 @@ from discreet.core.loss import (
     Repeated,
     Sampled,
 )
+from discreet.errors import InputError
 
 __all__ = ["NOTHING", "Atom", "compose", "in_order", "terms"]
 
 Atom = Pure | BoundedRange | ZCDP | Approx | LaplaceNoise | GaussianNoise | RealGaussianNoise | Sampled
+_ATOMS = get_args(Atom)
 
 NOTHING = Composed(())
 
@@ -54,6 +56,9 @@ def terms(loss: Loss) -> dict[Atom, int]:
                 else:
                     _count(counts, _sampled(part), times)
             case _:
+                if not isinstance(part, _ATOMS):
+                    hint = "A mechanism's own loss() is one; so is Pure(0.5) or Approx(1, 1e-6)."
+                    raise InputError("loss", part, "a privacy loss", hint)
                 _count(counts, part, times)
     return counts
 

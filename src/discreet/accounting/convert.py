@@ -13,6 +13,7 @@ from typing import assert_never
 from discreet.accounting.compose import Atom, terms
 from discreet.accounting.concentrated import delta_of_zcdp, epsilon_of_zcdp
 from discreet.accounting.exact import exact_delta, has_exact
+from discreet.accounting.limits import in_range
 from discreet.core.exact import Number, as_written, exp_bounds, exp_down, exp_up, log_up, round_up
 from discreet.core.loss import (
     ZCDP,
@@ -91,6 +92,7 @@ def _amplified(epsilon: Fraction, probability: Fraction) -> Fraction:
     return min(epsilon, round_up(log_up(1 + probability * (exp_up(epsilon) - 1)), _FINE))
 
 
+@in_range
 def zcdp(loss: Loss) -> ZCDP:
     """The rho (and delta) of a loss that has one.
 
@@ -156,6 +158,7 @@ def _laplace_rho(scale: Fraction, shift: int) -> Fraction:
     return round_up(max(Fraction(0), (shift - saved) / scale), _FINE)
 
 
+@in_range
 def approx(loss: Loss, delta: Number, *, tight: bool = True) -> Approx:
     """The smallest epsilon that can be proven for `loss` at a total `delta`.
 
@@ -169,6 +172,7 @@ def approx(loss: Loss, delta: Number, *, tight: bool = True) -> Approx:
     '0.92736'
     """
     target = _read_delta(delta)
+    _read_tight(tight)
     if target == 0:
         return Approx(pure(loss).epsilon, 0)
     if not terms(loss):
@@ -219,6 +223,7 @@ def _split(loss: Loss) -> tuple[Loss, ...]:
     return (Composed(moments), Composed(others)) if moments and others else ()
 
 
+@in_range
 def delta(loss: Loss, epsilon: Number, *, tight: bool = True) -> Fraction:
     """The smallest delta that can be proven for `loss` at `epsilon`, by the same routes as `approx`.
 
@@ -232,6 +237,7 @@ def delta(loss: Loss, epsilon: Number, *, tight: bool = True) -> Fraction:
         raise InputError("epsilon", epsilon, "zero or more")
     if not terms(loss):
         return Fraction(0)
+    _read_tight(tight)
     if has_exact(loss):
         return round_up(exact_delta(loss, target), _FINE)
     found = [Fraction(1)]  # everything is (epsilon, 1)-private
@@ -301,6 +307,11 @@ def _below_one(missed: Fraction) -> Fraction:
     if missed >= 1:
         raise LossError(f"The deltas add up to {float(missed):.3g}: a total of 1 or more promises nothing.")
     return missed
+
+
+def _read_tight(value: bool) -> None:
+    if not isinstance(value, bool):
+        raise InputError("tight", value, "True or False")
 
 
 def _read_delta(value: Number) -> Fraction:

@@ -10,6 +10,7 @@ from typing import assert_never
 
 from discreet.accounting.compose import Atom, compose, terms
 from discreet.accounting.convert import pure
+from discreet.accounting.limits import in_range
 from discreet.core.exact import exactly, exp_down, exp_up
 from discreet.core.loss import (
     ZCDP,
@@ -28,6 +29,7 @@ from discreet.errors import InputError, LossError
 __all__ = ["group"]
 
 
+@in_range
 def group(loss: Loss, k: int) -> Loss:
     """The cost of `loss` for any `k` units at once.
 

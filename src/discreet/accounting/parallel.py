@@ -9,7 +9,17 @@ from collections.abc import Iterable
 
 from discreet.accounting.compose import NOTHING, compose, in_order
 from discreet.accounting.convert import basic, zcdp
-from discreet.core.loss import ZCDP, Approx, BoundedRange, GaussianNoise, LaplaceNoise, Loss, Pure, RealGaussianNoise
+from discreet.core.loss import (
+    ZCDP,
+    Approx,
+    BoundedRange,
+    Composed,
+    GaussianNoise,
+    LaplaceNoise,
+    Loss,
+    Pure,
+    RealGaussianNoise,
+)
 from discreet.errors import LossError
 
 __all__ = ["parallel"]
@@ -29,7 +39,7 @@ def parallel(losses: Iterable[Loss]) -> Loss:
     >>> parallel([Pure(0.1), Pure(0.3)])
     Pure(epsilon=Fraction(3, 10))
     """
-    different = {compose([loss]) for loss in losses} - {NOTHING}
+    different = {compose([loss]) for loss in Composed(losses).losses} - {NOTHING}
     if len(different) <= 1:
         return compose(different)
     ordered = sorted(different, key=in_order)

@@ -19,6 +19,8 @@ import numpy as np
 from discreet.accounting.compose import Atom, compose, terms
 from discreet.accounting.convert import basic, zcdp
 from discreet.accounting.distribution import PrivacyLoss, Reals, Side
+from discreet.accounting.limits import in_range
+from discreet.core.exact import exactly
 from discreet.core.loss import (
     ZCDP,
     Approx,
@@ -44,6 +46,7 @@ _TRUNCATED = 1e-15  # probability that one composition may move to infinity
 _ROUNDING = 2.0**-46  # of one transform, in units of a total probability of one
 
 
+@in_range
 def privacy_loss(loss: Loss, interval: float = FINE) -> PrivacyLoss:
     """The privacy loss distribution of `loss`, from above, its losses rounded up to multiples of `interval`.
 
@@ -54,9 +57,10 @@ def privacy_loss(loss: Loss, interval: float = FINE) -> PrivacyLoss:
     >>> 0.1 < plan.epsilon(1e-5) < 1
     True
     """
-    if not 1e-6 <= interval <= 1:
+    step = float(exactly(interval, "interval"))
+    if not 1e-6 <= step <= 1:
         raise InputError("interval", interval, "between 1e-6 and 1")
-    return _privacy_loss(compose([loss]), interval)
+    return _privacy_loss(compose([loss]), step)
 
 
 @lru_cache(maxsize=32)

@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.accounting.limits import read_points
 from discreet.accounting.words import percent
 from discreet.core.exact import Number, as_written, exp_up, round_down, round_up
 from discreet.errors import InputError
@@ -88,9 +89,8 @@ def posterior_curve(
     epsilon: Number, points: int = 101
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Arrays (prior, low, high) ready to plot: every prior from 0 to 1 and where it can end up."""
-    if isinstance(points, bool) or int(points) != points or points < 2:
-        raise InputError("points", points, "a whole number, 2 or more")
-    bounds = [posterior(Fraction(i, int(points) - 1), epsilon) for i in range(int(points))]
+    count = read_points(points)
+    bounds = [posterior(Fraction(i, count - 1), epsilon) for i in range(count)]
     priors, lows, highs = ([float(getattr(bound, name)) for bound in bounds] for name in ("prior", "low", "high"))
     return np.array(priors), np.array(lows), np.array(highs)
 

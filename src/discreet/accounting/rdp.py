@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.compose import Atom, compose, terms
 from discreet.accounting.convert import basic, zcdp
+from discreet.accounting.limits import in_range
 from discreet.core.exact import Number, as_written, round_up
 from discreet.core.loss import Approx, BoundedRange, LaplaceNoise, Loss, Pure, RealGaussianNoise, Sampled
 from discreet.errors import InputError, LossError
@@ -24,6 +25,7 @@ __all__ = ["ORDERS", "renyi", "renyi_epsilon"]
 ORDERS: tuple[float, ...] = (*(1 + x / 10 for x in range(1, 100)), *range(11, 64), 128, 256, 512, 1024)
 
 
+@in_range
 def renyi(loss: Loss) -> NDArray[np.float64]:
     """The Renyi divergence of `loss` at each of `ORDERS`, at most."""
     total = np.zeros(len(ORDERS))
@@ -32,6 +34,7 @@ def renyi(loss: Loss) -> NDArray[np.float64]:
     return total
 
 
+@in_range
 def renyi_epsilon(loss: Loss, delta: Number) -> Fraction:
     """The epsilon of `loss` at `delta` by its Renyi curve, in floating point, rounded up to 1e-9."""
     from dp_accounting.rdp.rdp_privacy_accountant import compute_epsilon

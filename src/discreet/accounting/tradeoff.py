@@ -19,10 +19,11 @@ from discreet.accounting.compose import compose
 from discreet.accounting.convert import basic
 from discreet.accounting.convert import delta as delta_at
 from discreet.accounting.distribution import PrivacyLoss
+from discreet.accounting.limits import in_range, read_points
 from discreet.accounting.words import percent
 from discreet.core.exact import Number, exp_up
 from discreet.core.loss import Approx, GaussianNoise, Loss
-from discreet.errors import InputError, LossError
+from discreet.errors import LossError
 from discreet.noise.spread import gaussian_above
 
 __all__ = ["Tradeoff", "advantage", "tradeoff"]
@@ -56,6 +57,7 @@ class Tradeoff:
         )
 
 
+@in_range
 def tradeoff(loss: Loss | PrivacyLoss | tuple[Number, Number], points: int = 201) -> Tradeoff:
     """The best attacker against a loss, a privacy loss distribution, or an (epsilon, delta) pair.
 
@@ -66,9 +68,7 @@ def tradeoff(loss: Loss | PrivacyLoss | tuple[Number, Number], points: int = 201
     >>> tradeoff((0, 0)).sentence()[:48]
     'Someone at 50:50 on whether you are in the data,'
     """
-    if isinstance(points, bool) or int(points) != points or points < 2:
-        raise InputError("points", points, "a whole number, 2 or more")
-    false_alarm = np.linspace(0.0, 1.0, int(points))
+    false_alarm = np.linspace(0.0, 1.0, read_points(points))
     match loss:
         case (epsilon, delta):
             claim = Approx(epsilon, delta)
@@ -89,6 +89,7 @@ def tradeoff(loss: Loss | PrivacyLoss | tuple[Number, Number], points: int = 201
     return Tradeoff(false_alarm, missed, advantage(loss))
 
 
+@in_range
 def advantage(loss: Loss | PrivacyLoss | tuple[Number, Number]) -> Fraction:
     """How much better than a coin the best attacker does: detections minus false alarms, at most.
 

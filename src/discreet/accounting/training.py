@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+from discreet.accounting.limits import in_range
 from discreet.accounting.pld import COARSE, FINE, privacy_loss
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Loss, RealGaussianNoise, Repeated, Sampled
@@ -19,13 +20,18 @@ __all__ = ["noise_multiplier", "sampling_probability", "training_loss", "trainin
 
 _MOST_NOISE = 10_000
 _MOST_STEPS = 10**8
+_RAREST = Fraction(1, 10**15)
 
 
 def training_loss(multiplier: Number, probability: Number, steps: int) -> Loss:
     """What a run costs: `steps` times Gaussian noise of `multiplier` on a Poisson sample."""
-    return Repeated(Sampled(RealGaussianNoise(multiplier), probability), steps)
+    sampled = Sampled(RealGaussianNoise(multiplier), probability)
+    if 0 < sampled.probability < _RAREST:
+        raise InputError("probability", probability, "zero, or at least 1e-15")
+    return Repeated(sampled, steps)
 
 
+@in_range
 def noise_multiplier(epsilon: Number, delta: Number, probability: Number, steps: int) -> Fraction:
     """The least noise that keeps a run within (epsilon, delta), to about four digits, rounded up."""
     fits = _fits(epsilon, delta)
@@ -49,6 +55,7 @@ def noise_multiplier(epsilon: Number, delta: Number, probability: Number, steps:
     return Fraction(units, 10_000)
 
 
+@in_range
 def training_steps(epsilon: Number, delta: Number, multiplier: Number, probability: Number) -> int:
     """The most steps that stay within (epsilon, delta)."""
     fits = _fits(epsilon, delta)
@@ -67,6 +74,7 @@ def training_steps(epsilon: Number, delta: Number, multiplier: Number, probabili
     return max(steps, 1)
 
 
+@in_range
 def sampling_probability(epsilon: Number, delta: Number, multiplier: Number, steps: int) -> Fraction:
     """The largest sampling probability that stays within (epsilon, delta), to about four digits, rounded down."""
     fits = _fits(epsilon, delta)

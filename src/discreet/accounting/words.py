@@ -10,11 +10,16 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from fractions import Fraction
 from typing import Literal
 
+from discreet.core.exact import as_written, exactly
+from discreet.errors import InputError
+
 __all__ = ["Direction", "percent", "readable"]
 
 Direction = Literal["up", "down", "near"]
 
 _ROUNDING = {"up": ROUND_CEILING, "down": ROUND_FLOOR, "near": ROUND_HALF_EVEN}
+
+_MOST_DIGITS = 1000
 
 
 def readable(value: Fraction | float, digits: int = 5, direction: Direction = "up") -> str:
@@ -48,10 +53,14 @@ def percent(value: Fraction | float, digits: int = 2, direction: Direction = "ne
 
 
 def _rounded(value: Fraction | float, digits: int, direction: Direction) -> Decimal:
-    exact = _read(value)
-    context = Context(prec=digits, rounding=_ROUNDING[direction])
+    exact, size = _read(value), exactly(digits, "digits")
+    if size.denominator != 1 or not 1 <= size <= _MOST_DIGITS:
+        raise InputError("digits", digits, f"a whole number from 1 to {_MOST_DIGITS}")
+    if not isinstance(direction, str) or direction not in _ROUNDING:
+        raise InputError("direction", direction, "'up', 'down' or 'near'")
+    context = Context(prec=int(size), rounding=_ROUNDING[direction])
     return context.divide(Decimal(exact.numerator), Decimal(exact.denominator)).normalize()
 
 
 def _read(value: Fraction | float) -> Fraction:
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)  # 0.9996 is what was written
+    return as_written(value, "value")  # 0.9996 is what was written

@@ -41,7 +41,7 @@ class Lattice:
     def __init__(self, lower: Number, upper: Number, exponent: int = 0) -> None:
         low, high = exactly(lower, "lower"), exactly(upper, "upper")
         if low > high:
-            raise InputError("upper", upper, f"at least lower = {lower}")
+            raise InputError("upper", upper, "at least lower")
         if isinstance(exponent, bool) or not isinstance(exponent, int) or not _FINEST <= exponent <= _COARSEST:
             raise InputError("exponent", exponent, f"a whole number from {_FINEST} to {_COARSEST}")
         object.__setattr__(self, "lower", low)

@@ -190,6 +190,8 @@ class Composed:
     losses: tuple[Loss, ...]
 
     def __init__(self, losses: Iterable[Loss]) -> None:
+        if not isinstance(losses, Iterable):
+            raise InputError("losses", losses, "a list of losses")
         object.__setattr__(self, "losses", tuple(losses))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from discreet.core.exact import exactly
 from discreet.errors import InputError
 
 __all__ = ["Metric", "Neighbours", "Protected", "Unit"]
@@ -38,11 +39,7 @@ class Unit:
     rows: int = 1
 
     def __post_init__(self) -> None:
-        try:
-            object.__setattr__(self, "neighbours", Neighbours(self.neighbours))
-        except ValueError:
-            allowed = " or ".join(repr(str(kind)) for kind in Neighbours)
-            raise InputError("unit.neighbours", self.neighbours, allowed) from None
+        object.__setattr__(self, "neighbours", read_neighbours(self.neighbours, "unit.neighbours"))
         if self.column is not None and (not isinstance(self.column, str) or not self.column):
             raise InputError("unit.column", self.column, "the name of the column that identifies a person")
         for field in ("groups", "rows"):
@@ -72,8 +69,8 @@ class Metric:
     measure: str
 
     def __post_init__(self) -> None:
-        if self.distance <= 0:
-            raise InputError("unit.distance", str(self.distance), "more than zero")
+        if exactly(self.distance, "unit.distance") <= 0:
+            raise InputError("unit.distance", self.distance, "more than zero")
 
     def __str__(self) -> str:
         short = f"{float(self.distance):.12g}"
@@ -83,3 +80,12 @@ class Metric:
 
 Protected = Unit | Metric
 """What a plan, a charge and an account protect."""
+
+
+def read_neighbours(value: Neighbours | str, field: str = "neighbours") -> Neighbours:
+    """What a neighbouring table is, by its name."""
+    try:
+        return Neighbours(value)
+    except (ValueError, TypeError):
+        allowed = " or ".join(repr(str(kind)) for kind in Neighbours)
+        raise InputError(field, value, allowed) from None

@@ -115,6 +115,10 @@ class Memory:
     __slots__ = ("_law", "_lock", "_remembered")
 
     def __init__(self, law: Longitudinal, remembered: Mapping[Any, int] | None = None) -> None:
+        if not isinstance(law, Longitudinal):
+            raise InputError("law", type(law).__name__, "a Longitudinal, whose start() makes a memory")
+        if remembered is not None and not isinstance(remembered, Mapping):
+            raise InputError("remembered", type(remembered).__name__, "what to_dict() returned")
         self._law = law
         self._lock = threading.Lock()  # an answer turned into two things for good would cost twice
         self._remembered: dict[int, int] = {}

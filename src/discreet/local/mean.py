@@ -72,7 +72,7 @@ def read_range(lower: Number, upper: Number, steps: int) -> tuple[Fraction, Frac
     """The ends of a range and the points on either side of its middle."""
     low, high = as_written(lower, "lower"), as_written(upper, "upper")
     if low >= high:
-        raise InputError("upper", upper, f"more than lower = {lower}")
+        raise InputError("upper", upper, "more than lower")
     count = read_count(steps, "steps")
     if count > _MOST:
         raise InputError("steps", steps, f"at most {_MOST:,}")

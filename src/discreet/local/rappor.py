@@ -173,7 +173,11 @@ class RapporClient:
     __slots__ = ("_law", "_lock", "_memory", "cohort")
 
     def __init__(self, law: Rappor, cohort: int, memory: dict[str, str] | None = None) -> None:
-        if not 0 <= cohort < law.cohorts:
+        if not isinstance(law, Rappor):
+            raise InputError("law", type(law).__name__, "a Rappor, whose start() makes a client")
+        if memory is not None and not isinstance(memory, dict):
+            raise InputError("memory", type(memory).__name__, "what to_dict() returned")
+        if not 0 <= read_count(cohort, "cohort", least=0) < law.cohorts:
             raise InputError("cohort", cohort, f"from 0 to {law.cohorts - 1}")
         self._law = law
         self._lock = threading.Lock()  # a string turned into two rows for good would cost twice

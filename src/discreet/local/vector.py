@@ -25,6 +25,7 @@ from discreet.noise.bits import SystemBits
 __all__ = ["VectorMean"]
 
 _LISTED = 1 << 16
+_MOST_DIMENSIONS = 2**40
 _EACH = Fraction(5, 2)  # of epsilon for one number: where telling of one more begins to pay
 
 
@@ -62,6 +63,8 @@ class VectorMean(Responder):
         told: int | None = None,
     ) -> None:
         count, asked = read_count(dimensions, "dimensions"), read_epsilon(epsilon)
+        if count > _MOST_DIMENSIONS:
+            raise InputError("dimensions", dimensions, "at most 2**40")
         best = max(1, min(count, int(asked / _EACH))) if told is None else read_count(told, "told")
         if best > count:
             raise InputError("told", told, f"at most {count}, the number of dimensions")

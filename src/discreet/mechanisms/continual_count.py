@@ -18,7 +18,7 @@ from discreet.core.wire import Json, fraction
 from discreet.errors import ExhaustedError, InputError
 from discreet.mechanisms.blend import half_width
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_integer
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_integer, read_outputs
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.session import Session
 
@@ -132,9 +132,11 @@ class ContinualCount:
         With probability at least `confidence`; `k` such totals do so all at once. `noise` stands in for this tree's own
         where the sums on its nodes are of something else.
         """
-        miss = float(1 - read_confidence(confidence)) / read_count(k, "k")
+        miss = float(1 - read_confidence(confidence)) / read_outputs(k)
         if miss == 0:
             raise InputError("confidence", confidence, "further below 1")
+        if noise is not None and not isinstance(noise, Laplace | Gaussian):
+            raise InputError("noise", type(noise).__name__, "a Laplace or a Gaussian")
         return half_width(noise or self.noise, *_blend(self._at(period), self.levels), miss)
 
     def _at(self, period: int | None) -> int:
@@ -224,6 +226,8 @@ class ContinualCountSession(Session):
 
     def __init__(self, mechanism: ContinualCount, bits: Bits | None = None) -> None:
         super().__init__()
+        if not isinstance(mechanism, ContinualCount):
+            raise InputError("mechanism", type(mechanism).__name__, "a ContinualCount, whose start() makes a session")
         self._mechanism, self._noise = mechanism, mechanism.noise
         self._bits = bits  # None draws from the system anew for every period
         self._open: list[int] = [0] * mechanism.levels  # a node's noise and what has come in since it began

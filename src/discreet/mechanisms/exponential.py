@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.core.exact import Number, log_up, round_up
 from discreet.core.loss import BoundedRange, Loss
 from discreet.core.mechanism import Bits, Integers
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_scores
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_outputs, read_scores
 from discreet.noise.bits import SystemBits
 from discreet.noise.choice import Gaps, pick
 
@@ -57,7 +57,7 @@ class Exponential:
         The worst case exactly (rounded up): one best score and k - 1 that far below. It is always less than the
         textbook's (ln k + ln 1/(1 - confidence)) / rate.
         """
-        return shortfall(self.rate, 1 - read_confidence(confidence), read_count(k, "k"))
+        return shortfall(self.rate, 1 - read_confidence(confidence), read_outputs(k))
 
 
 def shortfall(rate: Fraction, miss: Fraction, k: int) -> Fraction:

@@ -12,7 +12,7 @@ from discreet.core.exact import Number, sqrt_up
 from discreet.core.loss import GaussianNoise, Loss, Repeated
 from discreet.core.mechanism import Bits, Integers
 from discreet.core.sensitivity import Sensitivity
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_values
+from discreet.mechanisms.inputs import read_confidence, read_epsilon, read_outputs, read_values
 from discreet.noise.gaussian import gaussian
 from discreet.noise.parameters import read_scale
 from discreet.noise.spread import gaussian_half_width, gaussian_variance
@@ -66,4 +66,4 @@ class Gaussian:
 
     def error(self, confidence: float = 0.95, k: int = 1) -> int:
         """The half-width that `k` outputs stay within, all at once, with probability at least `confidence`."""
-        return gaussian_half_width(self.sigma, float(read_confidence(confidence)), read_count(k, "k"))
+        return gaussian_half_width(self.sigma, float(read_confidence(confidence)), read_outputs(k))

@@ -22,6 +22,7 @@ __all__ = [
     "read_epsilon",
     "read_flag",
     "read_integer",
+    "read_outputs",
     "read_probability_inside",
     "read_scores",
     "read_values",
@@ -47,6 +48,14 @@ def read_count(value: int, field: str, least: int = 1) -> int:
     if number.denominator != 1 or number < least:
         raise InputError(field, value, f"a whole number, {least} or more")
     return int(number)
+
+
+def read_outputs(value: int, field: str = "k") -> int:
+    """How many outputs are to be right at once, or candidates there are."""
+    number = read_count(value, field)
+    if number > ROOM:
+        raise InputError(field, value, "at most 2**62")
+    return number
 
 
 def read_flag(value: bool, field: str) -> bool:

@@ -13,7 +13,7 @@ from discreet.core.exact import Number
 from discreet.core.loss import LaplaceNoise, Loss, Repeated
 from discreet.core.mechanism import Bits, Integers
 from discreet.core.sensitivity import Sensitivity
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_values
+from discreet.mechanisms.inputs import read_confidence, read_epsilon, read_outputs, read_values
 from discreet.noise.laplace import laplace
 from discreet.noise.parameters import read_scale
 from discreet.noise.spread import laplace_half_width, laplace_variance
@@ -65,8 +65,8 @@ class Laplace:
     def expected_l1(self, k: int = 1) -> float:
         """The expected sum of the absolute errors of `k` outputs: k / sinh(1/scale), a little below k * scale."""
         rate = 1 / float(self.scale)
-        return read_count(k, "k") / math.sinh(rate) if rate < 700 else 0.0
+        return read_outputs(k) / math.sinh(rate) if rate < 700 else 0.0
 
     def error(self, confidence: float = 0.95, k: int = 1) -> int:
         """The half-width that `k` outputs stay within, all at once, with probability at least `confidence`."""
-        return laplace_half_width(self.scale, float(read_confidence(confidence)), read_count(k, "k"))
+        return laplace_half_width(self.scale, float(read_confidence(confidence)), read_outputs(k))

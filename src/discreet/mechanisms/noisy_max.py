@@ -12,7 +12,15 @@ from discreet.core.exact import Number
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_scores, read_values
+from discreet.mechanisms.inputs import (
+    read_confidence,
+    read_count,
+    read_epsilon,
+    read_flag,
+    read_outputs,
+    read_scores,
+    read_values,
+)
 from discreet.noise.laplace import laplace
 from discreet.noise.parameters import read_scale
 
@@ -64,7 +72,7 @@ class NoisyMax:
 
         One at distance t is selected only if its noise exceeds that of the best by t; summed over the k - 1 others.
         """
-        miss, others = float(1 - read_confidence(confidence)), read_count(k, "k") - 1
+        miss, others = float(1 - read_confidence(confidence)), read_outputs(k) - 1
         if miss == 0:
             raise InputError("confidence", confidence, "further below 1")
         below, above = -1, 0

@@ -15,7 +15,14 @@ from discreet.core.exact import Number, exp_bounds, log_down, log_up
 from discreet.core.loss import Approx, Loss
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_probability_inside, read_values
+from discreet.mechanisms.inputs import (
+    read_confidence,
+    read_count,
+    read_epsilon,
+    read_outputs,
+    read_probability_inside,
+    read_values,
+)
 from discreet.noise.bernoulli import below
 from discreet.noise.bits import SystemBits, words
 from discreet.noise.table import CHUNK
@@ -87,7 +94,7 @@ class PartitionSelection:
 
     def error(self, confidence: float = 0.95, k: int = 1) -> int:
         """The least count from which `k` keys are all kept, with probability at least `confidence`."""
-        miss = (1 - read_confidence(confidence)) / read_count(k, "k")
+        miss = (1 - read_confidence(confidence)) / read_outputs(k)
         below_, above = 0, self.certain_at
         while above - below_ > 1:
             middle = (above + below_) // 2

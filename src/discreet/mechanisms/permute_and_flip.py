@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.exact import Number, log_up, round_up
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits, Integers
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_scores
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_outputs, read_scores
 from discreet.noise.bits import SystemBits
 from discreet.noise.choice import Gaps, flip
 from discreet.noise.uniform import uniform
@@ -62,7 +62,7 @@ class PermuteAndFlip:
 
         The best is always among the heads, so a candidate at distance t has at most half its coin, e^(-rate t)/2.
         """
-        return flip_shortfall(self.rate, 1 - read_confidence(confidence), read_count(k, "k"))
+        return flip_shortfall(self.rate, 1 - read_confidence(confidence), read_outputs(k))
 
 
 def flip_shortfall(rate: Fraction, miss: Fraction, k: int) -> Fraction:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_probability_inside
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_outputs, read_probability_inside
 from discreet.mechanisms.quantile import MOST_BINS, Quantile, read_histogram, read_quantiles
 from discreet.noise.bits import SystemBits
 from discreet.noise.choice import Gaps
@@ -94,7 +94,7 @@ class ByChoice:
 
         The worst case, whatever the histogram: every bin but one is that far off.
         """
-        miss = (1 - read_confidence(confidence)) / read_count(k, "k")
+        miss = (1 - read_confidence(confidence)) / read_outputs(k)
         return max(Fraction(self._miss(q, miss), q.denominator) for q in self.quantiles)
 
     def _reach(self, q: Fraction) -> int:

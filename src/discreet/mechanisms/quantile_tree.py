@@ -18,7 +18,7 @@ from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError
 from discreet.mechanisms.blend import one_sided
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_probability_inside
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_outputs, read_probability_inside
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantile import MOST_BINS, Quantile, read_histogram, read_quantiles
 from discreet.noise.bits import SystemBits
@@ -132,7 +132,7 @@ class QuantileTree:
         For the quantile `q`; for whichever is noisiest if none is given.
         """
         # A search by halving compares twice ceil(log2 bins) fixed ranks at most: see the proof.
-        steps = 2 * max(1, (self.bins - 1).bit_length()) * read_count(k, "k")
+        steps = 2 * max(1, (self.bins - 1).bit_length()) * read_outputs(k)
         miss = _chance((1 - read_confidence(confidence)) / steps)
         # The energy is convex in q: it is largest at an end.
         asked = (0.0, 1.0) if q is None else (float(read_probability_inside(q, "q")),)

@@ -13,7 +13,14 @@ from discreet.core.exact import Number, log_up, round_up
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_probability_inside, read_values
+from discreet.mechanisms.inputs import (
+    read_confidence,
+    read_count,
+    read_epsilon,
+    read_outputs,
+    read_probability_inside,
+    read_values,
+)
 from discreet.noise.bernoulli import Coin
 from discreet.noise.bits import SystemBits
 from discreet.noise.uniform import uniform
@@ -110,7 +117,7 @@ class RandomizedResponse:
 
     def error(self, confidence: float = 0.95, k: int = 1, *, n: int) -> float:
         """The half-width that `k` estimated counts from `n` reports stay within, all at once (Hoeffding's bound)."""
-        miss = float(1 - read_confidence(confidence)) / read_count(k, "k")
+        miss = float(1 - read_confidence(confidence)) / read_outputs(k)
         if miss == 0:
             raise InputError("confidence", confidence, "further below 1")
         return math.sqrt(read_count(n, "n") * math.log(2 / miss) / 2) / self._contrast()[1] * _SLACK

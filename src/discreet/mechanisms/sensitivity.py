@@ -15,7 +15,7 @@ from typing import assert_never
 
 from discreet.core.exact import Number, exactly, sqrt_up
 from discreet.core.sensitivity import Sensitivity
-from discreet.core.unit import Neighbours
+from discreet.core.unit import Neighbours, read_neighbours
 from discreet.errors import InputError
 from discreet.mechanisms.inputs import read_count
 
@@ -24,34 +24,34 @@ __all__ = ["count", "histogram", "maximum", "mean", "median", "standard_deviatio
 
 def count(neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Fraction:
     """How many units satisfy a condition."""
-    match neighbours:
+    match read_neighbours(neighbours):
         case Neighbours.ADD_REMOVE | Neighbours.REPLACE:
             return Fraction(1)
-        case _:
-            assert_never(neighbours)
+        case never:
+            assert_never(never)
 
 
 def histogram(neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Sensitivity:
     """How many units are in each of two or more disjoint bins."""
-    match neighbours:
+    match read_neighbours(neighbours):
         case Neighbours.ADD_REMOVE:
             return Sensitivity(each=1, outputs=1)
         case Neighbours.REPLACE:
             return Sensitivity(each=1, outputs=2)
-        case _:
-            assert_never(neighbours)
+        case never:
+            assert_never(never)
 
 
 def total(lower: Number, upper: Number, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Fraction:
     """The sum of the values."""
     low, high = _range(lower, upper)
-    match neighbours:
+    match read_neighbours(neighbours):
         case Neighbours.ADD_REMOVE:
             return max(abs(low), abs(high))
         case Neighbours.REPLACE:
             return high - low
-        case _:
-            assert_never(neighbours)
+        case never:
+            assert_never(never)
 
 
 def mean(lower: Number, upper: Number, n: int, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Fraction:
@@ -61,25 +61,25 @@ def mean(lower: Number, upper: Number, n: int, neighbours: Neighbours = Neighbou
     Fraction(1, 100)
     """
     width, size = _width(lower, upper), read_count(n, "n")
-    match neighbours:
+    match read_neighbours(neighbours):
         case Neighbours.ADD_REMOVE:
             return width / (size + 1)
         case Neighbours.REPLACE:
             return width / size
-        case _:
-            assert_never(neighbours)
+        case never:
+            assert_never(never)
 
 
 def variance(lower: Number, upper: Number, n: int, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Fraction:
     """The mean squared distance from the mean (divided by the number of units, not one less)."""
     width, size = _width(lower, upper), read_count(n, "n")
-    match neighbours:
+    match read_neighbours(neighbours):
         case Neighbours.ADD_REMOVE:
             return width**2 * size / (size + 1) ** 2
         case Neighbours.REPLACE:
             return width**2 * (size - 1) / size**2
-        case _:
-            assert_never(neighbours)
+        case never:
+            assert_never(never)
 
 
 def standard_deviation(
@@ -95,29 +95,29 @@ def standard_deviation(
 
 def maximum(lower: Number, upper: Number, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Fraction:
     """The largest value (or the smallest) of one or more."""
-    match neighbours:
+    match read_neighbours(neighbours):
         case Neighbours.ADD_REMOVE | Neighbours.REPLACE:
             return _width(lower, upper)
-        case _:
-            assert_never(neighbours)
+        case never:
+            assert_never(never)
 
 
 def median(lower: Number, upper: Number, n: int, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Fraction:
     """The middle value, or the midpoint of the middle two of an even number."""
     width, size = _width(lower, upper), read_count(n, "n")
-    match neighbours:
+    match read_neighbours(neighbours):
         case Neighbours.ADD_REMOVE:
             return width / 2
         case Neighbours.REPLACE:
             return width if size % 2 else width / 2
-        case _:
-            assert_never(neighbours)
+        case never:
+            assert_never(never)
 
 
 def _range(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
     low, high = exactly(lower, "lower"), exactly(upper, "upper")
     if low > high:
-        raise InputError("upper", upper, f"at least lower = {lower}")
+        raise InputError("upper", upper, "at least lower")
     return low, high
 
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 from discreet.core.exact import Number
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.errors import ExhaustedError
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_integer
+from discreet.errors import ExhaustedError, InputError
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_integer, read_outputs
 from discreet.mechanisms.session import Session
 from discreet.noise.laplace import laplace
 from discreet.noise.parameters import read_scale
@@ -90,7 +90,7 @@ class SparseVector:
         # The threshold and the values are independent: each holds with the root of the confidence.
         each = math.nextafter(math.sqrt(float(read_confidence(confidence))), 1)
         return laplace_half_width(self.threshold_scale, each) + laplace_half_width(
-            self.value_scale, each, read_count(k, "k")
+            self.value_scale, each, read_outputs(k)
         )
 
 
@@ -99,8 +99,10 @@ class SparseVectorSession(Session):
 
     __slots__ = ("_bits", "_level", "_mechanism", "_remaining")
 
-    def __init__(self, mechanism: SparseVector, bits: Bits | None) -> None:
+    def __init__(self, mechanism: SparseVector, bits: Bits | None = None) -> None:
         super().__init__()
+        if not isinstance(mechanism, SparseVector):
+            raise InputError("mechanism", type(mechanism).__name__, "a SparseVector, whose start() makes a session")
         self._mechanism = mechanism
         self._bits = bits  # None draws from the system anew for every question
         self._level = mechanism.threshold + laplace(mechanism.threshold_scale, bits=bits)

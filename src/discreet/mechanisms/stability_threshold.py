@@ -14,7 +14,14 @@ from discreet.core.exact import Number, exp_down, log_up
 from discreet.core.loss import Approx, Loss
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_probability_inside, read_values
+from discreet.mechanisms.inputs import (
+    read_confidence,
+    read_count,
+    read_epsilon,
+    read_outputs,
+    read_probability_inside,
+    read_values,
+)
 from discreet.noise.laplace import laplace
 from discreet.noise.parameters import read_scale
 from discreet.noise.spread import laplace_above, laplace_half_width
@@ -89,7 +96,7 @@ class StabilityThreshold:
 
     def error(self, confidence: float = 0.95, k: int = 1) -> int:
         """The half-width that the noise on `k` counts, published or not, stays within with probability `confidence`."""
-        return laplace_half_width(self.scale, float(read_confidence(confidence)), read_count(k, "k"))
+        return laplace_half_width(self.scale, float(read_confidence(confidence)), read_outputs(k))
 
 
 def _place(key: Any) -> tuple[str, Any]:

@@ -12,7 +12,7 @@ from discreet.core.loss import BoundedRange, Loss, Repeated
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
 from discreet.mechanisms.exponential import shortfall
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_scores
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_outputs, read_scores
 from discreet.noise.bits import SystemBits
 from discreet.noise.choice import Gaps, pick
 
@@ -40,7 +40,7 @@ class TopK:
     monotone: bool
 
     def __init__(self, k: int, epsilon: Number, sensitivity: int = 1, monotone: bool = False) -> None:
-        object.__setattr__(self, "k", read_count(k, "k"))
+        object.__setattr__(self, "k", read_outputs(k))
         object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "sensitivity", read_count(sensitivity, "sensitivity"))
         object.__setattr__(self, "monotone", read_flag(monotone, "monotone"))
@@ -75,4 +75,4 @@ class TopK:
         `k` is the number of scores, as for every selection.
         """
         miss = (1 - read_confidence(confidence)) / self.k
-        return shortfall(self.rate, miss, read_count(k, "k"))
+        return shortfall(self.rate, miss, read_outputs(k))

@@ -123,6 +123,8 @@ def choice(
 def read_rate(epsilon: Number, sensitivity: Number, monotone: bool) -> Fraction:
     """The rate of the exponential mechanism: epsilon / (2 sensitivity), or epsilon / sensitivity if monotone."""
     budget, moved = as_written(epsilon, "epsilon"), exactly(sensitivity, "sensitivity")
+    if not isinstance(monotone, (bool, np.bool_)):
+        raise InputError("monotone", monotone, "True or False")
     if budget <= 0:
         raise InputError("epsilon", epsilon, "more than zero")
     if moved <= 0:

@@ -11,6 +11,7 @@ __all__ = ["read_probability", "read_scale", "read_size"]
 
 LARGEST = 2**40  # noise of this scale stays far inside 64 bits
 SMALLEST = Fraction(1, 2**40)
+_MOST_DRAWS = 2**30  # 8 GiB
 
 
 def read_scale(value: Number, field: str) -> Fraction:
@@ -33,6 +34,8 @@ def read_size(value: int | None) -> int:
     count = exactly(value, "size")
     if count.denominator != 1 or count < 0:
         raise InputError("size", value, "a whole number, zero or more (or None for a single draw)")
+    if count > _MOST_DRAWS:
+        raise InputError("size", value, "at most 2**30", "Draw in several parts.")
     return int(count)
 
 

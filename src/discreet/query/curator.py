@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, NoReturn, Protocol, Self
 
 from discreet.core.exact import Number
 from discreet.core.plan import Plan
@@ -30,7 +30,7 @@ from discreet.query.opening import declared_in, ledger_place
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price, plan_at
 from discreet.query.quantile import Ordered, bounds_of, maximum, median, minimum, quantiles, spread
-from discreet.query.question import Query
+from discreet.query.question import Query, refuse_reading
 from discreet.query.schema import Schema
 from discreet.query.source import Source, source_of
 from discreet.query.sql import parse_sql
@@ -231,9 +231,15 @@ class Question:
         """Answer for every group of public keys, or of keys that are discovered."""
         return replace(self, query=self.grouped.group_by(*keys))
 
-    def agg(self, /, **outputs: Aggregate | Ordered) -> Question:
+    def agg(self, /, *nameless: Aggregate | Ordered, **outputs: Aggregate | Ordered) -> Question:
         """Name what is computed."""
-        return replace(self, query=self.grouped.agg(**outputs))
+        return replace(self, query=self.grouped.agg(*nameless, **outputs))
+
+    def __iter__(self) -> NoReturn:
+        refuse_reading("iterated over")
+
+    def __getitem__(self, index: object) -> NoReturn:
+        refuse_reading("indexed")
 
     def histogram(self, column: str, edges: Any = None, **how: Any) -> Question:
         """How many rows in each bin of a column."""

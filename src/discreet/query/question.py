@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from discreet.errors import InputError
 from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count, settled
@@ -15,7 +15,21 @@ from discreet.query.predicate import And, Predicate, checked, predicate_from, pr
 from discreet.query.quantile import Ordered, check_ordered, ordered_from, ordered_to
 from discreet.query.schema import Schema
 
-__all__ = ["Query", "output_from"]
+__all__ = ["Query", "output_from", "refuse_nameless", "refuse_reading"]
+
+_OUTPUTS = "count(), people(), total(), mean(), variance(), std(), median() or quantile()"
+
+
+def refuse_nameless(outputs: tuple[object, ...]) -> None:
+    """An output without a name would be a column without one."""
+    if outputs:
+        raise InputError("agg", outputs[0], "outputs with names", "Write agg(rows=count()): the name is the column's.")
+
+
+def refuse_reading(how: str) -> NoReturn:
+    """A question has no rows yet: it is a description."""
+    hint = "Plan and release it first: question.release(epsilon=0.5) has columns, rows and to_pandas()."
+    raise InputError("question", how, "a question is asked, not read", hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +62,16 @@ class Query:
         """Answer for every group: declared values, `bins(...)`, `key(column, values)`, or `discover(column)`."""
         return replace(self, keys=self.keys + tuple(key(k) if isinstance(k, str) else k for k in keys))
 
-    def agg(self, /, **outputs: Aggregate | Ordered) -> Query:
+    def agg(self, /, *nameless: Aggregate | Ordered, **outputs: Aggregate | Ordered) -> Query:
         """Name what is computed: `agg(visits=count(), cost=mean("cost"), typical=median("cost"))`."""
+        refuse_nameless(nameless)
         return self._computing(outputs)
+
+    def __iter__(self) -> NoReturn:
+        refuse_reading("iterated over")
+
+    def __getitem__(self, index: object) -> NoReturn:
+        refuse_reading("indexed")
 
     def _computing(self, outputs: Mapping[str, Aggregate | Ordered]) -> Query:
         sums = tuple((name, output) for name, output in outputs.items() if not isinstance(output, Ordered))
@@ -88,7 +109,7 @@ class Query:
                 raise InputError(
                     "outputs",
                     aggregate,
-                    "count(), people(), total(), mean(), variance(), std(), median() or quantile()",
+                    _OUTPUTS,
                 )
             settled(aggregate, None).measures(schema)
         for _, ordered in self.ordered:

@@ -38,6 +38,12 @@ class Schema:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise InputError("dataset.name", self.name, "a name, such as 'visits'")
+        if not isinstance(self.columns, Mapping):
+            raise InputError(
+                "columns", self.columns, "a dictionary of columns by name, such as {'age': Integer(0, 120)}"
+            )
+        if not isinstance(self.unit, Unit):
+            raise InputError("unit", self.unit, "a Unit, such as Unit() or Unit('person')")
         columns = dict(self.columns)
         if not columns:
             raise InputError("columns", {}, "at least one column")
