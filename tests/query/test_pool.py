@@ -405,14 +405,14 @@ def test_forks_and_the_end(tmp_path):
     (tmp_path / "spilled").mkdir()
     ran = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FORKED, str(tmp_path / "t.csv")],
-        env={**os.environ, "TMPDIR": str(tmp_path / "spilled")},
+        env={**os.environ, "DISCREET_STATE": str(tmp_path / "spilled")},
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "idle at the end: 1\n", "")
-    assert list((tmp_path / "spilled").iterdir()) == []
+    assert [path.name for path in (tmp_path / "spilled" / "spill").iterdir()] == ["all"]
 
 
 def test_a_copy_of_an_engine_is_not_kept(pool, monkeypatch):

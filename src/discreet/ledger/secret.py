@@ -14,9 +14,16 @@ from pathlib import Path
 from discreet.errors import LedgerError
 from discreet.noise.bits import SystemBits
 
-__all__ = ["SIZE", "fresh_secret", "secret_at", "secret_path"]
+__all__ = ["SIZE", "fresh_secret", "secret_at", "secret_path", "state_folder"]
 
 SIZE = 32
+
+
+def state_folder() -> Path:
+    """The folder for what belongs to ledgers and not to data, on this machine, of this user."""
+    if named := os.environ.get("DISCREET_STATE"):
+        return Path(named)
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "discreet"
 
 
 def secret_path(place: str | Path) -> Path:
@@ -27,9 +34,8 @@ def secret_path(place: str | Path) -> Path:
     if named := os.environ.get("DISCREET_KEY"):
         return Path(named)
     if isinstance(place, str) and "://" in place:
-        state = os.environ.get("DISCREET_STATE") or os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
         address = place.partition("://")[2].rpartition("@")[2]  # without the password
-        return Path(state) / "discreet" / (hashlib.sha256(address.encode()).hexdigest()[:16] + ".key")
+        return state_folder() / (hashlib.sha256(address.encode()).hexdigest()[:16] + ".key")
     path = Path(place)
     return path.with_name(path.name + ".key")
 

@@ -14,9 +14,9 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
+
+from discreet.query.spill import Spill
 
 __all__ = ["FIXED", "IDLE", "Engine", "Pool", "engines"]
 
@@ -46,10 +46,10 @@ class Engine:
         import ibis
 
         self._process = os.getpid()
-        self._spill = TemporaryDirectory(prefix="discreet-", ignore_cleanup_errors=True)
+        self._spill = Spill()
         self._backend = ibis.duckdb.connect(":memory:")
         for name, value in (FIXED | _KEPT).items():
-            folder = self._spill.name.replace("'", "''")
+            folder = str(self._spill.path).replace("'", "''")
             self._backend.raw_sql(f"SET GLOBAL {name} = {value.format(spill=folder)}")
 
     @contextmanager
@@ -68,7 +68,7 @@ class Engine:
         """Whether nothing was left behind: it should never be otherwise, and then the engine is not used again."""
         if self._process != os.getpid():  # a copy made by a fork, whose threads are elsewhere
             return False
-        return not any(Path(self._spill.name).iterdir()) and self._backend.raw_sql(_LEFT).fetchone() == (0,)
+        return not any(self._spill.path.iterdir()) and self._backend.raw_sql(_LEFT).fetchone() == (0,)
 
     def close(self) -> None:
         """End it."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -26,6 +25,7 @@ from discreet.query.frame import Frame
 from discreet.query.header import check_names, read_first_line
 from discreet.query.pool import FIXED, engines
 from discreet.query.spark import is_frame, shown
+from discreet.query.spill import Spill
 
 __all__ = ["Connection", "Source", "source_of"]
 
@@ -159,8 +159,8 @@ class Source:
             with engines.lent() as backend:
                 yield Connection(backend, self._widened(backend, self._read(backend, rows=rows), rows=rows))
             return
-        with TemporaryDirectory(prefix="discreet-", ignore_cleanup_errors=True) as spill:
-            yield from self._local(spill, rows=rows)
+        with Spill() as spill:
+            yield from self._local(str(spill.path), rows=rows)
 
     def _local(self, spill: str, *, rows: bool) -> Iterator[Connection]:
         """By PostgreSQL, or a DuckDB of its own that spills to a folder nobody else can read."""
