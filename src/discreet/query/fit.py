@@ -22,6 +22,9 @@ def fitting(source: Source, schema: Schema, names: Iterable[str]) -> None:
     for name in sorted(names):
         if name not in stored:
             raise _absent(name, stored)
+        if stored[name].startswith("unknown"):
+            hint = "Store it as a number, as text, or as a date."
+            raise InputError(f"columns.{name}", "a type of its engine alone", "a type that can be read", hint)
         if reason := problem(schema.columns[name], ibis.dtype(stored[name]), tries=source.tries):
             raise InputError(f"columns.{name}", stored[name], reason)
 

@@ -92,10 +92,24 @@ def _plain(table: Any) -> Any:
     """The same table without the encodings that engines read differently."""
     import pyarrow
 
-    types = pyarrow.types
     for place, field in enumerate(table.schema):
-        if types.is_dictionary(field.type):
-            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
-        elif types.is_null(field.type):
-            table = table.set_column(place, field.name, table.column(place).cast(pyarrow.string()))
+        if (kind := _readable(pyarrow, field.type)) is not None:
+            table = table.set_column(place, field.name, table.column(place).cast(kind))
     return table
+
+
+def _readable(pyarrow: Any, kind: Any) -> Any:
+    """The type that the engine reads values of a type as; None where it reads the type itself.
+
+    No cast fails on a value: the run would, after its charge.
+    """
+    types = pyarrow.types
+    if types.is_dictionary(kind):
+        return _readable(pyarrow, kind.value_type) or kind.value_type
+    if types.is_null(kind):
+        return pyarrow.string()
+    if types.is_float16(kind):
+        return pyarrow.float32()
+    if types.is_decimal256(kind):
+        return pyarrow.float64()  # as it is read from Parquet
+    return pyarrow.binary() if types.is_fixed_size_binary(kind) else None

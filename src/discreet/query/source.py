@@ -188,11 +188,11 @@ class Source:
         import ibis
 
         if self.kind in ("postgres", "duckdb"):
-            return backend.table(self.table)
+            return _named_types(backend.table(self.table))
         if self.kind == "csv":
             return _read_csv(backend, self.place.paths(), self.names)
         if self.kind == "parquet":
-            return backend.read_parquet(self.place.paths(), union_by_name=True)
+            return _named_types(backend.read_parquet(self.place.paths(), union_by_name=True))
         return ibis.memtable(self.place.arrow(rows=rows))
 
     def _widened(self, backend: Any, table: Any, *, rows: bool) -> Any:
@@ -220,6 +220,16 @@ def _memory() -> str:
     if not re.fullmatch(r"[1-9]\d*(\.\d+)? ?[KMGT]i?B", limit, re.ASCII):
         raise InputError("DISCREET_MEMORY", limit, "an amount of memory, such as 4GB")
     return f"; SET memory_limit = '{limit}'"
+
+
+def _named_types(table: Any) -> Any:
+    """The table with types that ibis has names for: it has none for moments in nanoseconds with a time zone, nor for a
+    column that never holds a value.
+    """
+    known = {"TIMESTAMPTZ_NS": "timestamp('UTC', 6)", "NULL": "string"}
+    unknown = {name: str(kind) for name, kind in table.schema().items() if kind.is_unknown()}
+    read = {name: to for name, kind in unknown.items() for mark, to in known.items() if mark in kind}
+    return table.mutate(**{name: table[name].cast(to) for name, to in read.items()}) if read else table
 
 
 def _read_csv(backend: Any, files: list[str], names: Sequence[str]) -> Any:
