@@ -11,7 +11,6 @@ from discreet.apps.cli import custody
 from discreet.apps.cli.books import Dataset, Place, books, number_of, standing_values
 from discreet.apps.cli.completing import offered, releases
 from discreet.apps.cli.output import AsJson, say, show_json, show_release, show_table
-from discreet.core.version import version_text
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.door import stored
 from discreet.ledger.export import Format
@@ -51,10 +50,10 @@ def show(ledger: Place = "discreet.db", dataset: Dataset = None, as_json: AsJson
     for outcome in outcomes:
         paid = outcome.charged
         cost = readable(paid.charge.amount) if paid.charge is not None else ""
-        told = (paid.who, paid.why, paid.release, _state(outcome))
-        lines.append([paid.time[:19], paid.dataset, version_text(outcome.data), paid.allotment, cost, *told])
-    head = ["time", "dataset", "data", "allotment", "cost", "who", "why", "release", "outcome"]
-    show_table("Charges", head, lines)
+        lines.append(
+            [paid.time[:19], paid.dataset, paid.allotment, cost, paid.who, paid.why, paid.release, _state(outcome)]
+        )
+    show_table("Charges", ["time", "dataset", "allotment", "cost", "who", "why", "release", "outcome"], lines)
 
 
 @ledger_app.command("verify")
@@ -102,11 +101,8 @@ def list_releases(ledger: Place = "discreet.db", dataset: Dataset = None, as_jso
     if as_json:
         show_json([_charge(outcome) for outcome in outcomes])
         return
-    rows = [
-        [o.charged.release, o.charged.time[:19], o.charged.dataset, version_text(o.data), o.charged.who, o.charged.why]
-        for o in outcomes
-    ]
-    show_table("Releases", ["id", "time", "dataset", "data", "who", "why"], rows)
+    rows = [[o.charged.release, o.charged.time[:19], o.charged.dataset, o.charged.who, o.charged.why] for o in outcomes]
+    show_table("Releases", ["id", "time", "dataset", "who", "why"], rows)
 
 
 @releases_app.command("show")

@@ -21,13 +21,10 @@ def routes(frame: Frame) -> APIRouter:
     pages = frame.router()
     anyone: Any = Depends(frame.caller)
     frame.links.append(("", "Data & schema"))
-    stored: dict[str, dict[str, str]] = {}
 
     @pages.get("/d/{dataset}")
     def data(request: Request, dataset: str, caller: Caller = anyone) -> Response:
         curator = frame.house.curator(dataset, caller)
-        if dataset not in stored:  # names and types; they do not change while the server runs
-            stored[dataset] = curator._source.columns()
         schema = curator.schema
         return frame.page(
             request,
@@ -37,7 +34,7 @@ def routes(frame: Frame) -> APIRouter:
             neighbours=neighbours(schema.unit),
             limits=limits(schema.unit),
             columns=described(schema),
-            missing=missing(schema, stored[dataset]),
+            missing=missing(schema, curator._source.columns()),
             standing=frame.budgets(caller, dataset),
             promise=lifetime(curator.ledger.account(dataset).budget, schema.unit.neighbours),
             digest=schema.digest,
