@@ -188,5 +188,5 @@ def test_a_gradient_that_was_not_clipped_would_be_found_out():
 
 
 def test_noise_comes_in_single_precision_whatever_the_parameters_are():
-    tree = with_noise({"a": jnp.zeros(3, jnp.bfloat16)}, device_key(SECRET, 0), 1.0)
+    tree = with_noise({"a": jnp.zeros(3, jnp.bfloat16)}, device_key(SECRET, 0), 1.0, Fraction(1))
     assert tree["a"].dtype == jnp.float32

@@ -79,7 +79,10 @@ def test_a_weak_delta_and_other_limits_are_said_in_the_plan(curator):
     text = str(offer)
     assert "Note: delta = 2e-06 is not below 1/examples" in text
     assert "Stopping early refunds nothing" in text
-    assert "floating point" in text
+    assert "Noise is exact, on integers: of delta, 1e-40 is for how far it is from real noise" in text
+    device = str(curator.train(target="rich", examples=400, **FIXED, noise="device").plan())
+    assert "of delta, 6.5971e-22 is for how far it is from real noise" in device
+    assert "is a premise" in device
     assert "loss is private" in text
     assert "1/examples" not in str(curator.train(target="rich", examples=400, **FIXED).plan())
 

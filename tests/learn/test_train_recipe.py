@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.learn import recipe as module
-from discreet.learn.recipe import Recipe, weak_delta
+from discreet.learn.recipe import DEVICE_DELTA, Recipe, weak_delta
 
 jax = pytest.importorskip("jax")
 
@@ -42,7 +42,7 @@ from discreet.learn.noise import (  # noqa: E402
         ("copies", 0, "1 or more"),
         ("microbatch", 0, "1 or more"),
         ("how", "fast", "one of auto"),
-        ("noise", "float", "device, exact"),
+        ("noise", "single", "device, exact"),
         ("optimizer", "lion", "sgd, adam"),
         ("schedule", "wavy", "constant"),
         ("report_loss", 0, "more than 0"),
@@ -71,8 +71,10 @@ def test_the_least_noise_within_a_budget_is_found():
 
 def test_of_noise_steps_and_lot_two_give_the_third(monkeypatch):
     """Which calibration is asked, and with what: the calibrations have tests of their own (tests/accounting)."""
-    monkeypatch.setattr(module, "training_steps", lambda *asked: 70 if asked == (1, 1e-5, 2, Fraction(1, 100)) else 0)
-    monkeypatch.setattr(module, "sampling_probability", lambda *asked: Fraction(asked == (1, 1e-5, 2, 50), 25))
+    # What noise on the device adds is taken off delta first: for 50 steps, or for as many as there can be.
+    most, almost = (Fraction("1e-5") - steps * DEVICE_DELTA for steps in (50, 10**8))
+    monkeypatch.setattr(module, "training_steps", lambda *asked: 70 if asked == (1, almost, 2, Fraction(1, 100)) else 1)
+    monkeypatch.setattr(module, "sampling_probability", lambda *asked: Fraction(asked == (1, most, 2, 50), 25))
     budget = {"examples": 10_000, "bound": 1, "multiplier": 2}
     assert Recipe.within(1, 1e-5, lot=100, **budget).steps == 70
     assert Recipe.within(1, 1e-5, steps=50, **budget).lot == 400

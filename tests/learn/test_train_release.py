@@ -87,7 +87,7 @@ def test_the_digest_follows_what_is_computed(curator):
     def once(params, x):
         return x @ params
 
-    digests = {plan(), plan(rate=0.5), plan(noise="exact"), plan(where="age > 3"), plan(features=["age"])}
+    digests = {plan(), plan(rate=0.5), plan(noise="device"), plan(where="age > 3"), plan(features=["age"])}
     assert len(digests) == 5
     assert plan() in digests
     zeros = np.zeros((8, 2), np.float32)
@@ -113,7 +113,8 @@ def test_a_card_says_what_there_is_to_know(curator, tmp_path):
     assert "epsilon at least: 0.1" in text
     assert "3 runs, all charged" in text
     assert "| protects | one row, added or removed |" in text
-    assert "floating point" in text
+    assert "Noise is exact" in text
+    assert "1e-40 for the law of the noise" in text
     with pytest.raises(InputError, match="plain values"):
         card.with_audit({"x": object()})
     place = model.save(tmp_path / "model.npz")

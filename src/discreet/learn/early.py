@@ -9,6 +9,7 @@ import numpy as np
 from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model
+from discreet.learn.noise import settled
 from discreet.learn.optimizer import optimizer_of
 from discreet.learn.per_example import Augment, Losses
 from discreet.learn.recipe import Recipe
@@ -23,6 +24,7 @@ Tree = Any
 def refuse_early(losses: Losses, params: Tree, data: Tree, recipe: Recipe, augment: Augment | None = None) -> None:
     """Raise what the first step would raise, of any data of these shapes. Nothing is computed and no data is read."""
     check_given(params, recipe, augment)
+    recipe = settled(recipe, params)
     step = Step(losses, recipe, optimizer_of(recipe), augment)
     try:
         step.checked(params, data)

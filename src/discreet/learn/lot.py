@@ -20,6 +20,7 @@ __all__ = ["Microbatch", "capacity", "microbatches", "sampled"]
 
 _LARGEST = 4096  # examples in a microbatch, unless said otherwise
 _STEP = 8
+_ENTRIES = 2**26  # of gradients held at once with exact noise
 
 
 def sampled(secret: bytes, step: int, count: int, probability: Fraction) -> NDArray[np.int64]:
@@ -57,11 +58,15 @@ def microbatches(places: NDArray[np.int64], capacity: int) -> list[Microbatch]:
     return [Microbatch(filled[i : i + capacity], mask[i : i + capacity]) for i in range(0, len(filled), capacity)]
 
 
-def capacity(recipe: Recipe, devices: int = 1) -> int:
-    """How many examples a microbatch holds: as asked, or most lots whole where they are not too large."""
+def capacity(recipe: Recipe, devices: int = 1, parameters: int = 1) -> int:
+    """How many examples a microbatch holds: as asked, or most lots whole where they are not too large.
+
+    With exact noise the gradients of a microbatch are all in memory, one by one.
+    """
     lot = float(recipe.lot)
     most = recipe.microbatch
     if most is None:
         spread = 2.5 * math.sqrt(lot * (1 - float(recipe.probability)))
-        most = min(math.ceil((lot + spread) / _STEP) * _STEP, _LARGEST)
+        largest = min(_LARGEST, max(_STEP, _ENTRIES // parameters)) if recipe.noise == "exact" else _LARGEST
+        most = min(math.ceil((lot + spread) / _STEP) * _STEP, largest)
     return math.ceil(most / devices) * devices

@@ -1,4 +1,4 @@
-"""Gaussian noise on a sum of gradients, in two ways: on the device in floating point, or exact on the integers.
+"""Gaussian noise on a sum of gradients, on whole steps of a lattice, in two ways: drawn on the device, or exact.
 
 Both are keyed by (secret, step), so that a step done again has the same noise and tells nothing new.
 """
@@ -6,6 +6,7 @@ Both are keyed by (secret, step), so that a step done again has the same noise a
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,41 +16,80 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.exact import sqrt_up
+from discreet.errors import InputError
 from discreet.learn.keys import bits_of, key_of
-from discreet.learn.recipe import LOSS_WEIGHT, Recipe
+from discreet.learn.recipe import LOSS_WEIGHT, MOST_EXACT, Recipe
+from discreet.learn.sampler import draw_integers, lattice_length
 from discreet.noise.gaussian import gaussian
 
-__all__ = ["LONGEST", "device_key", "exact_noise", "lattice_shares", "lattice_sigma", "lattice_sum", "with_noise"]
+__all__ = [
+    "LONGEST",
+    "device_key",
+    "exact_noise",
+    "lattice_shares",
+    "lattice_sigma",
+    "lattice_sum",
+    "settled",
+    "with_noise",
+]
 
 LONGEST = 2**20
 """On the integers, how long the clipped gradient of one example may be."""
+SMALL, MIDDLE = 1_000, 1_000_000
+"""Up to SMALL parameters noise is exact unless it is named; on a CPU up to MIDDLE."""
 _SMOOTH = 16  # 4^2: see docs/proofs/training.md, "Exact noise"
+_WORD = 2**12  # of the lower of two words
+_WIDEST = 2.0**41  # steps: farther than a million deviations, where the two words end
+_BLOCK = 2**17  # numbers handled at once, so that they stay in the cache
 _INSIDE = 1 - 2.0**-40  # so that what rounding adds to a length hardly ever makes a gradient too long
 
 Tree = Any
 Array = Any
 
 
+def settled(recipe: Recipe, params: Tree) -> Recipe:
+    """The recipe with its noise named: "auto" is exact for small models and on a CPU, else drawn on the device."""
+    if recipe.noise == "float":
+        raise InputError("noise", "float", "auto, device or exact", "Noise of 0.1 can be read, and not be drawn again.")
+    if recipe.noise != "auto":
+        return recipe
+    size = sum(leaf.size for leaf in jax.tree.leaves(params))
+    exact = size <= (MIDDLE if jax.default_backend() == "cpu" else SMALL)
+    return replace(recipe, noise="exact" if exact and recipe.multiplier <= MOST_EXACT else "device")
+
+
 def device_key(secret: bytes, step: int) -> NDArray[np.uint32]:
-    """The key of JAX's generator for a step, from HMAC of the secret and the step."""
-    return np.frombuffer(key_of(secret, "noise", step)[:8], dtype="<u4").astype(np.uint32)
+    """Two keys of JAX's generator for a step, from HMAC of the secret and the step."""
+    return np.frombuffer(key_of(secret, "noise", step)[:16], dtype="<u4").astype(np.uint32).reshape(2, 2)
 
 
-def with_noise(tree: Tree, key: Array, scale: Any) -> Tree:
-    """Every entry with Gaussian noise of standard deviation `scale`, in single precision. Pure; for `jit`.
+def with_noise(tree: Tree, keys: Array, bound: float, multiplier: Fraction) -> Tree:
+    """Every entry rounded to a lattice, plus discrete Gaussian noise drawn on the device. Pure; for `jit`.
 
-    Not a proof: the generator (threefry) is keyed with 64 bits for each step, its numbers have 23 random bits and end
-    at about 5.4 standard deviations, and floating-point sums round. Use noise="exact" where that matters.
+    Guarantee: if the trees of neighbours differ in length by at most `bound` (1 + 1/1024), what comes out costs at most
+    what real noise of deviation `multiplier * bound` does, up to a delta of `DEVICE_DELTA` and the strength of JAX's
+    generator (threefry, keyed with two times 64 bits a step). It is made of whole numbers, sum plus noise, and of
+    nothing else. That single precision sums neighbours so closely is a premise. Proof: docs/proofs/training.md.
     """
     leaves, shape = jax.tree.flatten(tree)
     sizes = [leaf.size for leaf in leaves]
+    steps = lattice_length(multiplier, sum(sizes)) / bound
     # One long draw, cut up: a draw for each leaf takes far longer to compile.
-    noise = scale * jax.random.normal(jax.random.wrap_key_data(key, impl="threefry2x32"), (sum(sizes),), jnp.float32)
-    noisy, start = [], 0
+    drawn, noisy, start = draw_integers(keys, sum(sizes)), [], 0
     for leaf, size in zip(leaves, sizes, strict=True):
-        noisy.append(leaf.astype(jnp.float32) + noise[start : start + size].reshape(leaf.shape))
+        here = drawn[start : start + size].reshape(leaf.shape)
+        noisy.append(_added(leaf.astype(jnp.float32) * steps, here) / steps)
         start += size
     return jax.tree.unflatten(shape, noisy)
+
+
+def _added(values: Array, whole: Array) -> Array:
+    """Values rounded to whole numbers, plus whole numbers: the exact sum in two words, and only then a float."""
+    values = jnp.clip(jnp.where(jnp.isnan(values), 0.0, values), -_WIDEST, _WIDEST)
+    high = jnp.floor(values / _WORD)
+    low = jnp.round(values - high * _WORD).astype(jnp.int32) + whole  # the difference is exact
+    high = high.astype(jnp.int32) + jnp.floor_divide(low, _WORD)
+    return high.astype(jnp.float32) * _WORD + jnp.remainder(low, _WORD).astype(jnp.float32)
 
 
 def lattice_sum(gradients: NDArray[Any], mask: NDArray[Any], bound: float, longest: int = LONGEST) -> NDArray[np.int64]:
@@ -59,10 +99,18 @@ def lattice_sum(gradients: NDArray[Any], mask: NDArray[Any], bound: float, longe
     place or on other rows, and are no longer than `longest`. Lengths are checked on the integers; a vector that is too
     long, or was no number, counts as zero.
     """
-    rows = np.asarray(gradients, dtype=np.float64)
-    rows = rows[(np.asarray(mask) > 0) & np.isfinite(rows).all(axis=1)]
+    total = np.zeros(gradients.shape[1], dtype=np.int64)
+    present, many = np.asarray(mask) > 0, max(1, _BLOCK // max(gradients.shape[1], 1))
+    for start in range(0, len(gradients), many):
+        part = slice(start, start + many)
+        total += _block_sum(np.asarray(gradients[part], dtype=np.float64)[present[part]], bound, longest)
+    return total
+
+
+def _block_sum(rows: NDArray[np.float64], bound: float, longest: int) -> NDArray[np.int64]:
+    rows = rows[np.isfinite(rows).all(axis=1)]
     if not rows.size:
-        return np.zeros(gradients.shape[1], dtype=np.int64)
+        return np.zeros(rows.shape[1], dtype=np.int64)
     largest = np.abs(rows).max(axis=1, keepdims=True)
     largest[largest == 0] = 1
     rows = rows / largest

@@ -48,10 +48,14 @@ class TrainOffer:
     def _notes(self) -> list[str]:
         plan, recipe = self.plan, self.plan.recipe
         notes = ["The whole run is charged before its first step. Stopping early refunds nothing."]
-        if recipe.noise == "device":
+        added = readable(recipe.noise_delta())
+        if recipe.noise == "exact":
+            notes.append(f"Noise is exact, on integers: of delta, {added} is for how far it is from real noise.")
+        else:
             notes.append(
-                "Noise and sums are floating point on the device: the guarantee is that of ideal arithmetic. "
-                "noise='exact' is proven to the last bit and slower."
+                f"Noise is drawn on the device, on integers; of delta, {added} is for how far it is from real noise. "
+                "Sums are single precision: that they are within a thousandth of the clipping bound is a premise. "
+                "noise='exact' needs none and is slower."
             )
         if plan.count is not None:
             amount = readable(plan.count)

@@ -45,7 +45,7 @@ class TrainPlan:
 
     Guarantee
         The weights (every state of the run, the average, the reported losses and the count) cost `cost`: one row, or
-        one person where the unit is a person, is added or removed. With noise "device" up to what floating point adds.
+        one person where the unit is a person, is added or removed. With noise "device" under `Recipe`'s premise.
         Proof: docs/proofs/training.md.
     """
 
@@ -92,10 +92,9 @@ class TrainPlan:
     @property
     def mechanism(self) -> str:
         """What adds the noise, in words."""
-        kind = "exact discrete Gaussian" if self.recipe.noise == "exact" else "floating-point Gaussian"
         return (
-            f"{kind} noise, multiplier {float(self.recipe.multiplier):.6g}, on clipped gradients of Poisson lots "
-            f"(probability {float(self.recipe.probability):.6g}), {self.recipe.steps:,} steps"
+            f"{self.recipe.noise_words} noise, multiplier {float(self.recipe.multiplier):.6g}, on clipped gradients of "
+            f"Poisson lots (probability {float(self.recipe.probability):.6g}), {self.recipe.steps:,} steps"
         )
 
     @cached_property

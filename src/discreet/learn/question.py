@@ -17,6 +17,7 @@ from discreet.errors import InputError
 from discreet.learn.early import refuse_on_table
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model, fitted, model_named
+from discreet.learn.noise import settled
 from discreet.learn.offer import TrainOffer
 from discreet.learn.plan import TrainPlan
 from discreet.learn.recipe import Recipe, weak_delta
@@ -91,6 +92,7 @@ class TrainQuestion:
             hint = f"Allotment {part.name!r} has {float(part.cap.delta):.3g} in all."
             raise InputError("delta", delta, "at most the delta of the allotment", hint)
         recipe, count = self._recipe(price, missed)
+        recipe = settled(recipe, self.model.params)
         refuse_on_table(self.model, self.encoding, recipe)
         plan = TrainPlan(
             schema=self.curator.schema,
@@ -137,7 +139,7 @@ class TrainQuestion:
         if not 0 < missed <= part.cap.delta:
             raise InputError("delta", delta, "more than 0 and at most the delta of the allotment")
         known = {name: value for name, value in self.settings.items() if name != "probability"}
-        recipe = Recipe(examples=self.examples, **known, multiplier=1)
+        recipe = settled(Recipe(examples=self.examples, **known, multiplier=1), self.model.params)
         plan = TrainPlan(
             schema=self.curator.schema,
             encoding=self.encoding,

@@ -18,20 +18,28 @@ from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, Loss
 from discreet.errors import InputError
 
-__all__ = ["LOSS_WEIGHT", "Recipe", "weak_delta"]
+__all__ = ["DEVICE_DELTA", "LOSS_WEIGHT", "MOST_EXACT", "Recipe", "weak_delta"]
 
-NoiseMode = Literal["device", "exact"]
+NoiseMode = Literal["auto", "device", "exact", "float"]
 _WAYS = ("auto", "ghost", "vmap", "microbatch")
 _OPTIMIZERS = ("sgd", "adam")
 _SCHEDULES = ("constant", "cosine", "linear")
 _MOST = 2**53
-_MOST_EXACT = 2**19  # times 2**20, the length of an example on the integers: what the sampler reaches
+_MOST_STEPS = 10**8
+_SAMPLER = "lattice"  # how "device" draws: entries without it are of 0.1
+MOST_EXACT = 2**19
+"""The largest multiplier of exact noise: times 2**20, the length of an example, it is what the sampler reaches."""
 
 LOSS_WEIGHT = Fraction(1, 8)
 """How long the loss of an example is beside its gradient, where the loss is reported: see `Recipe.report_loss`."""
 
-_UNEVEN = Approx(0, Fraction(1, 10**40))
+_UNEVEN = Fraction(1, 10**40)
 """What noise on the integers costs beyond real noise: docs/proofs/training.md, "Exact noise"."""
+
+DEVICE_DELTA = Fraction(2**40, 10**34)
+"""What a step with noise drawn on the device adds to delta: 1e-34 an entry, for up to 2^40 entries.
+
+The distance of the law it has from the law it should have: docs/proofs/training.md, "Noise on the device"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +51,17 @@ class Recipe:
 
     `examples` is the number of examples as the public knows it. `copies` of an example (augmentations) are averaged
     before clipping. `microbatch` examples are held in memory at once; a lot may need several. `ema` is the decay of the
-    average of the parameters, 0 for none. `noise` is "device" (floating point) or "exact" (integers, exact bits).
+    average of the parameters, 0 for none. `noise` is "exact" (integers, exact bits), "device" (integers, drawn by
+    table on the device and added to single-precision sums), or "auto": exact on a CPU up to a million parameters and
+    elsewhere up to a thousand, else device. "float" is what 0.1 called "device": it can be read, and not trained with.
     `report_loss` is the largest loss of an example that counts in a noisy mean loss shown at each step; the noise is
     then about 0.8% larger and the loss costs nothing more. `operands` is for `clipped_sum`: "bfloat16" is faster on
     a GPU.
 
     Guarantee
         With noise "exact", a run costs `cost`, whatever the examples are: one example is added or removed. With noise
-        "device" the same holds for ideal arithmetic; what floating point may add to it is not counted.
+        "device" the same holds, what the noise is short of its ideal being in `cost` (`noise_delta`), as long as sums
+        of neighbours, as single precision computes them, differ by at most the bound and a thousandth of it.
         Proof: docs/proofs/training.md.
 
     >>> recipe = Recipe(examples=60_000, lot=600, steps=100, bound=1, multiplier=1.1)
@@ -72,7 +83,7 @@ class Recipe:
     copies: int = 1
     microbatch: int | None = None
     ema: float = 0.0
-    noise: NoiseMode = "device"
+    noise: NoiseMode = "auto"
     report_loss: float | None = None
     operands: str | None = None
 
@@ -93,7 +104,7 @@ class Recipe:
         copies: int = 1,
         microbatch: int | None = None,
         ema: float = 0.0,
-        noise: str = "device",
+        noise: str = "auto",
         report_loss: float | None = None,
         operands: str | None = None,
     ) -> None:
@@ -122,10 +133,10 @@ class Recipe:
             "copies": _whole(copies, "copies", 1),
             "microbatch": None if microbatch is None else _whole(microbatch, "microbatch", 1),
             "ema": _real(ema, "ema", least=0.0, below=1.0),
-            "noise": _one_of(noise, "noise", ("device", "exact")),
+            "noise": _one_of(noise, "noise", ("auto", "device", "exact", "float")),
             "report_loss": None if report_loss is None else _real(report_loss, "report_loss", above=0.0),
         }
-        if values["noise"] == "exact" and noisy > _MOST_EXACT:
+        if values["noise"] == "exact" and noisy > MOST_EXACT:
             hint = "No budget asks for so much; the exact sampler ends there."
             raise InputError("multiplier", multiplier, "at most 2**19 with exact noise", hint)
         values["operands"] = None if operands is None else _one_of(operands, "operands", ("bfloat16",))
@@ -161,15 +172,19 @@ class Recipe:
         draft = cls(examples=many, **known, **others)
         if note := weak_delta(delta, many):
             warnings.warn(note, UserWarning, stacklevel=2)
+        longest = _MOST_STEPS if missing[0] == "steps" else draft.steps
+        left = as_written(delta, "delta") - draft.noise_delta(longest)
+        if left <= 0:
+            raise InputError("delta", delta, "more than what noise on the device adds to it", "Use noise='exact'.")
         match missing[0]:
             case "multiplier":
-                noise = noise_multiplier(epsilon, delta, draft.probability, draft.steps)
+                noise = noise_multiplier(epsilon, left, draft.probability, draft.steps)
                 return replace(draft, multiplier=noise)
             case "steps":
-                most = training_steps(epsilon, delta, draft.multiplier, draft.probability)
+                most = training_steps(epsilon, left, draft.multiplier, draft.probability)
                 return replace(draft, steps=most)
             case _:
-                share = sampling_probability(epsilon, delta, draft.multiplier, draft.steps)
+                share = sampling_probability(epsilon, left, draft.multiplier, draft.steps)
                 return replace(draft, lot=share * many)
 
     @property
@@ -185,7 +200,27 @@ class Recipe:
     def cost_of(self, steps: int) -> Loss:
         """What the first `steps` steps cost."""
         ideal = training_loss(self.multiplier, self.probability, steps)
-        return ideal if self.noise == "device" else Composed([ideal, _UNEVEN])
+        added = self.noise_delta(steps)
+        return Composed([ideal, Approx(0, added)]) if added else ideal
+
+    def noise_delta(self, steps: int | None = None) -> Fraction:
+        """The part of delta that covers how far the noise of the run, or of its first `steps`, is from its ideal."""
+        match self.noise:
+            case "exact":
+                return _UNEVEN
+            case "float":
+                return Fraction(0)  # 0.1 charged nothing for a tail that was cut off
+        return (self.steps if steps is None else steps) * DEVICE_DELTA
+
+    @property
+    def noise_words(self) -> str:
+        """What adds the noise, for the record."""
+        match self.noise:
+            case "exact":
+                return "exact discrete Gaussian"
+            case "float":
+                return "floating-point Gaussian"
+        return "discrete Gaussian (drawn on the device)"
 
     def epsilon(self, delta: Number, steps: int | None = None) -> Fraction:
         """The epsilon of the run, or of its first `steps`, at `delta`; rounded up."""
@@ -200,12 +235,16 @@ class Recipe:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, exact."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: str(value) if isinstance(value, Fraction) else value for name, value in found.items()}
+        plain = {name: str(value) if isinstance(value, Fraction) else value for name, value in found.items()}
+        return {**plain, "sampler": _SAMPLER}
 
     @classmethod
     def from_dict(cls, entry: dict[str, Any]) -> Recipe:
-        """What `to_dict` wrote."""
-        return cls(**entry)
+        """What `to_dict` wrote, of 0.1 too: there "device" was floating-point noise that ended at 5.42 deviations."""
+        known = {name: value for name, value in entry.items() if name != "sampler"}
+        if "sampler" not in entry and known.get("noise", "device") == "device":
+            known["noise"] = "float"
+        return cls(**known)
 
 
 def weak_delta(delta: Number, examples: int) -> str:

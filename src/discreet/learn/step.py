@@ -24,6 +24,7 @@ from discreet.learn.noise import device_key, exact_noise, lattice_shares, lattic
 from discreet.learn.optimizer import Optimizer
 from discreet.learn.per_example import Augment, Losses, augmented, each_alone
 from discreet.learn.recipe import LOSS_WEIGHT, Recipe
+from discreet.learn.sampler import lattice_length
 
 __all__ = ["Augment", "State", "Step"]
 
@@ -75,6 +76,7 @@ class Step:
         if self.recipe.noise == "exact":
             jax.eval_shape(self._rows, params, two, _KEY)
         else:
+            lattice_length(self.recipe.multiplier, 1 + sum(leaf.size for leaf in jax.tree.leaves(params)))
             total = jax.eval_shape(self._zeros, params)
             jax.eval_shape(self._added, total, params, two, _SHAPED((2,), np.float32), _KEY)
 
@@ -226,10 +228,10 @@ class Step:
         @jax.jit
         def noisy(total: Tree, key: Array) -> tuple[Tree, Array]:
             sums, loss = total
-            scale = float(recipe.multiplier) * recipe.bound * recipe.widened
             if loss is not None:
                 loss = loss * (float(LOSS_WEIGHT) * recipe.bound / (recipe.report_loss or 1.0))
-            drawn: tuple[Tree, Array] = with_noise((sums, loss), key, scale)
+            bound = recipe.bound * recipe.widened
+            drawn: tuple[Tree, Array] = with_noise((sums, loss), key, bound, recipe.multiplier)
             return drawn
 
         return noisy

@@ -25,6 +25,7 @@ except ImportError:
 
 import jax.numpy as jnp
 
+from discreet.learn.noise import settled
 from discreet.learn.objective import check_labels, cross_entropy
 from discreet.learn.optimizer import Optimizer, optimizer_of
 from discreet.learn.per_example import Losses
@@ -141,10 +142,11 @@ def train_losses(
     """
     many = _length(data)
     check_given(params, recipe, augment)
+    recipe = settled(recipe, params)
     shared = tuple(devices) if devices is not None else ()
     chosen: Any = optimizer
     step = _step(losses, recipe, chosen, augment, shared)
-    room = capacity(recipe, max(len(shared), 1))
+    room = capacity(recipe, max(len(shared), 1), sum(leaf.size for leaf in jax.tree.leaves(params)))
     if many:
         step.checked(params, data)
     secret = new_secret() if secret is None else secret

@@ -55,8 +55,8 @@ NoiseMode = Annotated[
     str | None,
     typer.Option(
         "--noise",
-        help="device (floating point) or exact (proven, slower).",
-        autocompletion=offered("device", "exact"),
+        help="exact, device (quicker for large models) or auto: exact for small models and on a CPU.",
+        autocompletion=offered("auto", "device", "exact"),
     ),
 ]
 ReportLoss = Annotated[

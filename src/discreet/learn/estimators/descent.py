@@ -28,6 +28,7 @@ from discreet.learn.estimators.box import Box, Floats, read_box
 from discreet.learn.estimators.rows import COUNT_SHARE, Rows, read_classes, read_examples
 from discreet.learn.keys import bits_of, new_secret
 from discreet.learn.model import packed_weights, unpacked_weights
+from discreet.learn.noise import settled
 from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import Recipe, weak_delta
 from discreet.learn.train import losses_of, train_losses
@@ -44,8 +45,8 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
     Guarantee
         Weights cost `loss_` for each row added or removed; `privacy_` states it at `delta`, by the privacy loss
         distribution of all steps (and of the count of rows, where `examples` is not declared). With noise="exact" this
-        holds as it stands; with "device" up to what floating point adds. `features` must make each row's features from
-        that row alone.
+        holds as it stands; with "device" under the premise that `Recipe` names. `features` must make each row's
+        features from that row alone.
         Proof: docs/proofs/training.md.
     """
 
@@ -97,7 +98,8 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         rate = 1.0 if self.rate is None else self.rate
         draft = Recipe(examples=many, lot=lot, steps=self.steps, rate=rate, multiplier=1, **given)
         budget = as_written(self.epsilon, "epsilon") - (self._counted() or 0)
-        return replace(draft, multiplier=_multiplier(budget, self.delta, draft.probability, draft.steps))
+        missed = as_written(self.delta, "delta") - draft.noise_delta()
+        return replace(draft, multiplier=_multiplier(budget, missed, draft.probability, draft.steps))
 
     def _counted(self) -> Fraction | None:
         """The epsilon that the number of rows is counted with; None where it is declared."""
@@ -142,7 +144,7 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         made = self._made(box.origin[None], box)  # only how many features there are
         apply, params, words = self._network(made.shape[1], len(labels))
         declared = read_examples(self.examples)
-        recipe = self._drafted(declared)
+        recipe = settled(self._drafted(declared), params)
         counted = self._counted()
         cost = recipe.cost if counted is None else Composed([recipe.cost, LaplaceNoise(1 / counted, 1)])
         losses = losses_of(apply, cross_entropy)
@@ -169,8 +171,7 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         settings |= {"features": seen, "width": int(made.shape[1])}
         settings["start"] = hashlib.sha256(b"".join(np.asarray(leaf).tobytes() for leaf in leaves)).hexdigest()
         claim = Approx(_epsilon(cost, self.delta), self.delta)
-        kind = "exact discrete Gaussian" if recipe.noise == "exact" else "floating-point Gaussian"
-        mechanism = f"{kind} noise on clipped gradients, multiplier {float(recipe.multiplier):.6g}"
+        mechanism = f"{recipe.noise_words} noise on clipped gradients, multiplier {float(recipe.multiplier):.6g}"
         if counted is not None:
             mechanism += "; discrete Laplace on the number of rows"
         found = self._paid(measured, settings, cost, mechanism, claim, rows)

@@ -26,7 +26,7 @@ class DPLinearClassifier(DescentClassifier):
       noise and `clip` allow, see `recipe(rows).rate`), `momentum`, `schedule`
       ("constant"; "linear" or "cosine": the rate falls to zero), `ema` (decay of an average of the weights, 0: none):
       fixed beforehand.
-    * `noise`: "device" (floating point) or "exact".
+    * `noise`: "exact", "device" (quicker for large models), or "auto": see `Recipe`.
 
     Fitted: `classes_`, `coef_`, `intercept_`, `recipe_`, `noise_` (on each entry of a mean gradient), `loss_`,
     `privacy_`.
@@ -53,7 +53,7 @@ class DPLinearClassifier(DescentClassifier):
         momentum: float = 0.9,
         schedule: str = "constant",
         ema: float = 0.9,
-        noise: str = "device",
+        noise: str = "auto",
         ledger: Any = None,
         dataset: str | None = None,
         allotment: str | None = None,

@@ -53,7 +53,7 @@ class DPSGDClassifier(DescentClassifier):
         momentum: float = 0.9,
         schedule: str = "constant",
         ema: float = 0.95,
-        noise: str = "device",
+        noise: str = "auto",
         ledger: Any = None,
         dataset: str | None = None,
         allotment: str | None = None,
