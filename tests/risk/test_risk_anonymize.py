@@ -1,11 +1,13 @@
 """Coarsening keeps its promise of k, loses the least there is, and linkage fails where it should."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from discreet.errors import InputError
+from discreet.risk import lattice
 from discreet.risk.anonymize import METHODS, anonymize
 from discreet.risk.classes import classes_of
 from discreet.risk.ladder import ANY, ladder_of
@@ -163,3 +165,27 @@ def test_dropped_columns_are_gone():
 def test_bad_input_is_refused(change, field):
     with pytest.raises(InputError, match=field):
         anonymize(people(100), **{"quasi": QUASI, "k": 2, **change})
+
+
+def test_eight_columns_of_three_thousand_rows_are_coarsened_within_a_stated_amount_of_work(monkeypatch):
+    draw, grouped = np.random.default_rng(0), []
+    widths = (90, 40, 30, 16, 12, 8, 60, 25)
+    table = {f"q{place}": draw.integers(0, width, 3000) for place, width in enumerate(widths)}
+    monkeypatch.setattr(lattice, "_WORK", 300_000)
+    monkeypatch.setattr(lattice, "classes_of", lambda columns: grouped.append(1) or classes_of(columns))
+    made = anonymize(table, quasi=list(table), k=5)
+    assert len(grouped) < 300_000 / 3000 + 500  # the limit, and what climbing takes
+    assert not made.least
+    assert "not known to be the least" in made.explain()
+    assert classes_of([made.records[name] for name in table]).smallest >= 5
+
+
+def test_what_is_known_to_be_the_least_says_so_and_more_columns_need_no_more_room():
+    assert anonymize(people(300), quasi=QUASI, k=4, redact=0.05).least
+    wide = [Coded.of(np.random.default_rng(place).integers(0, 64, 500), f"c{place}") for place in range(4)]
+    tracemalloc.start()
+    found = classes_of(wide)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1_000_000  # 64^4 cells would take 128 MB
+    assert len(found.sizes) == len(set(zip(*(one.codes.tolist() for one in wide), strict=True)))

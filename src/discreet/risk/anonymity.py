@@ -77,10 +77,7 @@ class Anonymity:
                 f"{one.told:,} rows ({one.told / self.rows:.1%}) are in classes that share one value: it is told."
             )
         if self.population is not None:
-            there = self.population
-            text = f"Of a population of {there.size:,}: a row alone here is alone there with chance {there.zayatz:.1%}"
-            fits = "" if there.pitman is None else f"; about {there.pitman:,.0f} people are alone there (Pitman)"
-            lines.append(f"{text} (Zayatz){fits}.")
+            lines.append(self.population.explain())
         return "\n".join([*lines, PROMISE])
 
     def __str__(self) -> str:

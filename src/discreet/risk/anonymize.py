@@ -38,6 +38,8 @@ class Anonymized:
     columns: tuple[Coded, ...]
     """The quasi columns as they were: what a value falls into can be asked of values of other tables."""
     cut: tuple[Ladder, ...] | Boxes
+    least: bool = False
+    """Whether no other steps lose less: known of the lattice, unless there were too many to look at."""
 
     @property
     def redacted(self) -> int:
@@ -82,6 +84,8 @@ class Anonymized:
     def explain(self) -> str:
         """What was done, and what it does not promise."""
         how = f"each column coarsened to one step: {self.steps}" if self.steps else "boxes of nearby rows"
+        if self.steps and not self.least:
+            how += "; not known to be the least loss: too many combinations of steps to try all"
         left = ", ".join(self.untouched)
         beware = "" if not left else f"\nShown as they were, with values that fewer than {self.k} rows share: {left}. "
         drop = "" if not left else "Drop what an outsider may know of these, or coarsen it too."
@@ -139,6 +143,7 @@ def anonymize(
         cut: tuple[Ladder, ...] | Boxes = found
         kept = np.ones(everything.rows, dtype=bool)
         steps: dict[str, int] = {}
+        least = False
     else:
         if diverse > 1:
             raise InputError("diverse", diverse, "1 for the lattice", "Use method='mondrian' for diverse classes.")
@@ -146,14 +151,15 @@ def anonymize(
         climbs = tuple(ladder_of(name, column, chosen.get(name)) for name, column in zip(names, columns, strict=True))
         cut = climbs
         node = least_coarse(columns, climbs, k, int(redact * everything.rows))
-        kept, loss, steps = ~node.redacted, node.loss, dict(zip(names, node.steps, strict=True))
+        kept, loss, least = ~node.redacted, node.loss, node.least
+        steps = dict(zip(names, node.steps, strict=True))
         made = {
             name: climb.climbed(column, step)
             for name, column, climb, step in zip(names, columns, climbs, node.steps, strict=True)
         }
     records = Records({**rest, **{name: made[name] for name in names if name not in dropped}}, everything.rows)
     taken = records.taken(np.flatnonzero(kept))
-    return Anonymized(taken, names, kept, k, loss, method, steps, tuple(columns), cut)
+    return Anonymized(taken, names, kept, k, loss, method, steps, tuple(columns), cut, least)
 
 
 def _boxed(names: Sequence[str], columns: Sequence[Coded], cut: Boxes) -> tuple[dict[str, Coded], float]:

@@ -14,7 +14,7 @@ __all__ = ["Classes", "classes_of"]
 
 Codes = NDArray[np.int64]
 
-_DIRECT = 1 << 24  # with up to this many possible keys, counting is quicker than sorting
+_DIRECT = 4  # with up to so many possible keys for each row, counting is quicker than sorting
 _ROOM = 1 << 62
 
 
@@ -55,7 +55,7 @@ def classes_of(columns: Sequence[Coded]) -> Classes:
 
 def _ranked(key: Codes, room: int) -> tuple[Codes, int]:
     """The same classes numbered 0, 1, ... without gaps, and how many there are."""
-    if room <= _DIRECT:
+    if room <= _DIRECT * len(key):
         there = np.zeros(room, dtype=np.int64)
         there[key] = 1
         rank = np.cumsum(there)
