@@ -95,15 +95,15 @@ def test_a_run_that_stopped_goes_on_as_if_it_had_not(noise, optimizer):
 
 
 def test_the_sum_is_divided_by_the_expected_lot():
-    one = recipe(rate=1.0, multiplier="1e-12", steps=1, bound=1e6)
+    one = recipe(rate=1.0, multiplier="1e-6", steps=1, bound=100)
     x, y = examples()
     params = start()
     places = sampled(SECRET, 0, len(x), one.probability)
     assert len(places) != 50
     result = train(linear, cross_entropy, params, (x, y), one, secret=SECRET)
-    total = one_by_one(params, x, y, places, 1e6)
+    total = one_by_one(params, x, y, places, 100)
     moved = flat(params) - flat(result.params)
-    assert np.allclose(moved, total / 50, atol=1e-4)
+    assert np.allclose(moved, total / 50, atol=1e-3)  # an example is right to a millionth of the bound
     assert not np.allclose(moved, total / len(places), atol=1e-3)
 
 

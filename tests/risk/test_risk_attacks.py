@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InputError
-from discreet.risk.census import AGES, Block, _equations, _moved, noisy_tables, published, rebuild
+from discreet.risk.blocks import RACES, SEXES, _made_up, blocks_attacked
+from discreet.risk.census import AGES, Block, _equations, _moved, coarse, noisy_tables, published, rebuild
 from discreet.risk.difference import differencing
 from discreet.risk.membership import membership
 from discreet.risk.reconstruct import curator_answers, random_questions, rebuilt, reconstruction, sloppy_answers
@@ -63,10 +64,24 @@ def test_what_is_rebuilt_satisfies_every_table():
 
 def test_under_noise_the_same_solver_finds_few_people():
     hits = [
-        rebuild(noisy_tables(BLOCK, 0.5, sexes=("F", "M"), races=("black", "white")), exact=False).right(BLOCK)
+        rebuild(noisy_tables(BLOCK, 0.5, sexes=("F", "M"), races=("black", "white")), others=False).right(BLOCK)
         for _ in range(4)
     ]
     assert sum(hits) <= 14  # of 28
+
+
+def test_under_a_huge_budget_the_tables_are_the_exact_ones_and_less_of_it_finds_fewer():
+    people = _made_up(7)
+    assert noisy_tables(people, 1e6, sexes=SEXES, races=RACES) == published(people)
+    assert coarse(people) != published(people)
+    found = blocks_attacked(6, 7, 0.5, curve=(1e6,))
+    (low, few), (high, many) = found.curve
+    assert (low, high) == (0.5, 1e6)
+    assert many == found.right  # same statistics, same detail: what is left is the noise
+    assert few == found.right_noisy <= 10  # of 42; by chance one or none
+    assert found.right > 15
+    assert found.right_coarse < found.right
+    assert f"{found.right_coarse:,}" in found.explain()
 
 
 def test_others_of_the_same_kinds_are_others_too():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.noise.bits import SystemBits, words
-from discreet.risk.census import Person, noisy_tables, published, rebuild
+from discreet.risk.census import Block, Person, coarse, noisy_tables, published, rebuild
 
 __all__ = ["Attacked", "blocks_attacked"]
 
@@ -19,17 +20,25 @@ _SHARES = (0.06, 0.19, 0.35, 1.0)  # cumulative
 _MOST = 40
 
 
+CURVE = (1.0, 4.0, 10.0, 20.0, 40.0, 1000.0)
+"""Budgets of the curve, beside the one that is asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attacked:
-    """How many people of how many came back, from exact tables and from noisy ones."""
+    """How many people of how many came back, from exact tables, from coarser ones, and from the same under a budget."""
 
     blocks: int
     people: int
     right: int
     unique: int
     """Blocks of which every solution has the same kinds of people: the attacker knows who is there."""
+    right_coarse: int
+    """From counts by sex, race and ten years of age, exact: what coarsening does without any noise."""
     right_noisy: int
     epsilon: float
+    curve: tuple[tuple[float, int], ...] = ()
+    """For each epsilon, from the same statistics in the same detail as the exact tables have."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -37,49 +46,65 @@ class Attacked:
 
     def explain(self) -> str:
         """In words."""
+        along = ", ".join(f"{self._share(right)} at {epsilon:g}" for epsilon, right in self.curve)
         return (
             f"{self.blocks:,} blocks, {self.people:,} people in all. From printed tables (counts by sex, race and five "
-            f"years of age, mean and median ages) {self.right:,} people ({self.right / self.people:.0%}) come back "
-            f"with exact age, sex and race; of {self.unique:,} blocks no other people fit. From the same blocks under "
-            f"epsilon = {self.epsilon:g} a block: {self.right_noisy:,} "
-            f"({self.right_noisy / self.people:.0%}), some of them by chance."
+            f"years of age, mean and median ages) {self.right:,} people ({self._share(self.right)}) come back "
+            f"with exact age, sex and race; of {self.unique:,} blocks no other people fit. From coarser tables without "
+            f"noise (counts by sex, race and ten years of age): {self.right_coarse:,} "
+            f"({self._share(self.right_coarse)}). From the printed tables, in the same detail, under "
+            f"epsilon = {self.epsilon:g} a block: {self.right_noisy:,} ({self._share(self.right_noisy)}), some of them "
+            f"by chance. By epsilon: {along}."
         )
 
+    def _share(self, right: int) -> str:
+        return f"{right / self.people:.0%}"
+
     def picture(self) -> Any:
-        """Two bars."""
+        """The curve over epsilon, and lines for exact and for coarse tables."""
         import altair
 
-        rows = [
-            {"tables": "exact", "people": self.right / self.people},
-            {"tables": f"epsilon = {self.epsilon:g}", "people": self.right_noisy / self.people},
+        dots = [{"epsilon": epsilon, "people": right / self.people} for epsilon, right in self.curve]
+        lines = [
+            {"tables": "exact tables", "people": self.right / self.people},
+            {"tables": "coarse tables, no noise", "people": self.right_coarse / self.people},
         ]
-        chart = altair.Chart(altair.InlineData(values=rows)).mark_bar()
         y = altair.Y(
             "people:Q", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]), title="people rebuilt"
         )
-        x = altair.X("tables:N", title=None, sort=None)
-        return chart.encode(x=x, y=y).properties(
-            width=220, height=240, title="People rebuilt from tables of their block"
-        )
+        x = altair.X("epsilon:Q", scale=altair.Scale(type="log"), title="epsilon a block, same tables")
+        curve = altair.Chart(altair.InlineData(values=dots)).mark_line(point=True).encode(x=x, y=y)
+        level = altair.Chart(altair.InlineData(values=lines)).mark_rule(strokeDash=[4, 4])
+        rules = level.encode(y=y, color=altair.Color("tables:N", title=None))
+        return (rules + curve).properties(width=360, height=240, title="People rebuilt from tables of their block")
 
 
-def blocks_attacked(blocks: int, people: int, epsilon: float) -> Attacked:
+def blocks_attacked(blocks: int, people: int, epsilon: float, curve: Sequence[float] = CURVE) -> Attacked:
     """Make up blocks, print their tables, solve for the people, and see who is right."""
     for field, value, most in (("blocks", blocks, 1000), ("people", people, _MOST)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
             raise InputError(field, value, f"a whole number from 1 to {most:,}")
-    if not 0 < epsilon < float("inf"):
-        raise InputError("epsilon", epsilon, "more than zero")
-    right = unique = noisy = 0
+    for budget in (epsilon, *curve):
+        if not 0 < budget < float("inf"):
+            raise InputError("epsilon", budget, "more than zero")
+    right = unique = coarser = 0
+    along = dict.fromkeys(sorted({float(epsilon), *map(float, curve)}), 0)
     for _ in range(blocks):
         truth = _made_up(people)
         found = rebuild(published(truth))
         if found is not None:
             right += found.right(truth)
             unique += found.uncertain == 0
-        blurred = rebuild(noisy_tables(truth, epsilon, sexes=SEXES, races=RACES), exact=False)
-        noisy += 0 if blurred is None else blurred.right(truth)
-    return Attacked(blocks, blocks * people, right, unique, noisy, float(epsilon))
+        coarser += _right(coarse(truth), truth)
+        for budget in along:
+            along[budget] += _right(noisy_tables(truth, budget, sexes=SEXES, races=RACES), truth)
+    noisy = along[float(epsilon)]
+    return Attacked(blocks, blocks * people, right, unique, coarser, noisy, float(epsilon), tuple(along.items()))
+
+
+def _right(block: Block, truth: list[Person]) -> int:
+    found = rebuild(block, others=False)
+    return 0 if found is None else found.right(truth)
 
 
 def _made_up(people: int) -> list[Person]:

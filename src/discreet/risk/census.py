@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.mechanisms import Laplace
+from discreet.noise.parameters import SMALLEST
 
-__all__ = ["Block", "Person", "Rebuilt", "Statistic", "noisy_tables", "published", "rebuild"]
+__all__ = ["Block", "Person", "Rebuilt", "Statistic", "coarse", "noisy_tables", "published", "rebuild"]
 
 AGES = 100
 _SECONDS = 20.0
+_MOST = 1000
 
 Floats = NDArray[np.float64]
 Person = tuple[int, str, str]
@@ -93,38 +95,54 @@ def published(people: Sequence[Person], *, least: int = 3) -> Block:
     return Block(sexes, races, tuple(rows))
 
 
+def coarse(people: Sequence[Person], *, width: int = 10) -> Block:
+    """What an office that only coarsens would print: counts by sex, race and ten years of age, exact, nothing else."""
+    sexes = tuple(sorted({sex for _, sex, _ in people}))
+    races = tuple(sorted({race for _, _, race in people}))
+    rows = []
+    for sex, race, start in itertools.product(sexes, races, range(0, AGES, width)):
+        many = sum((s, r) == (sex, race) and start <= a < start + width for a, s, r in people)
+        rows.append(Statistic(sex, race, many, ages=(start, start + width - 1)))
+    return Block(sexes, races, tuple(rows))
+
+
 def noisy_tables(
     people: Sequence[Person],
     epsilon: float,
     *,
     sexes: tuple[str, ...],
     races: tuple[str, ...],
-    width: int = 10,
     bits: Bits | None = None,
 ) -> Block:
-    """The same block under a budget: counts by sex, race and ten years of age with exact noise, nothing else.
+    """The same tables as `published`, in the same detail, under a budget.
 
-    Guarantee: epsilon-private for one person added or removed: a person is in one cell at most, and every statistic
-    here is made of the noisy cells. Sexes and races are public, listed by the caller.
+    Half of epsilon buys the number of people, half a count of every age, sex and race. The cells that stand out most
+    are filled up to that number, and what comes of it is printed as `published` prints it. Without noise to speak of
+    these are the exact tables.
+
+    Guarantee: epsilon-private for one person added or removed: a person is in one cell, and every statistic is made of
+    the noisy counts. Sexes and races are public, listed by the caller. At most 1,000 people are printed.
     """
-    cells = list(itertools.product(sexes, races, range(AGES // width)))
-    exact = np.array([sum((s, r, a // width) == cell for a, s, r in people) for cell in cells], dtype=np.int64)
-    noisy = np.maximum(Laplace(1 / Fraction(epsilon)).release(exact, bits=bits), 0)
-    rows = []
-    for sex, race in itertools.product((None, *sexes), (None, *races)):
-        taken = [place for place, (s, r, _) in enumerate(cells) if sex in (None, s) and race in (None, r)]
-        total = int(noisy[taken].sum())
-        middle = np.array([cells[place][2] * width + width / 2 for place in taken])
-        mean = float(noisy[taken] @ middle / total) if total else None
-        rows.append(Statistic(sex, race, total, None if mean is None else round(mean, 1)))
-    return Block(sexes, races, tuple(rows))
+    noise = Laplace(max(2 / Fraction(epsilon), SMALLEST))
+    cells = list(itertools.product(range(AGES), sexes, races))
+    index = {cell: place for place, cell in enumerate(cells)}
+    exact = np.bincount([index[person] for person in people], minlength=len(cells)).astype(np.int64)
+    left = min(int(noise.release(np.array([len(people)]), bits=bits)[0]), _MOST)
+    counts = noise.release(exact, bits=bits)
+    kept: list[Person] = []
+    for place in np.argsort(-counts, kind="stable"):
+        many = min(max(int(counts[place]), 0), left - len(kept))
+        if many <= 0:
+            break
+        kept += [cells[place]] * many
+    return published(kept)
 
 
-def rebuild(block: Block, *, exact: bool = True) -> Rebuilt | None:
+def rebuild(block: Block, *, exact: bool = True, others: bool = True) -> Rebuilt | None:
     """People that satisfy the tables, found by integer programming; None if nobody can or time is up.
 
     With `exact` every statistic must hold as printed; without, the sum of misses is made least, which is how an
-    attacker treats tables with noise in them.
+    attacker treats tables that contradict each other. Without `others` it is not asked who else would fit.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -134,7 +152,9 @@ def rebuild(block: Block, *, exact: bool = True) -> Rebuilt | None:
     matrix = np.hstack([rows, slack])
     cost = np.concatenate([np.zeros(len(cells)), np.ones(slack.shape[1])])
     whole = np.concatenate([np.ones(len(cells)), np.zeros(slack.shape[1])])
-    most = max(round(one.count) for one in block.statistics)
+    most = max((round(one.count) for one in block.statistics), default=0)
+    if most == 0:
+        return Rebuilt((), 0)
     upper = np.concatenate([np.full(len(cells), float(most)), np.full(slack.shape[1], np.inf)])
     limits = Bounds(np.zeros(len(upper)), upper)
     rule = LinearConstraint(matrix, low, high)
@@ -144,7 +164,7 @@ def rebuild(block: Block, *, exact: bool = True) -> Rebuilt | None:
         return None
     found = np.rint(first.x[: len(cells)]).astype(np.int64)
     people = tuple(cell for cell, many in zip(cells, found, strict=True) for _ in range(many))
-    if not exact:
+    if not exact or not others:
         return Rebuilt(people, len(people))
     return Rebuilt(people, min(_moved(rows, low, high, found), len(people)))
 
