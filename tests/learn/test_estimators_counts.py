@@ -135,7 +135,7 @@ def test_a_declared_number_of_rows_is_taken_as_it_is_and_costs_nothing():
     features, targets = rows(300)
     model = clone(MODELS["net"]).set_params(examples=1000, lot=50, delta="1e-6").fit(features, targets)
     assert (model.recipe_.examples, model.recipe_.lot) == (1000, 50)
-    assert model.loss_ == model.recipe_.cost == model.recipe(1000).cost
+    assert model.loss_ == model.recipe_.cost
     with pytest.raises(InputError, match="declare about how many"):
         clone(model).set_params(examples=None).fit(features, targets)
     with pytest.raises(InputError, match="noisy count"):

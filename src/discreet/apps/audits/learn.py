@@ -30,7 +30,7 @@ _SAMPLED = replace(_RECIPE, lot=Fraction(_COPIES + 1, 2), multiplier=Fraction(1)
 def subjects() -> Iterator[Subject]:
     """Exact noise and noise in floats, whole lots and sampled ones."""
     yield _subject("DP-SGD", _RECIPE)
-    yield _subject("DP-SGD, float noise", replace(_RECIPE, noise="device"))
+    yield _subject("DP-SGD, noise on the device", replace(_RECIPE, noise="device"))
     yield _subject("DP-SGD, sampled", _SAMPLED)
 
 
