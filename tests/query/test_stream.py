@@ -1,7 +1,6 @@
 """Streams: T periods under one price, each published once, totals that add up."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,13 +10,14 @@ import pytest
 import discreet
 from discreet import Budget, Category, Date, Real, Schema, Unit, bins, count, mean, people, total
 from discreet.accounting import pure, zcdp
-from discreet.errors import BudgetError, InputError
+from discreet.errors import BudgetError, InputError, LedgerError
+from discreet.ledger.ledger import Ledger
 from discreet.noise.bits import SystemBits
-from discreet.query import stream as stream_module
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.source import source_of
 from discreet.query.stream import StreamStep, plan_stream
+from discreet.query.stream_state import StreamState
 
 MONTHS = bins("day", every="month")
 COLUMNS = {"day": Date("2024-01-01", "2024-12-31"), "sex": Category(["f", "m"]), "pay": Real(0, 10)}
@@ -54,84 +54,200 @@ class FixedBits:
         return np.full(count_, 0b10110010, dtype=np.uint8)
 
 
-def counted(plan, rows, period, first, bits=None):
-    with source_of(table(rows)).open() as connection:
-        return StreamStep(plan, period, "s")._counted(connection, bits or SystemBits(), first)
+def steps(plan, tables, folder, bits=None):
+    """The exact sums of every period, where `tables[t - 1]` is the table when period t is released."""
+    exact = []
+    for period, rows in enumerate(tables, 1):
+        step = StreamStep(plan, period, "s", folder)
+        with source_of(table(rows)).open() as connection:
+            step.run(connection, bits or SystemBits())
+        (sums,) = step.state.sums(period - 1, period)
+        exact.append(sums)
+    return np.array(exact)  # period, measure, group
 
 
-def reference(rows, plan, first, last):
-    """Month by group, by hand: a person counts in their first `limit` months, as at most `rows` rows each."""
-    unit = plan.schema.unit
-    months = {}
-    for row in rows:
-        months.setdefault(row["p"], set()).add(int(row["day"][5:7]))
-    out = np.zeros((last - first, 2), dtype=int)
-    seen = {}
-    for row in rows:
-        month = int(row["day"][5:7])
-        early = sorted(m for m in months[row["p"]] if m <= last)
-        if row["sex"] not in ("f", "m") or not first < month <= last:
-            continue
+def reference(tables, plan):
+    """By hand: a person counts in the first `limit` months in which they have a row that counts at its release."""
+    unit, counted = plan.schema.unit, {}
+    out = np.zeros((len(tables), 2), dtype=int)
+    for month, rows in enumerate(tables, 1):
+        here = [row for row in rows if int(row["day"][5:7]) == month and row["sex"] in ("f", "m")]
         if unit.column is not None:
-            if month not in early[: plan.limit]:
-                continue
-            key = (row["p"], month, row["sex"])
+            here = [row for row in here if counted.get(row["p"], 0) < plan.limit]
+            for person in {row["p"] for row in here}:
+                counted[person] = counted.get(person, 0) + 1
+        seen = {}
+        for row in here:
+            key = (row["p"], row["sex"])
             seen[key] = seen.get(key, 0) + 1
-            if seen[key] > unit.rows:
-                continue
-        out[month - 1 - first, ["f", "m"].index(row["sex"])] += 1
+            if unit.column is None or seen[key] <= unit.rows:
+                out[month - 1, ["f", "m"].index(row["sex"])] += 1
     return out
 
 
 @pytest.mark.parametrize("unit", [Unit(), Unit("p", groups=2, rows=2), Unit("p", groups=2, rows=1)], ids=str)
 @pytest.mark.parametrize("limit", [1, 3])
-def test_the_engine_counts_first_periods_only(unit, limit):
+def test_the_engine_counts_first_periods_only(unit, limit, tmp_path):
     rows = rows_of(200)
     plan = planned(unit, {"n": count()}, limit)
-    for period, first in ((1, 0), (4, 0), (8, 0), (12, 8)):
-        assert (counted(plan, rows, period, first)[0] == reference(rows, plan, first, period)).all()
+    assert (steps(plan, [rows] * 12, tmp_path)[:, 0] == reference([rows] * 12, plan)).all()
 
 
-@pytest.mark.parametrize(("limit", "groups", "careless"), [(1, 1, False), (2, 2, False), (1, 2, True)])
-def test_one_person_moves_all_nodes_within_the_bound(limit, groups, careless):
+def amended(seed, person):
+    """Twelve tables, one when each month is released. One person's rows are amended, moved, doubled, taken away."""
+    rng = np.random.default_rng(seed)
+    others = rows_of(60, seed)
+    tables = []
+    for month in range(1, 13):
+        moods = [
+            [],
+            [month],  # only their last visit is in the table
+            list(range(1, month + 1)),
+            [int(rng.integers(1, 13)) for _ in range(4)],
+        ]
+        days = moods[int(rng.integers(0, 4))]
+        mine = [
+            {"p": person, "day": f"2024-{day:02d}-09", "sex": sex, "pay": 10.0}
+            for day in days
+            for sex in rng.permutation(list("ffmm")).tolist()
+        ]
+        tables.append((others + mine, others))
+    return tables
+
+
+def moved_by(plan, tables, folder):
+    """L1 and squared L2 change of all nodes of all levels, for each measure, with and without the person."""
+    # The same bits for both: which groups of the others count must not differ.
+    pair = [steps(plan, [both[i] for both in tables], folder / str(i), FixedBits()) for i in (0, 1)]
+    change = (pair[0] - pair[1]).astype(float)
+    levels = plan.trees[0].levels
+    l1, l2 = np.zeros(len(plan.measures)), np.zeros(len(plan.measures))
+    for level in range(levels):
+        width = 1 << level
+        for last in range(width, len(change) + 1, width):
+            node = change[last - width : last].sum(axis=0)
+            l1 += np.abs(node).sum(axis=1)
+            l2 += (node**2).sum(axis=1)
+    return l1, l2
+
+
+@pytest.mark.parametrize(("limit", "groups"), [(1, 1), (2, 2)])
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_one_person_moves_all_nodes_within_the_bound_though_the_table_changes(
+    limit, groups, forgetful, tmp_path, monkeypatch
+):
     """Every node of every level, with and without one person: L1 and squared L2 stay within what is charged.
 
-    A careless engine that counts all periods of a person must be seen to break it.
+    A stream that forgets who was counted, as 0.1 did, must be seen to break it.
     """
-    unit = Unit("p", groups=groups, rows=2)
-    month_by_month = [f"2024-{month:02d}-15" for month in range(1, 13)]
-    busy = [{"p": 999, "day": day, "sex": sex, "pay": 10.0} for day in month_by_month for sex in "ffmm"]
-    without = rows_of(30)
-    rows = without + busy
-    charged = planned(unit, {"n": count(), "s": total("pay")}, limit)
-    plan = replace(charged, limit=99) if careless else charged
+    if forgetful:
+        monkeypatch.setattr(StreamState, "spent", lambda *_: set())
+    plan = planned(Unit("p", groups=groups, rows=2), {"n": count(), "s": total("pay")}, limit)
     tree = plan.trees[0]
-    moved, squared = np.zeros(2), np.zeros(2)
-    for period in range(1, plan.periods + 1):
-        levels = stream_module.closing(period, tree.levels)
-        first = period - (1 << (levels - 1))
-        # The same bits for both: which groups of the others count must not differ.
-        pair = [counted(plan, some, period, first, FixedBits()) for some in (rows, without)]
-        for index in (0, 1):
-            difference = np.abs(pair[0][index] - pair[1][index]).astype(float)
-            for level in range(levels):
-                node = difference[len(difference) - (1 << level) :].sum(axis=0)
-                moved[index] += node.sum()
-                squared[index] += (node**2).sum()
     each = np.array([2, 2 * plan.measures[1].highest])
-    assert (moved > 0).all()
-    assert (moved <= tree.levels * limit * groups * each).all() != careless
-    assert (squared <= groups * each**2 * tree.l2_squared).all() or careless
+    within = []
+    for seed in range(1 if forgetful else 2):
+        (folder := tmp_path / str(seed)).mkdir()
+        for i in (0, 1):
+            (folder / str(i)).mkdir()
+        l1, l2 = moved_by(plan, amended(seed, 999), folder)
+        assert (l1 > 0).all()
+        within.append((l1 <= tree.levels * limit * groups * each).all())
+        within.append((l2 <= groups * each**2 * tree.l2_squared).all())
+    assert all(within) != forgetful
 
 
-def test_the_price_of_a_stream_is_known_and_exact():
+def test_a_person_whose_row_is_moved_counts_once(tmp_path):
+    """The attack on 0.1: a table of last visits, where every period saw the same person again."""
+    books = Ledger.open(tmp_path / "l.db")
+    schema = Schema("t", COLUMNS, Unit("p"))
+    found = []
+    for month in range(1, 5):
+        day = f"2024-{month:02d}-05"
+        last_visits = table([{"p": p, "day": day, "sex": "f", "pay": 1.0} for p in range(50)])
+        desk = discreet.open(last_visits, schema, ledger=books, budget=Budget(epsilon=10**5), who="t")
+        answer = desk.table().agg(n=people()).stream(MONTHS).plan(epsilon=10**5).start("year").release()
+        found.append((answer["n"][0], round(answer["n_total"][0])))
+    assert found == [(50, 50), (0, 50), (0, 50), (0, 50)]
+
+
+def test_a_lost_or_old_state_is_refused_and_never_begun_again(curator, tmp_path):
+    stream = curator.table().agg(n=count()).stream(MONTHS).plan(epsilon=1).start("year")
+    stream.release()
+    (file,) = (tmp_path / "l.db.private").iterdir()
+    old = file.read_bytes()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+    stream.release()
+    before = curator.ledger.head()
+    file.write_bytes(old)
+    with pytest.raises(LedgerError, match="holds 1 periods"):
+        stream.release()
+    file.unlink()
+    with pytest.raises(LedgerError, match="holds 0 periods"):
+        stream.release()
+    assert curator.ledger.head() == before
+    assert not file.exists()
+    assert stream.release(2)["n"]  # what is published is read again
+
+
+def test_a_crash_after_the_draw_publishes_what_was_drawn(curator, monkeypatch):
+    """The state is on disk and the answer is not: the same noise comes out, and nobody counts twice."""
+    stream = curator.table().agg(n=people()).stream(MONTHS).plan(epsilon=10).start("year")
+    with monkeypatch.context() as crash:
+
+        def die(*_, **__):
+            raise KeyboardInterrupt
+
+        crash.setattr(Ledger, "answer", die)
+        with pytest.raises(KeyboardInterrupt):
+            stream.release()
+    drawn = stream._step(1).state.result(1)
+    assert stream.release()["n"] == drawn["columns"]["n"]
+    assert curator.ledger.find("year/1").notes == 0
+
+
+def test_ids_stored_as_another_type_are_refused(tmp_path):
+    """As floats, 5 would be "5.0": another hash, hence another person."""
+    plan = planned(Unit("p"), {"n": people()})
+    rows = rows_of(30)
+    steps(plan, [rows], tmp_path)
+    floats = [row | {"p": float(row["p"])} for row in rows]
+    with source_of(table(floats)).open() as connection, pytest.raises(LedgerError, match="stored as"):
+        StreamStep(plan, 2, "s", tmp_path).run(connection, SystemBits())
+
+
+def test_the_state_holds_no_id(tmp_path):
+    plan = planned(Unit("p"), {"n": people()})
+    rows = [{"p": f"canary-{i}", "day": "2024-01-03", "sex": "f", "pay": 1.0} for i in range(9)]
+    steps(plan, [rows], tmp_path)
+    (file,) = tmp_path.iterdir()
+    assert b"canary" not in file.read_bytes()
+
+
+def test_a_later_period_is_not_released_before_the_first_is_paid(curator):
+    """In 0.1 the door took a step of cost zero from anyone."""
+    plan = curator.table().agg(n=count()).stream(MONTHS).plan(epsilon=1).plan
+    step = StreamStep(plan, 2, "year", curator.ledger.private())
+    with pytest.raises(InputError, match="never charged"):
+        curator.through_the_door(step, plan.columns, release="year/2", why="")
+    offer = curator.table().agg(n=count()).stream(MONTHS).plan(epsilon=1)
+    offer.start("year").release()
+    for name in ("other/2", "year/3"):
+        with pytest.raises(InputError, match="cover"):
+            curator.through_the_door(step, plan.columns, release=name, why="")
+    assert offer.start("year").release().id == "year/2"
+    assert curator.ledger.verify().ok
+
+
+def test_the_price_of_a_stream_is_known_and_exact(tmp_path):
     pure_plan = planned(Unit("p", groups=2, rows=3), {"n": count(), "who": people()}, 2)
     assert pure(pure_plan.cost).epsilon == 1
     budget = Budget(rho=1)
     plan = planned(Unit("p", groups=2, rows=3), {"n": count()}, 2, Price.read(rho=Fraction(1, 2)), budget=budget)
     assert Fraction(4999, 10_000) < zcdp(plan.cost).rho <= Fraction(1, 2)
-    assert StreamStep(plan, 1, "s").cost == plan.cost
-    assert pure(StreamStep(plan, 2, "s").cost).epsilon == 0
+    assert StreamStep(plan, 1, "s", tmp_path).cost == plan.cost
+    assert pure(StreamStep(plan, 2, "s", tmp_path).cost).epsilon == 0
 
 
 @pytest.fixture
@@ -205,8 +321,8 @@ def test_streams_need_add_remove_neighbours():
         planned(Unit("p", neighbours="replace"), {"n": count()})
 
 
-def test_two_spellings_of_one_person_are_one_person():
+def test_two_spellings_of_one_person_are_one_person(tmp_path):
     """The engine takes 0.0 and -0.0 for one person: a stream must not count them as two."""
     rows = [{"p": p, "day": day, "sex": "f", "pay": 1.0} for p in (0.0, -0.0) for day in ("2024-01-03", "2024-02-03")]
     plan = planned(Unit("p"), {"n": people()}, keys=())
-    assert [int(counted(plan, rows, month, month - 1)[0].sum()) for month in (1, 2)] == [1, 0]
+    assert steps(plan, [rows, rows], tmp_path).ravel().tolist() == [1, 0]

@@ -85,6 +85,14 @@ class Ledger:
             return DataVersion()
         return data.version(fresh_secret() if self._secret is None else secret_at(self._secret))
 
+    def private(self) -> Path:
+        """The folder for what a job must remember of people between its steps, which only its owner may read."""
+        beside = self._store.path or (None if self._anchor is None else self._anchor.path)
+        if beside is None:
+            hint = "Open it with anchor=..., or set DISCREET_ANCHOR: a file on this machine. Nothing was spent."
+            raise InputError("ledger", "no anchor", "a ledger with a folder on this machine for private state", hint)
+        return beside.with_name(beside.name + ".private")
+
     # Budgets
 
     def create(self, dataset: str, budget: Budget, *, unit: Protected = _ROW, who: str) -> Account:

@@ -51,6 +51,11 @@ class PostgresStore:
     def __repr__(self) -> str:
         return "PostgresStore()"
 
+    @property
+    def path(self) -> None:
+        """None: it is no file."""
+        return
+
     def _prepare(self) -> None:
         connection = self._connect()
         try:

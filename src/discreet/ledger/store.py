@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from discreet.errors import LedgerError
@@ -94,6 +95,11 @@ class Writer(Reader, Protocol):
 
 class Store(Protocol):
     """Where a ledger is kept. Safe to use from many threads, processes and forks."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file, where the ledger is one."""
+        ...
 
     def read(self) -> AbstractContextManager[Reader]:
         """A snapshot."""

@@ -22,7 +22,7 @@ from discreet.query.question import Query
 from discreet.query.read import as_declared, bounded, identity, whole
 from discreet.query.schema import Schema
 
-__all__ = ["GROUP", "chosen", "compile_query", "measure_name", "measured", "summed"]
+__all__ = ["GROUP", "PERSON", "chosen", "compile_parts", "compile_query", "measure_name", "measured", "summed"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -36,16 +36,31 @@ def compile_query(
     query: Query, schema: Schema, measures: Sequence[Measure], table: Expression, salt: Sequence[int]
 ) -> Expression:
     """The expression whose rows are (group, m0, m1, ...). `salt` is fresh random integers below 2**31."""
-    unit = schema.unit
+    if schema.unit.column is None:
+        return summed(_grouped(query, schema, measures, table), len(measures))
+    return summed(compile_parts(query, schema, measures, table, salt), len(measures))
+
+
+def compile_parts(
+    query: Query,
+    schema: Schema,
+    measures: Sequence[Measure],
+    table: Expression,
+    salt: Sequence[int],
+    *,
+    named: bool = False,
+) -> Expression:
+    """What persons add to groups, before it is summed; `named`, with the person, who must then be text."""
+    rows = _grouped(query, schema, measures, table)
+    rows = rows.filter(rows[PERSON].notnull())
+    by_name = {measure_name(index): measure for index, measure in enumerate(measures)}
+    return contributions(rows, by_name, schema.unit, query.groups(schema), salt, named=named)
+
+
+def _grouped(query: Query, schema: Schema, measures: Sequence[Measure], table: Expression) -> Expression:
     table, number = group_number(query.keys, schema, chosen(query, schema, table))
     rows = measured({GROUP: number}, schema, measures, table)
-    rows = rows.filter(rows[GROUP].notnull())
-    if unit.column is None:
-        return summed(rows, len(measures))
-
-    rows = rows.filter(rows[PERSON].notnull())
-    named = {measure_name(index): measure for index, measure in enumerate(measures)}
-    return summed(contributions(rows, named, unit, query.groups(schema), salt), len(measures))
+    return rows.filter(rows[GROUP].notnull())
 
 
 def chosen(query: Query, schema: Schema, table: Expression) -> Expression:

@@ -278,7 +278,7 @@ class Question:
     def stream(self, period: Key, *, limit: int = 1) -> StreamQuestion:
         """The same question for every period, such as `stream(bins("day", every="month"))`, under one price.
 
-        A person counts in the first `limit` periods they appear in.
+        A person counts in at most `limit` periods: the first in which a row of theirs counts when it is released.
         """
         return StreamQuestion(self, period, limit)
 

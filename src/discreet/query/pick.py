@@ -29,9 +29,17 @@ _SHORT = 10  # group numbers of so many bits leave the hash 21 bits of a 32-bit 
 
 
 def contributions(
-    rows: Expression, measures: Mapping[str, Measure], unit: Unit, groups: int, salt: Sequence[int]
+    rows: Expression,
+    measures: Mapping[str, Measure],
+    unit: Unit,
+    groups: int,
+    salt: Sequence[int],
+    *,
+    named: bool = False,
 ) -> Expression:
     """Parts (group and measures) whose sums per group are what persons add to it, each within the unit's limits.
+
+    `named` parts keep the person, who must then be text: of whole numbers some parts are shared.
 
     Guarantee: the parts of one person, those shared with others included, are in at most `unit.groups` groups and
     within `contribution` in each, whatever the hash does. Proof: docs/proofs/query.md.
@@ -46,7 +54,7 @@ def contributions(
         **{_ROWS: rows.count()}, **{name: gathered(rows[name], engine) for name in sums}
     )
     several_persons = parts[PERSON].isnull()
-    bounded = {GROUP: parts[GROUP]}
+    bounded = {GROUP: parts[GROUP]} | ({PERSON: parts[PERSON]} if named else {})
     for name, measure in measures.items():
         low, high = contribution(measure, unit)
         found = parts[name] if name in sums else parts[_ROWS]  # a person's rows, or persons with a row each

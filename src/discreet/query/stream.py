@@ -1,8 +1,9 @@
 """The same question every day, month or year under one price: T periods cost as much as about log2 T.
 
-Periods are the leaves of binary trees. With every period, the nodes it completes are counted anew from the data and
-published with noise of their own, once; running totals are put together from what was published. Nothing has to be
-remembered but the releases themselves. The first period pays for all. Proof: docs/proofs/stream.md.
+Periods are the leaves of binary trees. Every period is counted once, from the table as it is then, and the nodes it
+completes are published with noise of their own; running totals are put together from what was published. Who has
+counted in how many periods, and the exact sums, are remembered privately (`stream_state`), so that rows which are
+amended or moved later count no second time. The first period pays for all. Proof: docs/proofs/stream.md.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,14 +23,15 @@ from discreet.core.loss import ZCDP, Composed, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.plan import Cover
 from discreet.core.unit import Neighbours, Unit
+from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import ContinualCount, Gaussian, Laplace
 from discreet.mechanisms.continual_count import closing
 from discreet.noise.bits import words
 from discreet.query.aggregate import Count, Persons, Sum
-from discreet.query.code import group_number
-from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.compile import GROUP, PERSON, compile_parts, compile_query, measure_name
+from discreet.query.dialect import as_bytes, engine_of
 from discreet.query.estimate import linear_step
 from discreet.query.key import Key
 from discreet.query.measure import Measure, contribution
@@ -39,12 +42,12 @@ from discreet.query.question import Query
 from discreet.query.read import identity
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.stream_state import StreamState
 
 __all__ = ["StreamPlan", "StreamStep", "plan_stream", "scaled"]
 
 Noise = Laplace | Gaussian
-_PERIOD = "discreet period"
-_PERSON = "discreet person in period"
+_PERSON = "discreet person"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +166,7 @@ class StreamStep:
     stream: StreamPlan
     period: int
     name: str
+    folder: Path
 
     def __post_init__(self) -> None:
         at, last = self.period, self.stream.periods
@@ -214,68 +218,99 @@ class StreamStep:
         """A hash of the stream and the period."""
         return Cover.digest(self.stream.digest, self.period)
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """The noisy sums of the nodes this period completes. Called by the one door only."""
-        stream = self.stream
+    @property
+    def state(self) -> StreamState:
+        """What the stream remembers of people: private, beside the ledger."""
+        return StreamState(self.folder, self.name, self.stream.digest)
+
+    @property
+    def watched(self) -> bool:
+        """Nothing of a period is shown before its answer is on the ledger."""
+        return False
+
+    def begun(self) -> bool:
+        """Whether the period was drawn before a crash: then the same is published."""
+        return self.state.result(self.period) is not None
+
+    def run(self, data: Connection, bits: Bits) -> Json:
+        """The noisy sums of the nodes this period completes. Called by the one door only.
+
+        The period is counted once, from the table as it is now; wider nodes add up what was counted before. Counted
+        people and drawn noise are in the file of the stream before anything is returned.
+        """
+        stream, state = self.stream, self.state
+        if (drawn := state.result(self.period)) is not None:
+            return drawn
+        ids = self._ids(data)
+        state.check(self.period, ids)
+        state.begin(ids)
+        here, people = self._counted(data, bits)
         deepest = max(closing(self.period, tree.levels) for tree in stream.trees)
         width = 1 << (deepest - 1)
-        first = self.period - width
-        exact = self._counted(data, bits, first)
-        nodes = []
-        for counts, tree, noise in zip(exact, stream.trees, stream.noises, strict=True):
-            sums = [counts[width - (1 << level) :].sum(axis=0) for level in range(closing(self.period, tree.levels))]
-            nodes.append([noise.release(level, bits=bits).tolist() for level in sums])
-        return {"nodes": nodes, **stream.published(self.period, [levels[0] for levels in nodes])}
+        sums = [*state.sums(self.period - width, self.period - 1), here]
+        nodes: list[Json] = []
+        for index, (tree, noise) in enumerate(zip(stream.trees, stream.noises, strict=True)):
+            counts = np.array([period[index] for period in sums], dtype=np.int64)
+            levels = [counts[width - (1 << level) :].sum(axis=0) for level in range(closing(self.period, tree.levels))]
+            nodes.append([noise.release(level, bits=bits).tolist() for level in levels])
+        published = stream.published(self.period, [levels[0] for levels in nodes])  # type: ignore[index, misc]
+        result: dict[str, Json] = {"nodes": nodes, **published}
+        state.record(self.period, here, people, result)
+        return result
 
-    def _counted(self, data: Connection, bits: Bits, first: int) -> list[Any]:
-        """Bounded integers for each of the periods after `first` up to this one, and each group."""
+    def _ids(self, data: Connection) -> str:
+        """How ids of people are stored; the same text for types whose values have the same text on every engine."""
+        if self.stream.schema.unit.column is None:
+            return "rows"
+        kind = data.table[self.stream.schema.unit.column].type()
+        if kind.is_integer() or kind.is_string() or kind.is_uuid():
+            return "whole numbers" if kind.is_integer() else "text"
+        return f"{kind} on {engine_of(data.table)}"
+
+    def _counted(self, data: Connection, bits: Bits) -> tuple[list[list[int]], list[bytes]]:
+        """Bounded integers of this period for each measure and group, and whom they count (hashed)."""
         stream, schema = self.stream, self.stream.schema
-        edges = stream.period.edges or ()
-        column = stream.period.column
+        edges, column = stream.period.edges or (), stream.period.column
         end = "<=" if self.period == stream.periods else "<"  # the last bin holds its end
-        parts: list[Predicate] = [Compare(column, ">=", edges[first]), Compare(column, end, edges[self.period])]
+        parts: list[Predicate] = [
+            Compare(column, ">=", edges[self.period - 1]),
+            Compare(column, end, edges[self.period]),
+        ]
         if stream.question.condition is not None:
             parts.append(stream.question.condition)
-        inside = Key(column, edges=edges[first : self.period + 1])
-        query = Query(And(tuple(parts)), (inside, *stream.question.keys), stream.question.outputs)
-        table, unit = data.table, schema.unit
-        if unit.column is not None:
-            table = _first_periods(table, stream, self.period)
-            unit = replace(unit, column=_PERSON)
-            schema = replace(schema, columns=schema.stored, unit=unit)
+        query = Query(And(tuple(parts)), stream.question.keys, stream.question.outputs)
         salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
-        found = data.integers(compile_query(query, schema, stream.measures, table, salt))
-        width = self.period - first
-        exact = []
+        counts = np.zeros((len(stream.measures), stream.groups), dtype=np.int64)
+        if schema.unit.column is None:
+            found = data.integers(compile_query(query, schema, stream.measures, data.table, salt))
+            for index in range(len(stream.measures)):
+                counts[index][found[GROUP]] = found[measure_name(index)]
+            return counts.tolist(), []
+        table = _named(data.table, schema.unit.column)
+        schema = replace(schema, columns=schema.stored, unit=replace(schema.unit, column=_PERSON))
+        named = compile_parts(query, schema, stream.measures, table, salt, named=True)
+        named = named.mutate(**{PERSON: as_bytes(named[PERSON], engine_of(named))})
+        listed = data.values(named)
+        people = self.state.hashes(listed[PERSON])
+        spent = self.state.spent(people, stream.limit)
+        counts_in = np.array([person not in spent for person in people], dtype=bool)
+        groups = np.array(listed[GROUP], dtype=np.int64)[counts_in]
         for index in range(len(stream.measures)):
-            counts = np.zeros(width * stream.groups, dtype=np.int64)
-            counts[found[GROUP]] = found[measure_name(index)]
-            exact.append(counts.reshape(width, stream.groups))
-        return exact
+            values = np.array(listed[measure_name(index)], dtype=np.int64)[counts_in]
+            np.add.at(counts[index], groups, values)
+        return counts.tolist(), [person for person in people if person not in spent]
 
 
-def _first_periods(table: Any, stream: StreamPlan, period: int) -> Any:
-    """The rows of each person's first `limit` periods, each (person, period) under a name of its own.
-
-    Which periods those are depends on that person's rows alone, and later rows do not change it.
-    """
+def _named(table: Any, person: str) -> Any:
+    """The table with people as text. Spellings that the engine takes for one person (0.0 and -0.0, or by a rule of the
+    column) get one name."""
     import ibis
 
-    person = str(stream.schema.unit.column)
-    table, number = group_number((stream.period,), stream.schema, table)
-    table = table.mutate(**{_PERIOD: number})
-    table = table.filter(table[_PERIOD].notnull() & (table[_PERIOD] < period) & table[person].notnull())
-    # Spellings that the engine takes for one person (0.0 and -0.0, or by a rule of the column) get one name.
     named = identity(table[person])
     named = named.cast("string") if named.type().is_uuid() else named
     table = table.mutate(**{_PERSON: named})
     table = table.mutate(**{_PERSON: table[_PERSON].min().over(ibis.window(group_by=_PERSON))})
-    table = table.filter(table[_PERSON].notnull())
-    place = ibis.dense_rank().over(ibis.window(group_by=_PERSON, order_by=_PERIOD))
-    table = table.mutate(place_of_period=place)
-    table = table.filter(table["place_of_period"] < stream.limit)
-    name = table[_PERSON].cast("string") + ibis.literal("|") + table[_PERIOD].cast("string")
-    return table.mutate(**{_PERSON: name})
+    return table.mutate(**{_PERSON: table[_PERSON].cast("string")})
 
 
 def scaled(steps: float, step: float) -> float:
@@ -295,7 +330,8 @@ def _touched(unit: Unit, groups: int) -> int:
 def plan_stream(
     question: Query, schema: Schema, allotment: Allotment, price: Price, period: Key, limit: int = 1
 ) -> StreamPlan:
-    """Price a question for every period of `period`. A person counts in the first `limit` periods they appear in."""
+    """Price a question for every period of `period`. A person counts in at most `limit` periods: the first in which
+    a row of theirs counts when the period is released."""
     checked, key = question.checked(schema), period.checked(schema)
     if key.edges is None:
         raise InputError("period", key.column, "bins of a date or a number, such as bins('day', every='month')")

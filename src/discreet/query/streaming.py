@@ -47,7 +47,13 @@ class StreamOffer:
         if plan.schema.unit.column is not None:
             few = "the first period" if plan.limit == 1 else f"the first {plan.limit:,} periods"
             lines.append(
-                f"  Note: A {plan.schema.unit.column} counts in {few} they appear in; what follows is left out."
+                f"  Note: A {plan.schema.unit.column} counts in {few} in which a row of theirs counts when it is "
+                "released; what follows is left out."
+            )
+        else:
+            lines.append(
+                "  Note: A row counts in its period as it is when that is released. One that is amended later is "
+                "another row and counts again: declare the person, if rows may be amended."
             )
         return "\n".join(lines)
 
@@ -85,11 +91,12 @@ class Stream:
         if at > done + 1:
             raise InputError("period", at, f"{done + 1} first: periods are released in order")
         if at == done + 1:
+            step.state.check(at)
             self.offer.curator.through_the_door(step, plan.columns, release=step.release, why=why)
         return self._table(at)
 
     def _step(self, period: int) -> StreamStep:
-        return StreamStep(self.offer.plan, period, self.name)
+        return StreamStep(self.offer.plan, period, self.name, self.offer.curator.ledger.private())
 
     def _nodes(self, period: int) -> list[Any] | None:
         """What was published for a period; None if nothing was."""
