@@ -12,12 +12,12 @@ from discreet import Budget, Category, Date, Real, Schema, Unit, bins, count, me
 from discreet.accounting import pure, zcdp
 from discreet.errors import BudgetError, InputError, LedgerError
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.stream_state import StreamState
 from discreet.noise.bits import SystemBits
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.source import source_of
 from discreet.query.stream import StreamStep, plan_stream
-from discreet.query.stream_state import StreamState
 
 MONTHS = bins("day", every="month")
 COLUMNS = {"day": Date("2024-01-01", "2024-12-31"), "sex": Category(["f", "m"]), "pay": Real(0, 10)}

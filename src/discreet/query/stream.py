@@ -26,6 +26,7 @@ from discreet.core.unit import Neighbours, Unit
 from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.stream_state import StreamState
 from discreet.mechanisms import ContinualCount, Gaussian, Laplace
 from discreet.mechanisms.continual_count import closing
 from discreet.noise.bits import words
@@ -42,7 +43,6 @@ from discreet.query.question import Query
 from discreet.query.read import identity
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
-from discreet.query.stream_state import StreamState
 
 __all__ = ["StreamPlan", "StreamStep", "plan_stream", "scaled"]
 

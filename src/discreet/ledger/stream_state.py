@@ -19,6 +19,7 @@ from typing import Any
 
 from discreet.core.wire import Json, canonical
 from discreet.errors import LedgerError
+from discreet.noise.bits import SystemBits
 
 __all__ = ["StreamState"]
 
@@ -88,7 +89,7 @@ class StreamState:
             connection.execute("BEGIN")
             for statement in _TABLES:
                 connection.execute(statement)
-            connection.execute("INSERT INTO stream VALUES (1, ?, ?)", (os.urandom(32), ids))
+            connection.execute("INSERT INTO stream VALUES (1, ?, ?)", (SystemBits().read(32).tobytes(), ids))
             connection.execute("COMMIT")
         draft.replace(self.path)
 
