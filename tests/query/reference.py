@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from discreet.query.column import Boolean, Category, Date, Integer, Real
-from discreet.query.measure import People, Rows, Squares, Total
+from discreet.query.measure import Moment, People, Rows, Total
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or
 
 MASK = 2**31 - 1
@@ -94,16 +94,19 @@ def row_value(measure, row, schema):
             return 1
         case Rows(column=name):
             return int(declared(row[name], schema.columns[name]) is not None)
-        case Total(column=name, lattice=lattice, centre=centre):
+        case Total(column=name, lattice=lattice):
             found = declared(row[name], schema.columns[name])
             if found is None:
-                return 0 if schema.columns[name].nullable else (lattice.lowest + lattice.highest) // 2 - centre
-            return steps(found, lattice) - centre
-        case Squares(column=name, lattice=lattice):
+                return 0 if schema.columns[name].nullable else (lattice.lowest + lattice.highest) // 2
+            return steps(found, lattice)
+        case Moment(column=name, lattice=lattice):
             found = declared(row[name], schema.columns[name])
             if found is None:
                 return 0 if schema.columns[name].nullable else -measure.centre
-            return (steps(found, lattice) - measure.middle) ** 2 - measure.centre
+            away = steps(found, lattice) - measure.middle
+            if measure.power == 1:
+                return away
+            return math.floor(Fraction(away**2, 2**measure.shift) + Fraction(1, 2)) - measure.centre
         case People():
             return 0
 
@@ -176,7 +179,7 @@ def of_rows(query, schema, measures, rows):
 
 
 def of_each_person(query, schema, measures, rows):
-    """What every person would add to every group they have rows in: {person: {group: [m0, m1, ...]}}, clamped."""
+    """What every person would add to every group they have rows in: {person: {group: [m0, m1, ...]}}."""
     unit = schema.unit
     sums = defaultdict(lambda: defaultdict(lambda: [0] * len(measures)))
     for row in rows:
@@ -186,11 +189,20 @@ def of_each_person(query, schema, measures, rows):
         for index, measure in enumerate(measures):
             sums[person][place][index] += row_value(measure, row, schema)
     for places in sums.values():
-        for values in places.values():
-            for index, measure in enumerate(measures):
-                low, high = min(0, unit.rows * measure.lowest), max(0, unit.rows * measure.highest)
-                values[index] = 1 if isinstance(measure, People) else clamp(values[index], low, high)
+        for place, values in places.items():
+            places[place] = [counted_as(measure, values, measures, unit) for measure in measures]
     return sums
+
+
+def counted_as(measure, values, measures, unit):
+    """What a person's sum of a measure counts as."""
+    found = values[measures.index(measure)]
+    if isinstance(measure, People):
+        return 1
+    if isinstance(measure, Moment):
+        many = values[measures.index(measure.weight)]
+        return math.floor(Fraction(found * unit.rows, many) + Fraction(1, 2)) if many > unit.rows else found
+    return clamp(found, min(0, unit.rows * measure.lowest), max(0, unit.rows * measure.highest))
 
 
 def order(person, place, width, salt):

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import measures_of, of_persons, of_rows
 
+from discreet.core.lattice import Lattice
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
 from discreet.query.aggregate import count, mean, people, std, total
 from discreet.query.column import Integer, Real
-from discreet.query.measure import contribution, lattice_for, sensitivity
+from discreet.query.measure import Moment, Rows, contribution, lattice_for, moment_lattice, sensitivity
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import source_of
@@ -195,25 +196,51 @@ def test_never_more_groups_than_there_are():
     assert sensitivity(measure, schema.unit, 12) == Sensitivity(1, 12)
 
 
-@given(st.fractions(-(2**52), 2**52), st.fractions(-(2**52), 2**52), st.booleans(), st.booleans())
-def test_a_lattice_fits_its_bounds(low, high, whole, coarse):
+@given(st.fractions(-(2**52), 2**52), st.fractions(-(2**52), 2**52), st.booleans())
+def test_a_lattice_fits_its_bounds(low, high, whole):
     low, high = min(low, high), max(low, high)
     column = Integer(0, 1) if whole else Real(0, 1)
     try:
-        lattice = lattice_for(column, low, high, coarse=coarse)
+        lattice = lattice_for(column, low, high)
     except InputError:
         assert high - low < max(2, max(abs(low), abs(high)) / 2**28)
         return
     assert lattice.width >= 1
     assert lattice.magnitude <= 2**30
-    if coarse:
-        assert lattice.width <= 2**12 + 1
     if whole and max(abs(low), abs(high)) <= 2**20:
-        assert lattice.step == 1 or coarse
-    # A row never adds more than 32 bits hold, squares included.
-    assert (lattice.width + 1) ** 2 < 2**31 or not coarse
+        assert lattice.step == 1
+
+
+@given(st.fractions(-(2**52), 2**52), st.fractions(-(2**52), 2**52), st.booleans(), st.booleans())
+def test_moments_share_a_lattice_and_fit_32_bits(low, high, integers, whole):
+    low, high = min(low, high), max(low, high)
+    column = Integer(0, 1) if integers else Real(0, 1)
+    try:
+        lattice = moment_lattice(column, low, high, whole=whole)
+    except InputError:
+        assert high - low < max(2, max(abs(low), abs(high)) / 2**28)
+        return
+    assert 1 <= lattice.width <= 2**22 + 1
+    assert lattice.magnitude <= 2**30
+    if integers:  # what is read as a whole number lies on the lattice where it has steps of one or less
+        assert lattice.step >= 1 or (lattice.lowest * lattice.step).denominator == 1
+    for power in (1, 2):
+        moment = Moment("x", lattice, power, Rows())
+        values = [moment.of(steps) for steps in (lattice.lowest, moment.middle, lattice.highest)]
+        assert min(values) == moment.lowest
+        assert max(values) == moment.highest
+        assert -(2**24) <= moment.lowest <= 0 <= moment.highest <= 2**24
+
+
+@given(st.integers(0, 2**22), st.integers(1, 2**21))
+def test_a_square_is_rounded_to_the_nearest_step(steps, half):
+    moment = Moment("x", Lattice(0, 2 * half), 2, Rows())
+    away = min(steps, 2 * half) - moment.middle
+    assert abs((moment.of(min(steps, 2 * half)) + moment.centre) * 2**moment.shift - away**2) <= 2**moment.shift // 2
 
 
 def test_a_lattice_is_declared_not_found():
     assert lattice_for(Real(0, 100), Fraction(0), Fraction(100)).step == Fraction(1, 8192)
     assert lattice_for(Integer(0, 10**9), Fraction(0), Fraction(10**9)).step == 1
+    assert moment_lattice(Integer(0, 100), Fraction(0), Fraction(100), whole=True).step == 1
+    assert moment_lattice(Integer(0, 100), Fraction(0), Fraction(100), whole=False).step == Fraction(1, 2**15)

@@ -11,7 +11,7 @@ import pytest
 from dirty import COLUMNS, SALT, arrow, predicates, schema_for, some_rows, tables, units
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reference import MASK, clamp, code, declared, measures_of, order, row_value, text, true_of
+from reference import MASK, code, counted_as, declared, measures_of, order, row_value, text, true_of
 
 from discreet.core.unit import Unit
 from discreet.query import unknown
@@ -130,8 +130,7 @@ def reference(query, schema, rows, salt=SALT):
         for keys in picked:
             sums = places[keys]
             if unit.column is not None:
-                ends = [(min(0, unit.rows * m.lowest), max(0, unit.rows * m.highest)) for m in measures]
-                sums = [clamp(s, *end) for s, end in zip(sums, ends, strict=True)]
+                sums = [counted_as(m, sums, measures, unit) for m in measures]
             sums = [1 if isinstance(m, People) else s for m, s in zip(measures, sums, strict=True)]
             named = tuple(part.encode() if isinstance(part, str) else part for part in keys)
             found[named] = [a + b for a, b in zip(found[named], [1, *sums], strict=True)]

@@ -11,9 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discreet.core.note import Note
 from discreet.errors import InputError, MissingExtraError
 
-__all__ = ["Release", "harmless", "number", "percent"]
+__all__ = ["UNKNOWN", "Release", "harmless", "number", "percent", "with_interval"]
+
+UNKNOWN = "too few rows"
+"""What stands for a number of which nothing is known."""
 
 # What makes a spreadsheet run a cell as a formula, in both widths.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -38,6 +42,8 @@ class Release:
     digest: str
     remaining: str = ""
     query: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    """What the intervals do not hold, of which outputs: limits, bounds, missing values."""
     replayed: bool = field(default=False, compare=False)
     """Whether it was on the books already: then `cost` was paid before, and nothing was spent this time."""
     data: str = ""
@@ -69,6 +75,7 @@ class Release:
             "data": self.data,
             "remaining": self.remaining,
             "query": dict(self.query),
+            "notes": [note.to_dict() for note in self.notes],
             "columns": dict(self.columns),
         }
 
@@ -77,7 +84,10 @@ class Release:
         return json.dumps(self.to_dict())
 
     def to_csv(self, path: str | Path | None = None) -> str:
-        """The table as CSV; text that a spreadsheet would run as a formula is quoted."""
+        """The table as CSV; text that a spreadsheet would run as a formula is quoted.
+
+        Notes go beside a file, to `path` with "-metadata.json" after it: where readers of CSV on the Web look for them.
+        """
         out = io.StringIO()
         cells = itertools.chain(self.columns, *self.columns.values())
         # A lone carriage return ends a line for many readers, and the csv module does not quote it by itself.
@@ -89,6 +99,10 @@ class Release:
         writer.writerows([harmless(value) for value in row] for row in zip(*self.columns.values(), strict=True))
         if path is not None:
             Path(path).write_bytes(out.getvalue().encode())
+            if self.notes:
+                beside = {"@context": "http://www.w3.org/ns/csvw", "url": Path(path).name}
+                said = {**beside, "notes": [note.to_dict() for note in self.notes]}
+                Path(f"{path}-metadata.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
         return out.getvalue()
 
     def to_markdown(self) -> str:
@@ -96,6 +110,8 @@ class Release:
         head = [*self.keys, *self.outputs]
         lines = ["| " + " | ".join(_inline(name) for name in head) + " |", "|" + "---|" * len(head)]
         lines.extend("| " + " | ".join(_inline(cell) for cell in cells) + " |" for cells in self.cells())
+        if self.notes:
+            lines += ["", *(f"* {_inline(str(note))}" for note in self.notes)]
         return "\n".join(lines)
 
     def cells(self) -> list[list[str]]:
@@ -103,23 +119,27 @@ class Release:
         out = []
         for row in self.rows():
             cells = [_key_text(row[key]) for key in self.keys]
-            for name in self.outputs:
-                low, high = number(row[f"{name}_lower"]), number(row[f"{name}_upper"])
-                cells.append(f"{number(row[name])} [{low}, {high}]")
+            cells += [with_interval(row, name) for name in self.outputs]
             out.append(cells)
         return out
 
+    def _noted(self) -> str:
+        return json.dumps([note.to_dict() for note in self.notes])
+
     def to_arrow(self) -> Any:
-        """A pyarrow table."""
+        """A pyarrow table; its notes are in the schema's metadata."""
         import pyarrow
 
-        return pyarrow.table(dict(self.columns))
+        table = pyarrow.table(dict(self.columns))
+        return table.replace_schema_metadata({"discreet.notes": self._noted()}) if self.notes else table
 
     def to_pandas(self) -> Any:
-        """A pandas frame."""
+        """A pandas frame; its notes are in `attrs`."""
         import pandas
 
-        return pandas.DataFrame(dict(self.columns))
+        frame = pandas.DataFrame(dict(self.columns))
+        frame.attrs["notes"] = [note.to_dict() for note in self.notes]
+        return frame
 
     def to_polars(self) -> Any:
         """A Polars frame."""
@@ -140,11 +160,20 @@ class Release:
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in body]
         if len(shown) > 20:
             lines.append(f"... {len(shown) - 20} more rows")
+        lines += [f"Note: {note}" for note in self.notes]
         after = f"; left: {self.remaining}" if self.remaining else ""
         data = f"; data {self.data}" if self.data else ""
         about = f"{percent(self.confidence)} intervals; cost {self.cost}{after}; release {self.id}{data}"
         lines.append(f"[{about}; {self.digest[:12]}]")
         return "\n".join(lines)
+
+
+def with_interval(row: Mapping[str, Any], name: str) -> str:
+    """An output of a row and its interval, as people read it."""
+    low, high = row[f"{name}_lower"], row[f"{name}_upper"]
+    if row[name] is low is high is None:
+        return UNKNOWN
+    return f"{number(row[name])} [{number(low)}, {number(high)}]"
 
 
 def number(value: Any) -> str:

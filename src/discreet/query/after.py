@@ -66,7 +66,13 @@ class After:
             (outputs if name in release.outputs else keys).append(label)
             for end in ends:
                 columns[label + end] = [row[name + end] for row in rows]
-        return replace(release, columns=columns, keys=tuple(keys), outputs=tuple(outputs))
+        labels = dict(shown)
+        notes = [
+            replace(note, outputs=tuple(labels[name] for name in note.outputs if name in labels))
+            for note in release.notes
+        ]
+        told = tuple(note for note in notes if note.outputs)
+        return replace(release, columns=columns, keys=tuple(keys), outputs=tuple(outputs), notes=told)
 
 
 UNTOUCHED = After()

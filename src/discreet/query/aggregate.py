@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from discreet.core.exact import Number, as_written
 from discreet.errors import InputError
-from discreet.query.measure import Measure, People, Rows, Squares, Total, lattice_for
+from discreet.query.column import Integer
+from discreet.query.measure import Measure, Moment, People, Rows, Total, lattice_for, moment_lattice
 from discreet.query.schema import Schema
 
 __all__ = [
@@ -110,60 +111,77 @@ class Sum(_OfColumn):
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
         """What must be measured: sums with noise, from which the answer is made."""
+        return (self.total(schema),)
+
+    def total(self, schema: Schema) -> Total:
+        """Its one measure."""
         column = schema.numeric(self.column, "sum")
-        return (Total(self.column, lattice_for(column, *self.limits(schema))),)
+        return Total(self.column, lattice_for(column, *self.limits(schema)))
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
         """The answer from noisy measures, group by group."""
-        (measure,) = self.measures(schema)
-        if not isinstance(measure, Total):
-            raise TypeError("a sum has one measure, its total")
-        return noisy[0] * float(measure.lattice.step)
+        return noisy[0] * float(self.total(schema).lattice.step)
 
 
 @dataclass(frozen=True, slots=True)
-class Mean(_OfColumn):
+class _Moments(_OfColumn):
+    """A statistic made of moments of one column, over the number of its values."""
+
+    def moment(self, schema: Schema, power: int) -> Moment:
+        """The sum of a power of the distance from the middle of the bounds."""
+        column = schema.numeric(self.column, type(self).__name__.lower())
+        lattice = moment_lattice(column, *self.limits(schema), whole=schema.unit.column is None)
+        return Moment(self.column, lattice, power, _rows(schema, self.column))
+
+    def rounded(self, schema: Schema) -> tuple[float, float]:
+        """How far rounding to the lattice moves a value at most, and how far it moves the mean of a person's values."""
+        step = float(self.moment(schema, 1).lattice.step)
+        exact = isinstance(schema.columns[self.column], Integer) and step <= 1
+        return 0.0 if exact else step / 2, 0.0 if schema.unit.column is None else step / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Mean(_Moments):
     """The mean of a column: its noisy sum around the middle of the bounds, over the noisy count."""
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
         """What must be measured: sums with noise, from which the answer is made."""
-        lattice = lattice_for(schema.numeric(self.column, "mean"), *self.limits(schema))
-        return Total(self.column, lattice, (lattice.lowest + lattice.highest) // 2), _rows(schema, self.column)
+        first = self.moment(schema, 1)
+        return first, first.weight
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats], excess: float = 0.0) -> Floats:
         """The answer from noisy measures, group by group."""
-        lower, upper = self.limits(schema)
-        return np.clip(_mean(self.measures(schema)[0], noisy[0], noisy[1]), float(lower), float(upper))
+        first, (lower, upper) = self.moment(schema, 1), self.extent(schema)
+        found = (noisy[0] / np.maximum(noisy[1], 1.0) + first.middle) * float(first.lattice.step)
+        return np.clip(found, lower, upper)
 
     def extent(self, schema: Schema) -> tuple[float, float]:
         """The least and the most it can be."""
         lower, upper = self.limits(schema)
         return float(lower), float(upper)
 
+    def widened(self, schema: Schema, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """An interval that also holds what rounding to the lattice may have done."""
+        off = sum(self.rounded(schema))
+        return lower - off, upper + off
+
 
 @dataclass(frozen=True, slots=True)
-class Variance(_OfColumn):
+class Variance(_Moments):
     """The variance of a column: the mean squared distance from the mean, or, of a `sample`, over n - 1."""
 
     sample: bool = False
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
         """What must be measured: sums with noise, from which the answer is made."""
-        column = schema.numeric(self.column, "variance")
-        limits = self.limits(schema)
-        squares = Squares(self.column, lattice_for(column, *limits, coarse=True))
-        return (*Mean(self.column, self.bounds).measures(schema), squares)
+        first = self.moment(schema, 1)
+        return first, first.weight, self.moment(schema, 2)
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats], excess: float = 0.0) -> Floats:
         """The variance; `excess` is what noise has added to the square of the sum, on average."""
-        total, _, squares = self.measures(schema)
-        if not isinstance(squares, Squares) or not isinstance(total, Total):
-            raise TypeError("measures are listed as total, rows, squares")
-        step, rows = float(squares.lattice.step), np.maximum(noisy[1], 1.0)
-        second = (noisy[2] / rows + squares.centre) * step * step
-        first = _mean(total, noisy[0], noisy[1]) - squares.middle * step
-        added = excess * (float(total.lattice.step) / rows) ** 2
-        found = second - first * first + added
+        squares, rows = self.moment(schema, 2), np.maximum(noisy[1], 1.0)
+        second = (noisy[2] / rows + squares.centre) * 2.0**squares.shift
+        found = (second - (noisy[0] / rows) ** 2 + excess / rows**2) * float(squares.lattice.step) ** 2
         if self.sample:
             found = found * (np.maximum(rows, 2.0) / (np.maximum(rows, 2.0) - 1))
         return np.clip(found, *self.extent(schema))
@@ -173,9 +191,22 @@ class Variance(_OfColumn):
         lower, upper = self.limits(schema)
         return 0.0, float(upper - lower) ** 2 / (2 if self.sample else 4)
 
+    def widened(self, schema: Schema, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """An interval that also holds what rounding to the lattice may have done.
+
+        A value moved by at most q moves a standard deviation by at most q. What rounding does to squares, and to sums
+        of one person, is added as it is.
+        """
+        squares, (value, person) = self.moment(schema, 2), self.rounded(schema)
+        square = 2.0**squares.shift / 2 * float(squares.lattice.step) ** 2
+        once = (square if squares.shift else 0.0) + (0.0 if person == 0 else square)
+        low, high = self.limits(schema)
+        off = 2 * value * np.sqrt(np.maximum(upper, 0.0)) + value**2 + once + float(high - low) * person
+        return lower - off, upper + off
+
 
 @dataclass(frozen=True, slots=True)
-class Std(_OfColumn):
+class Std(_Moments):
     """The standard deviation of a column, the root of its variance."""
 
     sample: bool = False
@@ -198,6 +229,11 @@ class Std(_OfColumn):
         """The least and the most it can be."""
         return 0.0, self.squared.extent(schema)[1] ** 0.5
 
+    def widened(self, schema: Schema, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """An interval that also holds what rounding to the lattice may have done."""
+        low, high = self.squared.widened(schema, lower**2, upper**2)
+        return np.sqrt(np.maximum(low, 0.0)), np.sqrt(high)
+
 
 Aggregate = Count | Persons | Sum | Mean | Variance | Std
 
@@ -205,12 +241,6 @@ Aggregate = Count | Persons | Sum | Mean | Variance | Std
 def _rows(schema: Schema, column: str | None) -> Rows:
     """A column declared complete has a value in every row: one count serves all."""
     return Rows(column if column is not None and schema.columns[column].nullable else None)
-
-
-def _mean(total: Measure, sums: Floats, rows: Floats) -> Floats:
-    if not isinstance(total, Total):
-        raise TypeError("the first measure of a mean is a total")
-    return (sums / np.maximum(rows, 1.0) + total.centre) * float(total.lattice.step)
 
 
 def settled(aggregate: Aggregate, bounds: Pair | None) -> Aggregate:

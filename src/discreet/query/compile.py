@@ -15,7 +15,7 @@ from discreet.core.lattice import Lattice
 from discreet.query.code import group_number
 from discreet.query.column import Integer
 from discreet.query.dialect import added, engine_of
-from discreet.query.measure import Measure, People, Rows, Squares, Total
+from discreet.query.measure import Measure, Moment, People, Rows, Total
 from discreet.query.pick import GROUP, PERSON, contributions
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
@@ -111,13 +111,13 @@ def _row_value(measure: Measure, read: _Reader) -> Expression:
             return ibis.literal(1, "int32")
         case Rows(column=name):
             return _present(read, str(name)).ifelse(ibis.literal(1, "int32"), ibis.literal(0, "int32"))
-        case Total(column=name, lattice=lattice, centre=centre):
-            # Declared complete: a gap counts as the middle of the bounds.
-            gap = 0 if read.schema.columns[name].nullable else (lattice.lowest + lattice.highest) // 2 - centre
-            return _steps(read, name, lattice, lambda steps: steps - centre, gap)
-        case Squares(column=name, lattice=lattice, middle=middle, centre=centre):
-            gap = 0 if read.schema.columns[name].nullable else -centre
-            return _steps(read, name, lattice, lambda steps: (steps - middle) * (steps - middle) - centre, gap)
+        # Declared complete: a gap counts as the middle of the bounds.
+        case Total(column=name, lattice=lattice):
+            gap = 0 if read.schema.columns[name].nullable else (lattice.lowest + lattice.highest) // 2
+            return _steps(read, name, lattice, lambda steps: steps, gap)
+        case Moment(column=name, lattice=lattice):
+            gap = 0 if read.schema.columns[name].nullable else measure.of(measure.middle)
+            return _steps(read, name, lattice, measure.of, gap)
         case People():
             raise TypeError("persons are counted after their rows are gathered")
 
@@ -135,10 +135,10 @@ def _steps(read: _Reader, name: str, lattice: Lattice, value: Callable[[Any], An
     def inside(number: Expression) -> Expression:
         if isinstance(column, Integer):
             number = whole(number)
-            if step == 1:
-                return value(number).cast("int32")
+            if step <= 1:
+                return value(number * int(1 / step)).cast("int32")
         # Half a step first: a number too small to be scaled down is then no reason for an engine to fail.
-        return value(((number + step / 2) * (1 / step)).floor()).cast("int32")
+        return value(((number + step / 2) * (1 / step)).floor().cast("int64")).cast("int32")
 
     return bounded(
         read.table[name],

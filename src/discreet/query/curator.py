@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol, Self
 
 from discreet.core.exact import Number
+from discreet.core.note import Note
 from discreet.core.plan import Plan
 from discreet.core.release import Release
 from discreet.core.version import DataVersion
@@ -195,6 +196,7 @@ def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
             query=asked.get("batch", {}).get(name, {}) if name else asked,
             replayed=answer.replayed,
             data=answer.data_version,
+            notes=tuple(Note.from_dict(note) for note in part.get("notes", ())),
         )
     return found
 

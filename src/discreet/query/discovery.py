@@ -29,6 +29,7 @@ from discreet.query.column import Boolean, Column, Date, Integer
 from discreet.query.compile import GROUP, measure_name
 from discreet.query.key import Bin
 from discreet.query.measure import Measure, sensitivity
+from discreet.query.notes import declared_notes, published_notes
 from discreet.query.plan import Expectation, QueryPlan
 from discreet.query.price import Price
 from discreet.query.question import Query
@@ -149,7 +150,9 @@ class DiscoveryPlan:
         named = {
             key.column: [column[i][1] for i in order] for key, column in zip(self.question.keys, keys, strict=True)
         }
-        return {**result, "columns": {**named, **result["columns"]}, "keys": list(named)}
+        said = published_notes(self.question.outputs, result["columns"], self.confidence)
+        notes = [note.to_dict() for note in (*declared_notes(self.question, self.schema), *said)]
+        return {**result, "columns": {**named, **result["columns"]}, "keys": list(named), "notes": notes}
 
     def _keys(self, found: dict[str, list[Any]], rows: list[int]) -> list[list[tuple[Any, Any]]]:
         """For every key and each of these rows, where its value stands in order, and the value as it is published."""

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
 from discreet.query.column import Integer
-from discreet.query.measure import Total
 from discreet.query.schema import Schema
 
 __all__ = ["Estimate", "estimate", "linear_step"]
@@ -31,7 +30,7 @@ _AT_ONCE = 4_000_000  # numbers in memory at a time
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """One output over all groups."""
+    """One output over all groups. The value lies within its interval; where nothing is known, all three are NaN."""
 
     value: NDArray[np.int64] | Floats
     lower: NDArray[np.int64] | Floats
@@ -44,8 +43,7 @@ def linear_step(aggregate: Aggregate, schema: Schema) -> float | None:
         case Count() | Persons():
             return 1.0
         case Sum():
-            (measure,) = aggregate.measures(schema)
-            return float(measure.lattice.step) if isinstance(measure, Total) else None
+            return float(aggregate.total(schema).lattice.step)
         case _:
             return None
 
@@ -67,7 +65,7 @@ def estimate(
         whole = step == 1 and isinstance(schema.columns[aggregate.column], Integer)
         size = 1.0 if step is None else step
         return Estimate(*(steps if whole else steps.astype(np.float64) * size for steps in (noisy[0], low, high)))
-    return Estimate(noisy[0], np.maximum(low, 0), np.maximum(high, 0))  # a count is never negative
+    return Estimate(noisy[0], low, high)  # below zero, too: cut there, counts of many groups would not add up
 
 
 def _simulated(
@@ -95,9 +93,12 @@ def _simulated(
         possible = aggregate.estimate(schema, truths, 2 * excess)
         lower[part], upper[part] = np.quantile(possible, tails, axis=1)
         # Where the group may as well be empty its mean may be anything: such draws count on both sides.
-        blank = truths[1] < 1
+        blank = truths[1] < (2 if getattr(aggregate, "sample", False) else 1)
         some = np.flatnonzero(blank.any(axis=1))
         if len(some):
             lower[start + some] = np.quantile(np.where(blank[some], floor, possible[some]), tails[0], axis=1)
             upper[start + some] = np.quantile(np.where(blank[some], ceiling, possible[some]), tails[1], axis=1)
-    return Estimate(value, lower, upper)
+    unknown = (lower <= floor) & (upper >= ceiling)  # all that was declared: nothing is known
+    lower, upper = aggregate.widened(schema, np.minimum(lower, value), np.maximum(upper, value))
+    lower, upper = np.maximum(lower, floor), np.minimum(upper, ceiling)
+    return Estimate(*(np.where(unknown, np.nan, numbers) for numbers in (value, lower, upper)))

@@ -15,7 +15,7 @@ from discreet.query.discovery import DiscoveryPlan
 from discreet.query.grid import Days, Decades, shown
 from discreet.query.joined import JoinedPlan
 from discreet.query.kinds import Planned
-from discreet.query.measure import Total
+from discreet.query.notes import declared_notes
 from discreet.query.plan import Expectation, QueryPlan, noise_name
 from discreet.query.private_bounds import SEARCHED, BoundsPlan
 from discreet.query.quantile_plan import QuantilePlan, RankExpectation
@@ -53,7 +53,7 @@ def explain(plan: Planned, left: Charge | None = None) -> str:
     parts = plan.parts if isinstance(plan, JoinedPlan) else (plan,)
     lines += [line for part in parts if isinstance(part, BoundsPlan) for line in _searches(part)]
     lines.extend(_expectation(expected, plan.confidence) for expected in plan.expected())
-    notes = [note for part in parts for note in (*_limits(part), *_clipping(part))]
+    notes = [note for part in parts for note in _notes(part)]
     return "\n".join([*lines, *(f"  Note: {note}" for note in dict.fromkeys(notes))])
 
 
@@ -148,28 +148,14 @@ def _ranks(expected: RankExpectation, confidence: float) -> str:
     return f"{text}: {', '.join(sizes)} in the group; {expected.noise}."
 
 
-def _limits(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:
-    """What the limits on a person may cost, in words: noise is not the only error."""
-    unit = plan.schema.unit
-    if unit.column is None:
-        return []
-    notes = []
-    groups = len(plan.question.labels(plan.schema)) if isinstance(plan, TopPlan) else plan.groups
-    if groups is None or groups > unit.groups:
-        few = "1 group" if unit.groups == 1 else f"{unit.groups:,} groups"
-        notes.append(
-            f"A {unit.column} counts in at most {few}, picked at random; what they have in others is left out."
-        )
-    rows = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
-    if isinstance(plan, QuantilePlan):
-        notes.append(f"In a group a {unit.column} counts with at most {rows}, picked at random.")
-    elif any(not measure.per_person for measure in plan.measures):
-        notes.append(f"In a group a {unit.column} counts as at most {rows}; more are clipped.")
-    return notes
+def _notes(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:
+    """What the answer will be off by beside its noise, and what becomes of values between the points of a grid."""
+    question = plan.question.counted(plan.schema) if isinstance(plan, TopPlan) else plan.question
+    return [*(note.text for note in declared_notes(question, plan.schema)), *_clipping(plan)]
 
 
 def _clipping(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:
-    """What becomes of values outside the bounds, and between the points of a grid."""
+    """What becomes of values outside bounds that no aggregate declares, and between the points of a grid."""
     if isinstance(plan, QuantilePlan):
         grid = plan.grid
         bare = not isinstance(plan.search, QuantileTree) and plan.search.confidence is None
@@ -187,11 +173,6 @@ def _clipping(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopP
         wide = f" and are told apart in steps of {float(grid.width):g}" if not grid.whole or grid.width > 1 else ""
         return [*paid, f"Values of {plan.column} outside {ends} go to the nearer end{wide}."]
     notes = _found(plan) if isinstance(plan, BoundsPlan) else []
-    given = plan.given if isinstance(plan, BoundsPlan) else plan.measures
-    for measure in given:
-        if isinstance(measure, Total):
-            ends = f"{float(measure.lattice.lower):g}..{float(measure.lattice.upper):g}"
-            notes.append(f"Values of {measure.column} outside {ends} go to the nearer end{_grid(measure)}.")
     if isinstance(plan, DiscoveryPlan):
         free = [key.column for key in plan.question.discovered if isinstance(plan.schema.columns[key.column], Text)]
         notes += [f"A {name} of more than {LONGEST} characters counts as missing." for name in free]
@@ -209,8 +190,3 @@ def _found(plan: BoundsPlan) -> list[str]:
             "If no bin seems to have rows, the bounds are the declared ones.",
         ]
     return notes
-
-
-def _grid(measure: Total) -> str:
-    step = measure.lattice.step
-    return f" and are rounded to multiples of {float(step):g}" if step != 1 else ""

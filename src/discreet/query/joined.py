@@ -112,7 +112,16 @@ class JoinedPlan:
             **tables[0],
             "columns": {name: column for table in tables for name, column in table["columns"].items()},
             "outputs": sorted((name for table in tables for name in table["outputs"]), key=self._place),
+            "notes": _together([note for table in tables for note in table["notes"]]),
         }
+
+
+def _together(notes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The notes of several parts; what is said of outputs of two parts is said once."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for note in notes:
+        said.setdefault((note["kind"], note["text"]), []).extend(note["outputs"])
+    return [{"kind": kind, "text": text, "outputs": outputs} for (kind, text), outputs in said.items()]
 
 
 Job = QueryPlan | BoundsPlan | QuantilePlan | JoinedPlan

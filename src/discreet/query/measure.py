@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from discreet.core.lattice import Lattice
 from discreet.core.sensitivity import Sensitivity
@@ -12,10 +14,11 @@ from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
 from discreet.query.column import Integer, Numeric
 
-__all__ = ["Measure", "People", "Rows", "Squares", "Total", "lattice_for"]
+__all__ = ["Measure", "Moment", "People", "Rows", "Total", "lattice_for", "moment_lattice"]
 
 _FINE = 20  # a real column is cut into about 2**20 steps
-_COARSE = 12  # squares need a coarser grid: 2**24 at most
+_FINER = 22  # for moments, whose rounding must stay below the noise of a million rows
+_SQUARE = 2**24  # no square is larger, in the steps it is rounded to
 _LARGEST = 2**30
 ROOM = 2**62  # what noise has room around: up to 2**32 rows of the largest value fit
 
@@ -42,76 +45,118 @@ class People:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A column's value on its lattice, less `centre`; nothing where it is missing."""
+    """A column's value on its lattice; nothing where it is missing. A person's sum is cut at the limits."""
 
     column: str
     lattice: Lattice
-    centre: int = 0
 
     per_person = False
 
     @property
     def lowest(self) -> int:
         """The least that one row adds."""
-        return self.lattice.lowest - self.centre
+        return self.lattice.lowest
 
     @property
     def highest(self) -> int:
         """The most that one row adds."""
-        return self.lattice.highest - self.centre
+        return self.lattice.highest
 
 
 @dataclass(frozen=True, slots=True)
-class Squares:
-    """The square of a column's distance from the middle of its lattice, less half the largest such square."""
+class Moment:
+    """A power, 1 or 2, of a column's distance from the middle of its lattice; nothing where it is missing.
+
+    Both powers are taken of the same rounded value, so that they describe one and the same distribution. Of a person
+    with more values than the unit's `rows`, the mean counts, `rows` times: nothing is cut, and `weight` counts alike.
+    """
 
     column: str
     lattice: Lattice
+    power: int
+    weight: Rows
 
     per_person = False
 
+    def of(self, steps: Any) -> Any:
+        """What a value of so many whole steps adds: an integer, or an engine's expression of one."""
+        away = steps - self.middle
+        if self.power == 1:
+            return away
+        square = away * away
+        return (((square + (1 << self.shift >> 1)) >> self.shift) if self.shift else square) - self.centre
+
     @property
     def middle(self) -> int:
-        """The lattice point from which values are squared."""
+        """The lattice point from which distances are taken."""
         return (self.lattice.lowest + self.lattice.highest) // 2
 
     @property
+    def shift(self) -> int:
+        """Squares are rounded to multiples of 2**shift steps, halves up."""
+        return 0 if self.power == 1 else max(0, (self._farthest**2 - 1).bit_length() - (_SQUARE - 1).bit_length())
+
+    @property
     def centre(self) -> int:
-        """What is taken off every square, so that sums lie around zero."""
-        return self._largest // 2
+        """What is taken off every rounded square, so that sums lie around zero."""
+        return 0 if self.power == 1 else self._largest // 2
+
+    @property
+    def _farthest(self) -> int:
+        return max(self.lattice.highest - self.middle, self.middle - self.lattice.lowest)
 
     @property
     def _largest(self) -> int:
-        return max(self.lattice.highest - self.middle, self.middle - self.lattice.lowest) ** 2
+        return (self._farthest**2 + (1 << self.shift >> 1)) >> self.shift
 
     @property
     def lowest(self) -> int:
         """The least that one row adds."""
-        return -self.centre
+        return self.lattice.lowest - self.middle if self.power == 1 else -self.centre
 
     @property
     def highest(self) -> int:
         """The most that one row adds."""
-        return self._largest - self.centre
+        return self.lattice.highest - self.middle if self.power == 1 else self._largest - self.centre
 
 
-Measure = Rows | People | Total | Squares
+Measure = Rows | People | Total | Moment
 
 
 @functools.lru_cache(maxsize=4096)
-def lattice_for(column: Numeric, lower: Fraction, upper: Fraction, *, coarse: bool = False) -> Lattice:
-    """The grid a column is measured on: whole numbers where they fit, else steps far below the noise.
+def lattice_for(column: Numeric, lower: Fraction, upper: Fraction) -> Lattice:
+    """The grid a column is summed on: whole numbers where they fit, else steps far below the noise.
 
     It follows from the declared bounds alone.
     """
-    width = upper - lower
-    steps = 2 ** (_COARSE if coarse else _FINE)
     exponent = 0 if isinstance(column, Integer) else -60
-    while width / Fraction(2) ** exponent > steps or max(abs(lower), abs(upper)) / Fraction(2) ** exponent > _LARGEST:
-        if isinstance(column, Integer) and not coarse and max(abs(lower), abs(upper)) <= _LARGEST:
+    while (upper - lower) / Fraction(2) ** exponent > 2**_FINE or _far(lower, upper, exponent):
+        if isinstance(column, Integer) and not _far(lower, upper, 0):
             break  # whole numbers stay whole as long as their sums fit
         exponent += 1
-    lattice = Lattice(lower, upper, exponent)
+    return _wide_enough(Lattice(lower, upper, exponent), lower, upper)
+
+
+@functools.lru_cache(maxsize=4096)
+def moment_lattice(column: Numeric, lower: Fraction, upper: Fraction, *, whole: bool) -> Lattice:
+    """The one grid of a column's mean and variance.
+
+    With `whole`, whole numbers keep steps of one where they fit. Without, they get finer ones: a person's mean is a
+    fraction.
+    """
+    exponent = 0 if isinstance(column, Integer) and whole else -60
+    if isinstance(column, Integer):  # values are whole numbers, so bounds between two of them mean the nearer one
+        lower, upper = (Fraction(math.floor(bound + Fraction(1, 2))) for bound in (lower, upper))
+    while (upper - lower) / Fraction(2) ** exponent > 2**_FINER or _far(lower, upper, exponent):
+        exponent += 1
+    return _wide_enough(Lattice(lower, upper, exponent), lower, upper)
+
+
+def _far(lower: Fraction, upper: Fraction, exponent: int) -> bool:
+    return max(abs(lower), abs(upper)) / Fraction(2) ** exponent > _LARGEST
+
+
+def _wide_enough(lattice: Lattice, lower: Fraction, upper: Fraction) -> Lattice:
     if lattice.width == 0:
         hint = "Subtract a constant from the column, or measure it in smaller units."
         allowed = f"further apart: at this distance from zero values are told apart in steps of {float(lattice.step):g}"

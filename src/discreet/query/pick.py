@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.core.unit import Unit
+from discreet.query.contribution import limited
 from discreet.query.dialect import engine_of, gathered, hashed
-from discreet.query.measure import Measure, Rows, contribution
+from discreet.query.measure import Measure, Moment, Rows
 
 __all__ = ["GROUP", "PERSON", "contributions", "order_of"]
 
@@ -44,8 +45,6 @@ def contributions(
     Guarantee: the parts of one person, those shared with others included, are in at most `unit.groups` groups and
     within `contribution` in each, whatever the hash does. Proof: docs/proofs/query.md.
     """
-    import ibis
-
     engine = engine_of(rows)
     sums = [name for name, measure in measures.items() if not measure.per_person and measure != Rows()]
     if groups > unit.groups:
@@ -55,10 +54,11 @@ def contributions(
     )
     several_persons = parts[PERSON].isnull()
     bounded = {GROUP: parts[GROUP]} | ({PERSON: parts[PERSON]} if named else {})
+    found = {measure: parts[name if name in sums else _ROWS] for name, measure in measures.items()}
+    found[Rows()] = parts[_ROWS]  # a person's rows, or persons with a row each
     for name, measure in measures.items():
-        low, high = contribution(measure, unit)
-        found = parts[name] if name in sums else parts[_ROWS]  # a person's rows, or persons with a row each
-        bounded[name] = several_persons.ifelse(found, ibis.greatest(ibis.least(found, high), low))
+        values = found[measure.weight] if isinstance(measure, Moment) else parts[_ROWS]
+        bounded[name] = several_persons.ifelse(found[measure], limited(measure, found[measure], values, unit))
     return parts.select(**bounded)
 
 

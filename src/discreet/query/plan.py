@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 from discreet.accounting.compose import compose
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
+from discreet.core.note import Note
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Unit
 from discreet.errors import InputError
@@ -24,6 +26,7 @@ from discreet.query.aggregate import Aggregate
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.estimate import estimate, linear_step
 from discreet.query.measure import Measure, Rows, sensitivity
+from discreet.query.notes import declared_notes, published_notes
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.schema import Schema
@@ -147,15 +150,20 @@ class QueryPlan:
             result = estimate(
                 aggregate, self.schema, [noisy[i] for i in places], [self.noises[i] for i in places], self.confidence
             )
-            columns[name] = result.value.tolist()
-            columns[f"{name}_lower"] = result.lower.tolist()
-            columns[f"{name}_upper"] = result.upper.tolist()
+            for end, numbers in (("", result.value), ("_lower", result.lower), ("_upper", result.upper)):
+                columns[name + end] = [None if number != number else number for number in numbers.tolist()]
         return {
             "columns": columns,
             "keys": [key.column for key in self.question.keys],
             "outputs": [name for name, _ in self.question.outputs],
             "confidence": self.confidence,
+            "notes": [note.to_dict() for note in self.notes(columns)],
         }
+
+    def notes(self, columns: Mapping[str, Any]) -> list[Note]:
+        """What an interval of these published columns does not hold."""
+        found = published_notes(self.question.outputs, columns, self.confidence)
+        return [*declared_notes(self.question, self.schema), *found]
 
     def _indices(self, aggregate: Aggregate) -> list[int]:
         return [self.measures.index(measure) for measure in aggregate.measures(self.schema)]

@@ -23,7 +23,7 @@ from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.aggregate import Aggregate, Mean, Std, Sum, Variance, settled
 from discreet.query.column import Integer
-from discreet.query.measure import Measure, Rows, Squares, Total, sensitivity
+from discreet.query.measure import Measure, Moment, Rows, Total, sensitivity
 from discreet.query.plan import Expectation, QueryPlan, noise_name, plan_query
 from discreet.query.price import Price
 from discreet.query.question import Query
@@ -36,7 +36,7 @@ __all__ = ["SEARCHED", "BoundsPlan", "plan_bounds", "slots"]
 SEARCHED = Fraction(1, 4)
 """The part of the price that all searches for bounds take together; the rest buys the answer."""
 
-_NEAR = 2**22  # no square on its lattice is larger, nor a number whose lattice begins or is centred at zero
+_NEAR = 2**24  # no square on its lattice is larger, nor a number whose lattice begins or is centred at zero
 _FAR = 2**30 + 1  # nor any number at all
 
 
@@ -200,8 +200,8 @@ def slots(question: Query, schema: Schema) -> int:
     different: set[Any] = set()
     for _, aggregate in question.outputs:
         for measure in settled(aggregate, None).measures(schema):
-            if _private(aggregate) and isinstance(measure, (Total, Squares)):
-                different.add((measure.column, type(measure), isinstance(aggregate, Sum)))
+            if _private(aggregate) and isinstance(measure, (Total, Moment)):
+                different.add((measure.column, getattr(measure, "power", 0)))
             else:
                 different.add(measure)
     return len(different)

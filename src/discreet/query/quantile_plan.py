@@ -22,6 +22,7 @@ from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Laplace, QuantileExponential, QuantileFlip, QuantileTree
 from discreet.noise.bits import words
 from discreet.query.grid import Grid, grid_for, shown
+from discreet.query.notes import declared_notes
 from discreet.query.pick import GROUP
 from discreet.query.price import Price
 from discreet.query.quantile import At, Between, Ordered, search_of, sortable
@@ -163,6 +164,7 @@ class QuantilePlan:
             "keys": [key.column for key in self.question.keys],
             "outputs": [name for name, _ in self.question.ordered],
             "confidence": self.confidence,
+            "notes": [note.to_dict() for note in declared_notes(self.question, self.schema)],
         }
 
     def _searched(self, counts: NDArray[np.int64], bits: Bits) -> Places:

@@ -21,6 +21,7 @@ from discreet.accounting.compose import compose
 from discreet.core.exact import sqrt_up
 from discreet.core.loss import ZCDP, Composed, Loss, Pure
 from discreet.core.mechanism import Bits
+from discreet.core.note import Note
 from discreet.core.plan import Cover
 from discreet.core.unit import Neighbours, Unit
 from discreet.core.wire import Json
@@ -36,6 +37,7 @@ from discreet.query.dialect import as_bytes, engine_of
 from discreet.query.estimate import linear_step
 from discreet.query.key import Key
 from discreet.query.measure import Measure, contribution
+from discreet.query.notes import declared_notes, limit_notes
 from discreet.query.plan import noise_name
 from discreet.query.predicate import And, Compare, Predicate, columns_of
 from discreet.query.price import Price
@@ -156,7 +158,21 @@ class StreamPlan:
             for end, shift in (("", 0), ("_lower", -half), ("_upper", half)):
                 columns[name + end] = [scaled(count + shift, step) for count in counts[index]]
         names = [name for name, _ in self.question.outputs]
-        return {"columns": columns, "keys": keys, "outputs": names, "confidence": self.confidence}
+        notes = [note.to_dict() for note in self.notes]
+        return {"columns": columns, "keys": keys, "outputs": names, "confidence": self.confidence, "notes": notes}
+
+    @property
+    def notes(self) -> list[Note]:
+        """What an interval of any period does not hold."""
+        binned = replace(self.question, keys=(self.period, *self.question.keys))
+        found = [note for note in declared_notes(binned, self.schema) if note.kind != "groups"]
+        if self.schema.unit.column is None:
+            return found
+        few = "1 period" if self.limit == 1 else f"{self.limit:,} periods"
+        text = f"A {self.schema.unit.column} counts in the first {few} they appear in; later ones are left out."
+        notes = [Note("groups", text, tuple(name for name, _ in self.question.outputs))]
+        within = limit_notes(self.schema.unit, self.question.outputs, self.groups)
+        return [*notes, *(note for note in within if note.kind == "groups"), *found]
 
 
 @dataclass(frozen=True, slots=True)

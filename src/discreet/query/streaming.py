@@ -143,4 +143,5 @@ class Stream:
             digest=self._step(period).digest,
             remaining=price_text(plan.allotment, left, "down"),
             data=self._data(period),
+            notes=tuple(plan.notes),
         )

@@ -25,6 +25,7 @@ from discreet.query.aggregate import Count, Persons
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.key import Bin, Key, key
 from discreet.query.measure import Measure, sensitivity
+from discreet.query.notes import declared_notes, published_notes
 from discreet.query.plan import Expectation, QueryPlan
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
@@ -225,7 +226,9 @@ class TopPlan:
         if self.noise is not None:
             result = self._outputs(self.noise).publish([self.noise.release(exact[chosen], bits=bits)])
         name = self.question.key.column
-        return {**result, "columns": {name: shown, **result["columns"]}, "keys": [name]}
+        said = () if self.noise is None else published_notes(self._counted.outputs, result["columns"], self.confidence)
+        notes = [note.to_dict() for note in (*declared_notes(self._counted, self.schema), *said)]
+        return {**result, "columns": {name: shown, **result["columns"]}, "keys": [name], "notes": notes}
 
     @property
     def _counted(self) -> Query:

@@ -12,9 +12,10 @@ from typing import Any
 from discreet.query.code import group_number
 from discreet.query.column import Boolean, Category, Date, Integer, Text
 from discreet.query.compile import GROUP, chosen, measure_name, measured, summed
+from discreet.query.contribution import limited
 from discreet.query.dialect import added, as_bytes, engine_of, hashed
 from discreet.query.key import Key
-from discreet.query.measure import Measure, contribution
+from discreet.query.measure import Measure, Moment
 from discreet.query.pick import PERSON, order_of
 from discreet.query.question import Query
 from discreet.query.read import as_declared, as_text
@@ -90,10 +91,13 @@ def _contributions(rows: Expression, keys: list[str], schema: Schema, measures: 
     named = {measure_name(index): measure for index, measure in enumerate(measures)}
     sums = {name: added(kept[name], engine) for name, measure in named.items() if not measure.per_person}
     each = kept.group_by([*keys, PERSON]).aggregate(**sums) if sums else kept.select(*keys, PERSON).distinct()
+    found = {measure: each[name] for name, measure in named.items() if name in sums}
     bounded = {}
     for name, measure in named.items():
-        low, high = contribution(measure, schema.unit)
-        bounded[name] = ibis.literal(1) if measure.per_person else ibis.greatest(ibis.least(each[name], high), low)
+        values = found[measure.weight] if isinstance(measure, Moment) else None
+        bounded[name] = (
+            ibis.literal(1) if measure.per_person else limited(measure, found[measure], values, schema.unit)
+        )
     return each.select(*keys, **bounded)
 
 

@@ -123,6 +123,8 @@ def show_release(release: Release) -> None:
     """A release with its intervals, its cost and what is left."""
     head = [*release.keys, *release.outputs]
     show_table("", head, release.cells(), numbers=len(release.outputs))
+    for note in release.notes:
+        say(f"Note: {note}")
     say(f"{percent(release.confidence)} intervals, each by itself. {paid(release)}")
     say(f"Release {release.id}" + (f"; data version: {release.data}" if release.data else ""))
 
@@ -130,11 +132,11 @@ def show_release(release: Release) -> None:
 def show_bars(release: Release, output: str, width: int = 40) -> None:
     """One output as bars with error bars, for a terminal."""
     rows = release.rows()
-    most = max(max(row[f"{output}_upper"] for row in rows), 1)
+    most = max([1, *(row[f"{output}_upper"] or 0 for row in rows)])
     lines = []
     for row, cells in zip(rows, release.cells(), strict=True):
         low, value, high = (
-            round(width * max(row[name], 0) / most) for name in (f"{output}_lower", output, f"{output}_upper")
+            round(width * max(row[name] or 0, 0) / most) for name in (f"{output}_lower", output, f"{output}_upper")
         )
         bar = "".join(
             "\u2588" if i < low else "\u2593" if i < value else "\u2591" if i < high else " " for i in range(width)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.exact import Number
+from discreet.core.note import Note
 from discreet.core.release import Release
 from discreet.errors import InputError, RunError
 from discreet.query.aggregate import Aggregate
@@ -142,4 +143,5 @@ def read_release(entry: dict[str, Any]) -> Release:
     """A release from its plain values."""
     plain: dict[str, Any] = dict(entry)
     plain |= {name: tuple(plain[name]) for name in ("keys", "outputs")}
+    plain["notes"] = tuple(Note.from_dict(note) for note in plain.get("notes", ()))
     return Release(**plain)

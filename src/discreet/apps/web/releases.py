@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.pictures import bars, text
-from discreet.core.release import Release, number
+from discreet.core.release import UNKNOWN, Release, number
 from discreet.errors import InputError
 from discreet.ledger.door import stored
 from discreet.ledger.outcome import Outcome
@@ -138,7 +138,9 @@ def _discovered(query: Any) -> list[str]:
 def _row(release: Release, row: dict[str, Any]) -> tuple[list[str], list[tuple[str, str]]]:
     """Keys as text, then each value with its interval."""
     values = [
-        (number(row[name]), f"{number(row[f'{name}_lower'])} to {number(row[f'{name}_upper'])}")
+        (UNKNOWN, "")
+        if row[name] is None
+        else (number(row[name]), f"{number(row[f'{name}_lower'])} to {number(row[f'{name}_upper'])}")
         for name in release.outputs
     ]
     return [text(row[key]) for key in release.keys], values

@@ -1,0 +1,47 @@
+"""A word beside a number: why it may differ from what the table itself would give, by more than its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+__all__ = ["NOTES", "Note"]
+
+NOTES: Final[Mapping[str, str]] = {
+    "groups": "a unit counts in some of its groups only",
+    "rows": "counts and sums are cut at a limit on rows",
+    "weighted": "a unit's values weigh as much as a limit on rows allows",
+    "sampled": "of a unit's rows some were picked at random",
+    "bounds": "values outside bounds count as the nearer end",
+    "complete": "missing values of a column declared complete count as the middle of its bounds",
+    "outside": "rows with values that no group was asked for are left out",
+    "negative": "noise took numbers below zero",
+    "unknown": "there are too few rows to say anything",
+}
+"""Every kind of note, and what it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What an interval does not hold, and of which outputs.
+
+    >>> Note("bounds", "Values of pay outside 0..10 go to the nearer end.", ("mean_pay",)).to_dict()
+    {'kind': 'bounds', 'text': 'Values of pay outside 0..10 go to the nearer end.', 'outputs': ['mean_pay']}
+    """
+
+    kind: str
+    text: str
+    outputs: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"kind": self.kind, "text": self.text, "outputs": list(self.outputs)}
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Note:
+        """From plain values."""
+        return cls(entry["kind"], entry["text"], tuple(entry["outputs"]))
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.outputs)}: {self.text}" if self.outputs else self.text

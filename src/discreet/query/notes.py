@@ -1,0 +1,120 @@
+"""What limits, bounds and declarations do to the outputs of a question, as notes: for its plan and its release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from discreet.core.note import Note
+from discreet.core.unit import Unit
+from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
+from discreet.query.column import Boolean, Category, Column, Text
+from discreet.query.key import Key
+from discreet.query.quantile import Ordered
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+
+__all__ = ["declared_notes", "limit_notes", "published_notes"]
+
+Outputs = Sequence[tuple[str, Aggregate | Ordered]]
+
+
+def declared_notes(question: Query, schema: Schema) -> list[Note]:
+    """Every note that follows from the question and the schema alone. Nothing is read for it."""
+    outputs: Outputs = (*question.outputs, *question.ordered)
+    groups = None if question.discovered else question.groups(schema)
+    return [
+        *limit_notes(schema.unit, outputs, groups),
+        *_bounds(question.outputs, schema),
+        *_complete(question.outputs, schema),
+        *_left_out(question.listed, [name for name, _ in outputs], schema),
+    ]
+
+
+def limit_notes(unit: Unit, outputs: Outputs, groups: int | None) -> list[Note]:
+    """What the limits on a person do, where `groups` are published (None: nobody knows how many)."""
+    if unit.column is None:
+        return []
+    notes, names = [], [name for name, _ in outputs]
+    if groups is None or groups > unit.groups:
+        few = "1 group" if unit.groups == 1 else f"{unit.groups:,} groups"
+        text = f"A {unit.column} counts in at most {few}, picked at random; what they have in others is left out."
+        notes.append(Note("groups", text, tuple(names)))
+    rows = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
+    cut = [name for name, output in outputs if isinstance(output, Count | Sum)]
+    weighed = [name for name, output in outputs if isinstance(output, Mean | Variance | Std)]
+    sampled = [name for name, output in outputs if isinstance(output, Ordered)]
+    if cut:
+        text = f"In a group a {unit.column} counts as at most {rows}; counts and sums leave out what is beyond."
+        notes.append(Note("rows", text, tuple(cut)))
+    if weighed:
+        text = f"Of a {unit.column} with more than {rows} in a group the mean counts, as {rows}."
+        notes.append(Note("weighted", text, tuple(weighed)))
+    if sampled:
+        text = f"In a group a {unit.column} counts with at most {rows}, picked at random."
+        notes.append(Note("sampled", text, tuple(sampled)))
+    return notes
+
+
+def published_notes(
+    outputs: Sequence[tuple[str, Aggregate]], columns: Mapping[str, Sequence[Any]], confidence: float
+) -> list[Note]:
+    """What is to be said of the published numbers themselves."""
+    notes = []
+    below = [
+        name
+        for name, output in outputs
+        if isinstance(output, Count | Persons) and any(value < 0 for value in columns[name])
+    ]
+    if below:
+        text = "Below zero by its noise: there are few or none. Left so, for then numbers of several groups add up."
+        notes.append(Note("negative", text, tuple(below)))
+    if unknown := [name for name, _ in outputs if None in columns[name]]:
+        text = f"Missing where there are too few rows: all that was declared is possible at {100 * confidence:g}%."
+        notes.append(Note("unknown", text, tuple(unknown)))
+    return notes
+
+
+def _bounds(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[Note]:
+    """Values outside bounds, and between the points of a grid that is not part of the interval."""
+    texts: dict[str, list[str]] = {}
+    for name, output in outputs:
+        if not isinstance(output, Sum | Mean | Variance | Std) or output.private:
+            continue
+        lower, upper = output.limits(schema)
+        step = output.total(schema).lattice.step if isinstance(output, Sum) else 1
+        rounded = f" and are rounded to multiples of {float(step):g}" if step != 1 else ""
+        text = f"Values of {output.column} outside {float(lower):g}..{float(upper):g} go to the nearer end{rounded}."
+        texts.setdefault(text, []).append(name)
+    return [Note("bounds", text, tuple(names)) for text, names in texts.items()]
+
+
+def _complete(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[Note]:
+    """Missing values where none should be."""
+    texts: dict[str, list[str]] = {}
+    for name, output in outputs:
+        column = None if isinstance(output, Persons) else output.column
+        if column is None or schema.columns[column].nullable:
+            continue
+        counted = "as a value" if isinstance(output, Count) else "as the middle of the bounds"
+        text = f"{column} is declared complete: one that is missing or cannot be read counts {counted}."
+        texts.setdefault(text, []).append(name)
+    return [Note("complete", text, tuple(names)) for text, names in texts.items()]
+
+
+def _left_out(keys: Iterable[Key], names: Sequence[str], schema: Schema) -> list[Note]:
+    """Rows that are in no group."""
+    texts = [_outside(key, schema.columns[key.column]) for key in keys]
+    return [Note("outside", text, tuple(names)) for text in texts if text]
+
+
+def _outside(key: Key, column: Column) -> str:
+    if key.edges is not None:
+        missing = "" if column.nullable else ", or missing,"
+        return f"Rows whose {key.column} is outside {key.edges[0]}..{key.edges[-1]}{missing} are in no group."
+    if key.values is not None:
+        return f"Rows whose {key.column} is not among the values listed are in no group."
+    if column.nullable or isinstance(column, Text):
+        return ""
+    unreadable = "" if isinstance(column, Boolean) else " or not declared" if isinstance(column, Category) else ""
+    return f"Rows whose {key.column} is missing{unreadable} are in no group."
