@@ -143,13 +143,26 @@ def true_of(predicate, row, schema):
             return None if found is None else not found
 
 
+def outside(value, column):
+    """Whether a stored number or day is beyond the declared bounds."""
+    if isinstance(column, Date):
+        unbounded = declared(value, Date(date.min, date.max))
+        return unbounded is not None and not column.lower <= unbounded <= column.upper
+    found = number(value)
+    return found is not None and not float(column.lower) <= found <= float(column.upper)
+
+
 def code(key, row, schema):
     """The place of a row among the labels of a key; None if it has none."""
     value, labels = declared(row[key.column], schema.columns[key.column]), key.labels(schema)
     if key.edges is None:
+        if isinstance(schema.columns[key.column], Integer) and outside(row[key.column], schema.columns[key.column]):
+            return None
         return labels.index(value) if value in labels else None
     marks = [float(edge) if isinstance(edge, Fraction) else edge for edge in key.edges]
-    if value is None or not marks[0] <= value <= marks[-1]:
+    if value is None:
+        return len(labels) - 1 if None in labels else None
+    if outside(row[key.column], schema.columns[key.column]) or not marks[0] <= value <= marks[-1]:
         return None
     return next((i for i in range(len(marks) - 1) if marks[i] <= value < marks[i + 1]), len(marks) - 2)
 

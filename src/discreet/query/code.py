@@ -15,7 +15,7 @@ from typing import Any
 from discreet.query.column import Category, Integer
 from discreet.query.dialect import as_bytes, engine_of, joins, listed
 from discreet.query.key import Key
-from discreet.query.read import as_declared, as_text, bounded, whole
+from discreet.query.read import as_declared, as_text, bounded, whole, within_bounds
 from discreet.query.schema import Schema
 
 __all__ = ["group_codes", "group_number"]
@@ -37,10 +37,13 @@ def group_number(keys: Sequence[Key], schema: Schema, table: Expression) -> tupl
     return table, ibis.literal(0, "int32") if number is None else number.cast("int32")
 
 
-def group_codes(keys: Sequence[Key], schema: Schema, table: Expression) -> tuple[Expression, list[Expression]]:
+def group_codes(
+    keys: Sequence[Key], schema: Schema, table: Expression, *, clamped: bool = False
+) -> tuple[Expression, list[Expression]]:
     """The table, with what had to be joined to it, and for each key the place of a row's value among its labels.
 
-    No row is ever repeated by a join: labels differ, and are compared byte by byte.
+    Numbers and days outside the declared bounds have no place; `clamped`, they have that of the nearer end, and missing
+    ones of a binned column have none. No row is ever repeated by a join: labels differ, and are compared byte by byte.
     """
     engine = engine_of(table)
     many = [place for place, key in enumerate(keys) if joins(engine) and _is_listed(key, schema)]
@@ -51,7 +54,7 @@ def group_codes(keys: Sequence[Key], schema: Schema, table: Expression) -> tuple
             sought, label = as_bytes(sought, engine), as_bytes(label, engine)
         table = table.left_join(labels, [sought == label])
     found = {place: table[f"discreet code {place}"] for place in many}
-    return table, [_code(key, schema, table, found.get(place)) for place, key in enumerate(keys)]
+    return table, [_code(key, schema, table, found.get(place), clamped) for place, key in enumerate(keys)]
 
 
 def _is_listed(key: Key, schema: Schema) -> bool:
@@ -74,7 +77,7 @@ def _sought(table: Expression, key: Key, schema: Schema) -> Expression:
     return as_declared(table[key.column], column) if isinstance(column, Integer) else as_text(table[key.column])
 
 
-def _code(key: Key, schema: Schema, table: Expression, found: Expression | None) -> Expression:
+def _code(key: Key, schema: Schema, table: Expression, found: Expression | None, clamped: bool) -> Expression:
     import ibis
 
     column, labels, raw = schema.columns[key.column], key.labels(schema), table[key.column]
@@ -85,19 +88,25 @@ def _code(key: Key, schema: Schema, table: Expression, found: Expression | None)
             low,
             high,
             inside=lambda number: whole(number) - low,
-            below=ibis.literal(0, "int64"),
-            above=ibis.literal(high - low, "int64"),
+            below=ibis.literal(0, "int64") if clamped else ibis.null("int64"),
+            above=ibis.literal(high - low, "int64") if clamped else ibis.null("int64"),
             missing=ibis.literal(len(labels) - 1, "int64") if column.nullable else ibis.null("int64"),
         )
     # Undeclared text need not be struck out where the declared one is looked up anyway.
     plain = isinstance(column, Category) and (None not in labels or key.values is None)
     value = as_text(raw) if plain else as_declared(raw, column)
     if key.edges is not None:
-        return _bin(key.edges, value)
+        if clamped:
+            return _bin(key.edges, value)
+        inside = within_bounds(raw, column)
+        gap = ibis.literal(len(labels) - 1, "int64") if None in labels else ibis.null("int64")
+        return ibis.cases((inside, _bin(key.edges, value)), (value.isnull(), gap), else_=ibis.null("int64"))
     other = ibis.literal(labels.index(None), "int64") if None in labels else ibis.null("int64")
     if found is None:
         named = [(label, ibis.literal(index, "int64")) for index, label in enumerate(labels) if label is not None]
         found = value.cases(*named, else_=ibis.null("int64"))
+    if isinstance(column, Integer) and not clamped:
+        found = within_bounds(raw, column).ifelse(found, ibis.null("int64"))
     if None not in labels:
         return found
     if key.values is None:  # all declared values are listed: what is not found is missing

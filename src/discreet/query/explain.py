@@ -150,8 +150,8 @@ def _ranks(expected: RankExpectation, confidence: float) -> str:
 
 def _notes(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:
     """What the answer will be off by beside its noise, and what becomes of values between the points of a grid."""
-    question = plan.question.counted(plan.schema) if isinstance(plan, TopPlan) else plan.question
-    return [*(note.text for note in declared_notes(question, plan.schema)), *_clipping(plan)]
+    notes = plan.notes if isinstance(plan, TopPlan) else declared_notes(plan.question, plan.schema)
+    return [*(note.text for note in notes), *_clipping(plan)]
 
 
 def _clipping(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:

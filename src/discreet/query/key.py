@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -43,13 +43,16 @@ def _plain(value: Any) -> str:
 class Key:
     """One column to group by: its declared values, the `values` given, or the bins between `edges`.
 
-    If `discovered`, nobody lists the values: those that enough units share are found, privately, in the data.
+    If `discovered`, nobody lists the values: those that enough units share are found, privately, in the data. What lies
+    outside the declared bounds is in no group. Missing values of a nullable column are a group of their own, the last;
+    without `missing` (the periods of a stream) they are in none.
     """
 
     column: str
     values: tuple[Any, ...] | None = None
     edges: tuple[Any, ...] | None = None
     discovered: bool = False
+    missing: bool = True
 
     def labels(self, schema: Schema) -> list[Any]:
         """The groups, in the order they are published; None stands for a missing value."""
@@ -59,7 +62,8 @@ class Key:
             raise InputError("group_by", self.column, "listed: the values of a discovered key are in the data only")
         if self.edges is not None:
             pairs = zip(self.edges[:-1], self.edges[1:], strict=True)
-            return [Bin(a, b) for a, b in pairs]
+            bins_: list[Any] = [Bin(a, b) for a, b in pairs]
+            return [*bins_, None] if column.nullable and self.missing else bins_
         if self.values is not None:
             return list(self.values)
         match column:
@@ -110,7 +114,7 @@ class Key:
         if self.discovered:
             return _discoverable(self, column, schema)
         if self.edges is not None:
-            return Key(self.column, edges=_edges(self.column, column, self.edges))
+            return replace(self, edges=_edges(self.column, column, self.edges))
         if self.values is not None:
             return Key(self.column, values=_values(self.column, column, self.values))
         if isinstance(column, (Real, Date)):

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.core.note import Note
 from discreet.core.unit import Unit
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
-from discreet.query.column import Boolean, Category, Column, Text
+from discreet.query.column import Category, Column, Integer, Text
 from discreet.query.key import Key
 from discreet.query.quantile import Ordered
 from discreet.query.question import Query
@@ -112,9 +112,12 @@ def _outside(key: Key, column: Column) -> str:
     if key.edges is not None:
         missing = "" if column.nullable else ", or missing,"
         return f"Rows whose {key.column} is outside {key.edges[0]}..{key.edges[-1]}{missing} are in no group."
-    if key.values is not None:
-        return f"Rows whose {key.column} is not among the values listed are in no group."
-    if column.nullable or isinstance(column, Text):
+    if key.values is not None or isinstance(column, Text):  # what is listed was chosen
         return ""
-    unreadable = "" if isinstance(column, Boolean) else " or not declared" if isinstance(column, Category) else ""
+    if isinstance(column, Integer):
+        missing = "" if column.nullable else ", or missing,"
+        return f"Rows whose {key.column} is outside {column.lower}..{column.upper}{missing} are in no group."
+    if column.nullable:
+        return ""
+    unreadable = " or not declared" if isinstance(column, Category) else ""
     return f"Rows whose {key.column} is missing{unreadable} are in no group."

@@ -12,7 +12,7 @@ from typing import Any
 
 from discreet.query.column import Boolean, Category, Column, Date, Integer, Real, Text
 
-__all__ = ["as_declared", "as_text", "bounded", "identity", "problem", "whole"]
+__all__ = ["as_declared", "as_text", "bounded", "identity", "problem", "whole", "within_bounds"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -74,11 +74,21 @@ def as_declared(raw: Expression, column: Column) -> Expression:
             false = word.isin(["false", "f", "0", "no"])
             return word.isin(["true", "t", "1", "yes"]).ifelse(True, false.ifelse(False, ibis.null("boolean")))
         case Date():
-            kind = raw.type()
-            day = raw if kind.is_date() else raw.cast("date") if kind.is_timestamp() else raw.try_cast("date")
-            return _clamp(day, column.lower, column.upper)
+            return _clamp(_day(raw), column.lower, column.upper)
         case Text():
             return identity(raw)
+
+
+def within_bounds(raw: Expression, column: Integer | Real | Date) -> Expression:
+    """Whether a value lies within the declared bounds; not, where it is missing."""
+    import ibis
+
+    if isinstance(column, Date):
+        day = _day(raw)
+        return day.notnull() & (day >= column.lower) & (day <= column.upper)
+    yes, no = ibis.literal(True), ibis.literal(False)
+    low, high = float(column.lower), float(column.upper)
+    return bounded(raw, low, high, inside=lambda _: yes, below=no, above=no, missing=no)
 
 
 def as_text(raw: Expression) -> Expression:
@@ -130,6 +140,11 @@ def bounded(
     caught = [(number.isnan(), missing)] if number.type().is_floating() else []
     within = (number >= low) & (number <= high)
     return ibis.cases((within, inside(number)), (number < low, below), *caught, (number > high, above), else_=missing)
+
+
+def _day(raw: Expression) -> Expression:
+    kind = raw.type()
+    return raw if kind.is_date() else raw.cast("date") if kind.is_timestamp() else raw.try_cast("date")
 
 
 def _bit(raw: Expression) -> Expression:

@@ -15,6 +15,7 @@ import numpy as np
 from discreet.accounting.compose import compose
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
+from discreet.core.note import Note
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
@@ -25,7 +26,7 @@ from discreet.query.aggregate import Count, Persons
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.key import Bin, Key, key
 from discreet.query.measure import Measure, sensitivity
-from discreet.query.notes import declared_notes, published_notes
+from discreet.query.notes import limit_notes, published_notes
 from discreet.query.plan import Expectation, QueryPlan
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
@@ -105,8 +106,10 @@ class Top:
     def counted(self, schema: Schema) -> Query:
         """How many units each value has, as a question of its own (which nobody is answered)."""
         asked = self.key.checked(schema)
-        if asked.edges is None and asked.values is None and schema.columns[asked.column].nullable:
-            # Or what a person has besides would have to share their few groups with what is missing.
+        # Or what a person has besides would have to share their few groups with what is missing.
+        if asked.edges is not None:
+            asked = replace(asked, missing=False)
+        elif asked.values is None and schema.columns[asked.column].nullable:
             asked = key(asked.column, self.labels(schema))
         score = Count() if schema.unit.column is None else Persons()
         return Query(self.condition, (asked,), ((COUNT if self.counts else "score", score),)).checked(schema)
@@ -227,8 +230,13 @@ class TopPlan:
             result = self._outputs(self.noise).publish([self.noise.release(exact[chosen], bits=bits)])
         name = self.question.key.column
         said = () if self.noise is None else published_notes(self._counted.outputs, result["columns"], self.confidence)
-        notes = [note.to_dict() for note in (*declared_notes(self._counted, self.schema), *said)]
+        notes = [note.to_dict() for note in (*self.notes, *said)]
         return {**result, "columns": {name: shown, **result["columns"]}, "keys": [name], "notes": notes}
+
+    @property
+    def notes(self) -> list[Note]:
+        """What the limits on a person do to the counts, and to the choice."""
+        return limit_notes(self.schema.unit, self._counted.outputs, len(self.question.labels(self.schema)))
 
     @property
     def _counted(self) -> Query:

@@ -95,9 +95,7 @@ def _contributions(rows: Expression, keys: list[str], schema: Schema, measures: 
     bounded = {}
     for name, measure in named.items():
         values = found[measure.weight] if isinstance(measure, Moment) else None
-        bounded[name] = (
-            ibis.literal(1) if measure.per_person else limited(measure, found[measure], values, schema.unit)
-        )
+        bounded[name] = ibis.literal(1) if measure.per_person else limited(measure, found[measure], values, schema.unit)
     return each.select(*keys, **bounded)
 
 

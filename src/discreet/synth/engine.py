@@ -136,7 +136,7 @@ def coded(
     """
     unit = schema.unit
     keys = [attribute.key for attribute in domain.attributes]
-    table, codes = group_codes(keys, schema, chosen(Query(condition), schema, table))
+    table, codes = group_codes(keys, schema, chosen(Query(condition), schema, table), clamped=True)
     columns: dict[str, Expression] = {}
     for place, (attribute, code) in enumerate(zip(domain.attributes, codes, strict=True)):
         full = code.fill_null(attribute.size - 1) if attribute.missing else code

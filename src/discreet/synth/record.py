@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.packed import packed, unpacked
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.column import Column, column_from, column_to
-from discreet.query.key import Bin, Key
+from discreet.query.key import Key
 from discreet.query.schema import Schema
 from discreet.synth.domain import Attribute, Domain
 from discreet.synth.meter import Noisy
@@ -32,8 +32,7 @@ def domain_from(entries: list[dict[str, Any]]) -> tuple[Domain, dict[str, Column
     for entry in entries:
         key = Key.from_dict(entry["key"], schema)
         column, labels = columns[key.column], key.labels(schema)
-        binned = any(isinstance(label, Bin) for label in labels)
-        names = (*labels, None) if binned and column.nullable else tuple(labels)
+        names = tuple(labels)
         ordered = entry["declared"]["type"] not in ("category", "boolean")
         found.append(Attribute(key.column, key, names, ordered, column.nullable))
     return Domain(tuple(found)), columns
