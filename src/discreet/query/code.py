@@ -12,7 +12,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from discreet.query.column import Category, Integer
+from discreet.query.column import Category, Date, Integer, Real
 from discreet.query.dialect import as_bytes, engine_of, joins, listed
 from discreet.query.key import Key
 from discreet.query.read import as_declared, as_text, bounded, whole, within_bounds
@@ -95,7 +95,7 @@ def _code(key: Key, schema: Schema, table: Expression, found: Expression | None,
     # Undeclared text need not be struck out where the declared one is looked up anyway.
     plain = isinstance(column, Category) and (None not in labels or key.values is None)
     value = as_text(raw) if plain else as_declared(raw, column)
-    if key.edges is not None:
+    if key.edges is not None and isinstance(column, Integer | Real | Date):
         if clamped:
             return _bin(key.edges, value)
         inside = within_bounds(raw, column)

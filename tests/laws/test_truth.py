@@ -1,0 +1,208 @@
+"""At a huge epsilon every aggregate gives what the table itself gives, or its release says why not.
+
+The plain answer is computed from the raw rows by the rules of SQL. Where the published interval does not hold it, a
+note must be there, and the plain answer corrected for what the notes say, and for nothing else, must be held.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from typing import get_args
+
+import numpy as np
+import pyarrow
+import pytest
+
+from discreet.core.note import NOTES
+from discreet.core.unit import Unit
+from discreet.ledger.budget import Allotment
+from discreet.noise.bits import SystemBits
+from discreet.query import notes as notes_room
+from discreet.query import pick
+from discreet.query import plan as plan_room
+from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
+from discreet.query.column import Category, Integer, Real
+from discreet.query.joined import plan_question
+from discreet.query.key import bins
+from discreet.query.measure import contribution
+from discreet.query.price import Price
+from discreet.query.quantile import At, Between, Ordered
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+from discreet.query.source import source_of
+
+CASES = {
+    Count: [Count(), Count("pay"), Count("full")],
+    Persons: [Persons()],
+    Sum: [Sum("pay"), Sum("age"), Sum("full")],
+    Mean: [Mean("pay"), Mean("age"), Mean("full")],
+    Variance: [Variance("pay"), Variance("age"), Variance("full")],
+    Std: [Std("pay"), Std("pay", sample=True), Std("age")],
+    At: [At("pay", 0.5), At("age", 0.25)],
+    Between: [Between("pay", 0.25, 0.75)],
+}
+COLUMNS = {
+    "g": Category(["a", "b", "c"], nullable=True),
+    "pay": Real(0, 100, nullable=True),
+    "age": Integer(0, 90, nullable=True),
+    "full": Real(0, 50, nullable=False),
+}
+UNITS = {
+    "a row": Unit(),
+    "a person, limits that cut": Unit("p", groups=9, rows=2),
+    "a person, limits that do not": Unit("p", groups=9, rows=5000),
+    "a person, one group": Unit("p", groups=1, rows=2),
+}
+PURE = Allotment("q", "pure", epsilon=10**9)
+GRID = 1024
+
+
+@cache
+def rows() -> tuple[dict, ...]:
+    """Persons with one row and with hundreds, groups of thousands and of five, values missing and far outside."""
+    chance = random.Random(11)
+    found = []
+    for person in range(150):
+        base, many = chance.uniform(0, 110), 1 if person % 3 else chance.randint(2, 60)
+        for _ in range(many):
+            row = {"p": person, "g": chance.choices(["a", "b", "c", None], [90, 8, 1, 1])[0]}
+            row["pay"] = chance.choice([None, -40.0, 900.0]) if chance.random() < 0.2 else base + chance.gauss(0, 5)
+            row["age"] = None if chance.random() < 0.1 else chance.randint(-10, 120)
+            row["full"] = None if chance.random() < 0.1 else chance.uniform(0, 60)
+            found.append(row)
+    return tuple(found)
+
+
+def released(output, unit, keys=("g",)) -> dict:
+    """The table of one output over the groups, with hardly any noise."""
+    schema = Schema("t", COLUMNS, unit)
+    question = Query().group_by(*keys)
+    made = plan_question(question.agg(o=output), schema, PURE, Price.read(epsilon=10**6))
+    kinds = {"p": pyarrow.int64(), "g": pyarrow.string(), "pay": pyarrow.float64(), "age": pyarrow.int64()}
+    kinds["full"] = pyarrow.float64()
+    table = pyarrow.table({name: pyarrow.array([row[name] for row in rows()], kind) for name, kind in kinds.items()})
+    with source_of(table).open() as connection:
+        return made.run(connection, SystemBits())
+
+
+def truth(output, here, unit, said) -> float:
+    """The plain answer of these rows, corrected for the notes `said` and for nothing else."""
+    column = getattr(output, "column", None)
+    if isinstance(output, Persons):
+        return len({row["p"] for row in here})
+    if column is None:
+        values = [(row["p"], 1.0) for row in here]
+    else:
+        low, high = float(COLUMNS[column].lower), float(COLUMNS[column].upper)
+        middle = (low + high) / 2 if "complete" in said else None
+        values = [(row["p"], middle if row[column] is None else row[column]) for row in here]
+        values = [(person, value) for person, value in values if value is not None]
+        if "bounds" in said or isinstance(output, Ordered):
+            values = [(person, min(max(value, low), high)) for person, value in values]
+    each = Counter(person for person, _ in values)
+    if isinstance(output, Count):
+        return sum(min(many, unit.rows) if "rows" in said else many for many in each.values())
+    if isinstance(output, Sum):
+        sums = {p: sum(value for person, value in values if person == p) for p in each}
+        ends = (min(0, unit.rows * low), max(0, unit.rows * high)) if "rows" in said else (-math.inf, math.inf)
+        return sum(min(max(one, ends[0]), ends[1]) for one in sums.values())
+    numbers = np.array([value for _, value in values])
+    if isinstance(output, Ordered):
+        found = [np.quantile(numbers, float(q), method="inverted_cdf") for q in output.ranks]
+        return found[0] if len(found) == 1 else found[1] - found[0]
+    weights = np.array([min(1, unit.rows / each[p]) if "weighted" in said else 1.0 for p, _ in values])
+    mean = float((numbers * weights).sum() / weights.sum())
+    if isinstance(output, Mean):
+        return mean
+    total = weights.sum()
+    squared = float((weights * (numbers - mean) ** 2).sum() / (total - 1 if output.sample else total))
+    return squared if isinstance(output, Variance) else math.sqrt(squared)
+
+
+def wrong(output, unit) -> list[str]:
+    """What a release says that is not so, group by group; nothing if all is well."""
+    found = released(output, unit)
+    notes = [note for note in found["notes"] if "o" in note["outputs"]]
+    said, problems = {note["kind"] for note in notes}, []
+    assert said <= set(NOTES)
+    if unit.groups == 1 and unit.column is not None:
+        return [] if "groups" in said else ["groups are cut without a note"]
+    for place, group in enumerate(found["columns"]["g"]):
+        here = [row for row in rows() if row["g"] == group]
+        low, value, high = (found["columns"]["o" + end][place] for end in ("_lower", "", "_upper"))
+        if value is None:
+            problems += [] if "unknown" in said else [f"{group}: unknown without a note"]
+            continue
+        if not low <= value <= high:
+            problems.append(f"{group}: {value} is outside {low}..{high}")
+        if "sampled" in said and max(Counter(row["p"] for row in here).values()) > unit.rows:
+            continue  # rows were picked at random, and the note says so
+        slack = 100 / GRID + 1e-9 if isinstance(output, Ordered) else 1e-6 * (1 + abs(value))
+        expected = truth(output, here, unit, said)
+        if not low - slack <= expected <= high + slack:
+            problems.append(f"{group}: {low}..{high} does not hold {expected}")
+    return problems
+
+
+def test_every_aggregate_is_tried():
+    assert set(CASES) == {*get_args(Aggregate), *get_args(Ordered)}
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("output", [one for cases in CASES.values() for one in cases], ids=repr)
+def test_the_answer_is_that_of_the_table_or_says_why_not(output, unit):
+    if isinstance(output, Persons) and UNITS[unit].column is None:
+        pytest.skip("no persons are declared")
+    assert wrong(output, UNITS[unit]) == []
+
+
+@pytest.mark.parametrize("column", ["pay", "age"])
+@pytest.mark.parametrize("unit", ["a row", "a person, limits that do not"])
+def test_bins_hold_what_lies_in_them_and_missing_values_are_a_group(column, unit):
+    found = released(Count(), UNITS[unit], (bins(column, [0, 10, 50, COLUMNS[column].upper]),))["columns"]
+    edges = [0, 10, 50, float(COLUMNS[column].upper)]
+    values = [row[column] for row in rows()]
+    plain = [sum(v is not None and low <= v < high for v in values) for low, high in pairwise(edges)]
+    plain[-1] += values.count(edges[-1])
+    assert found["o"] == [*plain, values.count(None)]
+    assert found[column][-1] is None
+
+
+# Planted bugs.
+
+
+def cut_like_a_sum(measure, found, values, unit):
+    """The mean of 0.1: a sum cut at the limits over a count cut at the limits."""
+    import ibis
+
+    low, high = contribution(measure, unit)
+    return ibis.greatest(ibis.least(found, high), low)
+
+
+def test_a_mean_of_cut_sums_is_caught(monkeypatch):
+    monkeypatch.setattr(pick, "limited", cut_like_a_sum)
+    for output in (Mean("pay"), Variance("pay"), Std("age")):
+        assert wrong(output, UNITS["a person, limits that cut"])
+
+
+@pytest.mark.parametrize("kind", ["rows", "weighted", "bounds", "complete", "groups"])
+def test_a_note_that_is_left_out_is_caught(monkeypatch, kind):
+    whole = notes_room.declared_notes
+    monkeypatch.setattr(plan_room, "declared_notes", lambda *args: [n for n in whole(*args) if n.kind != kind])
+    caught = [
+        output
+        for output in (Count(), Sum("pay"), Mean("pay"), Mean("full"))
+        for unit in ("a person, limits that cut", "a person, one group")
+        if wrong(output, UNITS[unit])
+    ]
+    assert caught
+
+
+def test_an_interval_of_another_place_is_caught(monkeypatch):
+    true = Mean.estimate
+    monkeypatch.setattr(Mean, "estimate", lambda self, *args: true(self, *args) + 0.5)
+    assert wrong(Mean("age"), UNITS["a row"])
