@@ -1,10 +1,18 @@
 """Examples in the documentation run in a folder that holds the demonstration's table and schema."""
 
+import atexit
+import os
 import shutil
+import tempfile
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+
+# Guards of ledgers go to a folder of this run, not to that of whoever runs it.
+STATE = tempfile.mkdtemp(prefix="discreet-state")
+atexit.register(shutil.rmtree, STATE, ignore_errors=True)
+os.environ["XDG_STATE_HOME"] = STATE
 
 collect_ignore_glob = ["docs/**/*.py"]  # programs that make the documentation; tests of theirs are under tests
 

@@ -29,7 +29,9 @@ SQL = "SELECT county, COUNT(*) AS people FROM people GROUP BY county"
 def curator(data: Any = None, ledger: Any = None, **more: Any) -> Any:
     place = Path(tempfile.mkdtemp()) / "ledger.db"
     data = pyarrow.table(ROWS) if data is None else data
-    return discreet.open(data, SCHEMA, ledger=place if ledger is None else ledger, **{"budget": Budget(9)} | more)
+    return discreet.open(
+        data, SCHEMA, ledger=place if ledger is None else ledger, **{"budget": Budget(9), "create": True} | more
+    )
 
 
 def answer() -> Any:
@@ -77,7 +79,8 @@ def postgres_source() -> None:
     else:
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute("CREATE TABLE IF NOT EXISTS people AS SELECT 30 AS age, 'Ash'::text AS county")
-    found = discreet.open(address, SCHEMA, table="people", ledger=Path(tempfile.mkdtemp()) / "l.db", budget=Budget(9))
+    place = Path(tempfile.mkdtemp()) / "l.db"
+    found = discreet.open(address, SCHEMA, table="people", ledger=place, budget=Budget(9), create=True)
     wanted(found.sql(SQL).plan(epsilon=4).release().columns["county"] == ["Ash", "Elm"], "counts from PostgreSQL")
 
 

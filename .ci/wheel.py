@@ -59,7 +59,7 @@ TYPED = """
 import discreet
 from discreet import Budget, count
 
-curator = discreet.open("people.csv", schema="discreet.toml", budget=Budget(1))
+curator = discreet.open("people.csv", schema="discreet.toml", budget=Budget(1), create=True)
 offer = curator.sql("SELECT COUNT(*) AS n FROM people").plan(epsilon=0.5)
 reveal_type(offer.release())
 reveal_type(count())

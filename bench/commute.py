@@ -200,7 +200,7 @@ def release(report, rows, places):
     where = {area: tuple(pair) for area, pair in enumerate(places)}
     with tempfile.TemporaryDirectory() as folder:
         ledger = Path(folder) / "ledger.db"
-        desk = discreet.open(table, Schema("taxi", columns), ledger=ledger, budget=Budget(epsilon=10))
+        desk = discreet.open(table, Schema("taxi", columns), ledger=ledger, budget=Budget(epsilon=10), create=True)
         asked = commute(desk, origin="start", destination="end", coordinates=where, degrees=True)
         for method in ("modern", "classic"):
             start = time.process_time()

@@ -88,7 +88,7 @@ def ours(work: dict, folder: Path) -> dict:
     table = pyarrow.table({"grp": work["groups"], "value": work["values"]})
     schema = Schema("t", {"grp": Integer(0, KEYS - 1), "value": Integer(0, UPPER)})
     budget = Budget(10**6, allotments=[Allotment("questions", "pure", epsilon=10**6)])
-    curator = open_curator(table, schema, ledger=folder / "compare.db", budget=budget, who="bench")
+    curator = open_curator(table, schema, ledger=folder / "compare.db", budget=budget, who="bench", create=True)
     asked = {
         "count": curator.table().group_by("grp").agg(n=count()),
         "sum": curator.table().agg(n=total("value")),
@@ -194,7 +194,7 @@ def spender(place: str, *killed: str) -> None:
 
     schema = Schema("t", {"value": Integer(0, 1)})
     table = pyarrow.table({"value": [1] * 10})
-    curator = open_curator(table, schema, ledger=place, budget=Budget(1), who="bench")
+    curator = open_curator(table, schema, ledger=place, budget=Budget(1), who="bench", create=True)
     given, refusal = 0, ""
     try:
         while given < 12:

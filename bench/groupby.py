@@ -76,7 +76,7 @@ def private(place, key: str, kept: int) -> None:
     columns = {"grp": Integer(0, GROUPS - 1), "name": Category(NAMES), "value": Real(0, 100)}
     with tempfile.TemporaryDirectory() as folder:
         schema = Schema("visits", columns, unit=Unit("user_id", groups=kept, rows=PER_USER))
-        curator = open_curator(place, schema, ledger=Path(folder) / "ledger.db", budget=Budget(epsilon=1))
+        curator = open_curator(place, schema, ledger=Path(folder) / "ledger.db", budget=Budget(epsilon=1), create=True)
         question = curator.table().group_by(key).agg(users=people(), rows=count(), value=total("value"))
         answer = question.plan(epsilon=1).release()
     if len(answer.columns["users_lower"]) != GROUPS:

@@ -26,7 +26,7 @@ from jobs import Data, Job
 
 
 def ledger_with(place: str, cap: int) -> Ledger:
-    ledger = Ledger.open(place)
+    ledger = Ledger.open(place, create=True)
     ledger.create("visits", Budget(epsilon=cap), who="bench")
     return ledger
 

@@ -112,7 +112,9 @@ def release(report: Report, rows) -> None:
     table = pyarrow.table({name: rows[:, place] for place, name in enumerate(columns)})
     with tempfile.TemporaryDirectory() as folder:
         budget = Budget(epsilon=10)
-        desk = discreet.open(table, Schema("taxi", columns), ledger=Path(folder) / "ledger.db", budget=budget)
+        desk = discreet.open(
+            table, Schema("taxi", columns), ledger=Path(folder) / "ledger.db", budget=budget, create=True
+        )
         zones = {area: f"zone {area // 9}" for area in range(78)}
         offer = mobility(desk, origin="start", destination="end", window="shift", zones=zones).plan(epsilon=1)
         start, clock = time.process_time(), time.perf_counter()

@@ -136,7 +136,7 @@ def busy(report: Report, name: str, desk: Desk, seconds: float) -> None:
         Load(desk, clients, seconds, "release", released).told(
             report, f"{name}: {clients} clients", "releases", at_least=50, at_most=2
         )
-        books = Ledger.open(desk.ledger)
+        books = Ledger.open(desk.ledger, create=True)
         kept = [one.charged.release for one in books.releases("people") if one.answer is not None]
         again = lambda client, path, number: (f"{PATH}/releases/{kept[number % len(kept)]}",)  # noqa: E731
         Load(desk, clients, seconds / 2, "", again).told(report, f"{name}: {clients} clients", "read again")
@@ -158,7 +158,7 @@ def last(report: Report, name: str, desk: Desk, fit: int) -> None:
 
     with desk.server:
         together(desk.server.port, desk.tokens, work)
-    books = Ledger.open(desk.ledger)
+    books = Ledger.open(desk.ledger, create=True)
     (standing,) = books.standing("people")
     charges = [record.amount for record in books.records("people") if record.kind == "charge"]
     case = f"{name}: {clients} clients, budget for {fit}"

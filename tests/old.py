@@ -18,4 +18,4 @@ def old_ledger(folder: Path) -> Ledger:
         connection.executescript((Path(__file__).parent / "golden" / "books_0_1.sql").read_text(encoding="utf-8"))
     with SqliteStore(path).read() as reader:
         (folder / "old.db.head").write_text(Mark.of(reader).to_text(), encoding="ascii")
-    return Ledger.open(path)
+    return Ledger.open(path, create=True)

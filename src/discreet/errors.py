@@ -7,6 +7,8 @@
     ├── BudgetError                  the ledger refuses: more was asked than is left; nothing was spent
     ├── RunError                     a run failed after its cost was recorded; the cost stays spent
     ├── LedgerError                  the ledger cannot be trusted or reached (restored from a copy, damaged, busy)
+    │   ├── MissingLedgerError       there is no ledger at the place named; the message is the command that makes one
+    │   └── GuardError               what watches the ledger is there and cannot be read
     └── MissingExtraError (ImportError)  an optional library is needed; the message is the pip command
 
 A message says what was asked, what is allowed and what to do next. It never holds a cell of private data.
@@ -18,10 +20,12 @@ __all__ = [
     "BudgetError",
     "DiscreetError",
     "ExhaustedError",
+    "GuardError",
     "InputError",
     "LedgerError",
     "LossError",
     "MissingExtraError",
+    "MissingLedgerError",
     "RunError",
 ]
 
@@ -73,6 +77,14 @@ class RunError(DiscreetError):
 
 class LedgerError(DiscreetError):
     """The ledger cannot be trusted or reached: restored from an old copy, damaged, of another version, or busy."""
+
+
+class MissingLedgerError(LedgerError):
+    """There is no ledger at the place named. None is made silently: that would begin a budget anew."""
+
+
+class GuardError(LedgerError):
+    """What watches the ledger is there and cannot be read, so nobody can tell whether the ledger is the last one."""
 
 
 class MissingExtraError(DiscreetError, ImportError):

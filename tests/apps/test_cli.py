@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from discreet.apps.cli import main
+from discreet.ledger.ledger import Ledger
 
 SHIPPED = Path(str(files("discreet.apps.demo")))
 
@@ -55,6 +56,7 @@ def run(*words, cwd=None, code=0, text=None):
 def folder(tmp_path):
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(SHIPPED / name, tmp_path / name)
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     return tmp_path
 
 
@@ -239,8 +241,7 @@ BAD = [
     (["ask", "people.csv", "count", "--epsilon", "0.1", "--confidence", "1.5", "--yes"], "confidence"),
     (["ask", "people.csv", "count", "--epsilon", "0.1", "--allotment", "other", "--yes"], "allotment"),
     (["ask", "people.csv", "count", "--epsilon", "0.1", "--schema", "missing.toml", "--yes"], "schema"),
-    (["releases", "show", "nothing"], "--ledger"),
-    (["ledger", "verify", "--ledger", "nothing.db"], "--ledger"),
+    (["releases", "show", "nothing"], "stored release"),
 ]
 
 
@@ -248,7 +249,7 @@ BAD = [
 def test_bad_input_is_refused_and_named_before_anything_is_spent(folder, words, says):
     done = run(*words, cwd=folder, code=2)
     assert says in done.stderr
-    if (folder / "discreet.db").exists():
+    if (folder / ".discreet" / "ledger.db").exists():
         assert json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"] == []
 
 
@@ -295,7 +296,7 @@ def test_the_demo_tells_its_story_and_can_be_gone_on_with(tmp_path):
     out = run("demo", "--folder", "shop", cwd=tmp_path).stdout
     assert "Refused: The budget of 'people' does not cover this" in out
     assert out.count("answered") == 3
-    left = json.loads(run("ledger", "show", "--ledger", "shop/discreet.db", "--json", cwd=tmp_path).stdout)
+    left = json.loads(run("ledger", "show", "--ledger", "shop/.discreet/ledger.db", "--json", cwd=tmp_path).stdout)
     assert len(left["charges"]) == 3
 
 

@@ -14,6 +14,7 @@ import typer.main
 
 from discreet.apps.cli import main
 from discreet.hierarchy.methods import METHODS as TREES
+from discreet.ledger.ledger import Ledger
 from discreet.synth.methods import METHODS as ROWS
 
 SHIPPED = Path(str(files("discreet.apps.demo")))
@@ -50,6 +51,7 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("shell")
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(SHIPPED / name, made / name)
+    Ledger.open(made / ".discreet" / "ledger.db", create=True).close()
     asked(made, "ask", "people.csv", "count", "--epsilon", "0.1", "--id", "everyone", "--yes")
     return made
 

@@ -8,6 +8,7 @@ import pytest
 
 import discreet.apps.cli.output as output
 from discreet.apps.cli import main
+from discreet.ledger.ledger import Ledger
 
 ASK = ("ask", "people.csv", "count", "--by", "sex", "--epsilon", "0.1", "--yes")
 SQL = ("sql", "people.csv", "SELECT COUNT(*) FROM people", "--epsilon", "0.1", "--yes")
@@ -18,17 +19,18 @@ TREE = ("tree", "release", "people.csv", "--levels", "county", "--epsilon", "0.1
 def folder(tmp_path, monkeypatch):
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(Path(str(files("discreet.apps.demo"))) / name, tmp_path / name)
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     (tmp_path / "there").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def spent():
-    if not Path("discreet.db").exists():
+    if not Path(".discreet/ledger.db").exists():
         return False
     from discreet import Ledger
 
-    ledger = Ledger.open("discreet.db")
+    ledger = Ledger.open(".discreet/ledger.db")
     return bool(ledger.releases())
 
 

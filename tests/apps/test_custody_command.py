@@ -15,11 +15,13 @@ import pytest
 from discreet.apps.cli import main
 from discreet.core.loss import Pure
 from discreet.core.unit import Unit
-from discreet.errors import LedgerError
-from discreet.ledger.anchor import Anchor
+from discreet.errors import BudgetError, LedgerError
+from discreet.ledger.address import shown
+from discreet.ledger.anchor import FileAnchor
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 
+LEDGER = ".discreet/ledger.db"
 SHIPPED = Path(str(files("discreet.apps.demo")))
 
 
@@ -35,7 +37,8 @@ def folder(tmp_path, monkeypatch):
     for name in [name for name in os.environ if name.startswith("DISCREET_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
-    ledger = Ledger.open("discreet.db")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    ledger = Ledger.open(LEDGER, create=True)
     ledger.create("people", Budget(epsilon=1), unit=Unit("person"), who="ann")
     spend(ledger, "first")
     ledger.close()
@@ -58,7 +61,7 @@ def run(*words, code=0, typed=None):
     return out.getvalue() if not code else err.getvalue()
 
 
-def books(place="discreet.db"):
+def books(place=LEDGER):
     return Ledger.open(place)
 
 
@@ -122,7 +125,7 @@ upper = 100
     assert "press: epsilon = 0.3 -> epsilon = 0.5. Left: epsilon = 0.5." in told
     assert "city: new: epsilon = 0.8." in told
     Path("visits.toml").write_text(schema.replace("epsilon = 0.7", "epsilon = 0.6"))
-    assert "never shrink" in run("raise", "visits", "--schema", "visits.toml", "--why", "w", "--yes", code=2)
+    assert "ledger lower" in run("raise", "visits", "--schema", "visits.toml", "--why", "w", "--yes", code=2)
     assert "the schema of 'people'" in run("raise", "people", "--schema", "visits.toml", "--why", "w", code=2)
 
 
@@ -135,7 +138,7 @@ def test_a_delta_stays_unless_another_is_named(folder):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["people", "--epsilon", "0.5"], "never shrink"),
+        (["people", "--epsilon", "0.5"], "ledger lower"),
         (["people", "--epsilon", "1"], "more than 'people' has"),
         (["people", "--rho", "2"], "allotment.rho"),
         (["people", "--delta", "1e-6"], "beside the new --epsilon"),
@@ -143,7 +146,7 @@ def test_a_delta_stays_unless_another_is_named(folder):
         (["nobody", "--epsilon", "2"], "one that has a budget on this ledger: people"),
         (["people"], "a schema with the new [budget]"),
         (["people", "--epsilon", "2", "--schema", "x.toml"], "not both"),
-        (["people", "--epsilon", "2", "--ledger", "gone.db"], "an existing ledger"),
+        (["people", "--epsilon", "2", "--ledger", "gone.db"], "There is no ledger at gone.db"),
     ],
 )
 def test_a_raise_that_is_none_changes_nothing(folder, words, says):
@@ -178,7 +181,7 @@ def test_someone_is_asked_first(folder, words):
 def copy():
     """A backup as the guide makes one."""
     with (
-        contextlib.closing(sqlite3.connect("discreet.db")) as now,
+        contextlib.closing(sqlite3.connect(LEDGER)) as now,
         contextlib.closing(sqlite3.connect("old.db")) as old,
     ):
         now.backup(old)
@@ -190,9 +193,9 @@ def restore(folder):
     ledger = books()
     spend(ledger, "second", "0.5")
     ledger.close()
-    for name in ("discreet.db-wal", "discreet.db-shm"):
+    for name in (f"{LEDGER}-wal", f"{LEDGER}-shm"):
         Path(name).unlink(missing_ok=True)
-    shutil.copy("old.db", "discreet.db")
+    shutil.copy("old.db", LEDGER)
 
 
 def test_the_error_of_a_restored_copy_names_the_command_that_settles_it(folder):
@@ -221,13 +224,42 @@ def test_an_acknowledgement_as_json(folder):
     assert json.loads(run("acknowledge", "--why", "w", "--json"))["charged"] == []
 
 
-def test_without_a_guard_nobody_knows_and_that_is_said(folder):
-    for text in ("{", None):
-        Path("discreet.db.head").unlink()
-        if text is not None:
-            Path("discreet.db.head").write_text(text)
-        assert "nobody knows" in run("acknowledge", "--why", "w", "--yes")
-        spend(books(), f"after {text}", "0.1")
+def lose_guard(folder, text=None):
+    (guard,) = (folder / "state" / "discreet" / "guards").glob("*.head")
+    guard.unlink()
+    if text is not None:
+        guard.write_text(text)
+
+
+@pytest.mark.parametrize("text", ["{", None])
+def test_without_a_guard_the_custodian_says_what_is_written_off(folder, text):
+    lose_guard(folder, text)
+    assert "nobody knows" in run("acknowledge", "--why", "w", "--yes", code=2)
+    assert "DATASET/ALLOTMENT" in run("acknowledge", "--write-off", "0.2", "--why", "w", "--yes", code=2)
+    assert "at least 0" in run("acknowledge", "--write-off", "people/questions=-1", "--why", "w", "--yes", code=2)
+    told = run("acknowledge", "--write-off", "people/questions=0.2", "--why", "w", "--yes")
+    assert "people, questions: epsilon = 0.2." in told
+    assert books().remaining("people").amount * 10 == 4
+    spend(books(), "after", "0.1")
+
+
+@pytest.mark.parametrize(("typed", "left"), [("everything\ny\n", 0), ("0.35\ny\n", 25)])
+def test_at_a_terminal_the_custodian_is_asked_what_to_write_off(folder, typed, left):
+    lose_guard(folder)
+    run("acknowledge", "--why", "w", typed=typed)
+    assert books().remaining("people").amount * 100 == left
+
+
+@pytest.mark.parametrize(("word", "left"), [("everything", 0), ("nothing", 6)])
+def test_what_is_written_off_in_a_word(folder, word, left):
+    lose_guard(folder)
+    run("acknowledge", "--write-off", word, "--why", "w", "--yes")
+    assert books().remaining("people").amount * 10 == left
+
+
+def test_where_the_guard_knows_nothing_is_to_be_said(folder):
+    restore(folder)
+    assert "knows what is missing" in run("acknowledge", "--write-off", "nothing", "--why", "w", "--yes", code=2)
 
 
 def test_a_dataset_that_the_copy_never_had_is_named(folder):
@@ -236,7 +268,7 @@ def test_a_dataset_that_the_copy_never_had_is_named(folder):
     ledger.create("births", Budget(epsilon=1), who="ann")
     spend(ledger, "b", "0.25", "births")
     ledger.close()
-    shutil.copy("old.db", "discreet.db")
+    shutil.copy("old.db", LEDGER)
     assert "births, questions: 1/4." in run("acknowledge", "--why", "w", "--yes")
 
 
@@ -245,7 +277,7 @@ def test_a_dataset_that_the_copy_never_had_is_named(folder):
 
 def test_books_move_and_the_old_ones_are_closed(folder):
     told = run("move", "books.db", "--who", "rosa", "--why", "a better disk", "--yes")
-    assert "books.db has 3 records" in told
+    assert "books.db has 4 records" in told
     new = books("books.db")
     assert list(new.records())[-1].why == "a better disk"
     spend(new, "second", "0.1")
@@ -257,16 +289,16 @@ def test_books_move_and_the_old_ones_are_closed(folder):
 
 
 def test_books_whose_move_failed_are_opened_again(folder, monkeypatch):
-    ledger, other, forced = books(), books("books.db"), Anchor.force
+    ledger, added = books(), FileAnchor.add
 
     def cut(self, mark):
-        forced(self, mark)
+        added(self, mark)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Anchor, "force", cut)
+    monkeypatch.setattr(FileAnchor, "add", cut)
     with pytest.raises(KeyboardInterrupt):
-        ledger.move(other, who="ann", why="")
-    monkeypatch.setattr(Anchor, "force", forced)
+        ledger.move("books.db", who="ann", why="")
+    monkeypatch.setattr(FileAnchor, "add", added)
     told = run("acknowledge", "--reopen", "--why", "the power failed", "--yes")
     assert "nothing is charged" in told
     spend(books(), "second", "0.1")
@@ -275,30 +307,86 @@ def test_books_whose_move_failed_are_opened_again(folder, monkeypatch):
 def test_a_move_as_json(folder):
     told = json.loads(run("move", "books.db", "--why", "w", "--yes", "--json"))
     assert told == {
-        "from": "discreet.db",
+        "from": LEDGER,
         "to": "books.db",
-        "head": {"sequence": 3, "hash": books("books.db").head().hash},
+        "head": {"sequence": 4, "hash": books("books.db").head().hash},
     }
 
 
 @pytest.mark.parametrize(
     ("to", "says"),
-    [("./discreet.db", "another place"), ("other.db", "an empty ledger"), ("mysql:///books", "postgresql://")],
+    [("./.discreet/ledger.db", "another place"), ("other.db", "an empty ledger"), ("mysql:///books", "postgresql://")],
 )
 def test_a_move_that_cannot_be_changes_nothing(folder, to, says):
-    books("other.db").create("people", Budget(epsilon=1), who="ann")
+    Ledger.open("other.db", create=True).create("people", Budget(epsilon=1), who="ann")
     assert says in run("move", to, "--why", "w", "--yes", code=2)
     spend(books(), "second", "0.1")
 
 
-def test_a_ledger_without_records_is_not_moved(folder):
-    books("empty.db")
-    assert "nothing to move" in run("move", "books.db", "--ledger", "empty.db", "--why", "w", "--yes", code=2)
-    assert not Path("books.db").exists()
+def test_a_ledger_of_version_0_1_beside_the_data_is_used_and_moved(folder):
+    shutil.move(LEDGER, "discreet.db")
+    for name in (f"{LEDGER}-wal", f"{LEDGER}-shm"):
+        Path(name).unlink(missing_ok=True)
+    with pytest.warns(UserWarning, match="discreet ledger move"):
+        assert "people" in run("show")
+    with pytest.warns(UserWarning, match="version 0.1"):
+        run("move", "--why", "out of the data", "--yes")
+    assert "Charges" in run("show")  # the new one, and the old one is not taken for a second
+    spend(books(), "second", "0.1")
+    assert books().remaining("people").amount * 2 == 1
+
+
+def test_two_ledgers_are_one_too_many(folder):
+    Ledger.open("discreet.db", create=True).create("people", Budget(epsilon=1), who="ann")
+    assert "two ledgers" in run("show", code=1)
+
+
+# create, open, lower, close
+
+
+def test_a_ledger_is_made_once_and_by_a_command(folder):
+    assert "no ledger yet" in run("create", code=2)
+    assert "discreet ledger create --ledger new.db" in run("show", "--ledger", "new.db", code=2)
+    assert not Path("new.db").exists()
+    assert "new.db" in run("create", "--ledger", "new.db", "--who", "rosa")
+    (record,) = books("new.db").records()
+    assert (record.kind, record.who, record.why) == ("note", "rosa", "created")
+
+
+def test_a_ledger_that_is_gone_is_not_made_again_without_a_word(folder):
+    shutil.rmtree(".discreet")
+    assert "is gone" in run("create", code=1)
+    run("create", "--anew")
+    assert books().datasets() == ()
+
+
+def test_a_budget_is_opened_by_a_command_and_a_new_name_is_asked_about(folder):
+    schema = SHIPPED.joinpath("discreet.toml").read_text().replace('name = "people"', 'name = "peple"')
+    Path("discreet.toml").write_text(schema)
+    assert "--yes" in run("open", code=2)
+    run("open", typed="n\n", code=1)
+    assert books().datasets() == ("people",)
+    run("open", typed="y\n")
+    assert books().datasets() == ("people", "peple")
+
+
+def test_a_budget_is_lowered_to_what_is_spent_on_record(folder):
+    assert "at least what is spent" in run("lower", "people", "--epsilon", "0.3", "--why", "w", "--yes", code=2)
+    assert "at most" in run("lower", "people", "--epsilon", "3", "--why", "w", "--yes", code=2)
+    told = run("lower", "people", "--epsilon", "0.4", "--who", "rosa", "--why", "enough", "--yes")
+    assert "questions: epsilon = 1 -> epsilon = 0.4. Left: epsilon = 0." in told
+    assert (list(books().records())[-1].who, books().verify().ok) == ("rosa", True)
+
+
+def test_a_budget_is_closed_for_good(folder):
+    told = run("close", "people", "--why", "the study is over", "--yes")
+    assert "Left: epsilon = 0." in told
+    with pytest.raises(BudgetError, match="closed"):
+        spend(books(), "second", "0.1")
+    assert "closed" in run("raise", "people", "--epsilon", "2", "--why", "w", "--yes", code=2)
+    assert books().verify().ok
 
 
 def test_an_address_is_shown_without_its_password():
-    from discreet.apps.cli.custody import _place
-
-    assert _place("postgresql://ann:secret@host:5432/books?password=secret") == "postgresql://host:5432/books"
-    assert _place("postgresql:///books") == "postgresql:///books"
+    assert shown("postgresql://ann:secret@host:5432/books?password=secret") == "postgresql://host:5432/books"
+    assert shown("postgresql:///books") == "postgresql:///books"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from discreet.apps.cli import main
+from discreet.ledger.ledger import Ledger
 
 SHIPPED = Path(str(files("discreet.apps.demo")))
 
@@ -20,6 +21,7 @@ def folder(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(SHIPPED / name, tmp_path / name)
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -24,7 +24,7 @@ TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", SECRET]})
 def house(tmp_path):
     parts = [Allotment("team", "pure", epsilon=1), Allotment("guests", "pure", epsilon=1)]
     budget = Budget(2, allotments=parts)
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=budget)
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=budget, create=True)
     return House({"people": curator}, Tokens(tmp_path / "tokens.db"))
 
 

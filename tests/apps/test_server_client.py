@@ -52,7 +52,7 @@ def serving(house, **how):
 
 @pytest.fixture
 def served(tmp_path):
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2))
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
     house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
     with serving(house) as url:
         yield url, house, curator
@@ -112,7 +112,7 @@ def wide(tmp_path):
     )
     parts = [Allotment("team", "pure", epsilon=4), Allotment("models", "plan", epsilon=3, delta=1e-5)]
     budget = Budget(7, delta=1e-5, allotments=parts)
-    curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=budget)
+    curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=budget, create=True)
     house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
     with serving(house) as url:
         yield discreet.connect(url, house.tokens.create("ann", "analyst")), curator
@@ -269,7 +269,7 @@ def certificate(folder, name):
 def test_over_tls_only_who_is_trusted_is_spoken_to(tmp_path):
     own, key = certificate(tmp_path, "own")
     other, _ = certificate(tmp_path, "other")
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2))
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
     house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
     token = house.tokens.create("ann", "analyst")
     with serving(house, ssl_certfile=str(own), ssl_keyfile=str(key)) as url:

@@ -25,7 +25,7 @@ ASK = {"outputs": ["count"], "epsilon": "0.5"}
 
 @pytest.fixture
 def curator(tmp_path):
-    return discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2))
+    return discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
 
 
 def test_made_up_tokens_share_one_rate_and_take_nothing_from_callers(curator, tmp_path):

@@ -24,7 +24,7 @@ def test_the_python_of_the_guide(tmp_path, monkeypatch, capsys):
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(shipped / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    curator = discreet.open("people.csv")
+    curator = discreet.open("people.csv", create=True)
     house = House({curator.schema.name: curator}, Tokens("tokens.db"))
     (text,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
     with serving(house) as url:

@@ -60,7 +60,7 @@ def house(tmp_path):
         Allotment("models", "plan", epsilon=3, delta=1e-5),
     ]
     budget = Budget(6, delta=1e-5, allotments=parts)
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=budget)
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=budget, create=True)
     return House({"people": curator}, Tokens(tmp_path / "tokens.db"), jobs=Jobs(tmp_path / "jobs.db"))
 
 
@@ -317,10 +317,11 @@ def test_a_server_killed_in_the_middle_of_a_job_charges_once(tmp_path):
     shipped = Path(str(files("discreet.apps.demo")))
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(shipped / name, tmp_path / name)
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     token = Tokens(tmp_path / "discreet-tokens.db").create("ann", "analyst")
     body = {"columns": ["age", "sex"], "epsilon": "1/2", "release": "rows"}
     words = [tmp_path / "people.csv", "--schema", tmp_path / "discreet.toml"]
-    words += ["--ledger", tmp_path / "discreet.db", "--tokens", tmp_path / "discreet-tokens.db"]
+    words += ["--ledger", tmp_path / ".discreet" / "ledger.db", "--tokens", tmp_path / "discreet-tokens.db"]
     with serving.Server(tmp_path, *words) as server:
 
         def asked(path, body=None):
@@ -341,6 +342,6 @@ def test_a_server_killed_in_the_middle_of_a_job_charges_once(tmp_path):
         assert asked("synth/release", body)[0] == 202
         until(lambda: asked("jobs/rows")[1]["state"] == "done", 120)
         assert asked("synth/rows")[1]["columns"] == ["age", "sex"]
-    books = Ledger.open(tmp_path / "discreet.db")
+    books = Ledger.open(tmp_path / "discreet.db", create=True)
     assert [str(one.spent.amount) for one in books.standing("people")] == ["1/2"]
     assert books.verify().ok

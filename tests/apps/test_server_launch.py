@@ -28,7 +28,7 @@ from serving import Server
 @pytest.fixture
 def curator(tmp_path):
     schema = Schema("people", {"age": Integer(0, 120)})
-    return discreet.open(pa.table({"age": [30]}), schema, ledger=tmp_path / "b.db", budget=Budget(2))
+    return discreet.open(pa.table({"age": [30]}), schema, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
 
 
 def test_its_store_is_for_its_owner_and_ends_with_the_run():

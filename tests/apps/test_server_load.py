@@ -115,7 +115,7 @@ def test_kill_9_under_load_loses_nothing(desk, tmp_path):
 
     with server:
         serving.together(server.port, [*tokens, ""], work)
-        books = Ledger.open(tmp_path / "books.db")
+        books = Ledger.open(tmp_path / "books.db", create=True)
         assert lost(books, seen, cap) == []
         begun = {one.charged.release: one for one in books.releases("people")}
         unanswered = [name for name, one in begun.items() if one.answer is None]
@@ -141,7 +141,7 @@ def test_what_was_lost_is_found(tmp_path):
     table = {"age": [30, 40], "county": ["Ash", "Elm"]}
     schema = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "Elm"])})
     pyarrow = pytest.importorskip("pyarrow")
-    curator = discreet.open(pyarrow.table(table), schema, ledger=tmp_path / "books.db", budget=Budget(2))
+    curator = discreet.open(pyarrow.table(table), schema, ledger=tmp_path / "books.db", budget=Budget(2), create=True)
     curator.table().agg(n=discreet.count()).plan(epsilon=PRICE).release(release="kept")
     assert lost(curator.ledger, ["kept"], 2) == []
     assert lost(curator.ledger, ["kept", "gone"], 2) == ["gone: seen, not kept"]
@@ -167,7 +167,7 @@ def test_64_clients_race_for_the_last_of_the_budget(desk, tmp_path):
     with server:
         serving.together(server.port, tokens, one)
     assert Counter(status for status, _ in answers.values()) == {200: fit, 409: 64 - fit}
-    books = Ledger.open(tmp_path / "books.db")
+    books = Ledger.open(tmp_path / "books.db", create=True)
     assert lost(books, [f"of {name}" for name, (status, _) in answers.items() if status == 200], fit * PRICE) == []
     assert books.standing("people")[0].spent.amount == fit * PRICE
 
@@ -211,7 +211,9 @@ def grown(app, token, plans):
 def test_memory_is_flat_over_many_plans(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     schema = Schema("people", {"age": Integer(0, 120)})
-    curator = discreet.open(pyarrow.table({"age": [30]}), schema, ledger=tmp_path / "b.db", budget=Budget(1))
+    curator = discreet.open(
+        pyarrow.table({"age": [30]}), schema, ledger=tmp_path / "b.db", budget=Budget(1), create=True
+    )
     house = House({"people": curator}, Tokens(tmp_path / "tokens.db")).within(rate=1e9, burst=1e9)
     token, app = house.tokens.create("ann", "analyst"), application(house)
     assert grown(app, token, 1500) < 0.5

@@ -26,7 +26,7 @@ VALUES = ("Zq1", "Zq2", "Zq3", "Zq4", "Zq5", "Zq6", "Zq7", "Zq8", "people", "dsc
 
 @pytest.fixture
 def house(tmp_path):
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2))
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
     return House({"people": curator}, Tokens(tmp_path / "tokens.db"))
 
 

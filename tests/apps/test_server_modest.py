@@ -34,7 +34,9 @@ TABLE = pa.table({"age": [1], "pay": [2.0], "day": [date(2000, 1, 1)], "county":
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path_factory.mktemp("books") / "b.db", budget=Budget(5))
+    curator = discreet.open(
+        TABLE, SCHEMA, ledger=tmp_path_factory.mktemp("books") / "b.db", budget=Budget(5), create=True
+    )
     return Client(application(House({"people": curator}, None).within(rate=1e6, burst=1e6)))
 
 

@@ -55,7 +55,7 @@ WORDS = {  # and what someone who knows the data would say
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
     folder = tmp_path_factory.mktemp("house")
-    curator = discreet.open(TABLE, SCHEMA, ledger=folder / "b.db", budget=Budget(CAP))
+    curator = discreet.open(TABLE, SCHEMA, ledger=folder / "b.db", budget=Budget(CAP), create=True)
     curator.table().agg(n=discreet.count()).plan(epsilon="1/8").release(release="one")
     curator.tree(["county"]).plan(epsilon="1/8").release(release="tree")
     curator.synthesize().plan(epsilon="1/8").release(release="synth")

@@ -33,7 +33,7 @@ ANN, BOB, OWNER = Caller("ann", "analyst"), Caller("bob", "analyst"), Caller("ev
 @pytest.fixture
 def house(tmp_path):
     parts = [Allotment("team", "pure", epsilon=1), Allotment("guests", "pure", epsilon=1)]
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2, allotments=parts))
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2, allotments=parts), create=True)
     return House({"people": curator}, Tokens(tmp_path / "tokens.db"), jobs=Jobs(tmp_path / "jobs.db"))
 
 

@@ -34,7 +34,7 @@ def house_of(folder, ages, **limits):
     folder.mkdir(exist_ok=True)
     table = pa.table({"age": ages, "county": ["Ash"] * len(ages)})
     parts = [Allotment("team", "pure", epsilon=1), Allotment("guests", "pure", epsilon=1)]
-    curator = discreet.open(table, SCHEMA, ledger=folder / "b.db", budget=Budget(2, allotments=parts))
+    curator = discreet.open(table, SCHEMA, ledger=folder / "b.db", budget=Budget(2, allotments=parts), create=True)
     return House({"people": curator}, Tokens(folder / "t.db")).within(**limits)
 
 

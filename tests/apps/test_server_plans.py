@@ -123,7 +123,9 @@ def house(tmp_path):
     schema = Schema("people", {"age": Integer(0, 120), "sex": Category(["f", "m"])})
     parts = [Allotment("questions", "pure", epsilon=1), Allotment("models", "plan", epsilon=1, delta="1e-6")]
     budget = Budget(2, delta="1e-6", allotments=parts)
-    curator = discreet.open(pa.table({"age": [30], "sex": ["f"]}), schema, ledger=tmp_path / "b.db", budget=budget)
+    curator = discreet.open(
+        pa.table({"age": [30], "sex": ["f"]}), schema, ledger=tmp_path / "b.db", budget=budget, create=True
+    )
     return House({"people": curator}, Tokens(tmp_path / "t.db"), plans=Plans(seconds=0.0))
 
 

@@ -124,7 +124,7 @@ def test_two_processes_spend_exactly_the_cap(served):
     with ThreadPoolExecutor(8) as crowd:
         paid = list(crowd.map(lambda number: asked(url, tokens, number), range(20)))
     assert sum(paid) == 14  # seven sevenths of each
-    books = Ledger.open(place)
+    books = Ledger.open(place, create=True)
     assert [one.spent.amount for one in books.standing("people")] == [1, 1]
     assert books.verify().ok
     with ThreadPoolExecutor(8) as crowd:  # asked again under ids that are paid for, nothing is spent
@@ -157,7 +157,7 @@ def test_a_token_for_nothing_is_not_made_where_the_ledger_is_known(folder, monke
     from discreet.apps.cli import app
 
     monkeypatch.chdir(folder)
-    discreet.open("people.csv", "discreet.toml")
+    discreet.open("people.csv", "discreet.toml", create=True)
     made = CliRunner().invoke(app, ["token", "create", "ann", "--allotment", "nowhere", "--ledger", "discreet.db"])
     assert isinstance(made.exception, InputError)
     assert "guests, team" in str(made.exception)

@@ -17,6 +17,7 @@ from browser import Guest, Site, screenshot
 from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Tokens
+from discreet.ledger.ledger import Ledger
 
 pytestmark = pytest.mark.xdist_group("chromium")
 
@@ -32,7 +33,8 @@ def house(tmp_path):
     shipped = files("discreet.apps.demo")
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(str(shipped / name), tmp_path / name)
-    curator = discreet.open(tmp_path / "people.csv", tmp_path / "discreet.toml", ledger=tmp_path / "b.db")
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
+    curator = discreet.open(tmp_path / "people.csv", tmp_path / "discreet.toml", ledger=tmp_path / "b.db", create=True)
     return House({"people": curator}, Tokens(tmp_path / "t.db")).within(rate=500.0, burst=500.0)
 
 

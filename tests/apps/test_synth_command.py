@@ -10,6 +10,8 @@ import pyarrow.parquet
 import pytest
 from test_cli import run
 
+from discreet.ledger.ledger import Ledger
+
 SHIPPED = Path(str(files("discreet.apps.demo")))
 ASKED = ["people.csv", "--columns", "age,sex,hours", "--impossible", "age < 14 and hours > 0"]
 
@@ -18,6 +20,7 @@ ASKED = ["people.csv", "--columns", "age,sex,hours", "--impossible", "age < 14 a
 def folder(tmp_path):
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(SHIPPED / name, tmp_path / name)
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     return tmp_path
 
 
@@ -74,5 +77,5 @@ def test_spending_takes_a_yes_and_a_place(folder):
     assert "Nothing was spent" in run(*asked, cwd=folder, code=2).stderr
     assert ".parquet" in run(*asked, "--yes", "--out", "rows.xls", cwd=folder, code=2).stderr
     assert "folder" in run(*asked, "--yes", "--out", "nowhere/rows.csv", cwd=folder, code=2).stderr
-    assert "stored release" in run("synth", "show", "nothing", "--ledger", "discreet.db", cwd=folder, code=2).stderr
+    assert "stored release" in run("synth", "show", "nothing", cwd=folder, code=2).stderr
     assert json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"] == []

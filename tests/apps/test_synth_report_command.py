@@ -10,6 +10,8 @@ import pyarrow.parquet
 import pytest
 from test_cli import run
 
+from discreet.ledger.ledger import Ledger
+
 SHIPPED = Path(str(files("discreet.apps.demo")))
 
 
@@ -18,6 +20,7 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("report")
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(SHIPPED / name, place / name)
+    Ledger.open(place / ".discreet" / "ledger.db", create=True).close()
     asked = ["people.csv", "--columns", "age,sex,hours,county", "--epsilon", "0.5", "--id", "twins", "--yes"]
     run("synth", "run", *asked, cwd=place)
     return place

@@ -9,6 +9,8 @@ import pyarrow.parquet
 import pytest
 from test_cli import run
 
+from discreet.ledger.ledger import Ledger
+
 SHIPPED = Path(str(files("discreet.apps.demo")))
 COUNTIES = ["Ash", "Birch", "Cedar", "Elm", "Hazel", "Juniper", "Larch", "Maple", "Oak", "Rowan", "Spruce", "Willow"]
 
@@ -17,6 +19,7 @@ COUNTIES = ["Ash", "Birch", "Cedar", "Elm", "Hazel", "Juniper", "Larch", "Maple"
 def folder(tmp_path):
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(SHIPPED / name, tmp_path / name)
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     lines = [f"{'North' if place < 6 else 'South'},{name}" for place, name in enumerate(COUNTIES)]
     (tmp_path / "regions.csv").write_text("part,county\n" + "\n".join(lines) + "\n")
     return tmp_path

@@ -28,13 +28,15 @@ TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Elm"]})
 
 @pytest.fixture
 def house(tmp_path):
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2))
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
     return House({"people": curator}, Tokens(tmp_path / "tokens.db"))
 
 
 @pytest.fixture
 def alone(tmp_path):
-    return House({"people": discreet.open(TABLE, SCHEMA, ledger=tmp_path / "a.db", budget=Budget(2))}, None)
+    return House(
+        {"people": discreet.open(TABLE, SCHEMA, ledger=tmp_path / "a.db", budget=Budget(2), create=True)}, None
+    )
 
 
 APPLICATIONS = {}

@@ -42,7 +42,7 @@ LOOKS = {
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
     folder = tmp_path_factory.mktemp("house")
-    curator = discreet.open(TABLE, SCHEMA, ledger=folder / "b.db", budget=Budget(8))
+    curator = discreet.open(TABLE, SCHEMA, ledger=folder / "b.db", budget=Budget(8), create=True)
     curator.tree({"state": 2, "county": 5}).plan(epsilon=1).release(release="tree", why="a map")
     curator.tree(["town"]).plan(epsilon=1).release(release="towns")
     curator.synthesize("independent", columns=["age", "town"], rows=200).plan(epsilon=1).release(release="rows")

@@ -55,7 +55,7 @@ WHY = "<script>alert(1)</script>"
 
 @pytest.fixture
 def house(tmp_path):
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2))
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
     tokens = Tokens(tmp_path / "tokens.db")
     return House({"people": curator}, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(rate=500.0, burst=500.0)
 

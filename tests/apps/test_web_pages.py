@@ -55,7 +55,7 @@ def made(folder, budget=None, name="people", unit=None):
     schema = Schema(name, COLUMNS, unit=unit or Unit("person"))
     parts = [Allotment("team", "pure", epsilon=1), Allotment("guests", "zcdp", epsilon=1, delta="1e-6")]
     budget = budget or Budget(2, delta="1e-6", allotments=parts)
-    curator = discreet.open(TABLE, schema, ledger=folder / "b.db", budget=budget)
+    curator = discreet.open(TABLE, schema, ledger=folder / "b.db", budget=budget, create=True)
     return House({name: curator}, Tokens(folder / "t.db"))
 
 
@@ -131,7 +131,7 @@ def test_a_row_as_unit_and_replacement_are_said(tmp_path):
 def test_numbers_declared_as_text_are_told_what_they_lack(tmp_path):
     schema = Schema("people", {"pay": Text(), "day": Date("2024-01-01", "2024-12-31")})
     table = pa.table({"pay": [1.5], "day": ["2024-03-01"]})
-    curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=Budget(1))
+    curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=Budget(1), create=True)
     text = told(signed(House({"people": curator}, Tokens(tmp_path / "t.db"))).get("/d/people"))
     assert "pay is declared as text, so it has no lower and no upper bound: sums, means and quantiles" in text
     assert 'set type = "real", lower = ... and upper = ... under [columns.pay]' in text

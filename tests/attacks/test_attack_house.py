@@ -45,7 +45,7 @@ def test_nothing_in_the_house_loads_a_pickle():
 
 
 def test_labels_and_names_are_values_never_sql(tmp_path):
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(10**6))
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(10**6), create=True)
     found = curator.table("people").group_by("county").agg(n=count()).plan(epsilon=10**5).release()
     assert [round(n) for n in found["n"]] == [1, 1]
     evil = curator.table("people").where("county = 'E''lm\"; DROP TABLE people; --'").agg(n=count())
@@ -70,7 +70,7 @@ def test_labels_and_names_are_values_never_sql(tmp_path):
     ],
 )
 def test_sql_that_is_not_a_priced_question_is_refused_unspent(text, tmp_path):
-    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(1))
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(1), create=True)
     before = curator.ledger.head()
     with pytest.raises(DiscreetError):
         curator.sql(text).plan(epsilon=0.1).release()
@@ -79,7 +79,7 @@ def test_sql_that_is_not_a_priced_question_is_refused_unspent(text, tmp_path):
 
 def test_an_old_copy_of_the_books_is_not_a_new_budget(tmp_path):
     books = tmp_path / "b.db"
-    curator = discreet.open(TABLE, SCHEMA, ledger=books, budget=Budget(1))
+    curator = discreet.open(TABLE, SCHEMA, ledger=books, budget=Budget(1), create=True)
     shutil.copy(books, tmp_path / "old.db")
     curator.table("people").agg(n=count()).plan(epsilon=1).release()
     curator.ledger.close()
@@ -87,13 +87,14 @@ def test_an_old_copy_of_the_books_is_not_a_new_budget(tmp_path):
         extra.unlink()
     shutil.copy(tmp_path / "old.db", books)
     with pytest.raises(DiscreetError):
-        discreet.open(TABLE, SCHEMA, ledger=books).table("people").agg(n=count()).plan(epsilon=1).release()
+        discreet.open(TABLE, SCHEMA, ledger=books, create=True).table("people").agg(n=count()).plan(epsilon=1).release()
 
 
 SPENDER = """
 import sys, discreet, pyarrow as pa
 from discreet import Schema, Integer, count
-curator = discreet.open(pa.table({"age": [1]}), Schema("people", {"age": Integer(0, 9)}), ledger=sys.argv[1])
+schema = Schema("people", {"age": Integer(0, 9)})
+curator = discreet.open(pa.table({"age": [1]}), schema, ledger=sys.argv[1], create=True)
 for _ in range(40):
     try:
         curator.table("people").agg(n=count()).plan(epsilon="1/20").release()
@@ -105,7 +106,9 @@ for _ in range(40):
 
 def test_processes_at_once_do_not_overspend(tmp_path):
     books = tmp_path / "b.db"
-    discreet.open(pa.table({"age": [1]}), Schema("people", {"age": Integer(0, 9)}), ledger=books, budget=Budget(1))
+    discreet.open(
+        pa.table({"age": [1]}), Schema("people", {"age": Integer(0, 9)}), ledger=books, budget=Budget(1), create=True
+    )
     running = [
         subprocess.Popen([sys.executable, "-c", SPENDER, str(books)], stdout=subprocess.PIPE, text=True)
         for _ in range(3)

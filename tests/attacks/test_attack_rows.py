@@ -25,7 +25,7 @@ def people(ages=(30, 40), pays=(1000.0, 2000.0), counties=("Ash", "Elm")):
 
 def exact(table, question, epsilon, tmp_path, name):
     """The answer at a price so high that the noise is all but nothing: what one row can do is seen plainly."""
-    curator = discreet.open(table, SCHEMA, ledger=tmp_path / f"{name}.db", budget=Budget(10**7))
+    curator = discreet.open(table, SCHEMA, ledger=tmp_path / f"{name}.db", budget=Budget(10**7), create=True)
     return question(curator.table("people")).plan(epsilon=epsilon).release()
 
 
@@ -85,7 +85,7 @@ def test_one_bad_line_of_a_file_changes_no_type_and_raises_nothing(row, tmp_path
     answers = []
     for name, text in (("good", good), ("bad", good + row + "\n")):
         path.write_text(text)
-        curator = discreet.open(path, SCHEMA, ledger=tmp_path / f"{name}.db", budget=Budget(10**7))
+        curator = discreet.open(path, SCHEMA, ledger=tmp_path / f"{name}.db", budget=Budget(10**7), create=True)
         asked = curator.table("people").group_by("county").agg(n=count(), pay=total("pay"))
         answers.append(asked.plan(epsilon=10**5).release())
     for place in range(2):
@@ -124,7 +124,9 @@ def test_children_of_a_fork_draw_other_noise():
 
 
 def test_asking_again_costs_again_unless_it_is_the_same_release(tmp_path):
-    curator = discreet.open(people(), SCHEMA, ledger=Ledger.open(tmp_path / "b.db"), budget=Budget(3))
+    curator = discreet.open(
+        people(), SCHEMA, ledger=Ledger.open(tmp_path / "b.db", create=True), budget=Budget(3), create=True
+    )
     offer = curator.table("people").agg(n=count()).plan(epsilon=1)
     first = offer.release(release="one")
     assert all(offer.release(release="one").columns == first.columns for _ in range(20))
@@ -137,7 +139,7 @@ def test_asking_again_costs_again_unless_it_is_the_same_release(tmp_path):
 def test_what_was_released_is_read_without_the_data(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age,pay,county\n30,1000,Ash\n")
-    curator = discreet.open(path, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(3))
+    curator = discreet.open(path, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(3), create=True)
     first = curator.table("people").group_by("county").agg(n=count()).plan(epsilon=1).release(release="one")
     path.write_text("age,pay,county\n" + "99,9999,Elm\n" * 500)  # whoever looked again would see it
     again = curator.release("one")
@@ -148,6 +150,6 @@ def test_what_was_released_is_read_without_the_data(tmp_path):
 def test_a_cell_that_a_spreadsheet_would_run_is_quoted(tmp_path):
     schema = Schema("people", {"county": Category(["=cmd|' /C calc'!A0", "Elm"])})
     table = pa.table({"county": ["Elm"]})
-    curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=Budget(3))
+    curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=Budget(3), create=True)
     text = curator.table("people").group_by("county").agg(n=count()).plan(epsilon=1).release().to_csv()
     assert not any(line.lstrip('"').startswith("=") for line in text.splitlines())

@@ -144,7 +144,7 @@ def watching(watched: Watch, *kinds: type[BaseException]):
 
 
 def curator_of(kind, folder: Path, budget=50):
-    return open_curator(kind(folder), SCHEMA, ledger=folder / "books.db", budget=Budget(budget), who="me")
+    return open_curator(kind(folder), SCHEMA, ledger=folder / "books.db", budget=Budget(budget), who="me", create=True)
 
 
 def questions(curator):
@@ -247,7 +247,7 @@ def test_files_that_cannot_be_read_do_not_sing(content, tmp_path, watch):
         if ending == "csv" and content.startswith((b'"', b"canary")):
             continue
         with watching(watch, InputError):
-            open_curator(path, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(1), table="t")
+            open_curator(path, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(1), table="t", create=True)
 
 
 def test_objects_that_are_no_tables_do_not_sing(tmp_path, watch):
@@ -262,7 +262,9 @@ def test_a_frame_that_does_not_fit_its_schema_does_not_sing(tmp_path, watch):
 
 
 def open_on_another_schema(folder):
-    return open_curator(frame(folder), Schema("t", {"x": Integer(0, 1)}), ledger=folder / "books.db", budget=Budget(1))
+    return open_curator(
+        frame(folder), Schema("t", {"x": Integer(0, 1)}), ledger=folder / "books.db", budget=Budget(1), create=True
+    )
 
 
 def test_passwords_do_not_sing_either(tmp_path, watch):

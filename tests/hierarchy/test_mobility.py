@@ -48,7 +48,9 @@ def schema_for(unit=None):
 
 def curator(tmp_path, unit=None, table=None, budget=None):
     data = trips() if table is None else table
-    return discreet.open(data, schema_for(unit), ledger=tmp_path / "l.db", budget=budget or Budget(epsilon=10), who="t")
+    return discreet.open(
+        data, schema_for(unit), ledger=tmp_path / "l.db", budget=budget or Budget(epsilon=10), who="t", create=True
+    )
 
 
 def ask(desk, **how):
@@ -272,7 +274,11 @@ def test_an_empty_table_and_a_single_cell(tmp_path):
     assert len(found["cells"]) == 32
     one = Schema("one", {"a": Category(["x"]), "b": Category(["y"])})
     desk = discreet.open(
-        pyarrow.table({"a": ["x"] * 9, "b": ["y"] * 9}), one, ledger=tmp_path / "one.db", budget=Budget(epsilon=9)
+        pyarrow.table({"a": ["x"] * 9, "b": ["y"] * 9}),
+        one,
+        ledger=tmp_path / "one.db",
+        budget=Budget(epsilon=9),
+        create=True,
     )
     found = mobility(desk, origin="a", destination="b").plan(epsilon=9).release()
     assert found["cells"]["count"] == found["total"]["count"]
@@ -307,7 +313,7 @@ def test_a_window_named_as_a_zone_is_refused(tmp_path):
     place = Category(["a", "b"])
     schema = Schema("trips", {"home": place, "work": place, "home_zone": Category(["x", "y"])})
     rows = pyarrow.table({"home": ["a"], "work": ["b"], "home_zone": ["x"]})
-    desk = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(1), who="ann")
+    desk = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(1), who="ann", create=True)
     asked = {"origin": "home", "destination": "work", "window": "home_zone"}
     with pytest.raises(InputError, match="another column"):
         desk.mobility(**asked, zones={"a": "n", "b": "s"})

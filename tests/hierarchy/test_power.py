@@ -345,7 +345,7 @@ def test_intervals_hold_the_true_loads():
 
 @pytest.fixture
 def ledger(tmp_path):
-    return Ledger.open(tmp_path / "ledger.db")
+    return Ledger.open(tmp_path / "ledger.db", create=True)
 
 
 class Watched(Loads):

@@ -49,7 +49,7 @@ def table(rows: int = 4000, seed: int = 1) -> pyarrow.Table:
 
 @pytest.fixture
 def curator(tmp_path):
-    return discreet.open(table(), SCHEMA, ledger=tmp_path / "books.db", budget=Budget(10), who="ann")
+    return discreet.open(table(), SCHEMA, ledger=tmp_path / "books.db", budget=Budget(10), who="ann", create=True)
 
 
 def add_up(release) -> None:
@@ -88,7 +88,7 @@ def test_merged_levels_are_charged_by_norms_alone(tmp_path):
     rows = table(50).append_column("person", pyarrow.array(range(50)))
     for budget, price in ((Budget(10), {"epsilon": 1}), (Budget(rho=10, delta="1e-9"), {"rho": 1})):
         books = tmp_path / f"{min(price)}.db"
-        curator = discreet.open(rows, schema, ledger=books, budget=budget, who="ann")
+        curator = discreet.open(rows, schema, ledger=books, budget=budget, who="ann", create=True)
         plan = curator.tree(["state", "county"]).plan(**price).plan
         for asked in plan.asked:
             leaves = asked.level == 2 and not asked.totals
@@ -99,7 +99,7 @@ def test_merged_levels_are_charged_by_norms_alone(tmp_path):
 def test_a_release_is_read_again_without_the_data(curator, tmp_path):
     first = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1).release(release="census")
     left = curator.standing()[0].left
-    other = discreet.open(table(10, seed=9), SCHEMA, ledger=tmp_path / "books.db", who="bob")
+    other = discreet.open(table(10, seed=9), SCHEMA, ledger=tmp_path / "books.db", who="bob", create=True)
     second = other.tree_release("census")
     for level in first.levels:
         assert first[level].columns == second[level].columns
@@ -166,7 +166,7 @@ def test_groups_by_size(tmp_path):
     where = rng.choice(COUNTIES, 1500)
     rows = pyarrow.table({"county": where[houses].tolist(), "house": houses.astype(str).tolist()})
     schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
-    curator = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(50), who="ann")
+    curator = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(50), who="ann", create=True)
     question = curator.tree({"state": 2, "county": 5}, sizes="house", largest=8)
     for method in ("exact", "topdown"):
         release = question.plan(epsilon=2, method=method).release()
@@ -245,7 +245,9 @@ def test_rules_that_no_method_can_use_are_refused_before_spending_and_again(cura
 def test_the_file_of_groups_by_size_says_what_it_counts(tmp_path):
     schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
     rows = {"county": [code for code in COUNTIES for _ in range(60)], "house": [f"{i // 3}" for i in range(480)]}
-    curator = discreet.open(pyarrow.table(rows), schema, ledger=tmp_path / "b.db", budget=Budget(9000), who="ann")
+    curator = discreet.open(
+        pyarrow.table(rows), schema, ledger=tmp_path / "b.db", budget=Budget(9000), who="ann", create=True
+    )
     release = curator.tree(["county"], sizes="house", largest=4).plan(epsilon=4000).release()
     paths = release.save(tmp_path / "out", "csv")
     assert [path.name for path in paths] == [
@@ -261,7 +263,9 @@ def test_the_file_of_groups_by_size_says_what_it_counts(tmp_path):
 def test_a_level_that_repeats_the_one_below_is_paid_once(tmp_path):
     columns = {"state": Category(["44"]), "county": Category(["44001", "44003"]), "sex": Category(["f", "m"])}
     rows = pyarrow.table({"state": ["44"], "county": ["44001"], "sex": ["f"]})
-    curator = discreet.open(rows, Schema("p", columns), ledger=tmp_path / "b.db", budget=Budget(9), who="ann")
+    curator = discreet.open(
+        rows, Schema("p", columns), ledger=tmp_path / "b.db", budget=Budget(9), who="ann", create=True
+    )
     shapes = {"state": ["44", "44"], "county": ["44001", "44003"]}
     for how in ("auto", "equal", "accurate", {"all": 1, "state": 1, "county": 2}):
         offer = curator.tree(["state", "county"], by="sex", geography=shapes).plan(epsilon=1, split=how)
@@ -277,7 +281,7 @@ def test_a_level_that_repeats_the_one_below_is_paid_once(tmp_path):
 def test_bounds_that_sizes_in_order_cannot_meet_are_refused_before_spending(tmp_path):
     schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
     rows = pyarrow.table({"county": ["01000"], "house": ["x"]})
-    curator = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(1), who="ann")
+    curator = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(1), who="ann", create=True)
     rules = Rules(lower={"county": [[0, 0, 5]] * 8}, upper={"county": [[2, 9, 9]] * 8})
     with pytest.raises(InputError, match="never rise"):
         curator.tree({"state": 2, "county": 5}, sizes="house", largest=3, rules=rules).plan(epsilon=1)
@@ -291,7 +295,9 @@ def test_a_public_number_of_groups_is_the_first_cumulative_count_in_bounds_and_i
     # The mutant: it was read as the sum over all sizes, and 20 groups were said to be fewer than 3 x 10.
     schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
     rows = {"county": [code for code in COUNTIES for _ in range(60)], "house": [f"{i // 3}" for i in range(480)]}
-    curator = discreet.open(pyarrow.table(rows), schema, ledger=tmp_path / "b.db", budget=Budget(9), who="ann")
+    curator = discreet.open(
+        pyarrow.table(rows), schema, ledger=tmp_path / "b.db", budget=Budget(9), who="ann", create=True
+    )
     rules = Rules(lower={"county": 10}, totals={"county": [20] * 8})
     question = curator.tree({"state": 2, "county": 5}, sizes="house", largest=3, rules=rules)
     release = question.plan(epsilon="1/2", method=method).release()

@@ -18,13 +18,14 @@ from discreet.core.loss import Pure
 from discreet.errors import BudgetError, LedgerError
 from discreet.ledger.budget import Budget, Charge
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.place import store_at
 from discreet.ledger.record import GENESIS, Record
 from discreet.ledger.sqlite import SqliteStore
 
 
 @pytest.fixture
 def store(place):
-    return Ledger.open(place)._store
+    return store_at(place, None, create=True)[0]
 
 
 def append(writer, **values):
@@ -48,7 +49,7 @@ def test_what_is_written_is_read_back(store, place):
         two = append(writer, dataset="other", release="r1", why="quote ' and % and ?")
         writer.set_total("visits", "a", Charge(Fraction(1, 3), Fraction(1, 10**9)))
         writer.set_total("visits", "a", Charge(Fraction(2, 3), Fraction(1, 10**9)))
-    for each in (store, Ledger.open(place)._store):
+    for each in (store, store_at(place, None, create=False)[0]):
         with each.read() as reader:
             assert reader.head() == two.head
             assert [Record.from_body(row.body) for row in reader.rows()] == [one, two]
@@ -165,7 +166,8 @@ def test_running_is_exclusive_for_one_release_and_free_for_others(store):
 HOLDER = """
 import sys, time
 from discreet.ledger.ledger import Ledger
-with Ledger.open(sys.argv[1]).running("r1"):
+from discreet.ledger.place import store_at
+with Ledger.open(sys.argv[1], create=True).running("r1"):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -215,7 +217,7 @@ def exact(ledger, acknowledged, cap):
 
 
 def test_sixteen_threads_spend_exactly_the_cap(place):
-    ledger = Ledger.open(place)
+    ledger = Ledger.open(place, create=True)
     ledger.create("visits", Budget(epsilon=100), who="ann")
     acknowledged = race(ledger, threads=16, each=10)
     assert len(acknowledged) == 100
@@ -245,7 +247,7 @@ def test_a_store_that_checks_outside_the_transaction_is_caught(tmp_path):
 
 
 def test_sixteen_processes_some_of_them_killed_spend_exactly_the_cap(place):
-    ledger = Ledger.open(place)
+    ledger = Ledger.open(place, create=True)
     ledger.create("visits", Budget(epsilon=200), who="ann")
     crowd = run_crowd(place, processes=16, each=25, kill=6)  # ten survivors could spend 250
     assert crowd.problems == []
@@ -257,7 +259,7 @@ def test_sixteen_processes_some_of_them_killed_spend_exactly_the_cap(place):
 
 
 def test_a_ledger_can_be_used_on_both_sides_of_a_fork(place):
-    ledger = Ledger.open(place)
+    ledger = Ledger.open(place, create=True)
     ledger.create("visits", Budget(epsilon=1000), who="ann")
     command = [sys.executable, WORKER, "fork", place, "f", "6"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, input="go\n")

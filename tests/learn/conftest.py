@@ -8,4 +8,4 @@ import discreet
 
 @pytest.fixture
 def curator(tmp_path):
-    return discreet.open(table(), SCHEMA, ledger=tmp_path / "ledger.db", budget=BUDGET, who="someone")
+    return discreet.open(table(), SCHEMA, ledger=tmp_path / "ledger.db", budget=BUDGET, who="someone", create=True)

@@ -85,7 +85,7 @@ def plain(value):
 
 def published(model, count, path):
     """The entry on the ledger and every fitted attribute, without what time and chance name."""
-    ledger = Ledger.open(path / f"{count}.db")
+    ledger = Ledger.open(path / f"{count}.db", create=True)
     parts = [Allotment("all", "plan" if "steps" in vars(model) and "clip" in vars(model) else "zcdp", **PRICE)]
     ledger.create("visits", Budget(**PRICE, allotments=parts), who="test")
     features, targets = rows(count)

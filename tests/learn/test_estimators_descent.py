@@ -113,7 +113,7 @@ def test_any_model_and_any_fixed_features():
 
 
 def test_the_run_is_charged_before_it_starts(tmp_path):
-    ledger = Ledger.open(tmp_path / "books.db")
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
     parts = [Allotment("models", "plan", epsilon=4, delta="1e-5"), Allotment("rest", "zcdp", epsilon=1, delta="1e-6")]
     ledger.create("visits", Budget(epsilon=5, delta="2e-5", allotments=parts), who="test")
     features, targets = rows()
@@ -145,7 +145,7 @@ UNSOUND = {
 @pytest.mark.parametrize("model", UNSOUND.values(), ids=UNSOUND.keys())
 @pytest.mark.parametrize("noise", ["device", "exact"])
 def test_a_model_that_cannot_be_trained_is_refused_before_the_charge(model, noise, tmp_path):
-    ledger = Ledger.open(tmp_path / "books.db")
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
     parts = [Allotment("models", "plan", epsilon=4, delta="1e-5")]
     ledger.create("visits", Budget(epsilon=4, delta="1e-5", allotments=parts), who="test")
     paying = {"ledger": ledger, "dataset": "visits", "allotment": "models", "who": "ann", "noise": noise}
@@ -156,7 +156,7 @@ def test_a_model_that_cannot_be_trained_is_refused_before_the_charge(model, nois
 
 @pytest.mark.parametrize("unit", [Unit("person"), Unit(neighbours="replace")])
 def test_an_account_that_protects_more_than_a_row_is_not_charged(unit, tmp_path):
-    ledger = Ledger.open(tmp_path / "books.db")
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
     parts = [Allotment("models", "plan", epsilon=4, delta="1e-5")]
     ledger.create("visits", Budget(epsilon=4, delta="1e-5", allotments=parts), unit=unit, who="test")
     with pytest.raises(InputError) as caught:

@@ -67,7 +67,7 @@ def rows(count=300, seed=0):
 
 
 def books(tmp_path, budget):
-    ledger = Ledger.open(tmp_path / "books.db")
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
     ledger.create("visits", budget, who="test")
     return ledger
 
@@ -338,7 +338,7 @@ def test_huge_numbers_are_refused_or_absorbed_at_the_bounds():
 
 @pytest.mark.parametrize("unit", [Unit("person"), Unit(neighbours="replace"), Metric("one load", Fraction(1), "MW")])
 def test_an_account_that_protects_more_than_a_row_is_not_charged(unit, tmp_path):
-    ledger = Ledger.open(tmp_path / "books.db")
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
     ledger.create("people", Budget(rho=10**24), unit=unit, who="test")
     for model in ALL:
         with pytest.raises(InputError) as caught:
@@ -348,7 +348,7 @@ def test_an_account_that_protects_more_than_a_row_is_not_charged(unit, tmp_path)
 
 
 def test_an_account_of_a_schema_by_rows_is_charged(tmp_path):
-    ledger = Ledger.open(tmp_path / "books.db")
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
     ledger.create("people", Budget(rho=10**24), unit=Unit(), who="test")
     clone(BAYES).set_params(ledger=ledger, dataset="people").fit(*rows())
     assert len(ledger.releases("people")) == 1

@@ -144,7 +144,7 @@ def heard(stage, done):
     if stage == f"training: step {deadly} of 6":
         os.kill(os.getpid(), signal.SIGKILL)
 
-curator = discreet.open(data, schema, ledger=ledger)
+curator = discreet.open(data, schema, ledger=ledger, create=True)
 offer = curator.train(target="rich", examples=400, lot=100, steps=6, multiplier=3, momentum=0.9, ema=0.9).plan(
     checkpoint=checkpoint
 )
@@ -183,26 +183,30 @@ def test_killed_at_any_step_a_run_goes_on_as_if_nothing_had_been(tmp_path, monke
 
     monkeypatch.setattr(keeping, "new_secret", lambda bits=None: secret)
     asked = {"target": "rich", "examples": 400, "lot": 100, "steps": 6, "multiplier": 3, "momentum": 0.9, "ema": 0.9}
-    resumed = discreet.open(places[0], places[2], ledger=places[1])
+    resumed = discreet.open(places[0], places[2], ledger=places[1], create=True)
     with pytest.raises(InputError, match="of the same recipe"):
         resumed.train(**asked | {"rate": 7.0}).plan(checkpoint=places[3]).release(release="killed")
     model = resumed.train(**asked).plan(checkpoint=places[3]).release(release="killed")
     assert not (tmp_path / "run").exists()
     assert charges(resumed.ledger) == 1
 
-    whole = discreet.open(places[0], places[2], ledger=tmp_path / "other.db").train(**asked).plan().release()
+    whole = (
+        discreet.open(places[0], places[2], ledger=tmp_path / "other.db", create=True).train(**asked).plan().release()
+    )
     assert all(np.array_equal(a, b) for a, b in zip(model.weights, whole.weights, strict=True))
     monkeypatch.setattr(keeping, "new_secret", lambda bits=None: secret[::-1])  # power: other noise is another model
-    fresh = discreet.open(places[0], places[2], ledger=tmp_path / "third.db").train(**asked).plan().release()
+    fresh = (
+        discreet.open(places[0], places[2], ledger=tmp_path / "third.db", create=True).train(**asked).plan().release()
+    )
     assert not all(np.array_equal(a, b) for a, b in zip(model.weights, fresh.weights, strict=True))
 
 
 def test_data_that_changed_under_a_run_fails_it_and_the_charge_stays(tmp_path, monkeypatch):
-    ledger = Ledger.open(tmp_path / "ledger.db")
+    ledger = Ledger.open(tmp_path / "ledger.db", create=True)
     place = tmp_path / "run"
 
     def offer(rows):
-        curator = discreet.open(rows, SCHEMA, ledger=ledger, budget=BUDGET)
+        curator = discreet.open(rows, SCHEMA, ledger=ledger, budget=BUDGET, create=True)
         return curator.train(target="rich", examples=400, **FIXED).plan(checkpoint=place)
 
     def stop(*_):

@@ -62,14 +62,16 @@ def test_a_bad_price_is_refused(curator, given, said):
 
 def test_a_budget_without_a_plan_allotment_says_how_to_divide_it(tmp_path):
     for budget in (Budget(epsilon=1), Budget(epsilon=1, delta=1e-6)):
-        curator = discreet.open(table(), SCHEMA, ledger=tmp_path / f"{budget.delta == 0}.db", budget=budget)
+        curator = discreet.open(
+            table(), SCHEMA, ledger=tmp_path / f"{budget.delta == 0}.db", budget=budget, create=True
+        )
         with pytest.raises(InputError, match=r"\[budget.allotments.models\] kind = 'plan'"):
             curator.train(target="rich", examples=400).plan(epsilon=0.5)
 
 
 def test_replacing_units_are_refused(tmp_path):
     schema = Schema("people", COLUMNS, unit=Unit(neighbours="replace"))
-    curator = discreet.open(table(), schema, ledger=tmp_path / "l.db", budget=BUDGET)
+    curator = discreet.open(table(), schema, ledger=tmp_path / "l.db", budget=BUDGET, create=True)
     with pytest.raises(InputError, match="add-remove"):
         curator.train(target="rich", examples=400)
 

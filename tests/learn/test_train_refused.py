@@ -73,7 +73,9 @@ def curator(tmp_path_factory):
     parts = [Allotment("models", "plan", epsilon=50, delta=1e-5)]
     data = pyarrow.table({"age": [20, 30, 40, 50], "rich": ["no", "yes", "no", "yes"]})
     place = tmp_path_factory.mktemp("unfit") / "budget.db"
-    return discreet.open(data, schema, ledger=place, budget=Budget(epsilon=50, delta=1e-5, allotments=parts), who="me")
+    return discreet.open(
+        data, schema, ledger=place, budget=Budget(epsilon=50, delta=1e-5, allotments=parts), who="me", create=True
+    )
 
 
 @pytest.mark.parametrize("said", UNFIT)

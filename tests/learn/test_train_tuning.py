@@ -132,7 +132,7 @@ def test_a_search_scores_its_rows_one_at_a_time(tmp_path, monkeypatch):
     schema = Schema("people", {"age": Integer(0, 100), "rich": Category(["no", "yes"])})
     budget = Budget(epsilon=50, delta=1e-5, allotments=[Allotment("models", "plan", epsilon=50, delta=1e-5)])
     data = pyarrow.table({"age": list(range(40)), "rich": ["no", "yes"] * 20})
-    curator = discreet.open(data, schema, ledger=tmp_path / "budget.db", budget=budget, who="me")
+    curator = discreet.open(data, schema, ledger=tmp_path / "budget.db", budget=budget, who="me", create=True)
     question = curator.train(Model(centred, jnp.ones((1, 2))), target="rich", examples=40, lot=10, steps=1)
     question.search([{"rate": 0.1}, {"rate": 1.0}], epsilon=40, delta=1e-6, held_out="1/2").release()
     assert len(seen) == 2

@@ -31,9 +31,15 @@ UNITS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    """A machine of its own for each test: copies of one ledger are one ledger to its guard."""
+    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
+
+
 @pytest.fixture
 def ledger(tmp_path):
-    return Ledger.open(tmp_path / "books.db")
+    return Ledger.open(tmp_path / "books.db", create=True)
 
 
 @pytest.mark.parametrize("kept", UNITS, ids=str)
@@ -84,10 +90,10 @@ SCHEMA = {"dataset": {"name": "visits"}, "columns": {"age": {"type": "integer", 
 def test_a_schema_without_a_budget_cannot_spend_what_protects_another_unit(unit, ledger):
     """One person with 1,000 visits: by rows, their number would be told to within 20 from a budget for people."""
     people = SCHEMA | {"unit": {"column": "patient"}}
-    Curator.open(table(1000), people | {"budget": {"epsilon": 1}}, ledger=ledger, who="ann")
+    Curator.open(table(1000), people | {"budget": {"epsilon": 1}}, ledger=ledger, who="ann", create=True)
     with pytest.raises(InputError, match="everything of one patient, added or removed"):
-        Curator.open(table(1000), SCHEMA | {"unit": unit}, ledger=ledger, who="eve")
-    curator = Curator.open(table(1000), people, ledger=ledger, who="eve")
+        Curator.open(table(1000), SCHEMA | {"unit": unit}, ledger=ledger, who="eve", create=True)
+    curator = Curator.open(table(1000), people, ledger=ledger, who="eve", create=True)
     offer = curator.table().agg(n=count()).plan(epsilon=1)
     other = Unit(**unit)
     curator.schema = replace(curator.schema, unit=other)  # round the check at opening
@@ -100,10 +106,12 @@ def test_a_schema_without_a_budget_cannot_spend_what_protects_another_unit(unit,
 def test_the_check_is_what_refuses(ledger, monkeypatch):
     """The bug of 0.1, planted: without the comparison the row-level schema spends the budget for people."""
     people = SCHEMA | {"unit": {"column": "patient"}, "budget": {"epsilon": 1}}
-    Curator.open(table(1000), people, ledger=ledger, who="ann")
+    Curator.open(table(1000), people, ledger=ledger, who="ann", create=True)
     with monkeypatch.context() as bug:
         bug.setattr(Account, "check_unit", lambda account, unit: None)
-        Curator.open(table(1000), SCHEMA, ledger=ledger, who="eve").table().agg(n=count()).plan(epsilon=1).release()
+        Curator.open(table(1000), SCHEMA, ledger=ledger, who="eve", create=True).table().agg(n=count()).plan(
+            epsilon=1
+        ).release()
     found = ledger.verify()
     assert not found.ok
     assert "protects another unit" in found.problems[0]
@@ -165,10 +173,10 @@ def test_verify_sees_a_charge_for_another_unit(ledger):
 
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TRIGGER discreet_no_update")
-        (body,) = connection.execute("SELECT body FROM discreet_record WHERE sequence = 2").fetchone()
+        (body,) = connection.execute("SELECT body FROM discreet_record WHERE sequence = 3").fetchone()
         body = json.dumps(json.loads(body) | {"unit": str(Unit())}, sort_keys=True, separators=(",", ":"))
         hash = Record.hash_of(body)
-        connection.execute("UPDATE discreet_record SET body = ?, hash = ? WHERE sequence = 2", (body, hash))
+        connection.execute("UPDATE discreet_record SET body = ?, hash = ? WHERE sequence = 3", (body, hash))
         connection.execute("UPDATE discreet_head SET hash = ?", (hash,))
         connection.commit()
     assert any("another unit" in problem for problem in ledger.verify().problems)

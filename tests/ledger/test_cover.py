@@ -48,7 +48,7 @@ class Step:
 
 @pytest.fixture
 def ledger(tmp_path):
-    ledger = Ledger.open(tmp_path / "books.db")
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
     parts = [Allotment("a", "pure", epsilon=4), Allotment("b", "pure", epsilon=4)]
     ledger.create("visits", Budget(epsilon=8, allotments=parts), who="ann")
     ledger.create("others", Budget(epsilon=8, allotments=parts), who="ann")
@@ -94,7 +94,7 @@ def test_a_loss_of_zero_without_a_cover_is_refused(ledger):
 
 
 def test_a_delta_does_not_buy_a_loss_of_nothing(tmp_path):
-    ledger = Ledger.open(tmp_path / "plans.db")
+    ledger = Ledger.open(tmp_path / "plans.db", create=True)
     part = Allotment("jobs", "plan", epsilon=1, delta="1e-6")
     ledger.create("visits", Budget(epsilon=1, delta="1e-6", allotments=[part]), who="ann")
     with pytest.raises(InputError, match="more than zero"):

@@ -18,7 +18,7 @@ from jobs import CANARY, Broken, Data, Job
 
 @pytest.fixture
 def ledger(place):
-    ledger = Ledger.open(place)
+    ledger = Ledger.open(place, create=True)
     ledger.create("visits", Budget(epsilon=100), who="ann")
     return ledger
 
@@ -30,7 +30,7 @@ def left(ledger):
 def test_the_charge_is_durable_before_the_data_is_opened(ledger, place):
     class Watching(Data):
         def open(self):
-            seen.append(Ledger.open(place).find("r1").charged.charge.amount)
+            seen.append(Ledger.open(place, create=True).find("r1").charged.charge.amount)
             return super().open()
 
     seen = []

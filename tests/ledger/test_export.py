@@ -20,7 +20,7 @@ from discreet.ledger.yaml import to_yaml
 
 @pytest.fixture
 def ledger(tmp_path):
-    ledger = Ledger.open(tmp_path / "discreet.db")
+    ledger = Ledger.open(tmp_path / "discreet.db", create=True)
     parts = [Allotment("questions", "zcdp", epsilon=2, delta=1e-6), Allotment("exact", "pure", epsilon=1)]
     ledger.create("visits", Budget(epsilon=3, delta=1e-6, allotments=parts), unit=Unit("patient"), who="ann")
     ledger.create("other", Budget(rho=0.5), who="ann")
@@ -32,18 +32,18 @@ def ledger(tmp_path):
 
 def test_json_holds_every_record_and_its_hash(ledger):
     records = json.loads(export(ledger))["records"]
-    assert [record["sequence"] for record in records] == [1, 2, 3, 4]
-    assert records[2]["amount"] == "1/3"
+    assert [record["sequence"] for record in records] == [1, 2, 3, 4, 5]
+    assert records[3]["amount"] == "1/3"
     assert records[-1]["hash"] == ledger.head().hash
     assert len(json.loads(export(ledger, dataset="other"))["records"]) == 1
 
 
 def test_csv_opens_in_a_spreadsheet_and_runs_nothing(ledger):
     rows = list(csv.DictReader(io.StringIO(export(ledger, "csv"))))
-    assert len(rows) == 4
-    assert rows[2]["why"] == '\'=HYPERLINK("http://x")'
-    assert rows[2]["who"] == "'@ann"
-    assert rows[2]["amount"] == "1/3"
+    assert len(rows) == 5
+    assert rows[3]["why"] == '\'=HYPERLINK("http://x")'
+    assert rows[3]["who"] == "'@ann"
+    assert rows[3]["amount"] == "1/3"
     for row in rows:
         assert not any(cell[:1] in ("=", "+", "-", "@", "\t", "\r", "\n") for cell in row.values() if cell)
 

@@ -3,8 +3,8 @@
 import pytest
 
 from discreet.core.loss import Pure
-from discreet.errors import BudgetError, InputError, LedgerError
-from discreet.ledger.anchor import Anchor
+from discreet.errors import BudgetError, InputError, LedgerError, MissingLedgerError
+from discreet.ledger.anchor import FileAnchor
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 
@@ -15,7 +15,7 @@ def spend(ledger, release, epsilon=1):
 
 @pytest.fixture
 def old(tmp_path):
-    ledger = Ledger.open(tmp_path / "old.db")
+    ledger = Ledger.open(tmp_path / "old.db", create=True)
     ledger.create("visits", Budget(epsilon=3), who="ann")
     ledger.create("births", Budget(epsilon=1), who="ann")
     spend(ledger, "r1")
@@ -24,11 +24,9 @@ def old(tmp_path):
 
 
 def test_everything_is_there_and_the_budget_goes_on(old, place):
-    new = Ledger.open(place)
     before = [record.body() for record in old.records()]
-    head = old.move(new, who="ann", why="more of us")
+    new = old.move(place, who="ann", why="more of us")
     assert [record.body() for record in new.records()][:-1] == before
-    assert new.head() == head
     assert new.verify().ok
     assert new.datasets() == ("visits", "births")
     assert new.find("r1").answer == '{"n": 7}'
@@ -42,7 +40,7 @@ def test_everything_is_there_and_the_budget_goes_on(old, place):
 
 
 def test_the_old_one_is_closed_but_can_be_read(old, place):
-    old.move(Ledger.open(place), who="ann", why="")
+    old.move(place, who="ann", why="")
     for act in (
         lambda: spend(old, "r2"),
         lambda: old.create("deaths", Budget(epsilon=1), who="ann"),
@@ -55,62 +53,68 @@ def test_the_old_one_is_closed_but_can_be_read(old, place):
 
 
 def test_a_moved_ledger_is_not_moved_again(old, place, tmp_path):
-    old.move(Ledger.open(place), who="ann", why="")
-    third = Ledger.open(tmp_path / "third.db")
+    old.move(place, who="ann", why="")
     with pytest.raises(LedgerError, match="left where it is"):
-        old.move(third, who="ann", why="")
-    assert third.head().sequence == 0
+        old.move(tmp_path / "third.db", who="ann", why="")
+    with pytest.raises(MissingLedgerError):
+        Ledger.open(tmp_path / "third.db")
 
 
 def test_only_into_an_empty_one(old, place):
-    new = Ledger.open(place)
+    new = Ledger.open(place, create=True)
     new.create("visits", Budget(epsilon=3), who="ann")
     with pytest.raises(InputError, match="empty"):
-        old.move(new, who="ann", why="")
+        old.move(place, who="ann", why="")
     spend(old, "r2")  # still open
 
 
 def test_into_itself_is_refused_at_once(old):
-    for same in (old, Ledger.open(old._store.path)):
-        with pytest.raises(InputError, match="empty"):
-            old.move(same, who="ann", why="")
+    with pytest.raises(InputError, match="empty"):
+        old.move(old._store.path, who="ann", why="")
     spend(old, "r2")
 
 
 def test_books_without_a_guard_cannot_be_closed(old, place):
     loose = Ledger(old._store, None)
-    new = Ledger.open(place)
     with pytest.raises(InputError, match="closed"):
-        loose.move(new, who="ann", why="")
-    assert new.head().sequence == 0
+        loose.move(place, who="ann", why="")
+    with pytest.raises(MissingLedgerError):
+        Ledger.open(place)
 
 
 def test_power_fails_before_the_new_books_are_committed(old, place, monkeypatch):
-    new = Ledger.open(place)
-    forced = Anchor.force
+    added = FileAnchor.add
 
     def cut(self, mark):
-        forced(self, mark)
+        added(self, mark)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Anchor, "force", cut)
+    monkeypatch.setattr(FileAnchor, "add", cut)
     with pytest.raises(KeyboardInterrupt):
-        old.move(new, who="ann", why="")
+        old.move(place, who="ann", why="")
     monkeypatch.undo()
-    assert new.head().sequence == 0
-    with pytest.raises(LedgerError):  # neither can be spent from
+    with pytest.raises(MissingLedgerError):  # neither can be spent from
+        Ledger.open(place)
+    with pytest.raises(LedgerError):
         spend(old, "r2")
     old.acknowledge(who="ann", why="the move failed")
     assert old.remaining("visits").amount == 2  # and nothing was lost
-    old.move(new, who="ann", why="second try")
-    assert new.verify().ok
+    assert old.move(place, who="ann", why="second try").verify().ok
 
 
-def test_a_move_that_closes_nothing_would_be_seen(old, place, monkeypatch):
+def test_an_old_copy_of_a_ledger_that_moved_and_went_on_is_refused(old, place):
+    new = old.move(place, who="ann", why="")
+    spend(new, "r2")
+    spend(new, "r3")
+    assert old.doubt().moved
+    with pytest.raises(LedgerError, match="moved to another ledger"):
+        spend(old, "r4")
+
+
+def test_a_move_that_closes_nothing_would_be_seen(old, place, monkeypatch, tmp_path):
     """The planted bug: both can be spent from, and together they exceed the budget."""
-    new = Ledger.open(place)
-    monkeypatch.setattr(Anchor, "force", lambda self, mark: None)
-    old.move(new, who="ann", why="")
+    monkeypatch.setattr(FileAnchor, "add", lambda self, mark: None)
+    old.move(place, who="ann", why="", anchor=tmp_path / "other.head")
     monkeypatch.undo()
     with pytest.raises(pytest.fail.Exception), pytest.raises(LedgerError):
         spend(old, "r2", 2)

@@ -70,7 +70,15 @@ def test_another_door_is_found(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["open(path)", "Ledger.open(place)", "path.open('w')", "app = run(1)", "os.open(p, 0)", "uvicorn.run(app)"]
+    "text",
+    [
+        "open(path)",
+        "Ledger.open(place, create=True)",
+        "path.open('w')",
+        "app = run(1)",
+        "os.open(p, 0)",
+        "uvicorn.run(app)",
+    ],
 )
 def test_other_things_are_not_doors(text):
     assert not doors(text)

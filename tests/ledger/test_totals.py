@@ -16,7 +16,7 @@ from old import old_ledger
 
 @pytest.fixture
 def ledger(tmp_path):
-    ledger = Ledger.open(tmp_path / "books.db")
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
     ledger.create("visits", Budget(epsilon=2), who="ann")
     release(Job(), Data(), ledger, who="ann", release="first")
     ledger.spend("visits", Pure("1/2"), release="second", who="ann", digest="d")

@@ -13,7 +13,7 @@ from discreet.ledger.record import Record
 
 @pytest.fixture
 def ledger(tmp_path):
-    ledger = Ledger.open(tmp_path / "discreet.db")
+    ledger = Ledger.open(tmp_path / "discreet.db", create=True)
     ledger.create("visits", Budget(epsilon=10), who="ann")
     for index in range(5):
         ledger.spend("visits", Pure("1/3"), release=f"r{index}", who="ann", digest="d")
@@ -45,7 +45,7 @@ def body(ledger, sequence):
 def test_honest_books_have_no_problems(ledger):
     found = ledger.verify()
     assert found.ok
-    assert (found.records, found.charges, found.anchored) == (7, 5, True)
+    assert (found.records, found.charges, found.anchored) == (8, 5, True)
     assert found.head == ledger.head()
 
 
@@ -83,14 +83,14 @@ def test_an_edited_total_is_found(ledger, tmp_path):
 
 
 def test_a_truncated_chain_is_found_by_the_head_and_then_by_the_anchor(ledger, tmp_path):
-    forge(tmp_path, ("DELETE FROM discreet_record WHERE sequence = 7", ()))
+    forge(tmp_path, ("DELETE FROM discreet_record WHERE sequence = 8", ()))
     assert "not where their head says" in problems(ledger)
-    last = next(record for record in ledger.records() if record.sequence == 6)
+    last = next(record for record in ledger.records() if record.sequence == 7)
     connection = sqlite3.connect(tmp_path / "discreet.db")
-    connection.execute("UPDATE discreet_head SET sequence = 6, hash = ?", (last.hash,))
+    connection.execute("UPDATE discreet_head SET sequence = 7, hash = ?", (last.hash,))
     connection.commit()
     connection.close()
-    assert problems(ledger).startswith("not the ledger last seen here: it ends at record 6, but record 7 was already")
+    assert problems(ledger).startswith("not the ledger last seen here: it ends at record 7, but record 8 was already")
 
 
 def rewrite(ledger, tmp_path, change):
@@ -128,7 +128,7 @@ def test_a_negative_charge_is_found(ledger, tmp_path):
 
 def test_an_answer_without_a_charge_is_found(ledger, tmp_path):
     def change(records):
-        records[6]["release"] = "never paid"
+        records[7]["release"] = "never paid"
 
     rewrite(ledger, tmp_path, change)
     assert "never charged" in problems(ledger)
@@ -136,7 +136,7 @@ def test_an_answer_without_a_charge_is_found(ledger, tmp_path):
 
 def test_a_charge_without_a_budget_is_found(ledger, tmp_path):
     def change(records):
-        records[0]["dataset"] = "other"
+        records[1]["dataset"] = "other"
 
     rewrite(ledger, tmp_path, change)
     assert "had no budget" in problems(ledger)

@@ -18,7 +18,9 @@ SHIPPED = Path(str(files("discreet.apps.demo")))
 
 @pytest.fixture
 def curator(tmp_path):
-    return discreet.open(SHIPPED / "people.csv", SHIPPED / "discreet.toml", ledger=tmp_path / "l.db", who="t")
+    return discreet.open(
+        SHIPPED / "people.csv", SHIPPED / "discreet.toml", ledger=tmp_path / "l.db", who="t", create=True
+    )
 
 
 def test_one_charge_pays_for_all(curator):
@@ -61,7 +63,9 @@ def test_the_cost_of_a_batch_is_the_sum_of_its_parts(curator):
 def test_a_batch_in_a_zcdp_allotment(tmp_path):
     budget = Budget(rho=0.1)
     schema = discreet.Schema.load(SHIPPED / "discreet.toml")
-    curator = discreet.open(SHIPPED / "people.csv", schema, ledger=tmp_path / "z.db", budget=budget, who="t")
+    curator = discreet.open(
+        SHIPPED / "people.csv", schema, ledger=tmp_path / "z.db", budget=budget, who="t", create=True
+    )
     plan = curator.batch(a=curator.table().agg(n=count()), b=curator.table().agg(p=mean("pay"))).plan(rho=0.05).plan
     assert zcdp(plan.cost).rho <= Fraction(5, 100)
     assert "Gaussian" in plan.mechanism

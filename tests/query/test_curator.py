@@ -22,7 +22,7 @@ TABLE = pyarrow.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"], "ot
 
 @pytest.fixture
 def books(tmp_path):
-    return Ledger.open(tmp_path / "books.db")
+    return Ledger.open(tmp_path / "books.db", create=True)
 
 
 def spent(books, dataset="people"):
@@ -30,7 +30,7 @@ def spent(books, dataset="people"):
 
 
 def test_a_question_is_priced_released_and_read_again_for_free(books):
-    curator = open_curator(TABLE, SCHEMA, ledger=books, budget=Budget(2), who="ann")
+    curator = open_curator(TABLE, SCHEMA, ledger=books, budget=Budget(2), who="ann", create=True)
     offer = curator.table("people").group_by("county").agg(n=count(), age=mean("age")).plan(epsilon=0.5)
     assert spent(books) == [0]
     assert "epsilon = 0.5" in str(offer)
@@ -46,7 +46,7 @@ def test_a_question_is_priced_released_and_read_again_for_free(books):
 
 
 def test_more_than_is_left_is_refused_and_nothing_is_spent(books):
-    curator = open_curator(TABLE, SCHEMA, ledger=books, budget=Budget(1))
+    curator = open_curator(TABLE, SCHEMA, ledger=books, budget=Budget(1), create=True)
     offer = curator.table().agg(n=count()).plan(epsilon=3)
     assert "refused" in offer.explain()
     with pytest.raises(BudgetError):
@@ -76,7 +76,7 @@ def test_more_than_is_left_is_refused_and_nothing_is_spent(books):
     ],
 )
 def test_a_mistake_costs_nothing(books, ask):
-    curator = open_curator(TABLE, SCHEMA, ledger=books, budget=Budget(5))
+    curator = open_curator(TABLE, SCHEMA, ledger=books, budget=Budget(5), create=True)
     head = books.head()
     with pytest.raises(InputError):
         ask(curator.table())
@@ -90,7 +90,7 @@ def test_a_column_the_data_lacks_is_refused_before_anything_is_spent(books):
         (Schema("people", {"age": Date("2020-01-01", "2021-01-01")}), "columns.age"),
     ]:
         with pytest.raises(InputError) as caught:
-            open_curator(TABLE, schema, ledger=books, budget=Budget(1))
+            open_curator(TABLE, schema, ledger=books, budget=Budget(1), create=True)
         assert caught.value.field == field
     assert books.datasets() == ()
 
@@ -98,7 +98,7 @@ def test_a_column_the_data_lacks_is_refused_before_anything_is_spent(books):
 def test_a_column_that_went_away_is_refused_before_anything_is_spent(books, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("age,county\n3,Ash\n")
-    curator = open_curator(path, SCHEMA, ledger=books, budget=Budget(5))
+    curator = open_curator(path, SCHEMA, ledger=books, budget=Budget(5), create=True)
     offer = curator.table().group_by("county").agg(n=count()).plan(epsilon=1)
     path.write_text("age\n3\n")
     with pytest.raises(InputError, match="county"):
@@ -111,7 +111,7 @@ def test_a_column_that_went_away_is_refused_before_anything_is_spent(books, tmp_
 def test_a_run_that_fails_stays_spent_and_says_only_that(books, tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_text("age,county\n3,Ash\n")
-    curator = open_curator(path, SCHEMA, ledger=books, budget=Budget(5))
+    curator = open_curator(path, SCHEMA, ledger=books, budget=Budget(5), create=True)
     offer = curator.table().agg(n=count()).plan(epsilon=1)
     from discreet.query.source import Connection
 
@@ -147,8 +147,8 @@ def test_a_schema_file_with_its_budget(tmp_path):
         """
     )
     (tmp_path / "t.csv").write_text("age\n3\n")
-    curator = open_curator(tmp_path / "t.csv", tmp_path / "discreet.toml")
-    assert (tmp_path / "discreet.db").exists()
+    curator = open_curator(tmp_path / "t.csv", tmp_path / "discreet.toml", create=True)
+    assert (tmp_path / ".discreet" / "ledger.db").exists()
     assert [s.allotment.name for s in curator.standing()] == ["quick", "deep"]
     release = curator.table().agg(n=count()).plan(share=0.5, allotment="deep").release()
     assert "rho" in release.cost
@@ -176,19 +176,19 @@ def test_a_budget_that_is_none_is_refused_by_name(tmp_path, budget, field):
     (tmp_path / "discreet.toml").write_text(head + budget)
     (tmp_path / "t.csv").write_text("age\n3\n")
     with pytest.raises(InputError) as caught:
-        open_curator(tmp_path / "t.csv", tmp_path / "discreet.toml", ledger=tmp_path / "books.db")
+        open_curator(tmp_path / "t.csv", tmp_path / "discreet.toml", ledger=tmp_path / "books.db", create=True)
     assert caught.value.field == field, caught.value
 
 
 def test_a_dataset_without_a_budget_is_refused(books):
     with pytest.raises(InputError):
-        open_curator(TABLE, SCHEMA, ledger=books)
+        open_curator(TABLE, SCHEMA, ledger=books, create=True)
 
 
 def test_another_allotment_counts_by_its_own_rule(books):
     budget = Budget(3, delta=1e-6, allotments=[Allotment("q", "zcdp", epsilon=3, delta=1e-6)])
     schema = Schema("people", {"age": Real(0, 120)})
-    curator = open_curator(TABLE, schema, ledger=books, budget=budget)
+    curator = open_curator(TABLE, schema, ledger=books, budget=budget, create=True)
     offer = curator.table().agg(n=count(), s=total("age")).plan(epsilon=0.5)
     offer.release()
     assert spent(books) == [offer.plan.charge.amount]

@@ -220,9 +220,11 @@ def loud():
 
 def test_keys_appear_as_often_as_the_plan_says(loud, tmp_path):
     made, table = loud
-    books = Ledger.open(tmp_path / "books.db")
+    books = Ledger.open(tmp_path / "books.db", create=True)
     budget = Budget(rho=5, delta="0.1")
-    curator = open_curator(table, Schema("people", {"zip": Text()}, made.schema.unit), ledger=books, budget=budget)
+    curator = open_curator(
+        table, Schema("people", {"zip": Text()}, made.schema.unit), ledger=books, budget=budget, create=True
+    )
     offer = (
         curator.table().group_by(discover("zip")).agg(n=count()).plan(epsilon=2, noise="laplace", delta=LOUD["delta"])
     )
@@ -306,8 +308,10 @@ WORDS = [
 
 def test_what_people_typed_comes_out_as_they_typed_it_and_harmless(tmp_path):
     schema = Schema("people", {"zip": Text(), "sex": Category(["m", "f"])}, Unit("id"))
-    books = Ledger.open(tmp_path / "books.db")
-    curator = open_curator(many([*WORDS, "x" * 201]), schema, ledger=books, budget=Budget(rho=500, delta="0.01"))
+    books = Ledger.open(tmp_path / "books.db", create=True)
+    curator = open_curator(
+        many([*WORDS, "x" * 201]), schema, ledger=books, budget=Budget(rho=500, delta="0.01"), create=True
+    )
     offer = curator.table().group_by("sex", discover("zip")).agg(n=people(), m=count()).plan(epsilon=150, delta="1e-3")
     answer = offer.release(release="all")
     assert answer["zip"] == sorted(WORDS)
@@ -398,14 +402,16 @@ def test_nothing_is_a_result_too():
 
 @pytest.fixture
 def books(tmp_path):
-    return Ledger.open(tmp_path / "books.db")
+    return Ledger.open(tmp_path / "books.db", create=True)
 
 
 def curator_of(books, budget, words=("a", "b"), crowd=200):
     table = many(words, crowd)
     lone = pyarrow.table({"id": ["lone"], "zip": [CANARY], "sex": ["f"]})
     schema = Schema("people", {"zip": Text(), "sex": Category(["f", "m"])}, Unit("id", groups=2))
-    return open_curator(pyarrow.concat_tables([table, lone]), schema, ledger=books, budget=budget, who="ann")
+    return open_curator(
+        pyarrow.concat_tables([table, lone]), schema, ledger=books, budget=budget, who="ann", create=True
+    )
 
 
 def test_charges_are_exact_in_rho_and_delta_and_run_out(books):

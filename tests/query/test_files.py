@@ -27,7 +27,7 @@ def month(folder, name, rows):
 
 def curator_of(place, tmp_path, **more):
     more.setdefault("budget", Budget(10_000))
-    return open_curator(place, SCHEMA, ledger=Ledger.open(tmp_path / "books.db"), **more)
+    return open_curator(place, SCHEMA, ledger=Ledger.open(tmp_path / "books.db", create=True), **more, create=True)
 
 
 def asked(curator, release=None):
@@ -102,7 +102,10 @@ def test_a_declared_version_is_what_is_compared(tmp_path):
     with pytest.raises(InputError, match="data version 2024-01, and the data is now version 2024-02"):
         asked(curator_of(tmp_path / "visits.csv", tmp_path, version="2024-02"), "r")
     body = {**SCHEMA.to_dict(), "dataset": {"name": "visits", "version": "2024-03"}}
-    assert asked(open_curator(tmp_path / "visits.csv", body, ledger=tmp_path / "books.db"), "s").data == "2024-03"
+    assert (
+        asked(open_curator(tmp_path / "visits.csv", body, ledger=tmp_path / "books.db", create=True), "s").data
+        == "2024-03"
+    )
     record = january.ledger.find("r").charged
     assert record.detail["data"] == {"declared": "2024-01"}  # and nothing of the files
 
@@ -113,7 +116,7 @@ def test_what_is_on_record_of_files_tells_neither_names_nor_sizes(tmp_path):
     release = asked(curator, "r")
     text = json.dumps([record.to_json() for record in curator.ledger.records()]) + release.to_json()
     assert "smith" not in text
-    key = Ledger.open(tmp_path / "elsewhere.db")  # another ledger has another secret
+    key = Ledger.open(tmp_path / "elsewhere.db", create=True)  # another ledger has another secret
     assert key.version_of(curator._source) != curator.ledger.version_of(curator._source)
 
 
@@ -177,9 +180,9 @@ def test_versions_go_with_the_books_when_they_move(tmp_path):
     month(tmp_path, "visits.csv", 3)
     curator = curator_of(tmp_path / "visits.csv", tmp_path)
     asked(curator, "r")
-    new = Ledger.open(tmp_path / "new.db")
+    new = Ledger.open(tmp_path / "new.db", create=True)
     curator.ledger.move(new, who="ann", why="a new machine")
-    assert asked(open_curator(tmp_path / "visits.csv", SCHEMA, ledger=new), "r").replayed
+    assert asked(open_curator(tmp_path / "visits.csv", SCHEMA, ledger=new, create=True), "r").replayed
 
 
 def test_a_version_without_its_key_would_give_sizes_away():

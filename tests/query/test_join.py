@@ -34,6 +34,7 @@ def opened(tmp_path, declared, patients=None, visits=None):
         ledger=tmp_path / "l.db",
         budget=Budget(epsilon=10**6),
         who="t",
+        create=True,
     )
 
 
@@ -116,6 +117,7 @@ def test_files_join_frames_and_the_schema_round_trips(tmp_path):
         joins={"patients": tmp_path / "patients.csv"},
         budget=Budget(epsilon=10**6),
         who="t",
+        create=True,
     )
     answer = curator.table().group_by("sex").agg(n=count()).plan(epsilon=10**4).release()
     assert answer["n"] == [1, 1, 0]
@@ -125,7 +127,9 @@ def test_bad_joins_are_refused_before_anything_is_spent(tmp_path):
     with pytest.raises(InputError, match="unit is a row"):
         schema(unit=Unit())
     with pytest.raises(InputError, match=r"joins.*patients"):
-        discreet.open(pyarrow.table(VISITS), schema(), ledger=tmp_path / "a.db", budget=Budget(epsilon=1), who="t")
+        discreet.open(
+            pyarrow.table(VISITS), schema(), ledger=tmp_path / "a.db", budget=Budget(epsilon=1), who="t", create=True
+        )
     with pytest.raises(InputError, match="a column the joined table has"):
         opened(tmp_path, schema(), {"p": [1], "sex": ["f"]})
     with pytest.raises(InputError, match="stored as in the first table"):
@@ -269,4 +273,5 @@ def test_persons_of_different_types_are_refused(tmp_path, stored):
             ledger=tmp_path / "l.db",
             budget=Budget(epsilon=1),
             who="t",
+            create=True,
         )

@@ -26,9 +26,9 @@ COLUMNS = {
 
 def opened(tmp_path, budget):
     table = pyarrow.table({"home": ["n"], "work": ["s"], "age": [41], "day": ["2024-05-05"]})
-    ledger = Ledger.open(tmp_path / "books.db")
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
     ledger.create("t", budget, unit=Unit(), who="c")
-    return discreet.open(table, Schema("t", COLUMNS), ledger=ledger)
+    return discreet.open(table, Schema("t", COLUMNS), ledger=ledger, create=True)
 
 
 @pytest.fixture

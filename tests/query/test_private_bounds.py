@@ -435,7 +435,7 @@ def curator(tmp_path):
     rows += [{"p": 5, "g": "a", "pay": 9e8, "age": 40}] * 500  # one person, with more than their part
     schema = schema_of(Unit("p", groups=1, rows=2))
     budget = Budget(epsilon=10_000)
-    return discreet.open(table_of(rows), schema, ledger=tmp_path / "l.db", budget=budget, who="test")
+    return discreet.open(table_of(rows), schema, ledger=tmp_path / "l.db", budget=budget, who="test", create=True)
 
 
 def test_one_price_one_charge_one_table(curator):

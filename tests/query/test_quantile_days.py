@@ -114,7 +114,9 @@ def test_intervals_hold_what_they_promise():
 def curator(tmp_path):
     table = pyarrow.table({"day": middle_of_may(), "g": ["a", "b"] * 2000, "p": list(range(4000))})
     schema = Schema("visits", {"day": DAY, "g": Category(["a", "b"])}, Unit("p"))
-    return discreet.open(table, schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=10_000), who="test")
+    return discreet.open(
+        table, schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=10_000), who="test", create=True
+    )
 
 
 def test_through_the_door_in_sql_and_on_paper(curator):

@@ -484,7 +484,9 @@ def curator(tmp_path):
     rows = [{"p": i % 3000, "g": "ab"[i % 2], "pay": chance.lognormvariate(5, 0.5)} for i in range(6000)]
     columns = {"g": Category(["a", "b", "c"]), "pay": Real(0, 10**6, nullable=True), "p": Integer(0, 9)}
     schema = Schema("people", columns, Unit("p", groups=1, rows=2))
-    return discreet.open(table_of(rows), schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=30), who="test")
+    return discreet.open(
+        table_of(rows), schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=30), who="test", create=True
+    )
 
 
 def test_quantiles_are_priced_charged_once_and_kept(curator):

@@ -79,7 +79,7 @@ def test_columns_are_known_without_a_row_and_failures_quote_nothing(tmp_path, ca
     poisoned = session.createDataFrame([("Ash", "Secret")], "place string, name string")
     poisoned = poisoned.withColumn("n", raise_error(concat(lit("row of "), col("name"))).cast("int"))
     assert source_of(poisoned).columns() == {"place": "string", "name": "string", "n": "int32"}  # a row would fail
-    curator = discreet.open(poisoned, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(1))
+    curator = discreet.open(poisoned, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(1), create=True)
     session.sparkContext.setLogLevel("OFF")  # what is logged is the session's owner's choice
     try:
         with pytest.raises(RunError) as caught:
@@ -94,7 +94,7 @@ def test_columns_are_known_without_a_row_and_failures_quote_nothing(tmp_path, ca
 
 
 def test_a_release_from_spark(tmp_path, frame):
-    curator = discreet.open(frame, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(100_000))
+    curator = discreet.open(frame, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(100_000), create=True)
     answer = curator.question(QUESTION).plan(epsilon=90_000).release()
     assert answer["rows"] == [2, 1, 1]
     assert answer["sum"] == [5, 0, 3]
@@ -123,7 +123,7 @@ def test_streams_are_refused():
 def test_text_is_not_read_as_numbers(tmp_path):
     frame = spark().createDataFrame([("1d", "x")], "n string, place string")
     with pytest.raises(InputError, match="cannot read text as numbers"):
-        discreet.open(frame, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(1))
+        discreet.open(frame, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(1), create=True)
 
 
 def test_one_cluster_for_each_process():

@@ -308,7 +308,9 @@ def test_the_text_never_reaches_the_engine(tmp_path, monkeypatch):
 
     monkeypatch.setattr(backend.Backend, "do_connect", spying)
     monkeypatch.setattr("discreet.query.source.engines", pool := Pool())  # with no engine that was started before
-    curator = discreet.open(SHIPPED / "people.csv", SHIPPED / "discreet.toml", ledger=tmp_path / "l.db", who="t")
+    curator = discreet.open(
+        SHIPPED / "people.csv", SHIPPED / "discreet.toml", ledger=tmp_path / "l.db", who="t", create=True
+    )
     answer = (
         curator.sql("SELECT sex AS marker_one, COUNT(*) AS marker_two FROM people GROUP BY sex").plan(share=1).release()
     )
@@ -337,7 +339,9 @@ def test_after_filters_sorts_cuts_and_renames():
 
 
 def test_sql_and_the_builder_give_the_same_plan(tmp_path):
-    curator = discreet.open(SHIPPED / "people.csv", SHIPPED / "discreet.toml", ledger=tmp_path / "l.db", who="t")
+    curator = discreet.open(
+        SHIPPED / "people.csv", SHIPPED / "discreet.toml", ledger=tmp_path / "l.db", who="t", create=True
+    )
     one = curator.sql("SELECT sex, COUNT(*) AS n, AVG(pay) AS pay_ FROM people WHERE age >= 18 GROUP BY sex").plan(
         epsilon=0.5
     )

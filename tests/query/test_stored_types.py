@@ -32,8 +32,8 @@ def source_as(kind, table, folder):
 
 
 def asked(source, column, folder):
-    ledger = Ledger.open(folder / "books.db")
-    curator = open_curator(source, Schema("t", {"x": column}), ledger=ledger, budget=Budget(1000))
+    ledger = Ledger.open(folder / "books.db", create=True)
+    curator = open_curator(source, Schema("t", {"x": column}), ledger=ledger, budget=Budget(1000), create=True)
     question = curator.table()
     if isinstance(column, Date):
         return question.group_by(bins("x", every="day")).agg(n=count()).plan(epsilon=500).release()["n"]

@@ -159,13 +159,13 @@ def test_one_person_moves_all_nodes_within_the_bound_though_the_table_changes(
 
 def test_a_person_whose_row_is_moved_counts_once(tmp_path):
     """The attack on 0.1: a table of last visits, where every period saw the same person again."""
-    books = Ledger.open(tmp_path / "l.db")
+    books = Ledger.open(tmp_path / "l.db", create=True)
     schema = Schema("t", COLUMNS, Unit("p"))
     found = []
     for month in range(1, 5):
         day = f"2024-{month:02d}-05"
         last_visits = table([{"p": p, "day": day, "sex": "f", "pay": 1.0} for p in range(50)])
-        desk = discreet.open(last_visits, schema, ledger=books, budget=Budget(epsilon=10**5), who="t")
+        desk = discreet.open(last_visits, schema, ledger=books, budget=Budget(epsilon=10**5), who="t", create=True)
         answer = desk.table().agg(n=people()).stream(MONTHS).plan(epsilon=10**5).start("year").release()
         found.append((answer["n"][0], round(answer["n_total"][0])))
     assert found == [(50, 50), (0, 50), (0, 50), (0, 50)]
@@ -254,7 +254,7 @@ def test_the_price_of_a_stream_is_known_and_exact(tmp_path):
 def curator(tmp_path):
     schema = Schema("t", COLUMNS, Unit("p", groups=1, rows=1))
     budget = Budget(epsilon=10**5)
-    return discreet.open(table(rows_of(300)), schema, ledger=tmp_path / "l.db", budget=budget, who="t")
+    return discreet.open(table(rows_of(300)), schema, ledger=tmp_path / "l.db", budget=budget, who="t", create=True)
 
 
 def test_a_year_is_charged_once_and_published_month_by_month(curator):

@@ -322,17 +322,22 @@ def test_json_that_is_no_question_is_refused(entry, tmp_path):
     curator = open_curator(
         crowd(SIZES, note="x", ward="a", age=1, new=True, pay=1.0),
         Schema("visits", COLUMNS, Unit("id")),
-        ledger=Ledger.open(tmp_path / "books.db"),
+        ledger=Ledger.open(tmp_path / "books.db", create=True),
         budget=Budget(1),
+        create=True,
     )
     with pytest.raises(InputError):
         curator.question(entry)
 
 
 def test_through_the_door(tmp_path):
-    books = Ledger.open(tmp_path / "books.db")
+    books = Ledger.open(tmp_path / "books.db", create=True)
     curator = open_curator(
-        crowd(SIZES), Schema("visits", {"dx": Category(VALUES)}, Unit("id")), ledger=books, budget=Budget(300)
+        crowd(SIZES),
+        Schema("visits", {"dx": Category(VALUES)}, Unit("id")),
+        ledger=books,
+        budget=Budget(300),
+        create=True,
     )
     offer = curator.table().top("dx", k=3).plan(epsilon=200)
     answer = offer.release(release="top")

@@ -50,7 +50,9 @@ def curator(tmp_path, unit=None, budget=None, table=None, nullable=False):
     }
     data = commuters() if table is None else table
     schema = Schema("jobs", columns, unit or Unit())
-    return discreet.open(data, schema, ledger=tmp_path / "l.db", budget=budget or Budget(epsilon=10), who="t")
+    return discreet.open(
+        data, schema, ledger=tmp_path / "l.db", budget=budget or Budget(epsilon=10), who="t", create=True
+    )
 
 
 def ask(desk, **how):

@@ -63,7 +63,7 @@ def table(rows: int = 3000, seed: int = 1) -> pyarrow.Table:
 @pytest.fixture(scope="module")
 def curator(tmp_path_factory):
     place = tmp_path_factory.mktemp("books") / "books.db"
-    return discreet.open(table(), SCHEMA, ledger=place, budget=Budget(30), who="ann")
+    return discreet.open(table(), SCHEMA, ledger=place, budget=Budget(30), who="ann", create=True)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_the_public_report_costs_nothing_and_is_always_the_same(curator, release
 
 def test_the_public_report_follows_from_what_was_released(tmp_path, release, public):
     # Another private table under the same answer makes no difference: it is never there to be looked at.
-    other = discreet.open(table(10, seed=9), SCHEMA, ledger=tmp_path / "b.db", budget=Budget(9), who="bob")
+    other = discreet.open(table(10, seed=9), SCHEMA, ledger=tmp_path / "b.db", budget=Budget(9), who="bob", create=True)
     assert other.standing()[0].spent.amount == 0
     moved = replace(release, id="other")
     assert moved.report(ASKS, copies=3).to_dict()["asks"] == public.to_dict()["asks"]
@@ -313,7 +313,7 @@ def test_small_releases_have_reports_too(curator):
 
 def test_gaussian_releases_state_their_privacy(tmp_path):
     curator = discreet.open(
-        table(500), SCHEMA, ledger=tmp_path / "b.db", budget=Budget(epsilon=1, delta="1e-6"), who="ann"
+        table(500), SCHEMA, ledger=tmp_path / "b.db", budget=Budget(epsilon=1, delta="1e-6"), who="ann", create=True
     )
     made = curator.synthesize("independent", columns=["age", "sex"]).plan(share=1).release()
     report = made.report(copies=2)

@@ -111,7 +111,7 @@ def test_a_method_that_measured_nothing_fails_as_it_did():
 def test_a_paid_release_gives_rows(tmp_path, monkeypatch):
     schema = Schema("t", {"a": Category(["x", "y"]), "n": Integer(0, 3)})
     rows = pyarrow.table({"a": ["x", "y", "y"] * 200, "n": [0, 1, 2] * 200})
-    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann")
+    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
 
     def stops(meter, workload, rows=None):
         meter.measure((0,), meter.price / 2)
@@ -138,7 +138,7 @@ def test_a_paid_release_gives_rows(tmp_path, monkeypatch):
 def test_a_missing_extra_is_missed_before_the_charge(tmp_path, monkeypatch):
     schema = Schema("t", {"a": Category(["x", "y"]), "n": Integer(0, 3)})
     rows = pyarrow.table({"a": ["x"], "n": [0]})
-    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann")
+    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
     monkeypatch.setattr(methods, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="jax"):
         curator.synthesize("rap")
@@ -253,7 +253,7 @@ def test_a_domain_of_a_million_million_cells_says_which_columns_and_what_to_do(t
     wide = {name: Category([f"{name}{place}" for place in range(1000)]) for name in ("zip", "job", "town", "shop")}
     schema = Schema("t", {**wide, "pay": Integer(0, 10**6)})
     rows = pyarrow.table({**{name: [f"{name}1"] for name in wide}, "pay": [3]})
-    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann")
+    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
     with pytest.raises(InputError, match=r"zip \(1,000\) x job \(1,000\) x town \(1,000\) x shop .*1,000,000,000,000"):
         curator.synthesize(workload=[tuple(wide)])
     made = curator.synthesize(columns=["zip", "job", "pay"], rows=50).plan(epsilon=1).release()

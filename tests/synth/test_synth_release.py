@@ -59,7 +59,7 @@ def table(rows: int = 3000, seed: int = 1) -> pyarrow.Table:
 
 @pytest.fixture
 def curator(tmp_path):
-    return discreet.open(table(), SCHEMA, ledger=tmp_path / "books.db", budget=Budget(10), who="ann")
+    return discreet.open(table(), SCHEMA, ledger=tmp_path / "books.db", budget=Budget(10), who="ann", create=True)
 
 
 def test_rows_of_the_declared_types_and_bounds(curator, tmp_path):
@@ -94,7 +94,7 @@ def test_what_is_charged_is_what_was_asked(curator, tmp_path):
     offer.release()
     assert curator.standing()[0].spent.amount == Fraction(1, 3)
     other = discreet.open(
-        table(), SCHEMA, ledger=tmp_path / "rho.db", budget=Budget(epsilon=1, delta="1e-6"), who="ann"
+        table(), SCHEMA, ledger=tmp_path / "rho.db", budget=Budget(epsilon=1, delta="1e-6"), who="ann", create=True
     )
     cap = other.allotment().cap.amount
     whole = other.synthesize().plan(share="1/2")
@@ -136,7 +136,7 @@ def test_a_method_cannot_spend_more_than_the_price(curator, monkeypatch):
 def test_the_same_id_again_is_the_same_rows_and_costs_nothing(curator, tmp_path):
     first = curator.synthesize(rows=500).plan(epsilon=1).release(release="twins")
     left = curator.standing()[0].left
-    other = discreet.open(table(10, seed=9), SCHEMA, ledger=tmp_path / "books.db", who="bob")
+    other = discreet.open(table(10, seed=9), SCHEMA, ledger=tmp_path / "books.db", who="bob", create=True)
     second = other.synthesize(rows=500).plan(epsilon=1).release(release="twins")
     third = other.synthetic_release("twins")
     assert first.to_csv() == second.to_csv() == third.to_csv()
@@ -245,7 +245,7 @@ def test_what_cannot_be_is_not(curator):
 
 def test_keys_are_made_anew(tmp_path):
     schema = Schema("people", {**SCHEMA.columns, "person": Text()}, Unit("person"))
-    curator = discreet.open(table(800), schema, ledger=tmp_path / "books.db", budget=Budget(10), who="ann")
+    curator = discreet.open(table(800), schema, ledger=tmp_path / "books.db", budget=Budget(10), who="ann", create=True)
     plain = curator.synthesize("independent", rows=3).plan(epsilon=1).release()
     assert plain.columns[0] == "person"
     assert plain.to_arrow()["person"].to_pylist() == ["1", "2", "3"]
@@ -259,7 +259,7 @@ def test_keys_are_made_anew(tmp_path):
     assert "counts with at most 1 combination" in str(curator.synthesize().plan(epsilon=1))
     numbered = Schema("people", {**SCHEMA.columns, "person": Integer(5, 10**6)}, Unit("person"))
     rows = table(50).set_column(0, "person", pyarrow.array(range(50)))
-    other = discreet.open(rows, numbered, ledger=tmp_path / "other.db", budget=Budget(10), who="ann")
+    other = discreet.open(rows, numbered, ledger=tmp_path / "other.db", budget=Budget(10), who="ann", create=True)
     made = other.synthesize("independent", rows=2).plan(epsilon=1).release()
     assert made.to_arrow()["person"].to_pylist() == [5, 6]
 
@@ -267,7 +267,7 @@ def test_keys_are_made_anew(tmp_path):
 def test_text_that_a_spreadsheet_would_run_is_quoted(tmp_path):
     schema = Schema("t", {"what": Category(["=1+1", "a,b"]), "n": Integer(-3, 3)})
     rows = pyarrow.table({"what": ["=1+1", "a,b"] * 50, "n": [-3, 3] * 50})
-    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(100), who="ann")
+    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(100), who="ann", create=True)
     text = curator.synthesize("independent").plan(epsilon=50).release().to_csv()
     assert "'=1+1" in text
     assert '"a,b"' in text
@@ -279,7 +279,7 @@ def test_tables_that_have_little_in_them(tmp_path, method):
     columns = {"gone": Category(["a"], nullable=True), "same": Category(["x"]), "n": Integer(0, 3)}
     schema = Schema("t", columns)
     rows = pyarrow.table({"gone": pyarrow.array([None] * 400, pyarrow.string()), "same": ["x"] * 400, "n": [2] * 400})
-    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(100), who="ann")
+    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(100), who="ann", create=True)
     made = curator.synthesize(method).plan(epsilon=20).release().to_arrow()  # all missing, constant, constant
     assert made["gone"].null_count > 0.9 * made.num_rows
     assert set(made["same"].to_pylist()) == {"x"}
@@ -289,7 +289,7 @@ def test_tables_that_have_little_in_them(tmp_path, method):
     # No row has a declared value: there is nothing to count, and that is said.
     empty = Schema("u", {"n": Integer(0, 3), "what": Category(["never"])})
     rows = pyarrow.table({"n": [1] * 300, "what": ["always"] * 300})
-    other = discreet.open(rows, empty, ledger=tmp_path / "u.db", budget=Budget(100), who="ann")
+    other = discreet.open(rows, empty, ledger=tmp_path / "u.db", budget=Budget(100), who="ann", create=True)
     release = other.synthesize(method).plan(epsilon=20).release()
     assert len(release) < 20
     assert any("counted" in note for note in release.notes)
@@ -299,7 +299,7 @@ def big(tmp_path, size: int = 5000):
     columns = {name: Category([f"{name}{place}" for place in range(size)]) for name in ("zip", "job")}
     rows = pyarrow.table({"zip": ["zip1"], "job": ["job1"], "n": [1]})
     schema = Schema("t", {**columns, "n": Integer(0, 3)})
-    return discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann")
+    return discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
 
 
 def test_too_large_a_domain_says_which_columns_and_what_to_do(tmp_path):
@@ -383,7 +383,7 @@ def test_wrong_prices_are_refused_before_anything_is_spent(curator):
 def test_text_is_refused_and_said_how_to_go_on(tmp_path):
     schema = Schema("t", {"name": Text(), "n": Integer(0, 3)})
     rows = pyarrow.table({"name": ["Ann"], "n": [1]})
-    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann")
+    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
     with pytest.raises(InputError, match="as a category, leave it out, or have it made anew"):
         curator.synthesize()
     offer = curator.synthesize(columns=["n"], keys={"name": "name {}"}).plan(epsilon=1)

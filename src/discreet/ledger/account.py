@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from discreet.core.unit import Protected, Unit
 from discreet.core.wire import Json, canonical
@@ -11,8 +13,9 @@ from discreet.errors import BudgetError, InputError
 from discreet.ledger.budget import Allotment, Budget, Charge
 from discreet.ledger.store import Reader
 
-__all__ = ["Account", "Standing", "account_of", "refusal", "unit_text"]
+__all__ = ["Account", "Standing", "account_of", "closed_refusal", "refusal", "standing_of", "unit_text"]
 
+_UNCHANGED = "Nothing was changed."
 _WORDS = re.compile(
     r"(one row|everything of one .+), (added or removed|replaced by another)|.+, moved by at most \S+ \S+", re.DOTALL
 )
@@ -26,6 +29,14 @@ class Account:
     budget: Budget
     unit: str
     since: str
+    closed: bool = False
+    """Whether nothing is charged to it any more."""
+
+    def check_open(self) -> None:
+        """`InputError` if it is closed."""
+        if self.closed:
+            hint = "Nothing was changed. What was released stays readable."
+            raise InputError("dataset", self.dataset, "one whose budget is not closed", hint)
 
     @property
     def comparable(self) -> bool:
@@ -54,8 +65,24 @@ class Account:
             if new is None or new.kind != old.kind or not old.cap.within(new.cap):
                 got = "absent" if new is None else f"a {new.kind} one" if new.kind != old.kind else "less"
                 allowed = f"a {old.kind} allotment of at least what it has now"
-                hint = "Nothing was changed. A budget can grow, never shrink."
+                hint = "Nothing was changed. A budget is made smaller with `discreet ledger lower`."
                 raise InputError(f"budget.allotments.{old.name}", got, allowed, hint)
+
+    def check_lower(self, budget: Budget, spent: Mapping[str, Charge]) -> None:
+        """`InputError` unless `budget` has allotments of this one only, none larger, none below what is `spent`."""
+        parts = {part.name: part for part in self.budget.allotments}
+        for new in budget.allotments:
+            old = parts.pop(new.name, None)
+            if old is None or new.kind != old.kind or not new.cap.within(old.cap):
+                got = "new" if old is None else f"a {new.kind} one" if new.kind != old.kind else "more"
+                allowed = "absent" if old is None else f"a {old.kind} allotment of at most what it has now"
+                hint = "Nothing was changed. A budget is made larger with `discreet ledger raise`."
+                raise InputError(f"budget.allotments.{new.name}", got, allowed, hint)
+            if not spent[new.name].within(new.cap):
+                raise InputError(f"budget.allotments.{new.name}", "less", "at least what is spent", _UNCHANGED)
+        for name in parts:
+            if spent[name].amount or spent[name].delta:
+                raise InputError(f"budget.allotments.{name}", "absent", "present: something was spent", _UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +99,21 @@ def account_of(reader: Reader, dataset: str) -> Account:
     """The account as last opened or raised; `InputError` if there is none."""
     record = reader.latest(dataset, "open")
     if record is None or not isinstance(record.detail, dict):
-        hint = "Open one first: ledger.create(dataset, Budget(epsilon=1), who=...)."
+        hint = "Open one first: discreet ledger open, or ledger.create(dataset, Budget(epsilon=1), who=...)."
         raise InputError("dataset", dataset, "one that this ledger has a budget for", hint)
-    return Account(dataset, Budget.from_json(record.detail["budget"]), unit_text(record.detail["unit"]), record.time)
+    closed = reader.latest(dataset, "close") is not None
+    budget, unit = Budget.from_json(record.detail["budget"]), unit_text(record.detail["unit"])
+    return Account(dataset, budget, unit, record.time, closed)
+
+
+def standing_of(reader: Reader, account: Account) -> tuple[Standing, ...]:
+    """Where every allotment of an account stands; of a closed one nothing is left."""
+    found = []
+    for part in account.budget.allotments:
+        spent = reader.total(account.dataset, part.name)
+        left = Charge(Fraction(0)) if account.closed else spent.left_of(part.cap)
+        found.append(Standing(account.dataset, part, spent, left))
+    return tuple(found)
 
 
 def unit_text(recorded: Json) -> str:
@@ -100,3 +139,12 @@ def refusal(dataset: str, part: Allotment, asked: Charge, spent: Charge) -> Budg
         "Ask for less, use another allotment, or let the custodian raise the budget."
     )
     return BudgetError(text, asked=asked, left=left, allotment=part.name)
+
+
+def closed_refusal(dataset: str, part: Allotment, asked: Charge) -> BudgetError:
+    """The error for a charge to a budget that is closed."""
+    text = (
+        f"The budget of {dataset!r} is closed: nothing more is released from it. Nothing was spent and no data was "
+        "read. What was released before is read again for free."
+    )
+    return BudgetError(text, asked=asked, left=Charge(Fraction(0)), allotment=part.name)

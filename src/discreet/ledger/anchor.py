@@ -1,148 +1,255 @@
-"""The end of the chain, kept in a second file, so that a ledger restored from an old copy is noticed.
+"""The chain in short, kept apart from the ledger, so that a ledger restored from an old copy is noticed.
 
-The file is replaced after every change of the books, never before: what it says was true of a committed ledger. So a
-ledger that is ahead of its anchor crashed at a bad moment and is well; one that is behind, or that has another hash
-at the same place, is not the ledger that was last seen here. The anchor also keeps the totals: what a lost
-record had spent can be written off without the record.
+An anchor is a log. Each line has the number and the hash of a record, and what the record charged; the first line may
+stand for all records before it. Lines are added after a record is committed, never before: what they say was true of a
+committed ledger. So a ledger that is ahead of its anchor crashed at a bad moment and is well; one that is behind,
+or that has another hash at the same number, is not the ledger that was last seen. The log tells the last record that
+both have in common, and what was spent after it: that can be written off without the records.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 from discreet.core.wire import Json, canonical, fraction
-from discreet.errors import LedgerError
+from discreet.errors import GuardError, LedgerError
 from discreet.ledger.budget import Charge
 from discreet.ledger.lock import held
-from discreet.ledger.record import GENESIS, Head
+from discreet.ledger.record import Head, Record
 from discreet.ledger.store import Reader
 
-__all__ = ["Anchor", "Mark"]
+__all__ = ["Anchor", "FileAnchor", "Mark", "Totals", "agrees", "marks_after"]
+
+_TAIL = 1 << 16  # bytes that hold the last line of nearly every log
+
+Totals = dict[tuple[str, str], Charge]
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What the anchor last saw."""
+    """A line of an anchor: the ledger as it was after one record."""
 
     head: Head
-    totals: dict[tuple[str, str], Charge] = field(default_factory=dict)
+    spent: Totals = field(default_factory=dict)
+    """By dataset and allotment: what this record spent, or, if `whole`, all that was spent so far."""
     moved: bool = False
-    """Whether the books go on in another ledger; these are closed."""
+    """Whether the books go on in another ledger from here."""
+    whole: bool = False
 
     @classmethod
     def of(cls, reader: Reader) -> Mark:
-        """The mark of the books as they are."""
-        return cls(reader.head(), reader.totals())
+        """The mark of the books as they are, with all that was spent."""
+        return cls(reader.head(), reader.totals(), whole=True)
 
     def to_text(self) -> str:
         """One line of JSON."""
         spent: list[Json] = [
-            [*place, str(charge.amount), str(charge.delta)] for place, charge in sorted(self.totals.items())
+            [*place, str(charge.amount), str(charge.delta)] for place, charge in sorted(self.spent.items())
         ]
-        told: dict[str, Json] = {"format": 1, "sequence": self.head.sequence, "hash": self.head.hash, "spent": spent}
-        return canonical(told | {"moved": True} if self.moved else told) + "\n"
+        line: dict[str, Json] = {"sequence": self.head.sequence, "hash": self.head.hash}
+        line |= {"format": 1, "spent": spent} if self.whole else {"charge": spent} if spent else {}
+        return canonical(line | {"moved": True} if self.moved else line) + "\n"
 
     @classmethod
     def from_text(cls, text: str) -> Mark:
         """Read back what `to_text` wrote."""
         values = json.loads(text)
-        totals = {
-            (dataset, allotment): Charge(fraction(amount, "amount"), fraction(delta, "delta"))
-            for dataset, allotment, amount, delta in values["spent"]
-        }
-        return cls(Head(int(values["sequence"]), str(values["hash"])), totals, values.get("moved") is True)
+        whole = "spent" in values
+        spent = (
+            {
+                (dataset, allotment): Charge(fraction(amount, "amount"), fraction(delta, "delta"))
+                for dataset, allotment, amount, delta in values["spent" if whole else "charge"]
+            }
+            if whole or "charge" in values
+            else {}
+        )
+        return cls(Head(int(values["sequence"]), str(values["hash"])), spent, values.get("moved") is True, whole)
+
+    def after(self, totals: Totals) -> Totals:
+        """What was spent so far, given what was spent before this mark."""
+        if self.whole:
+            return dict(self.spent)
+        zero = Charge(Fraction(0))
+        return totals | {place: totals.get(place, zero) + charge for place, charge in self.spent.items()}
 
 
-class Anchor:
-    """The file `path` beside a ledger. `expected`: a ledger with records and no anchor is refused, not adopted."""
+def marks_after(reader: Reader, last: Mark | None) -> list[Mark]:
+    """The marks that follow `last` up to the end of the books; one for the whole if there is none."""
+    if last is None:
+        return [Mark.of(reader)]
+    marks = []
+    for sequence in range(last.head.sequence + 1, reader.head().sequence + 1):
+        row = reader.row(sequence)
+        if row is None:
+            raise LedgerError(f"Record {sequence} of the ledger is missing. Run `discreet ledger verify`.")
+        record = Record.from_body(row.body)
+        spent = {(record.dataset, record.allotment): record.charge} if record.kind == "charge" else {}
+        marks.append(Mark(Head(sequence, row.hash), spent))
+    return marks
 
-    def __init__(self, path: Path, *, expected: bool) -> None:
-        self.path = path
-        self.expected = expected
-        self._lock_path = path.with_name(path.name + ".lock")
 
-    def read(self) -> Mark | None:
-        """What was last seen; None if nothing ever was."""
-        try:
-            return Mark.from_text(self.path.read_text(encoding="ascii"))
-        except FileNotFoundError:
-            return None
-        except (ValueError, KeyError, TypeError, OSError):
-            raise LedgerError(
-                f"The guard {self.path.name!r} of the ledger cannot be read. Restore it, or let the custodian look "
+class Anchor(ABC):
+    """A log of marks, wherever it is kept. `name` is what people are told."""
+
+    name: str
+
+    @abstractmethod
+    def _alone(self) -> AbstractContextManager[None]:
+        """Held while lines are written: nobody else writes meanwhile."""
+
+    @abstractmethod
+    def _last_line(self) -> str | None:
+        """The last whole line; None if there is no log."""
+
+    @abstractmethod
+    def _lines(self) -> list[str]:
+        """Every whole line."""
+
+    @abstractmethod
+    def _append(self, lines: Sequence[str]) -> None:
+        """Add lines, durably."""
+
+    @abstractmethod
+    def _replace(self, lines: Sequence[str]) -> None:
+        """Write the log anew: a crash leaves the old one or the new one, never half of either."""
+
+    def last(self) -> Mark | None:
+        """What was last seen; None if nothing ever was; `LedgerError` if that cannot be told."""
+        with self._readable():
+            line = self._last_line()
+            return None if line is None else Mark.from_text(line)
+
+    def history(self) -> list[Mark]:
+        """Everything that was seen, oldest first."""
+        with self._readable():
+            return [Mark.from_text(line) for line in self._lines()]
+
+    def follow(self, look: Callable[[Mark | None], list[Mark]], *, to: int) -> None:
+        """See to it that the log reaches record `to` or a later one.
+
+        `look` gives the marks that follow the last one. It is called under the lock, so whoever comes first writes for
+        all, and the others find nothing left to do.
+        """
+        with self._alone():
+            last = self.last()
+            if last is None:
+                self._replace([mark.to_text() for mark in look(None)])
+            elif last.head.sequence < to:
+                self._append([mark.to_text() for mark in look(last)])
+
+    def add(self, mark: Mark) -> None:
+        """Put one mark at the end, whatever is there."""
+        with self._alone():
+            if self.last() is None:
+                self._replace([mark.to_text()])
+            else:
+                self._append([mark.to_text()])
+
+    def rewrite(self, reader: Reader) -> None:
+        """Make it the log of these books: what it has in common with them stays, what else it held goes."""
+        with self._alone():
+            try:
+                known = self.history()
+            except GuardError:
+                known = []
+            common = [mark for mark in known if agrees(mark, reader)]
+            marks = [*common, *marks_after(reader, common[-1] if common else None)]
+            self._replace([mark.to_text() for mark in marks])
+
+    def _readable(self) -> AbstractContextManager[None]:
+        return _Readable(self.name)
+
+
+class _Readable(AbstractContextManager[None]):
+    """What goes wrong in reading a log, as the one error that says so."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and issubclass(kind, OSError):
+            raise LedgerError(f"The guard {self._name!r} of the ledger cannot be opened. Nothing was spent.") from None
+        if kind is not None and issubclass(kind, (ValueError, KeyError, TypeError)):
+            raise GuardError(
+                f"The guard {self._name!r} of the ledger cannot be read. Restore it, or let the custodian look "
                 "into it and acknowledge the ledger as it is: discreet ledger acknowledge."
             ) from None
 
-    def last(self) -> Mark | None:
-        """What was last seen, if that can be told."""
+
+def agrees(mark: Mark, reader: Reader) -> bool:
+    """Whether the books have the record of this mark. Hashes are chained, so they have all before it as well."""
+    if mark.head.sequence == 0:
+        return True
+    row = reader.row(mark.head.sequence)
+    return row is not None and row.hash == mark.head.hash
+
+
+class FileAnchor(Anchor):
+    """The log in a file, for its owner alone. The file may lie on storage that several machines share."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = path.name
+        self._lock_path = path.with_name(path.name + ".lock")
+
+    def _alone(self) -> AbstractContextManager[None]:
+        return held(self._lock_path)
+
+    def _last_line(self) -> str | None:
         try:
-            return self.read()
-        except LedgerError:
+            with self.path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - _TAIL))
+                tail = file.read()
+        except FileNotFoundError:
             return None
+        lines = list(_whole(tail))
+        if len(lines) > 1 or len(tail) == size:
+            return lines[-1].decode("ascii")
+        return self._lines()[-1]  # a line longer than the tail
 
-    def problem(self, reader: Reader) -> str | None:
-        """Why these are not the books last seen, in words; None if they are.
-
-        Called inside a write transaction: then every mark is of a state these books have been in.
-        """
-        head = reader.head()
+    def _lines(self) -> list[str]:
         try:
-            mark = self.read()
-        except LedgerError:
-            return f"its guard {self.path.name!r} cannot be read"
-        if mark is None:
-            if head == GENESIS or not self.expected:
-                return None
-            return f"it has {head.sequence} records but its guard {self.path.name!r} is missing: moved or copied alone"
-        if mark.moved and mark.head.sequence > head.sequence:
-            return (
-                f"it was moved to another ledger, where record {mark.head.sequence} was written: use that one, for "
-                "acknowledging this one would make two budgets of one"
-            )
-        if mark.head.sequence > head.sequence:
-            return (
-                f"it ends at record {head.sequence}, but record {mark.head.sequence} was already written: it was "
-                "restored from an old copy, and what was spent since is missing"
-            )
-        if mark.head != GENESIS:
-            row = reader.row(mark.head.sequence)
-            if row is None or row.hash != mark.head.hash:
-                return f"record {mark.head.sequence} is not the one last seen: this is another ledger, or a changed one"
-        return None
+            return [line.decode("ascii") for line in _whole(self.path.read_bytes())]
+        except FileNotFoundError:
+            return []
 
-    def move(self, look: Callable[[], Mark], *, to: int) -> None:
-        """See to it that the mark is at record `to` or later.
-
-        `look` is called under the lock and gives the books as they are then, so whoever comes first writes the newest
-        mark and the others find nothing left to do.
-        """
-        with held(self._lock_path):
-            old = self.read()
-            if old is None or old.head.sequence < to:
-                self._replace(look())
-
-    def force(self, mark: Mark) -> None:
-        """Set the mark, whatever it was."""
-        with held(self._lock_path):
-            self._replace(mark)
-
-    def _replace(self, mark: Mark) -> None:
-        """Write the mark so that a crash leaves the old file or the new one, never half of either."""
-        draft = self.path.with_name(self.path.name + ".new")  # one writer at a time: see `move`
-        with draft.open("w", encoding="ascii") as file:
-            file.write(mark.to_text())
+    def _append(self, lines: Sequence[str]) -> None:
+        with self.path.open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _TAIL))
+            tail = file.read()
+            torn = len(tail) - (tail.rfind(b"\n") + 1)  # what a crash in mid-line left
+            file.seek(size - torn)
+            file.truncate()
+            file.write("".join(lines).encode("ascii"))
             file.flush()
             os.fsync(file.fileno())
-        new = not self.path.exists()
+
+    def _replace(self, lines: Sequence[str]) -> None:
+        draft = self.path.with_name(self.path.name + ".new")  # one writer at a time: see `_alone`
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
         draft.replace(self.path)
-        if not new:  # should the machine lose power now, the older mark comes back, which is as good
-            return
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _whole(data: bytes) -> Iterator[bytes]:
+    """The lines that end. A file without any is none of ours."""
+    end = data.rfind(b"\n") + 1
+    if not end:
+        raise ValueError("no whole line")
+    yield from data[:end].splitlines()

@@ -5,23 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.errors import InputError
-from discreet.ledger.account import account_of
-from discreet.ledger.anchor import Anchor, Mark
+from discreet.errors import GuardError
+from discreet.ledger.anchor import Anchor, Mark, Totals, agrees
 from discreet.ledger.budget import Charge
+from discreet.ledger.guard import Guard, identity_of
+from discreet.ledger.record import GENESIS
 from discreet.ledger.store import Reader
 
 __all__ = ["Doubt", "doubt_of"]
 
+_ZERO = Charge(Fraction(0))
+
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What the anchor has against the books."""
+    """What the guard has against the books."""
 
     problem: str
     """In words."""
     mark: Mark | None
-    """What was last seen; None if that cannot be told."""
+    """What was last seen; None if that cannot be told: then the custodian says what is to be written off."""
     lost: tuple[tuple[str, str, Charge], ...]
     """Dataset, allotment and amount of what is known to be spent and is not on these books."""
     moved: bool
@@ -35,35 +38,81 @@ class Doubt:
                 "Only where that move failed and the other ledger is empty may the custodian open this one again: "
                 "discreet ledger acknowledge --reopen."
             )
-        return "Put the right file back, or let the custodian acknowledge it: discreet ledger acknowledge."
+        asked = "" if self.mark is not None else " --write-off ..."
+        return f"Put the right file back, or let the custodian acknowledge it: discreet ledger acknowledge{asked}."
 
 
-def doubt_of(reader: Reader, anchor: Anchor | None) -> Doubt | None:
+def doubt_of(reader: Reader, guard: Guard | None) -> Doubt | None:
     """The doubt about these books; None if they are the ones last seen, or nobody watches them.
 
-    Called inside a write transaction, as `Anchor.problem` is.
+    Called inside a write transaction: then every mark is of a state that these books have been in.
     """
-    problem = None if anchor is None else anchor.problem(reader)
-    if anchor is None or problem is None:
+    if guard is None:
         return None
-    mark = anchor.last()
-    if mark is None:
+    head, seen = reader.head(), False
+    anchors = guard.anchors(identity_of(reader))
+    doubts = []
+    for anchor in anchors:
+        try:
+            last = anchor.last()
+            if last is None:
+                continue
+            seen = True
+            if last.head.sequence > head.sequence or not agrees(last, reader):
+                doubts.append(_difference(reader, anchor, last))
+        except GuardError:
+            return Doubt(f"its guard {anchor.name!r} cannot be read", None, (), moved=False)
+    if doubts:
+        return _together(doubts)
+    if not seen and head != GENESIS:
+        name = anchors[0].name if anchors else "of another place"
+        problem = f"it has {head.sequence} records but its guard {name!r} is missing: moved or copied alone"
         return Doubt(problem, None, (), moved=False)
-    behind = mark.head.sequence > reader.head().sequence
-    lost = []
-    for (dataset, allotment), known in sorted(mark.totals.items()):
-        spent = reader.total(dataset, allotment)
-        # A copy that is only old lacks the difference. Of a ledger that went another way nothing is known to be in
-        # common, so all of it counts, as far as there is budget left.
-        missing = spent.left_of(known) if behind else _fitting(reader, dataset, allotment, spent, known)
-        if missing != Charge(Fraction(0)):
-            lost.append((dataset, allotment, missing))
-    return Doubt(problem, mark, tuple(lost), moved=mark.moved and behind)
+    return None
 
 
-def _fitting(reader: Reader, dataset: str, allotment: str, spent: Charge, known: Charge) -> Charge:
-    try:
-        left = spent.left_of(account_of(reader, dataset).budget.allotment(allotment).cap)
-    except InputError:  # a dataset these books never had
-        return known
-    return Charge(min(left.amount, known.amount), min(left.delta, known.delta))
+def _difference(reader: Reader, anchor: Anchor, last: Mark) -> Doubt:
+    """What an anchor saw spent after the last record that it has in common with the books.
+
+    A record that both have means that all before it are the same, for each holds the hash of the one before. What
+    the books hold beyond it is another history: it is charged already, and what the anchor saw comes to it.
+    """
+    totals: Totals = {}
+    common: Totals = {}
+    moved = False
+    for mark in anchor.history():
+        totals = mark.after(totals)
+        if agrees(mark, reader):
+            common, moved = totals, False
+        moved = moved or mark.moved
+    lost = tuple(
+        (*place, missing)
+        for place, known in sorted(totals.items())
+        if (missing := common.get(place, _ZERO).left_of(known)) != _ZERO
+    )
+    head, behind = reader.head(), last.head.sequence > reader.head().sequence
+    if moved and behind:
+        problem = (
+            "it was moved to another ledger, where it goes on: use that one, for acknowledging this one would make two "
+            "budgets of one"
+        )
+    elif behind:
+        problem = (
+            f"it ends at record {head.sequence}, but record {last.head.sequence} was already written: it was "
+            "restored from an old copy, and what was spent since is missing"
+        )
+    else:
+        problem = f"record {last.head.sequence} is not the one last seen: this is another ledger, or a changed one"
+    return Doubt(problem, Mark(last.head, totals, whole=True), lost, moved=moved and behind)
+
+
+def _together(doubts: list[Doubt]) -> Doubt:
+    """The first of several doubts, with the largest loss that any of them knows of."""
+    first = doubts[0]
+    lost: dict[tuple[str, str], Charge] = {}
+    for doubt in doubts:
+        for dataset, allotment, charge in doubt.lost:
+            most = lost.get((dataset, allotment), _ZERO)
+            lost[dataset, allotment] = Charge(max(most.amount, charge.amount), max(most.delta, charge.delta))
+    listed = tuple((*place, charge) for place, charge in sorted(lost.items()))
+    return Doubt(first.problem, first.mark, listed, moved=any(doubt.moved for doubt in doubts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -15,14 +14,19 @@ from discreet.core.unit import Protected, Unit
 from discreet.core.version import DataVersion, Versioned
 from discreet.core.wire import Json, canonical, loss_to_json
 from discreet.errors import InputError, LedgerError
-from discreet.ledger.account import Account, Standing, account_of, refusal, unit_text
-from discreet.ledger.anchor import Anchor, Mark
+from discreet.ledger.account import Account, Standing, account_of, closed_refusal, refusal, standing_of
 from discreet.ledger.budget import Budget, Charge, label
 from discreet.ledger.cover import check_cover, cover_to
+from discreet.ledger.custody import WriteOff, append, close_budget, opened_datasets, replace_budget
+from discreet.ledger.custody import write_off as _write_off
+from discreet.ledger.declaration import Declaration
 from discreet.ledger.doubt import Doubt, doubt_of
+from discreet.ledger.guard import Guard, identity_of
 from discreet.ledger.outcome import Charged, Outcome, outcome_of
+from discreet.ledger.place import begin, store_at
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.secret import fresh_secret, secret_at, secret_path
+from discreet.ledger.state import private_folder, state_folder
 from discreet.ledger.store import Reader, Store, Writer
 from discreet.ledger.totals import check_totals, write
 from discreet.ledger.verification import Verification, verify
@@ -35,42 +39,43 @@ _ROW = Unit()
 
 
 class Ledger:
-    """The books of one or more datasets. `Ledger.open("discreet.db")` or `Ledger.open("postgresql://...")`.
+    """The books of one or more datasets. `Ledger.open("books.db", create=True)` or `Ledger.open("postgresql://...")`.
 
     Guarantee: the charges on the books of an allotment never exceed its caps, whoever spends from however many threads
     and processes; a charge that `spend` returned is on disk; no record is ever changed (`verify`). Together with
     the one door (`discreet.ledger.door`) everything released stays within the budget: docs/proofs/ledger.md.
     """
 
-    def __init__(self, store: Store, anchor: Anchor | None = None, secret: Path | None = None) -> None:
+    def __init__(self, store: Store, guard: Guard | None = None, secret: Path | None = None) -> None:
         self._store = store
-        self._anchor = anchor
+        self._guard = guard
         self._secret = secret
-        with store.read() as reader:
-            empty = reader.head() == GENESIS
-        if anchor is not None and empty:
-            anchor.move(self._mark, to=0)  # from now on a missing anchor means something
+        self._declared: dict[str, Declaration] = {}
 
     @classmethod
-    def open(cls, place: str | Path = "discreet.db", *, anchor: str | Path | None = None) -> Ledger:
-        """The ledger at a path (SQLite, made if it is not there) or a postgresql:// address.
+    def open(
+        cls,
+        place: str | Path,
+        *,
+        anchor: str | Path | None = None,
+        create: bool = False,
+        anew: bool = False,
+        who: str | None = None,
+    ) -> Ledger:
+        """The ledger at a path (SQLite) or a postgresql:// address; `MissingLedgerError` if there is none.
 
-        A SQLite ledger is anchored in `<path>.head`. For PostgreSQL `anchor` may name a file on this machine, or the
-        environment may: DISCREET_ANCHOR.
+        With `create` one is made where there is none, unless there was one before: then only with `anew`, for its
+        budgets begin again. It is watched by an anchor in the state folder of this machine (DISCREET_STATE), or by the
+        one that `anchor` or DISCREET_ANCHOR names: a file, a folder, sqlite:///path or postgresql://...
         """
-        if isinstance(place, str) and place.startswith(("postgresql://", "postgres://")):
-            from discreet.ledger.postgres import PostgresStore
+        store, guard = store_at(place, anchor, create=create)
+        begin(store, guard, place, create=create, anew=anew, who=who)
+        return cls(store, guard, secret_path(place))
 
-            guard = anchor if anchor is not None else os.environ.get("DISCREET_ANCHOR") or None
-            watch = None if guard is None else Anchor(Path(guard), expected=False)
-            return cls(PostgresStore(place), watch, secret_path(place))
-        if isinstance(place, str) and "://" in place:
-            raise InputError("ledger", place.partition("://")[0] + "://...", "a path or a postgresql:// address")
-        from discreet.ledger.sqlite import SqliteStore
-
-        path = Path(place)
-        beside = path.with_name(path.name + ".head") if anchor is None else Path(anchor)
-        return cls(SqliteStore(path), Anchor(beside, expected=True), secret_path(path))
+    @classmethod
+    def temporary(cls, folder: str | Path) -> Ledger:
+        """A new ledger for an experiment on invented data, with its guard beside it: nothing is left elsewhere."""
+        return cls.open(Path(folder) / "books.db", anchor=Path(folder) / "books.db.head", create=True)
 
     def __repr__(self) -> str:
         return f"Ledger({self._store!r})"
@@ -97,16 +102,24 @@ class Ledger:
 
     def create(self, dataset: str, budget: Budget, *, unit: Protected = _ROW, who: str) -> Account:
         """Open a budget for a dataset and what it protects. The same again changes nothing; another one is refused."""
-        detail = _opened(budget, unit)
-        label(dataset, "dataset")
+        wanted = Declaration(dataset, budget, unit, who)
         with self._write() as writer:
-            old = writer.latest(dataset, "open")
-            if old is None:
-                self._append(writer, kind="open", dataset=dataset, who=who, detail=detail)
-            elif not isinstance(old.detail, dict) or old.detail | {"unit": unit_text(old.detail["unit"])} != detail:
-                hint = "A budget is raised with `discreet ledger raise` or Ledger.raise_budget, which goes on record."
-                raise InputError("budget", "another budget or unit", f"the one {dataset!r} already has", hint)
+            if not wanted.matches(writer):
+                wanted.record(writer)
             return account_of(writer, dataset)
+
+    def declare(self, dataset: str, budget: Budget, *, unit: Protected = _ROW, who: str, new: bool = False) -> Account:
+        """Say which budget a dataset is to have; it is opened with the first charge, and nothing is written now.
+
+        One that the ledger has already is compared. A name that is not among those of a ledger with budgets is refused
+        unless it is said to be `new`: a misspelt name would begin a budget anew.
+        """
+        wanted = Declaration(dataset, budget, unit, who)
+        with self._store.read() as reader:
+            if not wanted.matches(reader) and not new:
+                wanted.check_name(opened_datasets(reader))
+        self._declared[dataset] = wanted
+        return self.account(dataset)
 
     def raise_budget(
         self, dataset: str, budget: Budget, *, who: str, why: str, unit: Protected | None = None
@@ -118,39 +131,54 @@ class Ledger:
         """
         with self._write() as writer:
             account = account_of(writer, dataset)
+            account.check_open()
             account.check_raise(budget)
             if unit is not None and account.comparable:
                 account.check_unit(unit)
-            detail = _opened(budget, unit) if unit is not None else {"budget": budget.to_json(), "unit": account.unit}
-            self._append(writer, kind="open", dataset=dataset, who=who, why=why, detail=detail)
-            return account_of(writer, dataset)
+            return replace_budget(writer, account, budget, who=who, why=why, unit=unit)
+
+    def lower_budget(self, dataset: str, budget: Budget, *, who: str, why: str) -> Account:
+        """Replace the budget of a dataset by a smaller one, down to what is spent; an unused allotment may go."""
+        with self._write() as writer:
+            account = account_of(writer, dataset)
+            account.check_open()
+            account.check_lower(budget, {one.allotment.name: one.spent for one in standing_of(writer, account)})
+            return replace_budget(writer, account, budget, who=who, why=why)
+
+    def close_budget(self, dataset: str, *, who: str, why: str) -> Account:
+        """Charge nothing to a dataset any more, for good. What was released stays readable."""
+        with self._write() as writer:
+            return close_budget(writer, dataset, who=who, why=why)
+
+    def _account(self, reader: Reader, dataset: str) -> Account:
+        """The budget as opened, or else as declared."""
+        if dataset in self._declared and reader.latest(dataset, "open") is None:
+            return self._declared[dataset].account
+        return account_of(reader, dataset)
 
     def account(self, dataset: str) -> Account:
-        """The budget of a dataset; `InputError` if it has none here."""
+        """The budget of a dataset, opened or declared; `InputError` if it has none here."""
         with self._store.read() as reader:
-            return account_of(reader, dataset)
+            return self._account(reader, dataset)
 
     def datasets(self) -> tuple[str, ...]:
-        """Every dataset with a budget, in the order they came."""
+        """Every dataset with a budget that was opened, in the order they came."""
         with self._store.read() as reader:
-            return tuple(dict.fromkeys(row.dataset for row in reader.rows() if row.kind == "open"))
+            return opened_datasets(reader)
 
     def standing(self, dataset: str) -> tuple[Standing, ...]:
         """What every allotment of a dataset has spent and has left."""
         with self._store.read() as reader:
             check_totals(reader, add_up=False)
-            return tuple(
-                Standing(dataset, part, spent, spent.left_of(part.cap))
-                for part in account_of(reader, dataset).budget.allotments
-                for spent in (reader.total(dataset, part.name),)
-            )
+            return standing_of(reader, self._account(reader, dataset))
 
     def remaining(self, dataset: str, allotment: str | None = None) -> Charge:
         """What an allotment has left."""
         with self._store.read() as reader:
             check_totals(reader, add_up=False)
-            part = account_of(reader, dataset).budget.allotment(allotment)
-            return reader.total(dataset, part.name).left_of(part.cap)
+            account = self._account(reader, dataset)
+            name = account.budget.allotment(allotment).name
+            return next(one.left for one in standing_of(reader, account) if one.allotment.name == name)
 
     # Charges and what came of them
 
@@ -185,7 +213,7 @@ class Ledger:
         told = {"who": who, "why": why, "query": query, "mechanism": mechanism, "loss": loss_to_json(loss)}
         canonical(told, "query")  # whatever cannot be recorded is refused here
         with self._write() as writer:
-            account = account_of(writer, dataset)  # a raised budget has other caps
+            account = self._account(writer, dataset)  # as it is now: a raised budget has other caps
             account.check_unit(unit)
             part = account.budget.allotment(allotment)
             spent = writer.total(dataset, part.name)
@@ -197,6 +225,10 @@ class Ledger:
                     raise InputError("release", release, "a new id: this one was paid for something else", hint)
                 return Charged(release, dataset, part.name, paid.charge, spent.left_of(part.cap), already_paid=True)
             charge = _short(price, spent)
+            if account.closed:
+                raise closed_refusal(dataset, part, charge)
+            if writer.latest(dataset, "open") is None:
+                self._declared[dataset].record(writer)
             record = Record.after(
                 writer.head(),
                 kind="charge",
@@ -229,14 +261,14 @@ class Ledger:
         with self._write() as writer:
             outcome = self._known(writer, release)
             if outcome.answer is None and outcome.failure is None:
-                self._append(writer, dataset=outcome.charged.dataset, release=release, **values)
+                append(writer, dataset=outcome.charged.dataset, release=release, **values)
             return self._known(writer, release)
 
     def note(self, release: str, why: str, *, who: str) -> Outcome:
         """Put a remark about a paid release on record."""
         with self._write() as writer:
             dataset = self._known(writer, release).charged.dataset
-            self._append(writer, kind="note", dataset=dataset, release=release, who=who, why=why)
+            append(writer, kind="note", dataset=dataset, release=release, who=who, why=why)
             return self._known(writer, release)
 
     @staticmethod
@@ -279,90 +311,90 @@ class Ledger:
     def verify(self) -> Verification:
         """Check every record, sum and cap again, from the records alone."""
         with self._store.read() as reader:
-            return verify(reader, self._anchor)
+            return verify(reader, self._guard)
 
     def doubt(self) -> Doubt | None:
         """Why these are not the books last seen here, and what `acknowledge` would charge; None if all is well."""
         with self._store.write() as writer:  # alone, so that nobody's newer mark is taken for a doubt
-            return doubt_of(writer, self._anchor)
+            return doubt_of(writer, self._guard)
 
-    def acknowledge(self, *, who: str, why: str) -> tuple[Record, ...]:
-        """A custodian's word that these books are to be used although their anchor says otherwise.
-
-        What the anchor knows to have been spent and these books do not is charged now, so that a restored copy gives no
-        budget back. Returns the records added.
-        """
-        if self._anchor is None:
-            return ()
-        added: list[Record] = []
+    def check_guard(self) -> None:
+        """`LedgerError` unless something watches these books and has nothing against them."""
+        if self._guard is None:
+            raise LedgerError("Nothing watches this ledger: one restored from an old copy would give budget back.")
         with self._store.write() as writer:
-            doubt = doubt_of(writer, self._anchor)
+            self._check(writer)
+
+    def _check(self, writer: Writer) -> None:
+        if doubt := doubt_of(writer, self._guard):
+            raise LedgerError(
+                f"This ledger is not the one last seen here: {doubt.problem}. Nothing was spent. {doubt.remedy}"
+            )
+
+    def acknowledge(self, *, who: str, why: str, write_off: WriteOff | None = None) -> tuple[Record, ...]:
+        """A custodian's word that these books are to be used although their guard says otherwise.
+
+        What the guard knows to have been spent and these books do not is charged now, so that a restored copy gives no
+        budget back. Where the guard is lost, nobody knows: then `write_off` says what to charge, an amount for each
+        allotment that has something left, "everything" or "nothing". Returns the records added.
+        """
+        if self._guard is None:
+            return ()
+        with self._store.write() as writer:
+            doubt = doubt_of(writer, self._guard)
             if doubt is None:
                 return ()
-            mark = doubt.mark or Mark(GENESIS)
-            for dataset, allotment, lost in doubt.lost:
-                # By its place on the books: should the mark not be moved after this, the next word has other ids.
-                release = f"lost {mark.head.hash[:16]} {writer.head().sequence + 1}"
-                named = {"dataset": dataset, "allotment": allotment, "release": release}
-                added.append(self._append(writer, kind="charge", charge=lost, who=who, why=doubt.problem, **named))
-            detail = {"acknowledged": doubt.problem, "anchor": mark.to_text()}
-            added.append(self._append(writer, kind="note", dataset="", who=who, why=why, detail=detail))
-            new = Mark.of(writer)
-        self._anchor.force(new)
+            added = _write_off(writer, doubt, write_off, who=who, why=why)
+        with self._store.write() as writer:
+            self._guard.accept(writer)
         return tuple(added)
 
-    def move(self, to: Ledger, *, who: str, why: str) -> Head:
-        """Carry these books over to an empty ledger, and close them: they can be read, and no longer spent from.
+    def move(self, to: str | Path, *, who: str, why: str, anchor: str | Path | None = None) -> Ledger:
+        """Carry these books over to a new place, and close them: they can be read, and no longer spent from.
 
         Guarantee: at no moment, whatever fails, can both be spent from. If it fails half-way this ledger is closed and
         the other one empty: `acknowledge` opens it again, at no loss.
         """
         from discreet.ledger.move import carry_over
 
-        if to.head() != GENESIS:  # before both are held: this ledger itself would wait for itself
-            raise InputError("to", f"{to.head().sequence} records", "an empty ledger", "Nothing was changed.")
-        if self._secret is not None and to._secret is not None and self._secret.exists():
-            secret_at(to._secret, secret_at(self._secret))  # or no stored release could be compared with the data
-        with self._store.write() as old, to._write() as new:
-            return carry_over(old, self._anchor, new, who=who, why=why)
+        store, guard = store_at(to, anchor, create=True)
+        new = Ledger(store, guard, secret_path(to))
+        if new.head() != GENESIS:  # before both are held: this ledger itself would wait for itself
+            raise InputError("to", f"{new.head().sequence} records", "an empty ledger", "Nothing was changed.")
+        if self._secret is not None and new._secret is not None and self._secret.exists():
+            secret_at(new._secret, secret_at(self._secret))  # or no stored release could be compared with the data
+        with self._store.write() as old, new._write() as writer:
+            carry_over(old, self._guard, writer, who=who, why=why)
+        return new
+
+    def workspace(self, name: str) -> Path:
+        """A folder of this machine for passing state, such as what an engine spills; for its owner alone."""
+        path = getattr(self._store, "path", None)
+        if isinstance(path, Path):
+            return private_folder(path.with_name(f"{path.name}.{name}"))
+        with self._store.read() as reader:
+            identity = identity_of(reader) or "new"
+        return private_folder(private_folder(state_folder() / "ledgers" / identity) / name)
 
     # Inside
 
-    def _mark(self) -> Mark:
-        with self._store.read() as reader:
-            return Mark.of(reader)
-
     @contextmanager
     def _write(self) -> Iterator[Writer]:
-        """A transaction on books that are the ones last seen; the anchor follows when it is durable."""
+        """A transaction on books that are the ones last seen; the guard follows when it is durable."""
         with self._store.write() as writer:
-            if doubt := doubt_of(writer, self._anchor):
-                raise LedgerError(
-                    f"This ledger is not the one last seen here: {doubt.problem}. Nothing was spent. {doubt.remedy}"
-                )
+            self._check(writer)
             check_totals(writer)
             before = writer.head()
             yield writer
             after = writer.head()
-        if self._anchor is not None and after != before:
+        if self._guard is not None and after != before:
             try:
-                self._anchor.move(self._mark, to=after.sequence)
+                self._guard.follow(self._store, to=after.sequence)
             except OSError as error:
                 raise LedgerError(
-                    f"The change is on the books, but their guard {self._anchor.path.name!r} cannot be written "
-                    f"({error.strerror}). Make room, then ask again under the same release id: it is not charged twice."
+                    f"The change is on the books, but their guard cannot be written ({error.strerror}). Make room, "
+                    "then ask again under the same release id: it is not charged twice."
                 ) from None
-
-    @staticmethod
-    def _append(writer: Writer, **values: Any) -> Record:
-        return write(writer, Record.after(writer.head(), **values))
-
-
-def _opened(budget: Budget, unit: object) -> dict[str, Json]:
-    if not isinstance(unit, Protected):
-        allowed = "a Unit: Unit() is one row, Unit('patient') everything of one patient"
-        raise InputError("unit", unit if isinstance(unit, str) else type(unit).__name__, allowed)
-    return {"budget": budget.to_json(), "unit": str(unit)}
 
 
 def _short(price: Charge, spent: Charge) -> Charge:

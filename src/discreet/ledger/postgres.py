@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError, MissingExtraError
+from discreet.ledger.address import missing_ledger
 from discreet.ledger.store import Reader, Writer
 from discreet.ledger.tables import SCHEMA, Books, check_format
 
@@ -36,7 +37,7 @@ class PostgresStore:
     The address may hold a password, so it is shown nowhere.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, create: bool = True) -> None:
         try:
             import psycopg
         except ImportError:
@@ -46,7 +47,7 @@ class PostgresStore:
         self._idle: list[tuple[int, Connection]] = []  # with the process that made each
         weakref.finalize(self, _close, self._idle)
         with self._translated():
-            self._prepare()
+            self._prepare(create)
 
     def __repr__(self) -> str:
         return "PostgresStore()"
@@ -56,12 +57,14 @@ class PostgresStore:
         """None: it is no file."""
         return
 
-    def _prepare(self) -> None:
+    def _prepare(self, create: bool) -> None:
         connection = self._connect()
         try:
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_PREPARING,))
                 if connection.execute("SELECT to_regclass('discreet_head')").fetchall() == [(None,)]:
+                    if not create:
+                        raise missing_ledger(self._url)
                     for statement in (*SCHEMA, *_APPEND_ONLY):
                         connection.execute(statement)
             ((found,),) = connection.execute("SELECT format FROM discreet_head").fetchall()

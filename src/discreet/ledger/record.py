@@ -16,7 +16,7 @@ from discreet.ledger.budget import Charge
 
 __all__ = ["GENESIS", "Head", "Kind", "Record"]
 
-Kind = Literal["open", "charge", "answer", "failure", "note"]
+Kind = Literal["open", "charge", "answer", "failure", "note", "close"]
 
 # Fields that 0.1 did not write: left out where they say nothing, so that its hashes stay what they are.
 _LATER = {"unit": "", "cover": None, "totals": ""}
@@ -37,7 +37,8 @@ GENESIS = Head(0, "0" * 64)
 class Record:
     """What happened, once and for all.
 
-    * `open`: a budget was opened or raised; `detail` holds it, with the unit of privacy.
+    * `open`: a budget was opened, raised or lowered; `detail` holds it, with the unit of privacy.
+    * `close`: nothing is charged to the dataset any more.
     * `charge`: `charge` was spent from `allotment` for `release`; `loss`, `query`, `digest`, `mechanism` say on what,
       `unit` for whom (charges of 0.1 have none); `cover` names the paid release of a step that costs nothing;
       `detail` says which version of the data is read.

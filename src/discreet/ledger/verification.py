@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from discreet.core.wire import canonical, loss_from_json
 from discreet.errors import DiscreetError
 from discreet.ledger.account import unit_text
 from discreet.ledger.budget import Allotment, Budget, Charge
 from discreet.ledger.cover import cover_from, cover_problem
+from discreet.ledger.doubt import doubt_of
+from discreet.ledger.guard import Guard
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.store import Reader, Row
 from discreet.ledger.totals import hash_of_totals
-
-if TYPE_CHECKING:
-    from discreet.ledger.anchor import Anchor
 
 __all__ = ["Verification", "verify"]
 
@@ -55,6 +53,7 @@ class _Check:
         self.failed: dict[str, int] = {}  # release -> sequence
         self.prices: dict[tuple[str, str, str], Charge | None] = {}
         self.concluded: set[str] = set()
+        self.closed: set[str] = set()
 
     def found(self, problem: str) -> None:
         if len(self.problems) < _ENOUGH:
@@ -85,11 +84,11 @@ class _Check:
     def meaning(self, record: Record, name: str) -> None:
         match record.kind:
             case "open":
-                try:
-                    self.budgets[record.dataset] = Budget.from_json(record.detail["budget"])  # type: ignore[index, call-overload]
-                    self.units[record.dataset] = unit_text(record.detail["unit"])  # type: ignore[index, call-overload]
-                except (DiscreetError, TypeError, KeyError):
-                    self.found(f"{name} opens a budget that cannot be read")
+                self.open(record, name)
+            case "close":
+                if record.dataset not in self.budgets:
+                    self.found(f"{name} closes {record.dataset!r}, which had no budget")
+                self.closed.add(record.dataset)
             case "charge":
                 self.charge(record, name)
             case "answer" | "failure":
@@ -102,6 +101,24 @@ class _Check:
                     self.failed[record.release] = record.sequence
             case "note":
                 pass
+
+    def open(self, record: Record, name: str) -> None:
+        try:
+            budget = Budget.from_json(record.detail["budget"])  # type: ignore[index, call-overload]
+            self.units[record.dataset] = unit_text(record.detail["unit"])  # type: ignore[index, call-overload]
+        except (DiscreetError, TypeError, KeyError):
+            self.found(f"{name} opens a budget that cannot be read")
+            return
+        if record.dataset in self.closed:
+            self.found(f"{name} changes the budget of {record.dataset!r}, which is closed")
+        former = self.budgets.get(record.dataset)
+        caps = {part.name: part.cap for part in budget.allotments}
+        for part in () if former is None else former.allotments:
+            spent = self.spent.get((record.dataset, part.name), Charge(Fraction(0)))
+            cap = caps.get(part.name, Charge(Fraction(0)))
+            if not part.cap.within(cap) and not spent.within(cap):
+                self.found(f"{name} lowers allotment {part.name!r} of {record.dataset!r} below what was spent")
+        self.budgets[record.dataset] = budget
 
     def charge(self, record: Record, name: str) -> None:
         if record.release in self.charged:
@@ -117,10 +134,14 @@ class _Check:
             if record.digest:  # what was written off for a dataset these books never had carries none
                 self.found(f"{name} charges {record.dataset!r}, which had no budget")
             return
+        if not record.digest:  # written off, in full: it was spent, whatever these books allow
+            return
         if not record.unit:
             self.without_unit += 1
         elif record.unit != self.units.get(record.dataset):
             self.found(f"{name} protects another unit than the account of {record.dataset!r}: {record.unit}")
+        if record.dataset in self.closed:
+            self.found(f"{name} charges {record.dataset!r} after its budget was closed")
         parts = {part.name: part for part in budget.allotments}
         if record.allotment not in parts or not spent.within(parts[record.allotment].cap):
             self.found(f"{name} exceeds allotment {record.allotment!r} of {record.dataset!r}")
@@ -155,8 +176,8 @@ class _Check:
             self.found(f"{name} is not covered: {problem}")
 
 
-def verify(reader: Reader, anchor: Anchor | None) -> Verification:
-    """Check everything that can be checked from the records, the totals, the head and the anchor."""
+def verify(reader: Reader, guard: Guard | None) -> Verification:
+    """Check everything that can be checked from the records, the totals, the head and the guard."""
     check = _Check()
     for row in reader.rows():
         check.row(row)
@@ -168,14 +189,11 @@ def verify(reader: Reader, anchor: Anchor | None) -> Verification:
         if totals.get((dataset, allotment)) != spent.get((dataset, allotment)):
             check.found(f"the total of allotment {allotment!r} of {dataset!r} is not the sum of its charges")
     anchored = False
-    if anchor is not None:
-        try:
-            problem = anchor.problem(reader)
-            anchored = anchor.read() is not None and problem is None
-        except DiscreetError as error:
-            problem = str(error)
-        if problem is not None:
-            check.found(f"not the ledger last seen here: {problem}")
+    if guard is not None:
+        doubt = doubt_of(reader, guard)
+        anchored = doubt is None and check.count > 0
+        if doubt is not None:
+            check.found(f"not the ledger last seen here: {doubt.problem}")
     return Verification(
         check.count, len(check.charged), check.head, anchored, tuple(check.problems), check.without_unit
     )

@@ -64,17 +64,20 @@ class Curator:
         who: str | None = None,
         version: str | None = None,
         names: Sequence[str] = (),
+        create: bool = False,
     ) -> Self:
         """Put a curator in front of private data.
 
         `source` is a CSV or Parquet file, glob or folder, a DuckDB file or the address of a database or Spark cluster
-        (with `table`), or an Arrow, pandas, Polars or Spark table. The ledger is `discreet.db` beside the file unless
-        named. The budget is opened the first time, from `budget` or the schema's [budget]; later it is only checked.
-        `joins` says where the private tables named in the schema's [joins] are. `version` is your name for this state
-        of the data, such as "2024-02", and stands on every charge and release (docs/guides/new-data.md); `names` are
-        those of the columns of a CSV file without a header line. Both may stand under [dataset] in the schema.
+        (with `table`), or an Arrow, pandas, Polars or Spark table. The ledger is `.discreet/ledger.db` beside the
+        schema unless `ledger`, DISCREET_LEDGER or the schema's [ledger] names another; with `create` it is made if
+        there is none. The budget, `budget` or the schema's [budget], is opened with the first charge; later it is
+        only compared. A dataset that is new to a ledger with other budgets needs `create` as well. `joins` says
+        where the private tables named in the schema's [joins] are. `version` is your name for this state of the data,
+        such as "2024-02", and stands on every charge and release (docs/guides/new-data.md); `names` are those of the columns
+        of a CSV file without a header line. Both may stand under [dataset] in the schema.
         """
-        beside = ledger_place(source, None if isinstance(ledger, Ledger) else ledger)
+        place = None if isinstance(ledger, Ledger) else ledger_place(source, schema, ledger)
         source = source_of(source, table)  # from here on nothing that could be printed holds the data
         declared = declared_in(schema)
         found = declared.schema
@@ -90,11 +93,11 @@ class Curator:
             declared=declared.version if version is None else DataVersion.declare(version),
         )
         fitting(source, found, found.columns)
-        books = ledger if isinstance(ledger, Ledger) else Ledger.open(beside)
         person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
+        books = ledger if isinstance(ledger, Ledger) else Ledger.open(place or "", create=create, who=person)
         wanted = budget if budget is not None else declared.budget
         if wanted is not None:
-            books.create(found.name, wanted, unit=found.unit, who=person)
+            books.declare(found.name, wanted, unit=found.unit, who=person, new=create)
         books.account(found.name).check_unit(found.unit)
         return cls(source, found, books, person)
 

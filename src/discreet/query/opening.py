@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import os
 import tomllib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from discreet.core.version import DataVersion
-from discreet.errors import InputError
+from discreet.errors import InputError, LedgerError, MissingLedgerError
 from discreet.ledger.budget import Allotment, Budget
+from discreet.ledger.ledger import Ledger
 from discreet.query.schema import Schema
 
-__all__ = ["Declared", "budget_from", "declared_in", "ledger_place", "schema_and_budget"]
+__all__ = [
+    "STATE",
+    "Declared",
+    "budget_from",
+    "chosen_ledger",
+    "declared_in",
+    "ledger_place",
+    "schema_and_budget",
+]
+
+STATE = ".discreet"
+"""The folder for state, beside the schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +85,74 @@ def budget_from(entry: Mapping[str, Any]) -> Budget:
     return Budget(entry.get("epsilon"), rho=entry.get("rho"), delta=entry.get("delta", 0), allotments=parts)
 
 
-def ledger_place(source: Any, ledger: str | Path | None) -> str | Path:
-    """Where the ledger is: as named, as the environment says, or beside the data."""
+def ledger_place(source: Any, schema: Schema | Mapping[str, Any] | str | Path, ledger: str | Path | None) -> str | Path:
+    """Where the ledger is: as named, as the environment or the schema says, or else beside the schema.
+
+    Version 0.1 put it beside the data. Such a ledger is used as long as it is there, which is said in a warning:
+    to overlook it would begin its budgets anew.
+    """
     if ledger is not None:
         return ledger
     if named := os.environ.get("DISCREET_LEDGER"):
         return named
+    path = Path(schema) if isinstance(schema, (str, os.PathLike)) else None
+    if declared := _declared_ledger(schema):
+        return declared if "://" in declared or path is None else path.parent / declared
+    state = (Path() if path is None else path.parent) / STATE / "ledger.db"
+    return chosen_ledger(_beside(source), state, source)
+
+
+def chosen_ledger(old: Path, state: Path, source: Any = None) -> Path:
+    """The ledger of version 0.1 if it is there and was not moved, else the one in the folder for state."""
+    if old.is_file() and _in_use(old):
+        if state.exists():
+            raise LedgerError(
+                f"There are two ledgers: {old}, where version 0.1 kept it, and {state}. Nothing was read or spent. "
+                "Name the one to use with --ledger or DISCREET_LEDGER, and keep the other one as a backup elsewhere."
+            )
+        warnings.warn(
+            f"The ledger is {old}, beside the data, where version 0.1 kept it: replacing the data may take it away. "
+            f"Move it once: discreet ledger move {state} --ledger {old} --why 'out of the data'",
+            UserWarning,
+            stacklevel=4,
+        )
+        return old
+    folder = Path(source) if isinstance(source, (str, os.PathLike)) and "://" not in str(source) else None
+    if folder is not None and folder.is_dir() and state.resolve().is_relative_to(folder.resolve()):
+        hint = "Put the schema beside that folder, or name a ledger with --ledger, DISCREET_LEDGER or [ledger]."
+        raise InputError("ledger", str(state), f"outside {folder}, the folder of the data", hint)
+    return state
+
+
+def _declared_ledger(schema: Schema | Mapping[str, Any] | str | Path) -> str | None:
+    """The place that a schema's [ledger] names."""
+    if isinstance(schema, Schema):
+        return None
+    try:
+        entry = schema if isinstance(schema, Mapping) else tomllib.loads(Path(schema).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # said better where the schema itself is read
+        return None
+    declared = entry.get("ledger")
+    if declared is None:
+        return None
+    if not isinstance(declared, Mapping) or set(declared) != {"place"} or not isinstance(declared["place"], str):
+        raise InputError("ledger", declared, 'a table with a place: [ledger] place = "/srv/discreet/visits.db"')
+    return declared["place"]
+
+
+def _beside(source: Any) -> Path:
+    """Where version 0.1 kept the ledger of this data."""
     if isinstance(source, (str, os.PathLike)) and "://" not in str(source):
         path = Path(source)
         folder = path if path.is_dir() else path.parent
         return (folder if folder.exists() else Path()) / "discreet.db"
-    return "discreet.db"
+    return Path("discreet.db")
+
+
+def _in_use(ledger: Path) -> bool:
+    """Whether these books have records and do not go on elsewhere."""
+    try:
+        doubt = Ledger.open(ledger).doubt()
+    except MissingLedgerError:  # made and never used
+        return False
+    return doubt is None or not doubt.moved

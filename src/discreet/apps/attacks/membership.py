@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,6 +110,7 @@ def rows_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
 
     from discreet.curator import open_curator
     from discreet.ledger.budget import Budget
+    from discreet.ledger.ledger import Ledger
     from discreet.query.column import Integer
     from discreet.query.schema import Schema
 
@@ -123,7 +123,7 @@ def rows_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
     schema = Schema("people", {name: Integer(0, values - 1) for name in names})
     table = pa.table({name: members[:, place] for place, name in enumerate(names)})
     with tempfile.TemporaryDirectory() as folder:
-        curator = open_curator(table, schema, ledger=Path(folder) / "books.db", budget=Budget(epsilon))
+        curator = open_curator(table, schema, ledger=Ledger.temporary(folder), budget=Budget(epsilon))
         made = curator.synthesize(rows=people).plan(epsilon=epsilon).release().to_arrow()
     rows = np.stack([made[name].to_numpy() for name in names], axis=1)
 

@@ -16,6 +16,7 @@ from discreet.audit.outputs import Pair
 from discreet.audit.subject import Subject, buffered
 from discreet.curator import open_curator
 from discreet.ledger.budget import Budget
+from discreet.ledger.ledger import Ledger
 from discreet.noise.bits import SystemBits
 from discreet.query.column import Category, Integer
 from discreet.query.schema import Schema
@@ -47,7 +48,7 @@ def _attack(price: dict[str, Any], budget: Budget, places: int) -> tuple[Claimed
             {"county": pyarrow.array([], pyarrow.string()), "copy": pyarrow.array([], pyarrow.int64())}
         )
         schema = Schema("regions", {"county": Category(_LEAVES), "copy": Integer(0, _COPIES - 1)})
-        curator = open_curator(table, schema, ledger=f"{folder}/books.db", budget=budget, who="audit")
+        curator = open_curator(table, schema, ledger=Ledger.temporary(folder), budget=budget, who="audit")
         plan = curator.tree({"state": 1, "county": 2}, by="copy").plan(**price).plan
 
     def measured(counts: list[int]) -> Callable[[], Any]:

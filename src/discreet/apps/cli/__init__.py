@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -12,7 +13,7 @@ import typer
 from discreet import __version__
 from discreet.apps.cli import ask, attack, audit, calibrate, demo, ledger, risk, serve, survey, synth, train, tree
 from discreet.apps.cli.examples import adorn, epilog
-from discreet.errors import BudgetError, DiscreetError, InputError
+from discreet.errors import BudgetError, DiscreetError, InputError, MissingLedgerError
 
 __all__ = ["app", "exit_code", "main"]
 
@@ -65,6 +66,16 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; every error is one plain message and an exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn
+        _run(words)
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"discreet: {message}", file=sys.stderr)
+
+
+def _run(words: list[str]) -> None:
     try:
         code = app(words, standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
@@ -81,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def exit_code(problem: DiscreetError) -> int:
     """What the command exits with after an error: see `discreet.apps.cli.examples.CODES`."""
-    return 3 if isinstance(problem, BudgetError) else 2 if isinstance(problem, InputError) else 1
+    return 3 if isinstance(problem, BudgetError) else 2 if isinstance(problem, (InputError, MissingLedgerError)) else 1
 
 
 def _complain(kind: str, message: str, words: Sequence[str]) -> None:

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from discreet.apps.cli.completing import datasets
-from discreet.errors import InputError
 from discreet.ledger.account import Standing
 from discreet.ledger.ledger import Ledger
+from discreet.query.opening import ledger_place
 
-__all__ = ["Dataset", "Place", "books", "number_of", "standing_values"]
+__all__ = ["Dataset", "Place", "books", "number_of", "place_of", "standing_values"]
 
-Place = Annotated[str, typer.Option("--ledger", envvar="DISCREET_LEDGER", help="A path or postgresql://...")]
+Place = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger", envvar="DISCREET_LEDGER", help="A path or postgresql://...; .discreet/ledger.db by default."
+    ),
+]
 Dataset = Annotated[str | None, typer.Option(help="Only this dataset.", autocompletion=datasets)]
 
 
-def books(place: str) -> Ledger:
+def place_of(ledger: str | None) -> str:
+    """The ledger that is named, or the one of the schema in this folder."""
+    return str(ledger_place(None, "discreet.toml", ledger))
+
+
+def books(ledger: str | None) -> Ledger:
     """The ledger, which must exist: reading must not make an empty one."""
-    if "://" not in place and not Path(place).exists():
-        hint = "It is made by the first plan, question or server; another is named with --ledger or DISCREET_LEDGER."
-        raise InputError("--ledger", place, "an existing ledger (discreet.db beside the data, unless named)", hint)
-    return Ledger.open(place)
+    return Ledger.open(place_of(ledger))
 
 
 def number_of(count: int, noun: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -84,9 +85,12 @@ def _table(declared: Any, name: str) -> dict[str, Any]:
 def _books(ctx: typer.Context) -> Any:
     """The ledger, if it is a file that is there: TAB makes no ledger and calls no server."""
     from discreet.ledger.ledger import Ledger
+    from discreet.query.opening import ledger_place
 
-    place = str(ctx.params.get("ledger") or os.environ.get("DISCREET_LEDGER") or "discreet.db")
     try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            place = str(ledger_place(None, "discreet.toml", ctx.params.get("ledger")))
         return Ledger.open(place) if "://" not in place and Path(place).is_file() else None
     except DiscreetError:
         return None

@@ -22,9 +22,11 @@ from discreet.core.release import Release
 from discreet.curator import Curator, open_curator
 from discreet.errors import BudgetError, MissingExtraError
 from discreet.ledger.budget import Budget
+from discreet.ledger.ledger import Ledger
 from discreet.query.aggregate import count, mean, total
 from discreet.query.curator import Offer
 from discreet.query.key import bins
+from discreet.query.opening import STATE
 
 __all__ = ["demo"]
 
@@ -41,7 +43,7 @@ def demo(
     if serve and not _servable():
         raise MissingExtraError("server", "fastapi")
     with _kept(folder) as place:
-        curator = _story(place)
+        curator = _story(place, kept=folder is not None)
         if folder is not None:
             say(f"\nGo on with: discreet ask {folder / 'people.csv'} count --by sector --within 30")
         if serve or _wanted():
@@ -58,12 +60,18 @@ def _kept(folder: Path | None) -> Iterator[Path]:
         yield folder
 
 
-def _story(folder: Path) -> Curator:
+def _ledger(folder: Path, kept: bool) -> Ledger:
+    """The ledger of the story. The people are invented: their budget may begin anew whenever the folder does."""
+    place = folder / STATE / "ledger.db"
+    return Ledger.open(place, create=True, anew=True) if kept else Ledger.temporary(folder)
+
+
+def _story(folder: Path, *, kept: bool) -> Curator:
     for name in ("people.csv", "discreet.toml"):
         if not (folder / name).exists():
             with as_file(files("discreet.apps.demo") / name) as shipped:
                 shutil.copy(shipped, folder / name)
-    curator = open_curator(folder / "people.csv", folder / "discreet.toml", ledger=folder / "discreet.db", who="demo")
+    curator = open_curator(folder / "people.csv", folder / "discreet.toml", ledger=_ledger(folder, kept), who="demo")
     say("people.csv: 5,000 invented people. discreet.toml: columns, bounds, who is protected, the budget.")
     say(repr(curator))
 
@@ -86,7 +94,7 @@ def _story(folder: Path) -> Curator:
     say("\n5. The ledger: every charge was on it before the data was read. It verifies:")
     result = curator.ledger.verify()
     say(f"   {result.records} records, {len(result.problems)} problems, head {result.head.hash[:16]}...\n")
-    show_ledger(ledger=str(folder / "discreet.db"))
+    show_ledger(ledger=str(folder / STATE / "ledger.db" if kept else folder / "books.db"))
     return curator
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, cast
 import typer
 
 from discreet.accounting.words import readable
-from discreet.apps.cli import custody
+from discreet.apps.cli import budgets, custody
 from discreet.apps.cli.books import Dataset, Place, books, number_of, standing_values
 from discreet.apps.cli.completing import offered, releases
 from discreet.apps.cli.output import AsJson, say, show_json, show_release, show_table
@@ -22,13 +22,14 @@ from discreet.query.explain import price_text
 __all__ = ["Place", "books", "ledger_app", "releases_app"]
 
 ledger_app = typer.Typer(
-    no_args_is_help=True, help="Budgets and charges: show, verify, export, raise, acknowledge, move."
+    no_args_is_help=True,
+    help="Budgets and charges: create, show, verify, export, open, raise, lower, close, acknowledge, move.",
 )
 releases_app = typer.Typer(no_args_is_help=True, help="Stored releases, read again for free: list, show.")
 
 
 @ledger_app.command("show")
-def show(ledger: Place = "discreet.db", dataset: Dataset = None, as_json: AsJson = False) -> None:
+def show(ledger: Place = None, dataset: Dataset = None, as_json: AsJson = False) -> None:
     """Every budget, what is left of it, and every charge."""
     opened = books(ledger)
     names = [dataset] if dataset else list(opened.datasets())
@@ -57,7 +58,7 @@ def show(ledger: Place = "discreet.db", dataset: Dataset = None, as_json: AsJson
 
 
 @ledger_app.command("verify")
-def verify(ledger: Place = "discreet.db", as_json: AsJson = False) -> None:
+def verify(ledger: Place = None, as_json: AsJson = False) -> None:
     """Check every record, sum and cap again; exit code 1 if anything is wrong."""
     result = books(ledger).verify()
     if as_json:
@@ -75,7 +76,7 @@ def verify(ledger: Place = "discreet.db", as_json: AsJson = False) -> None:
 
 @ledger_app.command("export")
 def export(
-    ledger: Place = "discreet.db",
+    ledger: Place = None,
     kind: Annotated[
         str,
         typer.Option(
@@ -89,13 +90,17 @@ def export(
     typer.echo(export_ledger(books(ledger), cast("Format", kind)), nl=False)
 
 
-ledger_app.command("raise")(custody.raise_budget)
+ledger_app.command("create")(custody.create)
+ledger_app.command("open")(budgets.open_budget)
+ledger_app.command("raise")(budgets.raise_budget)
+ledger_app.command("lower")(budgets.lower_budget)
+ledger_app.command("close")(budgets.close_budget)
 ledger_app.command("acknowledge")(custody.acknowledge)
 ledger_app.command("move")(custody.move)
 
 
 @releases_app.command("list")
-def list_releases(ledger: Place = "discreet.db", dataset: Dataset = None, as_json: AsJson = False) -> None:
+def list_releases(ledger: Place = None, dataset: Dataset = None, as_json: AsJson = False) -> None:
     """The releases that have an answer."""
     outcomes = [outcome for outcome in books(ledger).releases(dataset) if outcome.answer is not None]
     if as_json:
@@ -108,7 +113,7 @@ def list_releases(ledger: Place = "discreet.db", dataset: Dataset = None, as_jso
 @releases_app.command("show")
 def show_one(
     release: Annotated[str, typer.Argument(help="Release id (see: discreet releases list).", autocompletion=releases)],
-    ledger: Place = "discreet.db",
+    ledger: Place = None,
     kind: Annotated[
         str,
         typer.Option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -10,7 +11,7 @@ import typer
 from discreet.apps.cli.completing import allotments, columns, offered, schema_path
 from discreet.core.exact import Number
 from discreet.curator import Curator, open_curator
-from discreet.errors import InputError
+from discreet.errors import InputError, MissingLedgerError
 from discreet.query.aggregate import PRIVATE, Aggregate
 from discreet.query.column import Date
 from discreet.query.curator import Offer, Question
@@ -55,7 +56,7 @@ SchemaFile = Annotated[str | None, typer.Option("--schema", envvar="DISCREET_SCH
 LedgerPlace = Annotated[
     str | None,
     typer.Option(
-        "--ledger", envvar="DISCREET_LEDGER", help="discreet.db beside the data by default, or postgresql://..."
+        "--ledger", envvar="DISCREET_LEDGER", help=".discreet/ledger.db beside the schema, or postgresql://..."
     ),
 ]
 Table = Annotated[str | None, typer.Option(help="Table name, for databases.")]
@@ -90,8 +91,16 @@ Allotment = Annotated[
 
 
 def curator_at(data: str, schema: str | None, ledger: str | None, table: str | None) -> Curator:
-    """The curator of the data named on the command line."""
-    return open_curator(data, schema_path(data, schema), ledger=ledger, table=table)
+    """The curator of the data named on the command line; where there is no ledger, one is made after a yes."""
+    declared = schema_path(data, schema)
+    try:
+        return open_curator(data, declared, ledger=ledger, table=table)
+    except MissingLedgerError as missing:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise
+        typer.echo(str(missing), err=True)
+        typer.confirm("Was there never one? Make it now?", abort=True, err=True)
+        return open_curator(data, declared, ledger=ledger, table=table, create=True)
 
 
 def offer_for(

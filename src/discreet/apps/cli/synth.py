@@ -153,7 +153,7 @@ def run(
 @app.command("show")
 def show(
     identity: Annotated[str, typer.Argument(help="Id of released rows.", autocompletion=releases)],
-    ledger: Place = "discreet.db",
+    ledger: Place = None,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:

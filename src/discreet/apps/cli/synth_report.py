@@ -38,7 +38,7 @@ def report(
     ] = False,
     target: Annotated[str | None, typer.Option(help="With --against: the column to learn to predict.")] = None,
     out: Annotated[Path | None, typer.Option(help="File for the page: .html.")] = None,
-    ledger: Place = "discreet.db",
+    ledger: Place = None,
     as_json: AsJson = False,
 ) -> None:
     """How good synthetic rows are, as one HTML page: from the release alone, free and public.

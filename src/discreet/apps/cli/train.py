@@ -159,7 +159,7 @@ def run(
 @app.command("show")
 def show(
     identity: Annotated[str, typer.Argument(help="Id of a released model.", autocompletion=releases)],
-    ledger: Place = "discreet.db",
+    ledger: Place = None,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
@@ -171,7 +171,7 @@ def show(
 @app.command("card")
 def card(
     identity: Annotated[str, typer.Argument(help="Id of a released model.", autocompletion=releases)],
-    ledger: Place = "discreet.db",
+    ledger: Place = None,
     as_json: AsJson = False,
 ) -> None:
     """The model card: what the weights may give away, how that is known, and what is not known."""
@@ -186,7 +186,7 @@ def card(
 def predict(
     identity: Annotated[str, typer.Argument(help="Id of a released model.", autocompletion=releases)],
     rows: Annotated[Path, typer.Argument(help="CSV or Parquet file of rows that are yours to see.")],
-    ledger: Place = "discreet.db",
+    ledger: Place = None,
     out: Annotated[Path | None, typer.Option(help="CSV file for what the model tells.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -237,7 +237,7 @@ def _sizes(text: str | None) -> tuple[int, ...]:
         raise InputError("--hidden", text, "sizes of layers, such as 64 or 128,64") from None
 
 
-def _released(ledger: str, identity: str) -> ModelRelease:
+def _released(ledger: str | None, identity: str) -> ModelRelease:
     opened = books(ledger)
     try:
         import jax  # noqa: F401

@@ -167,7 +167,7 @@ def release(
 @app.command("show")
 def show(
     identity: Annotated[str, typer.Argument(help="Id of a released hierarchy.", autocompletion=releases)],
-    ledger: Place = "discreet.db",
+    ledger: Place = None,
     method: Annotated[
         str | None, typer.Option(help="Another method on the same noisy counts: free.", autocompletion=_ways)
     ] = None,

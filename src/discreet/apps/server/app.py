@@ -65,7 +65,7 @@ def application(
     @app.exception_handler(DiscreetError)
     async def ours(request: Request, problem: DiscreetError) -> Response:
         """Our own errors hold nothing private: they speak of the request, the schema and the budget."""
-        return Json(problem_to(problem), STATUS.get(type(problem), 400))
+        return Json(problem_to(problem), _status(problem))
 
     @app.exception_handler(RequestValidationError)
     async def unread(request: Request, problem: RequestValidationError) -> Response:
@@ -138,7 +138,13 @@ def _charge_to(charge: Charge) -> dict[str, str]:
 
 
 def _name(problem: DiscreetError) -> str:
-    return "InputError" if isinstance(problem, InputError) else type(problem).__name__
+    """The name a client knows: that of the kind of error, not of a finer one."""
+    wider = next((kind for kind in (InputError, LedgerError) if isinstance(problem, kind)), type(problem))
+    return wider.__name__
+
+
+def _status(problem: DiscreetError) -> int:
+    return next((STATUS[kind] for kind in type(problem).__mro__ if kind in STATUS), 400)
 
 
 def _named(route: APIRoute) -> str:

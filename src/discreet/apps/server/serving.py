@@ -54,6 +54,8 @@ class Serving:
         named = {one.schema.name: one for one in curators}
         if len(named) < len(curators):
             raise InputError("data", [one.schema.name for one in curators], "datasets of different names")
+        for one in curators:
+            one.ledger.check_guard()
         known = Tokens(self.tokens) if Path(self.tokens).exists() else None
         if known is not None:
             _check_allotments(known, named)

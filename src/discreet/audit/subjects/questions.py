@@ -19,6 +19,7 @@ from discreet.audit.outputs import Pair
 from discreet.audit.subject import Subject, buffered, one_by_one
 from discreet.core.unit import Unit
 from discreet.ledger.budget import Budget
+from discreet.ledger.ledger import Ledger
 from discreet.query.aggregate import count, mean, people, total, variance
 from discreet.query.column import Category, Integer, Text
 from discreet.query.curator import Offer, Question, open_curator
@@ -83,7 +84,7 @@ class _Job:
     def __init__(self, table: Any, schema: Schema, budget: Budget, ask: Callable[[Question], Offer]) -> None:
         folder = mkdtemp(prefix="discreet-audit-")
         finalize(self, rmtree, folder, ignore_errors=True)
-        curator = open_curator(table, schema, ledger=f"{folder}/books.db", budget=budget, who="audit")
+        curator = open_curator(table, schema, ledger=Ledger.temporary(folder), budget=budget, who="audit")
         self._offer = ask(curator.table())
         self.cost = self._offer.plan.cost
 

@@ -41,8 +41,8 @@ def hide_loads(
 ) -> LoadQuestion:
     """Begin a release of loads, of which any one is to be hidden up to `alpha` MW.
 
-    `budget` opens the account of the dataset, if the ledger has none. The account says what is protected, alpha
-    included: a budget spent at one alpha says nothing at another.
+    `budget` is for the account of the dataset, opened with the first charge if the ledger has none. The account says
+    what is protected, alpha included: a budget spent at one alpha says nothing at another.
     """
     if not isinstance(grid, Grid):
         raise InputError(
@@ -58,7 +58,7 @@ def hide_loads(
     person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
     unit = unit_of(apart)
     if budget is not None:
-        ledger.create(dataset, budget, unit=unit, who=person)
+        ledger.declare(dataset, budget, unit=unit, who=person, new=True)
     elif (kept := ledger.account(dataset).unit) != str(unit):
         hint = "Give other loads, or another alpha, a dataset of their own."
         raise InputError("alpha", alpha, f"what the account of {dataset!r} protects ({kept})", hint)

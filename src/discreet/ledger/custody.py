@@ -1,0 +1,102 @@
+"""What a custodian does to a ledger in a transaction: lower and close budgets, write off what a copy has lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from discreet.core.unit import Protected
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.ledger.account import Account, account_of
+from discreet.ledger.anchor import Mark
+from discreet.ledger.budget import Budget, Charge
+from discreet.ledger.doubt import Doubt
+from discreet.ledger.record import GENESIS, Record
+from discreet.ledger.store import Reader, Writer
+from discreet.ledger.totals import write
+
+__all__ = ["WriteOff", "append", "close_budget", "opened_datasets", "replace_budget", "write_off"]
+
+WriteOff = Literal["everything", "nothing"] | Mapping[tuple[str, str], Charge]
+"""What to charge where nobody knows what was spent: by dataset and allotment, or in a word."""
+
+
+def append(writer: Writer, **values: object) -> Record:
+    """Add a record to the books."""
+    return write(writer, Record.after(writer.head(), **values))  # type: ignore[arg-type]
+
+
+def opened_datasets(reader: Reader) -> tuple[str, ...]:
+    """Every dataset with a budget, in the order they came."""
+    return tuple(dict.fromkeys(row.dataset for row in reader.rows() if row.kind == "open"))
+
+
+def replace_budget(
+    writer: Writer, account: Account, budget: Budget, *, who: str, why: str, unit: Protected | None = None
+) -> Account:
+    """Put another budget for a dataset on record; its unit stays, unless a custodian says what its words mean."""
+    detail: dict[str, Json] = {"budget": budget.to_json(), "unit": account.unit if unit is None else str(unit)}
+    append(writer, kind="open", dataset=account.dataset, who=who, why=why, detail=detail)
+    return account_of(writer, account.dataset)
+
+
+def close_budget(writer: Writer, dataset: str, *, who: str, why: str) -> Account:
+    """Put on record that nothing is charged to a dataset any more; closed twice is closed once."""
+    account = account_of(writer, dataset)
+    if not account.closed:
+        append(writer, kind="close", dataset=dataset, who=who, why=why)
+    return account_of(writer, dataset)
+
+
+def write_off(writer: Writer, doubt: Doubt, amounts: WriteOff | None, *, who: str, why: str) -> list[Record]:
+    """Charge what a doubt says is lost, or what the custodian says where it cannot be told; the records added.
+
+    In full, also beyond a cap: what was spent under a budget that this copy does not know stays spent if it is
+    raised again.
+    """
+    mark = doubt.mark or Mark(GENESIS)
+    lost = doubt.lost if doubt.mark is not None else _decided(writer, amounts)
+    if doubt.mark is not None and amounts is not None:
+        raise InputError("write_off", "given", "absent: the guard knows what is missing", "Nothing was changed.")
+    added: list[Record] = []
+    for dataset, allotment, charge in lost:
+        # By its number on the books: should the guard not follow after this, the next word has other ids.
+        release = f"lost {mark.head.hash[:16]} {writer.head().sequence + 1}"
+        named = {"dataset": dataset, "allotment": allotment, "release": release}
+        added.append(append(writer, kind="charge", charge=charge, who=who, why=doubt.problem, **named))
+    detail: dict[str, Json] = {"acknowledged": doubt.problem, "anchor": mark.to_text()}
+    if doubt.mark is None:
+        detail["write_off"] = amounts if isinstance(amounts, str) else "amounts"
+    added.append(append(writer, kind="note", dataset="", who=who, why=why, detail=detail))
+    return added
+
+
+def _decided(reader: Reader, amounts: WriteOff | None) -> list[tuple[str, str, Charge]]:
+    """What the custodian writes off, for every allotment that has something left."""
+    left = {
+        (dataset, part.name): reader.total(dataset, part.name).left_of(part.cap)
+        for dataset in opened_datasets(reader)
+        for part in account_of(reader, dataset).budget.allotments
+    }
+    open_places = [place for place, rest in left.items() if rest.amount or rest.delta]
+    if amounts == "nothing":
+        return []
+    if amounts == "everything":
+        return [(*place, left[place]) for place in open_places]
+    hint = "What was spent and is not on these books, nobody knows. Nothing was changed."
+    if not isinstance(amounts, Mapping):
+        allowed = "'everything' that is left, 'nothing', or an amount for each of " + _names(open_places)
+        raise InputError("write_off", amounts, allowed, hint)
+    if unknown := set(amounts) - set(left):
+        raise InputError("write_off", _names(sorted(unknown)), "amounts for " + _names(list(left)), hint)
+    if silent := [place for place in open_places if place not in amounts]:
+        raise InputError("write_off", "absent", f"given for {_names(silent)} too, if only 0", hint)
+    for place, charge in amounts.items():
+        if min(charge.amount, charge.delta) < 0:
+            raise InputError("write_off", str(charge.amount), f"at least 0 for {_names([place])}", hint)
+    return [(*place, charge) for place, charge in sorted(amounts.items()) if charge.amount or charge.delta]
+
+
+def _names(places: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{dataset}/{allotment}" for dataset, allotment in places) or "no allotment"

@@ -1,0 +1,66 @@
+"""The budget a dataset is to have: written in a schema, on the books with the first charge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from discreet.core.unit import Protected
+from discreet.core.wire import Json
+from discreet.errors import InputError
+from discreet.ledger.account import Account, unit_text
+from discreet.ledger.budget import Budget, label
+from discreet.ledger.custody import append
+from discreet.ledger.store import Reader, Writer
+
+__all__ = ["Declaration"]
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A budget and a unit for a dataset, as its custodian declares them."""
+
+    dataset: str
+    budget: Budget
+    unit: Protected
+    who: str
+
+    def __post_init__(self) -> None:
+        label(self.dataset, "dataset")
+        unit: object = self.unit
+        if not isinstance(unit, Protected):
+            allowed = "a Unit: Unit() is one row, Unit('patient') everything of one patient"
+            raise InputError("unit", unit if isinstance(unit, str) else type(unit).__name__, allowed)
+
+    @property
+    def account(self) -> Account:
+        """The account that it will be."""
+        return Account(self.dataset, self.budget, str(self.unit), "")
+
+    @property
+    def _detail(self) -> dict[str, Json]:
+        return {"budget": self.budget.to_json(), "unit": str(self.unit)}
+
+    def matches(self, reader: Reader) -> bool:
+        """Whether the books have this budget; False if they have none; `InputError` if it is another one."""
+        old = reader.latest(self.dataset, "open")
+        if old is not None and not self._same(old.detail):
+            hint = "Nothing was changed. A custodian changes it with `discreet ledger raise` or `lower`, on record."
+            raise InputError("budget", "another budget or unit", f"the one {self.dataset!r} already has", hint)
+        return old is not None
+
+    def _same(self, detail: Json) -> bool:
+        return isinstance(detail, dict) and detail | {"unit": unit_text(detail["unit"])} == self._detail
+
+    def check_name(self, known: tuple[str, ...]) -> None:
+        """`InputError` if the ledger has budgets and none for this name: it may be misspelt."""
+        if not known or self.dataset in known:
+            return
+        close = get_close_matches(self.dataset, known, n=1, cutoff=0.7)
+        meant = f"Did you mean {close[0]!r}? " if close else ""
+        hint = f"{meant}A dataset that is new to this ledger gets its budget with: discreet ledger open."
+        raise InputError("dataset", self.dataset, "one that this ledger has a budget for: " + ", ".join(known), hint)
+
+    def record(self, writer: Writer) -> None:
+        """Open the budget."""
+        append(writer, kind="open", dataset=self.dataset, who=self.who, detail=self._detail)
