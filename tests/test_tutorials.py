@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import servers
+from discreet import Ledger
 from printed import DiffersError, Reader, blocks, commands, compare
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -45,6 +46,7 @@ def demonstration(tmp_path):
     (tmp_path / "demo").mkdir()
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(shipped / name, tmp_path / "demo" / name)
+    Ledger.open(tmp_path / "demo" / ".discreet" / "ledger.db", create=True).close()
 
 
 @pytest.fixture

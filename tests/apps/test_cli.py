@@ -155,6 +155,7 @@ def test_init_writes_and_says_nothing_of_a_first_line_that_nobody_called_a_heade
 
 
 def test_a_file_without_a_header_is_described_and_asked_by_names_given_for_it(tmp_path):
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     (tmp_path / "bare.csv").write_text(PERSON)
     done = run("init", "bare.csv", "--no-header", cwd=tmp_path)
     written = (tmp_path / "discreet.toml").read_text()
@@ -184,6 +185,7 @@ def test_a_file_without_a_header_is_described_and_asked_by_names_given_for_it(tm
 
 
 def test_odd_names_of_columns_go_through(tmp_path):
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     (tmp_path / "my file.csv").write_text('"pay, in \u20ac",\u00c5lder\n3,4\n', "utf-8")
     told = run("init", "my file.csv", "--header", "--out", "odd.toml", cwd=tmp_path).stdout
     assert "2 columns" in told

@@ -145,6 +145,7 @@ def test_the_example_of_a_training_plan_runs_on_a_budget_with_a_part_for_it(fold
     whole = "[budget]\nepsilon = 3.0\ndelta = 1e-5\n\n"
     part = f'{whole}[budget.allotments.models]\nkind = "plan"\nepsilon = 3\ndelta = 1e-5\n'
     (folder / "discreet.toml").write_text(text.replace("[budget]\nepsilon = 1.0\n", part))
+    run("discreet ledger create", capsys)
     for line in EXAMPLES["train plan"]:
         assert "Plan for a model" in run(line, capsys)
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 import sys
+import warnings
 from importlib.resources import files
 from pathlib import Path
 
@@ -327,9 +328,10 @@ def test_a_ledger_of_version_0_1_beside_the_data_is_used_and_moved(folder):
     shutil.move(LEDGER, "discreet.db")
     for name in (f"{LEDGER}-wal", f"{LEDGER}-shm"):
         Path(name).unlink(missing_ok=True)
-    with pytest.warns(UserWarning, match="discreet ledger move"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
         assert "people" in run("show")
-    with pytest.warns(UserWarning, match="version 0.1"):
+        assert "version 0.1" in run("move", "discreet.db", "--why", "w", "--yes", code=2)
         run("move", "--why", "out of the data", "--yes")
     assert "Charges" in run("show")  # the new one, and the old one is not taken for a second
     spend(books(), "second", "0.1")

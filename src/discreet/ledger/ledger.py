@@ -92,11 +92,7 @@ class Ledger:
 
     def private(self) -> Path:
         """The folder for what a job must remember of people between its steps, which only its owner may read."""
-        beside = self._store.path or (None if self._anchor is None else self._anchor.path)
-        if beside is None:
-            hint = "Open it with anchor=..., or set DISCREET_ANCHOR: a file on this machine. Nothing was spent."
-            raise InputError("ledger", "no anchor", "a ledger with a folder on this machine for private state", hint)
-        return beside.with_name(beside.name + ".private")
+        return self.workspace("private")
 
     # Budgets
 
@@ -115,9 +111,10 @@ class Ledger:
         unless it is said to be `new`: a misspelt name would begin a budget anew.
         """
         wanted = Declaration(dataset, budget, unit, who)
-        with self._store.read() as reader:
-            if not wanted.matches(reader) and not new:
-                wanted.check_name(opened_datasets(reader))
+        with self._store.write() as writer:  # to be told now, and not at the first charge, that these are old books
+            self._check(writer)
+            if not wanted.matches(writer) and not new:
+                wanted.check_name(opened_datasets(writer))
         self._declared[dataset] = wanted
         return self.account(dataset)
 

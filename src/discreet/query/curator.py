@@ -74,8 +74,8 @@ class Curator:
         there is none. The budget, `budget` or the schema's [budget], is opened with the first charge; later it is
         only compared. A dataset that is new to a ledger with other budgets needs `create` as well. `joins` says
         where the private tables named in the schema's [joins] are. `version` is your name for this state of the data,
-        such as "2024-02", and stands on every charge and release (docs/guides/new-data.md); `names` are those of the columns
-        of a CSV file without a header line. Both may stand under [dataset] in the schema.
+        such as "2024-02", and stands on every charge and release (docs/guides/new-data.md); `names` are those of the
+        columns of a CSV file without a header line. Both may stand under [dataset] in the schema.
         """
         place = None if isinstance(ledger, Ledger) else ledger_place(source, schema, ledger)
         source = source_of(source, table)  # from here on nothing that could be printed holds the data

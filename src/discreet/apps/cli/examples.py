@@ -23,6 +23,8 @@ CODES: Mapping[int, str] = {
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "": ("discreet demo --folder demo", "discreet ask --help", "discreet --install-completion"),
     "init": ("discreet init people.csv --header --out new.toml",),
+    "ledger create": ("discreet ledger create",),
+    "ledger open": ("discreet ledger open --schema discreet.toml --yes",),
     "plan": (
         "discreet plan people.csv count 'mean(pay)' --by sex --epsilon 0.1",
         "discreet plan people.csv 'median(pay)' --where 'hours > 0' --by age/20 --epsilon 0.2",
@@ -65,8 +67,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "survey export": ("discreet survey export survey.toml reports.db reports.csv",),
     "releases list": ("discreet releases list --dataset people",),
     "releases show": ("discreet releases show counties --format csv",),
-    "ledger create": ("discreet ledger create",),
-    "ledger open": ("discreet ledger open --schema discreet.toml --yes",),
     "ledger show": ("discreet ledger show --ledger .discreet/ledger.db",),
     "ledger verify": ("discreet ledger verify",),
     "ledger export": ("discreet ledger export --format registry",),
