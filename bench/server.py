@@ -73,6 +73,7 @@ class Desk:
         known = Tokens(self.folder / "tokens.db")
         self.tokens = [known.create(f"client{number}", "analyst") for number in range(clients)]
         self.ledger = ledger or str(self.folder / "books.db")
+        Ledger.open(self.ledger, create=True).close()
         words = ["--schema", self.folder / "discreet.toml", "--ledger", self.ledger]
         words += ["--tokens", self.folder / "tokens.db", "--workers", workers, "--rate", 10_000]
         self.server = Server(self.folder, self.folder / "people.parquet", *words)

@@ -11,6 +11,7 @@ import pytest
 
 import discreet
 from discreet import Budget, Integer, Schema
+from discreet.ledger.ledger import Ledger
 
 pytest.importorskip("fastapi")
 pytest.importorskip("jinja2")
@@ -86,6 +87,7 @@ upper = 120
 def test_served_without_tokens_it_refuses_whoever_was_not_given_the_address(tmp_path, workers):
     (tmp_path / "people.csv").write_text("age\n30\n")
     (tmp_path / "discreet.toml").write_text(SCHEMA)
+    Ledger.open(tmp_path / "l.db", create=True).close()
     words = [tmp_path / "people.csv", "--schema", tmp_path / "discreet.toml", "--ledger", tmp_path / "l.db"]
     words += ["--tokens", tmp_path / "none.db", "--workers", workers]
     with Server(tmp_path, *words) as server:

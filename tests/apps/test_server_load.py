@@ -47,6 +47,7 @@ def desk(tmp_path):
         (tmp_path / "discreet.toml").write_text(SCHEMA.format(cap=cap))
         known = Tokens(tmp_path / "tokens.db")
         tokens = [known.create(f"caller{number}", "analyst") for number in range(callers)]
+        Ledger.open(tmp_path / "books.db", create=True).close()
         place = {"--schema": "discreet.toml", "--ledger": "books.db", "--tokens": "tokens.db"}
         words = [word for option, name in place.items() for word in (option, tmp_path / name)]
         return serving.Server(tmp_path, tmp_path / "people.csv", *words), tokens

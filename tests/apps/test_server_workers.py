@@ -43,6 +43,7 @@ epsilon = 1
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "discreet.toml").write_text(TOML)
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     rows = "\n".join(f"{20 + n % 50},{'Ash' if n % 2 else 'Elm'}" for n in range(200))
     (tmp_path / "people.csv").write_text(f"age,county\n{rows}\n")
     return tmp_path
@@ -53,6 +54,7 @@ def served(folder, place):  # noqa: F811
     """A server of two processes, with a SQLite or a PostgreSQL ledger, and a token of each of two allotments."""
     known = Tokens(folder / "discreet-tokens.db")
     tokens = {name: known.create(name, "analyst", name) for name in ("team", "guests")}
+    Ledger.open(place, create=True).close()
     port = free_port()
     words = ["serve", "people.csv", "--ledger", place, "--workers", "2", "--port", str(port), "--rate", "1000"]
     child = subprocess.Popen(
@@ -157,12 +159,14 @@ def test_a_token_for_nothing_is_not_made_where_the_ledger_is_known(folder, monke
     from discreet.apps.cli import app
 
     monkeypatch.chdir(folder)
-    discreet.open("people.csv", "discreet.toml", create=True)
-    made = CliRunner().invoke(app, ["token", "create", "ann", "--allotment", "nowhere", "--ledger", "discreet.db"])
+    assert CliRunner().invoke(app, ["ledger", "open", "--yes"]).exit_code == 0
+    made = CliRunner().invoke(
+        app, ["token", "create", "ann", "--allotment", "nowhere", "--ledger", ".discreet/ledger.db"]
+    )
     assert isinstance(made.exception, InputError)
     assert "guests, team" in str(made.exception)
     assert len(Tokens("discreet-tokens.db")) == 0
-    made = CliRunner().invoke(app, ["token", "create", "ann", "--allotment", "team", "--ledger", "discreet.db"])
+    made = CliRunner().invoke(app, ["token", "create", "ann", "--allotment", "team", "--ledger", ".discreet/ledger.db"])
     assert made.exit_code == 0
 
 

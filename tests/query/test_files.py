@@ -180,8 +180,7 @@ def test_versions_go_with_the_books_when_they_move(tmp_path):
     month(tmp_path, "visits.csv", 3)
     curator = curator_of(tmp_path / "visits.csv", tmp_path)
     asked(curator, "r")
-    new = Ledger.open(tmp_path / "new.db", create=True)
-    curator.ledger.move(new, who="ann", why="a new machine")
+    new = curator.ledger.move(tmp_path / "new.db", who="ann", why="a new machine")
     assert asked(open_curator(tmp_path / "visits.csv", SCHEMA, ledger=new, create=True), "r").replayed
 
 

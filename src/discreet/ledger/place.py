@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import secrets
 from pathlib import Path
 
 from discreet.errors import InputError, LedgerError
@@ -12,6 +11,7 @@ from discreet.ledger.address import missing_ledger, shown
 from discreet.ledger.custody import append
 from discreet.ledger.guard import Guard
 from discreet.ledger.record import GENESIS
+from discreet.ledger.secret import fresh_secret
 from discreet.ledger.state import private_folder
 from discreet.ledger.store import Store
 
@@ -56,6 +56,6 @@ def begin(store: Store, guard: Guard, place: str | Path, *, create: bool, anew: 
                 "from a backup. Only if what it released no longer matters, begin anew: discreet ledger create --anew."
             )
         person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
-        detail = {"created": secrets.token_hex(16)}
+        detail = {"created": fresh_secret().hex()}
         append(writer, kind="note", dataset="", who=person, why="created", detail=detail)
         guard.accept(writer)  # before the commit: no moment without a guard
