@@ -94,8 +94,6 @@ class Ledger:
         """The folder for what a job must remember of people between its steps, which only its owner may read."""
         return self.workspace("private")
 
-    # Budgets
-
     def create(self, dataset: str, budget: Budget, *, unit: Protected = _ROW, who: str) -> Account:
         """Open a budget for a dataset and what it protects. The same again changes nothing; another one is refused."""
         wanted = Declaration(dataset, budget, unit, who)
@@ -372,8 +370,6 @@ class Ledger:
         with self._store.read() as reader:
             identity = identity_of(reader) or "new"
         return private_folder(private_folder(state_folder() / "ledgers" / identity) / name)
-
-    # Inside
 
     @contextmanager
     def _write(self) -> Iterator[Writer]:
