@@ -50,7 +50,7 @@ def test_a_ledger_is_not_made_unasked(project):
     with pytest.raises(MissingLedgerError, match=r"discreet ledger create --ledger .*\.discreet/ledger.db"):
         open_curator("visits", "discreet.toml")
     assert not (project / ".discreet").exists()
-    assert not (project / "state").exists()
+    assert not (project / "state" / "guards").exists()
 
 
 def test_new_data_in_the_old_folder_give_no_budget_back(project):
