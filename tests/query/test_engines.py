@@ -169,7 +169,7 @@ class Case:
             return of_rows(self.checked, self.schema, self.measures, rows())
         if unit.column == "p":
             return of_persons(self.checked, self.schema, self.measures, rows(), SALT)
-        # Names are hashed as the engine likes: the integers are known where every group of a person counts.
+        # By hand where every group of a person counts; tests/laws/test_same_integers.py has the others.
         found: dict[int, list[int]] = {}
         for places in of_each_person(self.checked, self.schema, self.measures, rows()).values():
             assert len(places) <= unit.groups
@@ -288,7 +288,7 @@ def test_engines_agree_with_the_rules(engine, kind):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_persons_named_by_text_are_limited(engine):
-    # Which groups count is up to the engine's hash; how many, and what they may add, is not.
+    # Which groups count is up to a hash; how many, and what they may add, is not.
     limits = [1, 2, 3]
     outputs = (("who", people()), ("n", count()), ("t", total("n")))
     cases = [Case(Query(None, (key("short"),), outputs), schema(Unit("who", groups=k, rows=2))) for k in limits]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from datetime import date
 
@@ -52,13 +53,8 @@ def engine(source, query, schema, salt=SALT):
 
 
 def hashes(words):
-    """What the engine makes of text."""
-    import ibis
-
-    words = sorted(words)
-    table = ibis.memtable(pyarrow.table({"w": pyarrow.array(words, pyarrow.string())}))
-    found = ibis.duckdb.connect().to_pyarrow(table.select(h=table["w"].hash().cast("int64")))
-    return dict(zip(words, found.column("h").to_pylist(), strict=True))
+    """What every engine makes of text: the head of its MD5."""
+    return {word: int(hashlib.md5(word.encode()).hexdigest()[:15], 16) for word in words}
 
 
 def value(row, asked, schema):
@@ -323,13 +319,10 @@ def test_other_engines_find_the_same(kept, tmp_path):
     ]:
         query = Query(None, keys, OUTPUTS)
         assert engine(source, query, schema_of()) == reference(query, schema_of(), rows)
-        # With room for all combinations the choice, which rests on an engine's own hash of text, plays no part.
         wide = schema_of(Unit("p", groups=10_000, rows=2))
         assert engine(source, query, wide) == reference(query, wide, rows)
         narrow = schema_of(Unit("p", groups=2, rows=2))
-        here, there = engine(source, query, narrow), reference(query, narrow, rows)
-        assert sum(v[0] for v in here.values()) == sum(v[0] for v in there.values())
-    # Whole numbers are hashed by nobody but us: here the choice is the same, too.
+        assert engine(source, query, narrow) == reference(query, narrow, rows)
     query = Query(None, (discover("n"), discover("d"), key("flag")), (*OUTPUTS, ("who", people())))
     assert engine(source, query, narrow) == reference(query, narrow, rows)
 

@@ -26,6 +26,7 @@ _ORDER = "order"
 _ROWS = "rows"
 _BITS = 31
 _MASK = 2**_BITS - 1
+_SKIP = 2.0**53  # from here on, floats skip whole numbers
 _SHORT = 10  # group numbers of so many bits leave the hash 21 bits of a 32-bit key; a tie is settled by the number
 
 
@@ -93,9 +94,7 @@ def order_of(person: Expression, group: Expression, width: int, salt: Sequence[i
     within 64 bits. Without the squares, the hashes of two groups would differ by the same for nearly every person, and
     so most persons would choose alike (tests/query/test_pick.py).
     """
-    if not person.type().is_signed_integer():  # an unsigned one may not fit 64 bits with a sign
-        person = hashed(person if person.type().is_string() else person.cast("string"), engine_of(person))
-    person, group = person.cast("int64"), group.cast("int64")
+    person, group = _numbered(person), group.cast("int64")
     first, second = ((int(word) & (2**30 - 1)) | 2**29 | 1 for word in salt[:2])
     folded = (person ^ (person >> _BITS)) & _MASK
     mixed = ((folded * first + group * second) >> 11) & _MASK
@@ -105,3 +104,16 @@ def order_of(person: Expression, group: Expression, width: int, salt: Sequence[i
     if width <= _SHORT:
         return ((mixed & (_MASK - 2**width + 1)) | group).cast("int32")
     return (mixed << width) | group
+
+
+def _numbered(person: Expression) -> Expression:
+    """A whole number that follows from a person's name alone, the same on every engine."""
+    kind = person.type()
+    if kind.is_signed_integer():
+        return person.cast("int64")
+    if kind.is_floating():  # by exact arithmetic: engines write floats differently
+        near = (person.abs() < _SKIP).ifelse(person, person * (1 / _SKIP))
+        near = (near.abs() < _SKIP).ifelse(near, 0.0)
+        whole = near.floor()
+        return whole.cast("int64") ^ ((near - whole) * _SKIP).floor().cast("int64")
+    return hashed(person if kind.is_string() else person.cast("string"), engine_of(person))
