@@ -24,7 +24,7 @@ SEARCHES = (room.QuantileExponential, room.QuantileFlip)
 SEAMS = (room.Laplace, room.Gaussian, *CHOICES, *SEARCHES)
 
 
-class Broken(AssertionError):
+class BrokenLawError(AssertionError):
     """Neighbours that differ by more than was charged, or in what must not depend on rows at all."""
 
 
@@ -74,16 +74,16 @@ def captured(bits: Tape, heard: Sequence[Step] | None = None) -> Iterator[list[S
             stack.enter_context(mock.patch.object(kind, "release", wrapped(kind.release)))
         yield steps
     if heard is not None and len(steps) != len(heard):
-        raise Broken(f"{len(heard)} releases with the unit and {len(steps)} without")
+        raise BrokenLawError(f"{len(heard)} releases with the unit and {len(steps)} without")
 
 
 def _repeated(heard: Sequence[Step], place: int, mechanism: Any, exact: tuple[int, ...]) -> Any:
     if place >= len(heard):
-        raise Broken("one release more than the neighbour has")
+        raise BrokenLawError("one release more than the neighbour has")
     if heard[place].mechanism != mechanism:
-        raise Broken(f"the noise follows from rows: {heard[place].mechanism} and {mechanism}")
+        raise BrokenLawError(f"the noise follows from rows: {heard[place].mechanism} and {mechanism}")
     if len(heard[place].values) != len(exact):
-        raise Broken(f"{len(heard[place].values)} numbers with the unit and {len(exact)} without")
+        raise BrokenLawError(f"{len(heard[place].values)} numbers with the unit and {len(exact)} without")
     return heard[place].answer
 
 
@@ -91,11 +91,8 @@ def spent(first: Step, second: Step) -> Loss:
     """What one step tells two neighbours apart by: the loss of its mechanism for the move that is seen."""
     mechanism = first.mechanism
     moves = [a - b for a, b in zip(first.values, second.values, strict=True)]
-    far = [abs(move) for move in moves if move]
-    if isinstance(mechanism, room.Laplace):
-        return Composed([LaplaceNoise(mechanism.scale, move) for move in far])
-    if isinstance(mechanism, room.Gaussian):
-        return Composed([GaussianNoise(mechanism.sigma, move) for move in far])
+    if isinstance(mechanism, (room.Laplace, room.Gaussian)):
+        return noise_loss(mechanism, moves)
     if isinstance(mechanism, CHOICES):
         apart = (max(moves) - min(moves)) if moves else 0
         # Scores that move by s either way are 2s apart, which is what the plain form is made for.
@@ -105,7 +102,16 @@ def spent(first: Step, second: Step) -> Loss:
         return Repeated(each(whole / rounds), rounds)
     # A search: `rows` rows of one histogram come or go.
     each = BoundedRange if isinstance(mechanism, room.QuantileExponential) else Pure
-    return Repeated(each(sum(far) * mechanism.epsilon / mechanism.rows / mechanism.choices), mechanism.choices)
+    return Repeated(
+        each(sum(map(abs, moves)) * mechanism.epsilon / mechanism.rows / mechanism.choices), mechanism.choices
+    )
+
+
+def noise_loss(noise: room.Laplace | room.Gaussian, moves: Sequence[int]) -> Loss:
+    """What numbers with noise tell apart that move so far."""
+    if isinstance(noise, room.Laplace):
+        return Composed([LaplaceNoise(noise.scale, abs(move)) for move in moves if move])
+    return Composed([GaussianNoise(noise.sigma, abs(move)) for move in moves if move])
 
 
 def within(allotment: Any, cost: Loss, first: Sequence[Step], second: Sequence[Step]) -> None:
@@ -113,4 +119,4 @@ def within(allotment: Any, cost: Loss, first: Sequence[Step], second: Sequence[S
     seen = allotment.price(Composed([spent(*pair) for pair in zip(first, second, strict=True)]))
     charged = allotment.price(cost)
     if not seen.within(charged):
-        raise Broken(f"charged {float(charged.amount):.6g}, and told apart by {float(seen.amount):.6g}")
+        raise BrokenLawError(f"charged {float(charged.amount):.6g}, and told apart by {float(seen.amount):.6g}")

@@ -1,0 +1,224 @@
+"""Neighbouring tables are told apart by no more than was charged: random tables, random questions of every kind.
+
+For every pair of neighbours the integers that each mechanism is handed are captured (tests/seam.py); the loss that
+their change makes of the noise that is added must be within the cost of the job, exactly: these are fractions. Bugs
+planted in every part of the way are found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+from unittest import mock
+
+import duckdb
+import pytest
+
+import discreet.query.compile
+import discreet.query.grid
+import discreet.query.join
+import discreet.query.measure
+import discreet.query.pick
+import discreet.query.plan
+import discreet.query.read
+import discreet.query.tally
+import discreet.synth.engine
+import discreet.synth.meter
+from discreet.core.sensitivity import Sensitivity
+from discreet.core.unit import Neighbours, Unit
+from discreet.query.aggregate import count, people, total
+from discreet.query.quantile import median
+from neighbours import trials
+from seam import BrokenLawError
+from worlds import ALLOTMENTS, KINDS, Desk, Job, schema_of
+
+PAIRS = {
+    "sums": 500,
+    "joins": 200,
+    "quantiles": 250,
+    "private bounds": 150,
+    "top": 250,
+    "batches": 120,
+    "streams": 100,
+    "trees": 200,
+    "flows": 120,
+    "commuters": 100,
+    "synthesis": 40,
+    "discoveries": 200,
+}
+
+
+def test_every_kind_is_tried():
+    assert set(PAIRS) == set(KINDS)
+    assert sum(PAIRS.values()) > 2000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_neighbours_differ_by_no_more_than_is_charged(kind):
+    for _ in trials(KINDS[kind], PAIRS[kind], seed=1):
+        pass
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_many_more_neighbours_do_so_too(kind, seed):
+    for _ in trials(KINDS[kind], 4 * PAIRS[kind], seed):
+        pass
+
+
+# --- planted bugs ----------------------------------------------------------------------------------------------------
+
+
+def unclipped(raw, low, high, *, inside, below, above, missing):
+    """Numbers as they are stored, as far as the engine can hold them."""
+    import ibis
+
+    number = raw.cast("float64")
+    near = (number > -1e6) & (number < 1e6)
+    return ibis.cases((near, inside(number)), (number < low, below), (number.isnan(), missing), else_=above)
+
+
+def nan_inside(raw, low, high, *, inside, below, above, missing):
+    """NaN taken for a number within the bounds."""
+    import ibis
+
+    number = raw.cast("float64")
+    within = ((number >= low) & (number <= high)) | number.isnan()
+    return ibis.cases((within, inside(number)), (number < low, below), (number > high, above), else_=missing)
+
+
+def without_row_limit(measure, unit):
+    low, high = CONTRIBUTION(measure, unit)
+    return low * 1000, high * 1000
+
+
+CONTRIBUTION = discreet.query.measure.contribution
+SENSITIVITY = discreet.query.measure.sensitivity
+PICKED = discreet.query.pick._picked
+LIMITED = discreet.query.tally._limited
+
+
+def half(measure, unit, groups):
+    """A sensitivity half as large as it is, where it can be halved."""
+    moved = SENSITIVITY(measure, unit, groups)
+    return Sensitivity(max(1, moved.each // 2), moved.outputs)
+
+
+def replaced_as_removed(measure, unit, groups):
+    return SENSITIVITY(measure, replace(unit, neighbours=Neighbours.ADD_REMOVE), groups)
+
+
+def one_group_more(rows, sums, kept, *rest):
+    return PICKED(rows, sums, kept + 1, *rest)
+
+
+def picked_by_all(rows, sums, kept, width, salt):
+    """A person's groups ranked by how many rows of everybody they have."""
+    import ibis
+
+    crowd = rows.count().over(ibis.window(group_by="group"))
+    rows = rows.mutate(crowd=crowd)
+    rows = rows.mutate(place=ibis.dense_rank().over(ibis.window(group_by="person", order_by=["crowd", "group"])))
+    return rows.filter(rows["place"] < kept).drop("crowd", "place")
+
+
+def tied_by_row_order(rows, names, unit, salt):
+    """Of a person's cells those that the engine happens to read first."""
+    import ibis
+
+    numbered = rows.mutate(at=ibis.row_number().over(ibis.window(order_by=ibis.null("int64"))))
+    cells = numbered.group_by(["person", *names]).aggregate(many=numbered.count(), order=numbered["at"].min() // 3)
+    cells = cells.mutate(place=ibis.row_number().over(ibis.window(group_by="person", order_by="order")))
+    kept = cells.filter(cells["place"] < unit.groups)
+    return kept.select(*names, many=ibis.least(kept["many"], unit.rows).cast("int32"))
+
+
+def tally_unlimited(rows, unit, *rest):
+    return LIMITED(rows, replace(unit, rows=unit.rows + 1), *rest)
+
+
+def text_or_nothing(raw):
+    """The order that joins had once: text, which non-whole numbers have none of. Ties are broken by the engine."""
+    import ibis
+
+    return ibis.desc(discreet.query.read.as_text(raw), nulls_first=True)
+
+
+def patched(*places: tuple[Any, str], by: Any) -> Callable[[], Any]:
+    @contextlib.contextmanager
+    def planted() -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            for place, name in places:
+                stack.enter_context(mock.patch.object(place, name, by))
+            yield
+
+    return planted
+
+
+def asked(unit: Unit, output: Any, keys: tuple[str, ...] = (), *, joined: bool = False) -> Callable[[Any], Job]:
+    """One question, for a bug that shows in it: every turn has new tables."""
+    schema = schema_of(unit, joined=joined)
+    plan = functools.partial(Desk(schema, ALLOTMENTS["epsilon"]).table().group_by(*keys).agg(o=output).plan, epsilon=1)
+
+    def kind(_: Any) -> Job:
+        made = plan().plan
+        return Job(schema, made.allotment, made.cost, made.run, made)
+
+    return kind
+
+
+ROW, PERSON = Unit(), Unit("p", groups=1, rows=1)
+OTHER = Unit("p", Neighbours.REPLACE, groups=1, rows=1)
+
+
+def cells_of_persons(chance: Any) -> Job:
+    """Synthesis where persons have more cells than count."""
+    return next(job for job in (KINDS["synthesis"](chance) for _ in range(100)) if job.schema.unit.column is not None)
+
+
+BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
+    "clipping removed": (asked(ROW, total("y")), patched((discreet.query.compile, "bounded"), by=unclipped)),
+    "NaN not caught": (asked(ROW, total("x")), patched((discreet.query.compile, "bounded"), by=nan_inside)),
+    "rows limit ignored": (
+        asked(PERSON, total("n"), ("g",)),
+        patched((discreet.query.pick, "contribution"), by=without_row_limit),
+    ),
+    "one group too many": (
+        asked(PERSON, people(), ("n",)),
+        patched((discreet.query.pick, "_picked"), by=one_group_more),
+    ),
+    "groups picked by others' rows": (
+        asked(PERSON, people(), ("n",)),
+        patched((discreet.query.pick, "_picked"), by=picked_by_all),
+    ),
+    "half the sensitivity": (asked(PERSON, total("n")), patched((discreet.query.plan, "sensitivity"), by=half)),
+    "replace charged as add/remove": (
+        asked(OTHER, count(), ("n",)),
+        patched((discreet.query.plan, "sensitivity"), by=replaced_as_removed),
+    ),
+    "a row too many in a histogram": (
+        asked(PERSON, median("y", method="tree", grid=4)),
+        patched((discreet.query.tally, "_limited"), by=tally_unlimited),
+    ),
+    "a tie broken by row order": (
+        cells_of_persons,
+        patched((discreet.synth.engine, "_limited"), by=tied_by_row_order),
+    ),
+    "a join in no order": (
+        asked(PERSON, total("w"), joined=True),
+        patched((discreet.query.join, "sort_key"), by=text_or_nothing),
+    ),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_found(bug):
+    """By a run that differs too much, or by one that a row makes fail."""
+    kind, planted = BUGS[bug]
+    with planted(), pytest.raises((BrokenLawError, duckdb.Error)):
+        for _ in trials(kind, 400, seed=1):
+            pass

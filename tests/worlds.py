@@ -1,0 +1,401 @@
+"""Small random tables, their neighbours, and random questions of every kind: what the laws of neighbours are tried on.
+
+Values are those where bugs live: missing, NaN, two zeros, infinities, numbers beyond every bound, ids beyond 2**53,
+text that differs in case, in spaces and in how an accent is written.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import pyarrow
+
+from discreet.core.loss import ZCDP, Loss, Pure
+from discreet.core.unit import Neighbours, Unit
+from discreet.hierarchy.mobility.question import mobility
+from discreet.hierarchy.question import tree_question
+from discreet.ledger.budget import Allotment, Budget
+from discreet.query.aggregate import count, mean, people, std, total, variance
+from discreet.query.batch import plan_batch
+from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.query.curator import Question
+from discreet.query.join import Join
+from discreet.query.key import bins, discover, key
+from discreet.query.price import Price
+from discreet.query.quantile import median, quantile
+from discreet.query.question import Query
+from discreet.query.schema import Schema
+from discreet.query.stream import StreamStep
+from discreet.query.view import Derived, Lookup
+from discreet.synth.commute import commute
+from discreet.synth.counts import Columns
+from discreet.synth.domain import Domain
+from discreet.synth.engine import EngineCounts, moved_by
+from discreet.synth.meter import Meter
+
+NAN, INF = float("nan"), float("inf")
+REALS = [None, NAN, 0.0, -0.0, INF, -INF, 1e300, -1e300, 5e-324, 0.25, 1.5, -1.75, 3.5, 2.0**53 + 2, -2.0, 250.0]
+WHOLE = [None, 0, 1, -3, 5, 4, 2**63 - 1, -(2**63), 2]
+WORDS = [None, "a", "A", "b", "\u00e9", "e\u0301", "", "a ", "zz"]
+DAYS = [None, date(2020, 1, 1), date(2020, 2, 29), date(2020, 12, 31), date(1999, 1, 1), date(2020, 6, 30)]
+CODES = ["11", "12", "21", "22", "31", None, "99"]
+
+IDS: dict[str, tuple[list[Any], pyarrow.DataType]] = {
+    "whole": ([0, 1, 2, 2**53, 2**53 + 1, 2**62, -(2**63), 7], pyarrow.int64()),
+    "text": (["ann", "Ann", "ann ", "\u00e9", "e\u0301", "", "ANN"], pyarrow.string()),
+    "float": ([0.0, 1.5, 2.0**53, 1e300, INF, -7.25, 3.0], pyarrow.float64()),
+}
+NOBODY: dict[str, list[Any]] = {"whole": [None], "text": [None], "float": [None, NAN]}
+
+COLUMNS: dict[str, Any] = {
+    "g": Category(["a", "b", "\u00e9"], nullable=True),
+    "n": Integer(-3, 5),
+    "x": Real(-2, 3.5, nullable=True),
+    "y": Real(1, 100),
+    "f": Boolean(nullable=True),
+    "d": Date("2020-01-01", "2020-12-31", nullable=True),
+    "t": Text(nullable=True),
+    "h": Text(),
+    "o": Category(["a", "b"]),
+    "e": Category(["a", "b", "zz"]),
+}
+_POOLS: dict[str, tuple[list[Any], pyarrow.DataType]] = {
+    "g": (WORDS, pyarrow.string()),
+    "n": (WHOLE, pyarrow.int64()),
+    "x": (REALS, pyarrow.float64()),
+    "y": ([*REALS, 40.5, 99.0, 100.0], pyarrow.float64()),
+    "f": ([True, False, None], pyarrow.bool_()),
+    "d": (DAYS, pyarrow.date32()),
+    "t": (WORDS, pyarrow.string()),
+    "h": (CODES, pyarrow.string()),
+    "o": (WORDS, pyarrow.string()),
+    "e": (WORDS, pyarrow.string()),
+}
+_BESIDE: dict[str, tuple[list[Any], pyarrow.DataType]] = {
+    "w": (REALS, pyarrow.float64()),
+    "c": (WORDS, pyarrow.string()),
+}
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class World:
+    """Rows of the table and of the one that is joined to it; the person of a row is its value of `p`."""
+
+    ids: str
+    rows: tuple[Row, ...]
+    beside: tuple[Row, ...] = ()
+
+    def arrow(self) -> pyarrow.Table:
+        return _arrow(self.rows, {"p": IDS[self.ids], **_POOLS})
+
+    def other(self) -> pyarrow.Table:
+        return _arrow(self.beside, {"p": IDS[self.ids], **_BESIDE})
+
+
+def _arrow(rows: tuple[Row, ...], pools: dict[str, tuple[list[Any], pyarrow.DataType]]) -> pyarrow.Table:
+    return pyarrow.table({name: pyarrow.array([row[name] for row in rows], kind) for name, (_, kind) in pools.items()})
+
+
+def person_row(chance: random.Random, person: Any) -> Row:
+    return {"p": person, **{name: chance.choice(pool) for name, (pool, _) in _POOLS.items()}}
+
+
+def beside_row(chance: random.Random, person: Any) -> Row:
+    return {"p": person, **{name: chance.choice(pool) for name, (pool, _) in _BESIDE.items()}}
+
+
+def world(chance: random.Random, ids: str) -> World:
+    """Up to seven persons with up to six rows each, some nearly alike, and rows of nobody."""
+    rows: list[Row] = []
+    beside: list[Row] = []
+    for person in chance.sample(IDS[ids][0], chance.randint(1, 5)) + NOBODY[ids]:
+        mine, theirs = _of_person(chance, person)
+        rows += mine
+        beside += theirs
+    chance.shuffle(rows)
+    chance.shuffle(beside)
+    return World(ids, tuple(rows), tuple(beside))
+
+
+def _of_person(chance: random.Random, person: Any) -> tuple[list[Row], list[Row]]:
+    rows = [person_row(chance, person) for _ in range(chance.randint(1, 6))]
+    if chance.random() < 0.5:  # many rows in one group
+        same = chance.choice(["g", "h", "d", "n"])
+        rows = [{**row, same: rows[0][same]} for row in rows]
+    if chance.random() < 0.3:
+        rows += rows[:2]
+    spelt = [
+        {**row, "p": -0.0} if person == 0.0 and isinstance(person, float) and i % 2 else row
+        for i, row in enumerate(rows)
+    ]
+    return spelt, [beside_row(chance, person) for _ in range(chance.randint(0, 4))]
+
+
+def neighbours(chance: random.Random, whole: World, unit: Unit) -> Iterator[World]:
+    """Tables that differ from this one in one unit, rows in another order."""
+    replaced = unit.neighbours is Neighbours.REPLACE
+    if unit.column is None:
+        for place in range(len(whole.rows)):
+            rest = [*whole.rows[:place], *whole.rows[place + 1 :]]
+            new = [person_row(chance, whole.rows[place]["p"])] if replaced else []
+            yield _shuffled(chance, whole.ids, rest + new, list(whole.beside))
+        if not replaced:
+            yield _shuffled(chance, whole.ids, [*whole.rows, person_row(chance, None)], list(whole.beside))
+        return
+    pool = IDS[whole.ids][0]
+    for person in pool:
+        there = any(_same(row["p"], person) for row in (*whole.rows, *whole.beside))
+        if replaced and not there:
+            continue
+        rest = [row for row in whole.rows if not _same(row["p"], person)]
+        others = [row for row in whole.beside if not _same(row["p"], person)]
+        if replaced or not there:
+            mine, theirs = _of_person(chance, person)
+            rest, others = rest + mine, others + theirs
+        yield _shuffled(chance, whole.ids, rest, others)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is not None and other is not None and one == other
+
+
+def _shuffled(chance: random.Random, ids: str, rows: list[Row], beside: list[Row]) -> World:
+    chance.shuffle(rows)
+    chance.shuffle(beside)
+    return World(ids, tuple(rows), tuple(beside))
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+ALLOTMENTS = {"epsilon": Budget(epsilon=10**6).allotments[0], "rho": Budget(rho=10**6, delta="0.5").allotments[0]}
+
+
+@dataclass(frozen=True)
+class Desk:
+    """As much of a curator as a question needs to be planned."""
+
+    schema: Schema
+    part: Allotment
+
+    def allotment(self, name: str | None = None) -> Allotment:
+        return self.part
+
+    def table(self) -> Question:
+        return Question(self, Query())  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A priced job: what it costs, and how it is run."""
+
+    schema: Schema
+    allotment: Allotment
+    cost: Loss
+    run: Callable[[Any, Any], Any]
+    plan: Any = None
+
+
+def unit_of(chance: random.Random, *, person: bool | None = None) -> Unit:
+    if not (chance.random() < 0.8 if person is None else person):
+        return Unit(neighbours=chance.choice(list(Neighbours)))
+    return Unit("p", chance.choice(list(Neighbours)), chance.randint(1, 3), chance.randint(1, 3))
+
+
+def schema_of(unit: Unit, *, joined: bool = False, limit: int = 1) -> Schema:
+    columns = dict(COLUMNS)
+    if not joined:
+        return Schema("world", {**columns, **({} if unit.column is None else {"p": Text()})}, unit)
+    beside = Join({"w": Real(-2, 3.5, nullable=True), "c": Category(["a", "b", "\u00e9"], nullable=True)}, limit)
+    lookup = Lookup(
+        "g", {"g": ["a", "b"], "side": ["left", "right"]}, {"side": Category(["left", "right"], nullable=True)}
+    )
+    made = {"z": Derived("w * 2 - y", Real(-50, 50, nullable=True))}
+    return Schema("world", {**columns, "p": Text()}, unit, {"sides": lookup}, made, {"beside": beside})
+
+
+def _price(chance: random.Random) -> tuple[Allotment, dict[str, Any]]:
+    way = chance.choice(["epsilon", "rho"])
+    return ALLOTMENTS[way], {way: chance.choice([1, "0.3", 4])}
+
+
+def _planned(schema: Schema, plan: Any) -> Job:
+    return Job(schema, plan.allotment, plan.cost, plan.run, plan)
+
+
+def _keys(chance: random.Random) -> list[Any]:
+    choices = ["g", "n", "f", bins("x", [-1, 0, 2]), bins("d", every="month"), key("n", [0, 1]), key("g", ["b", None])]
+    picked = chance.sample(choices, chance.choice([0, 1, 1, 2]))
+    named = [one if isinstance(one, str) else one.column for one in picked]
+    return picked if len(set(named)) == len(named) else picked[:1]
+
+
+def _aggregate(chance: random.Random, schema: Schema) -> Any:
+    numeric = [name for name, column in schema.columns.items() if isinstance(column, (Integer, Real))]
+    name = chance.choice(numeric)
+    options = [count(), count(name), total(name), mean(name), variance(name), std(name), total("y", bounds=(2, 30))]
+    return chance.choice(options + ([people()] if schema.unit.column is not None else []))
+
+
+def _where(chance: random.Random, asked: Any) -> Any:
+    condition = chance.choice([None, None, "x > 0", "g = 'a' or f", "n is null", "not (y >= 40.5)"])
+    return asked if condition is None else asked.where(condition)
+
+
+def sums(chance: random.Random) -> Job:
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    outputs = {f"o{i}": _aggregate(chance, schema) for i in range(chance.choice([1, 1, 2]))}
+    return _planned(
+        schema, _where(chance, Desk(schema, part).table().group_by(*_keys(chance))).agg(**outputs).plan(**price).plan
+    )
+
+
+def joins(chance: random.Random) -> Job:
+    unit = Unit("p", chance.choice(list(Neighbours)), chance.randint(1, 2), chance.randint(1, 2))
+    schema = schema_of(unit, joined=True, limit=chance.randint(1, 2))
+    part, price = _price(chance)
+    keys = chance.choice([[], ["c"], ["side"], ["g"]])
+    output = chance.choice([total("w"), count("w"), total("z"), count(), mean("w"), people()])
+    return _planned(schema, Desk(schema, part).table().group_by(*keys).agg(o=output).plan(**price).plan)
+
+
+def quantiles(chance: random.Random) -> Job:
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    methods = ["auto", "tree", "flip" if part.kind == "pure" else "exponential"]
+    how = {"grid": chance.choice([4, 16]), "method": chance.choice(methods), "interval": chance.random() < 0.5}
+    name = chance.choice(["x", "y", "n", "d"])
+    output = chance.choice([median(name, **how), quantile(name, "0.9", **how), quantile(name, "0.1", **how)])
+    table = _where(chance, Desk(schema, part).table().group_by(*chance.choice([[], ["g"], ["f"]])))
+    return _planned(schema, table.agg(q=output, **({"n": count()} if chance.random() < 0.2 else {})).plan(**price).plan)
+
+
+def private_bounds(chance: random.Random) -> Job:
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    output = chance.choice([total("y", bounds="private"), mean("x", bounds="private")])
+    return _planned(
+        schema, Desk(schema, part).table().group_by(*chance.choice([[], ["g"]])).agg(o=output).plan(**price).plan
+    )
+
+
+def top(chance: random.Random) -> Job:
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    asked = (
+        Desk(schema, part).table().top(chance.choice(["g", "n"]), chance.randint(1, 3), counts=chance.random() < 0.5)
+    )
+    return _planned(schema, asked.plan(**price).plan)
+
+
+def batches(chance: random.Random) -> Job:
+    schema = schema_of(unit_of(chance))
+    way = chance.choice(["epsilon", "rho"])
+    asked = {
+        "a": Query().group_by("g").agg(o=_aggregate(chance, schema)),
+        "b": Query().agg(o=_aggregate(chance, schema), q=median("x", grid=8)),
+    }
+    return _planned(schema, plan_batch(asked, schema, ALLOTMENTS[way], Price.read(**{way: 2})))
+
+
+def streams(chance: random.Random) -> Job:
+    unit = Unit("p", groups=chance.randint(1, 2), rows=chance.randint(1, 2)) if chance.random() < 0.8 else Unit()
+    schema = schema_of(unit)
+    part, price = _price(chance)
+    outputs = [count(), total("n"), *([people()] if unit.column else [])]
+    asked = Desk(schema, part).table().group_by(*chance.choice([[], ["g"]])).agg(o=chance.choice(outputs))
+    plan = (
+        asked.stream(bins("d", ["2020-01-01", "2020-03-01", "2020-07-01", "2020-12-31"]), limit=chance.randint(1, 2))
+        .plan(**price)
+        .plan
+    )
+
+    def run(data: Any, bits: Any) -> None:
+        for period in range(1, plan.periods + 1):
+            StreamStep(plan, period).run(data, bits)
+
+    return Job(schema, plan.allotment, plan.cost, run, plan)
+
+
+GEOGRAPHY = {"state": ["1", "1", "2", "2"], "h": ["11", "12", "21", "22"]}
+
+
+def trees(chance: random.Random) -> Job:
+    sized = chance.random() < 0.3
+    schema = schema_of(unit_of(chance, person=False) if sized else unit_of(chance))
+    part, price = _price(chance)
+    how: dict[str, Any] = {"by": chance.choice([[], ["f"], ["o"]])}
+    if sized:
+        how = {"sizes": "t", "largest": 3, "cumulative": chance.random() < 0.5}
+    asked = tree_question(Desk(schema, part), ["state", "h"], geography=GEOGRAPHY, **how)  # type: ignore[arg-type]
+    plan = asked.plan(**price).plan
+    # What is made of noisy counts is nobody's affair here.
+    return Job(
+        schema, plan.allotment, plan.cost, lambda data, bits: plan.measure(plan.counted.count(data, bits), bits), plan
+    )
+
+
+def flows(chance: random.Random) -> Job:
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    zones = chance.choice([None, {"a": "in", "b": "out", "zz": "out"}])
+    asked = mobility(Desk(schema, part), origin="o", destination="e", window=chance.choice([None, "f"]), zones=zones)  # type: ignore[arg-type]
+    return _planned(schema, asked.plan(**price).plan)
+
+
+def commuters(chance: random.Random) -> Job:
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    places = {"a": (0.0, 0.0), "b": (1.0, 0.0), "zz": (0.0, 3.0)}
+    return _planned(
+        schema, commute(Desk(schema, part), origin="o", destination="e", coordinates=places).plan(**price).plan
+    )  # type: ignore[arg-type]
+
+
+def synthesis(chance: random.Random) -> Job:
+    """Every way a method of synthesis has to private counts: marginals, codes put together, choices."""
+    schema = schema_of(unit_of(chance))
+    way = chance.choice(["epsilon", "rho"])
+    domain = Domain.of(schema, ["g", "f", "o", "x"], 4)
+    pairs: list[Columns] = [(0, 1), (1, 2), (0, 3), (2, 3)]
+
+    def run(data: Any, bits: Any) -> None:
+        moved = moved_by(schema.unit)
+        meter = Meter(EngineCounts(domain, schema, data, bits), moved, way, Fraction(1), bits)  # type: ignore[arg-type]
+        for columns in [(0,), *pairs]:
+            meter.measure(columns, Fraction(1, 8))
+        guess = {
+            columns: [[0] * domain.sizes[columns[1]] for _ in range(domain.sizes[columns[0]])] for columns in pairs
+        }
+        meter.choose(pairs, lambda columns: guess[columns], Fraction(1, 4), k=2, weights=[1, 2, 1, 1.5])
+
+    return Job(schema, ALLOTMENTS[way], Pure(1) if way == "epsilon" else ZCDP(1), run)
+
+
+def discoveries(chance: random.Random) -> Job:
+    schema = schema_of(unit_of(chance))
+    keys = chance.choice([[discover("t")], [discover("t"), key("g")], [discover("n")], [discover("d"), discover("f")]])
+    asked = Desk(schema, ALLOTMENTS["rho"]).table().group_by(*keys).agg(o=_aggregate(chance, schema))
+    return _planned(schema, asked.plan(rho=1, delta="0.001").plan)
+
+
+KINDS: dict[str, Callable[[random.Random], Job]] = {
+    "sums": sums,
+    "joins": joins,
+    "quantiles": quantiles,
+    "private bounds": private_bounds,
+    "top": top,
+    "batches": batches,
+    "streams": streams,
+    "trees": trees,
+    "flows": flows,
+    "commuters": commuters,
+    "synthesis": synthesis,
+    "discoveries": discoveries,
+}
