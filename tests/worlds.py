@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow
@@ -317,8 +319,9 @@ def streams(chance: random.Random) -> Job:
     )
 
     def run(data: Any, bits: Any) -> None:
-        for period in range(1, plan.periods + 1):
-            StreamStep(plan, period).run(data, bits)
+        with TemporaryDirectory() as folder:  # what a stream remembers of persons
+            for period in range(1, plan.periods + 1):
+                StreamStep(plan, period, "stream", Path(folder)).run(data, bits)
 
     return Job(schema, plan.allotment, plan.cost, run, plan)
 

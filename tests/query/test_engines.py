@@ -169,7 +169,7 @@ class Case:
             return of_rows(self.checked, self.schema, self.measures, rows())
         if unit.column == "p":
             return of_persons(self.checked, self.schema, self.measures, rows(), SALT)
-        # By hand where every group of a person counts; tests/laws/test_same_integers.py has the others.
+        # By hand where every group of a person counts.
         found: dict[int, list[int]] = {}
         for places in of_each_person(self.checked, self.schema, self.measures, rows()).values():
             assert len(places) <= unit.groups
