@@ -84,6 +84,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "id": "Goes into every report: up to 64 letters, digits, `-` and `_`.",
         "title": "The heading of the page.",
         "intro": "What the page says before the questions.",
+        "minimum": "How many reports there must be before the public is shown an estimate; 100 if it is left out.",
         "questions": "A list of tables, `[[questions]]`: 1 to 50 of them.",
     },
     "[[questions]]": {

@@ -44,7 +44,7 @@ class Plans:
     """
 
     def __init__(
-        self, *, running: int = 2, waiting: int = 16, each: int = 8, seconds: float = 10.0, rate: float = 0.25
+        self, *, running: int = 2, waiting: int = 64, each: int = 8, seconds: float = 10.0, rate: float = 0.25
     ) -> None:
         self.waiting, self.each, self.seconds, self.rate = waiting, each, seconds, rate
         self._running = running
