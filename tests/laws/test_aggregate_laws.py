@@ -175,11 +175,11 @@ class Loose(Total):
 
     @property
     def highest(self) -> int:
-        return (self.lattice.highest - self.centre) // self.less
+        return self.lattice.highest // self.less
 
     @property
     def lowest(self) -> int:
-        return (self.lattice.lowest - self.centre) // self.less
+        return self.lattice.lowest // self.less
 
 
 @pytest.mark.parametrize("less", [2, 4])
