@@ -249,6 +249,7 @@ SURVEY = """\
 id = "sleep-2026"
 title = "Sleep"
 intro = "Chance changes your answers before they leave your device."
+minimum = 200
 
 [[questions]]
 name = "pills"
