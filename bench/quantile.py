@@ -9,6 +9,7 @@ import json
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +41,14 @@ def rank_error(found, asked, ordered):
     return total / (len(found) * len(asked))
 
 
+class Intervals(NamedTuple):
+    """How wide they were, how wide intervals around the values found had to be for 95%, and how often they held."""
+
+    width: float
+    needed: float
+    held: float
+
+
 def ours(values, asked, epsilon, trials, **how):
     """What our plan publishes, again and again; and what its plan said."""
     schema = Schema("people", {"pay": PAY})
@@ -49,12 +58,20 @@ def ours(values, asked, epsilon, trials, **how):
     grid = plan.grid
     places = np.clip((values / 200_000 * grid.bins).astype(int), 0, grid.bins - 1)
     counts = np.bincount(places, minlength=grid.bins)
-    found, widths = [], []
+    found, widths, held = [], [], []
+    reached = np.cumsum(counts)
+    true = [grid.middle(int(np.argmax(reached >= q * len(values)))) for q in asked]
     for _ in range(trials):
         table = plan.publish(plan._searched(counts, SystemBits())[:, :, None])["columns"]
         found.append([table[name][0] for name, _ in plan.question.ordered])
         widths.append(np.mean([table[f"{n}_upper"][0] - table[f"{n}_lower"][0] for n, _ in plan.question.ordered]))
-    return found, float(np.mean(widths)), plan
+        names = [name for name, _ in plan.question.ordered]
+        held += [
+            table[f"{n}_lower"][0] <= value <= table[f"{n}_upper"][0] for n, value in zip(names, true, strict=True)
+        ]
+    off = np.abs(np.array(found, dtype=float) - np.array(true, dtype=float))
+    needed = 2 * float(np.mean(np.quantile(off, 0.95, axis=0)))
+    return found, Intervals(float(np.mean(widths)), needed, float(np.mean(held))), plan
 
 
 def errors(report: Report, trials: int, *, peers: bool) -> None:
@@ -67,10 +84,12 @@ def errors(report: Report, trials: int, *, peers: bool) -> None:
             bare, _, plan = ours(values, asked, epsilon, trials, interval=False)
             mine = rank_error(bare, asked, ordered)
             report.figure(case, "discreet, value only", mine, f"ranks ({plan.mechanism.split()[0]})")
-            full, width, plan = ours(values, asked, epsilon, trials)
+            full, ends, plan = ours(values, asked, epsilon, trials)
             covered = rank_error(full, asked, ordered)
             report.figure(case, "discreet, with interval", covered, f"ranks ({plan.mechanism.split()[0]})")
-            report.figure(case, "  width of the interval", width, "of 200,000")
+            report.figure(case, "  width of the interval", ends.width, "of 200,000")
+            report.figure(case, "  width / needed for 95%", ends.width / max(ends.needed, 1e-9), "x")
+            report.figure(case, "  coverage", ends.held, f"of {trials * len(asked):,}", at_least=0.94)
             if not peers:
                 continue
             grid = grid_for(PAY, GRID)

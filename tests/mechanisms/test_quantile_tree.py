@@ -5,12 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 
 from chance import at_most, fits, gaussian_pmf, laplace_pmf, mean_fits
 from discreet.accounting import pure, zcdp
 from discreet.core.loss import GaussianNoise, LaplaceNoise, Repeated
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace, QuantileTree, quantile_tree
+from discreet.mechanisms.isotonic import rising
 from mechanisms.test_quantile_exponential import SHAPES, misses, quantile
 
 
@@ -142,6 +144,32 @@ def test_intervals_of_too_little_noise_are_caught(monkeypatch, price):
     monkeypatch.setattr(QuantileTree, "noise", property(lambda _: less))
     answers = [curve.quantiles("1/2", 0.8)[0] for curve in curves]
     assert not at_most(sum(not a.lower <= 99 <= a.upper for a in answers), trials, 0.2)
+
+
+@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "1/10"}])
+def test_intervals_are_calibrated_and_narrower_than_those_guaranteed(price):
+    counts, trials, true = np.full(1000, 2), 400, 499
+    tree = QuantileTree(1000, **price)
+    curves = [tree.measure(counts) for _ in range(trials)]
+    usual = [curve.quantiles("1/2")[0] for curve in curves]
+    sure = [curve.quantiles("1/2", guaranteed=True)[0] for curve in curves]
+    assert at_most(sum(not a.lower <= true <= a.upper for a in usual), trials, 0.055)
+    narrow = [curve.quantiles("1/2", 0.7)[0] for curve in curves]
+    assert not at_most(sum(not a.lower <= true <= a.upper for a in narrow), trials, 0.055)
+    width = np.mean([a.upper - a.lower for a in usual])
+    assert width * 1.25 < np.mean([a.upper - a.lower for a in sure])  # one that is half as wide again is noticed
+    assert all(g.lower <= a.lower <= a.at <= a.upper <= g.upper for a, g in zip(usual, sure, strict=True))
+    beyond = curves[0].quantiles("1/2", 0.999)[0]
+    assert beyond == curves[0].quantiles("1/2", 0.999, guaranteed=True)[0]
+
+
+def test_pooled_numbers_never_fall_and_are_nearest():
+    random = np.random.default_rng(4)
+    for size in (1, 2, 7, 40):
+        values = random.normal(0, 3, size)
+        found = rising(values)
+        assert (np.diff(found) >= -1e-12).all()
+        np.testing.assert_allclose(found, isotonic_regression(values).x)
 
 
 def test_intervals_narrow_with_the_price_and_the_rows():

@@ -340,14 +340,19 @@ def test_the_better_search_is_chosen_and_a_person_may_insist():
         return plan_quantiles(query, ROWS_SCHEMA, PURE, Price.read(epsilon=1))
 
     single, several = chosen([0.5]), chosen([0.1, 0.5, 0.9])
-    assert isinstance(single.search, QuantileFlip)
+    assert isinstance(single.search, QuantileTree)  # whose interval is narrower
+    value = chosen([0.5], interval=False)
+    assert isinstance(value.search, QuantileFlip)
     assert isinstance(several.search, QuantileTree)
-    for made, other in ((single, "tree"), (single, "exponential"), (several, "flip"), (several, "exponential")):
+    for made, other in ((single, "flip"), (single, "exponential"), (several, "flip"), (several, "exponential")):
         insisted = chosen(made.ranks, method=other)
         assert type(insisted.search) is not type(made.search)
-        assert max(e.half_width for e in made.expected()) < max(e.half_width for e in insisted.expected())
+        counts = np.full(1024, 3)
+        widths = [[plan._searched(counts, SystemBits()) for _ in range(30)] for plan in (made, insisted)]
+        narrow, wide = (np.mean([upper - lower for _, lower, upper in found]) for found in widths)
+        assert narrow < wide
     for price in ({"rho": "0.01"}, {"epsilon": 1}):  # where rho is counted, a bounded range is cheaper
-        charged = plan_quantiles(single.question, ROWS_SCHEMA, ZCDP, Price.read(**price))
+        charged = plan_quantiles(value.question, ROWS_SCHEMA, ZCDP, Price.read(**price))
         assert isinstance(charged.search, QuantileExponential)
         insisted = Query().agg(m=median("pay", method="flip"))
         with pytest.raises(InputError, match="four times"):
@@ -566,7 +571,7 @@ def test_outputs_stand_in_the_order_asked_for_and_no_digest_depends_on_it(curato
 
 
 def test_batches_hold_quantiles_too(curator):
-    batch = curator.batch(ages=curator.table().agg(n=count()), pay=curator.table().median("pay"))
+    batch = curator.batch(ages=curator.table().agg(n=count()), pay=curator.table().median("pay", interval=False))
     offer = batch.plan(epsilon=2, weights={"pay": 4})
     assert "permute-and-flip" in str(offer)
     parts = offer.release()

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,15 @@ from discreet.errors import InputError
 from discreet.mechanisms.blend import one_sided
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_outputs, read_probability_inside
+from discreet.mechanisms.isotonic import rising
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantile import MOST_BINS, Quantile, read_histogram, read_quantiles
 from discreet.noise.bits import SystemBits
 
 __all__ = ["QuantileTree", "RankCurve"]
+
+_USUAL = 0.005  # chances below are of tails that no normal law describes
+_POOLED = 1 << 14  # bins; more are not worth the time, and the guaranteed interval stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,7 @@ class QuantileTree:
         confidence: float = 0.95,
         bits: Bits | None = None,
     ) -> list[Quantile]:
-        """The bin of each quantile, with an interval that holds it with `confidence`, for each by itself."""
+        """The bin of each quantile, with a confidence interval (not simultaneous)."""
         asked, level = read_quantiles(quantiles), read_confidence(confidence)
         return self.measure(counts, bits=bits).quantiles(asked, level)
 
@@ -172,28 +177,40 @@ class RankCurve:
     ranks: NDArray[np.float64]
     total: float
 
-    def quantiles(self, quantiles: Iterable[Number] | Number, confidence: Number = Fraction(95, 100)) -> list[Quantile]:
-        """The bin of each quantile and an interval that holds it with `confidence`, for each by itself."""
-        level = read_probability_inside(confidence, "confidence")
-        return [self._find(q, level) for q in read_quantiles(quantiles)]
+    def quantiles(
+        self,
+        quantiles: Iterable[Number] | Number,
+        confidence: Number = Fraction(95, 100),
+        *,
+        guaranteed: bool = False,
+    ) -> list[Quantile]:
+        """The bin of each quantile and its confidence interval (not simultaneous).
 
-    def _find(self, q: Fraction, confidence: Fraction) -> Quantile:
+        The interval is calibrated: it holds the quantile about as often as stated, which is measured, not proved. If
+        `guaranteed` it is the wider one that holds at least as often whatever the histogram; so it is beyond 99%.
+        """
+        level = read_probability_inside(confidence, "confidence")
+        return [self._find(q, level, guaranteed) for q in read_quantiles(quantiles)]
+
+    def _find(self, q: Fraction, confidence: Fraction, guaranteed: bool) -> Quantile:
         ahead = self.ranks - float(q) * self.total
         below, at = -1, self.tree.bins - 1
         while at - below > 1:
             middle = (at + below) // 2
             below, at = (below, middle) if ahead[middle] >= 0 else (middle, at)
-        ranked, least = _widths(self.tree, self.tree.noise, float(q), _chance((1 - confidence) / 2))
-        # A running sum of floats is off by at most 2^-53 of its largest value a step.
-        width = ranked + (self.tree.bins + 100) * 2.0**-52 * float(np.abs(self.ranks).max())
-        # A bin is out if its own rank is clearly short of q n, or if the rank of the one before is clearly enough.
-        possible = ahead >= -width
-        possible[-1] = True
-        possible[1:] &= ahead[:-1] <= width[:-1]
-        place = np.flatnonzero(possible)
+        miss = _chance((1 - confidence) / 2)
+        ranked, usual, least = _widths(self.tree, self.tree.noise, float(q), miss)
         if self.total <= least:  # perhaps there are no rows at all
             return Quantile(q, at, 0, self.tree.bins - 1, confidence)
-        return Quantile(q, at, int(min(place[0], at)), int(max(place[-1], at)), confidence)
+        # A running sum of floats is off by at most 2^-53 of its largest value a step.
+        width = ranked + (self.tree.bins + 100) * 2.0**-52 * float(np.abs(self.ranks).max())
+        lower, upper = _kept(ahead, width, at)
+        if not guaranteed and miss >= _USUAL and upper - lower < _POOLED:
+            # Ranks never fall: pooled, they err less, and no bin is kept for one stray noise far from the others.
+            inside = slice(lower, upper + 1)
+            first, last = _kept(rising(ahead[inside]), usual[inside], at - lower)
+            lower, upper = lower + first, lower + last
+        return Quantile(q, at, lower, upper, confidence)
 
 
 def _shares(width: int, levels: int) -> list[float]:
@@ -201,12 +218,34 @@ def _shares(width: int, levels: int) -> list[float]:
     return [(width**level - width ** (level - 1)) / (width**level - 1) for level in range(1, levels + 1)]
 
 
+def _kept(ahead: NDArray[np.float64], width: NDArray[np.float64], at: int) -> tuple[int, int]:
+    """The first and the last bin that may hold the quantile, around the one found.
+
+    A bin is out if its own rank is clearly short of q n, or if the rank of the one before is clearly enough.
+    """
+    possible = ahead >= -width
+    possible[-1] = True
+    possible[1:] &= ahead[:-1] <= width[:-1]
+    place = np.flatnonzero(possible)
+    return (int(min(place[0], at)), int(max(place[-1], at))) if len(place) else (at, at)
+
+
 @lru_cache(maxsize=8)  # a width for each bin is kept
-def _widths(tree: QuantileTree, noise: Laplace | Gaussian, q: float, miss: float) -> tuple[NDArray[np.float64], float]:
-    """How far (rank - q total) of each bin strays, and the total: the same for every histogram, so found once."""
+def _widths(
+    tree: QuantileTree, noise: Laplace | Gaussian, q: float, miss: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """How far (rank - q total) of each bin strays at most and usually, and the total.
+
+    The same for every histogram, so found once. Usually: a normal law, and how much longer the tails of a few Laplace
+    noises are (Cornish and Fisher's first correction, for the largest excess kurtosis these weights can have).
+    """
+    energy = tree.energy(q)
     some = np.array([_shares(tree.children, tree.levels)[-1] * tree.children])
     total = one_sided(noise, some, tree._largest, miss)[0]
-    return one_sided(noise, tree.energy(q), tree._largest, miss), float(total)
+    z = -NormalDist().inv_cdf(miss)
+    excess = np.minimum(3.0, 3 * tree._largest**2 / energy) if isinstance(noise, Laplace) else np.zeros_like(energy)
+    usual = np.sqrt(energy * noise.variance) * (z + max(z**3 - 3 * z, 0.0) * excess / 24)
+    return one_sided(noise, energy, tree._largest, miss), usual, float(total)
 
 
 def _chance(exact: Fraction) -> float:

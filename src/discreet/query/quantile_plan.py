@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any, assert_never
 
 import numpy as np
@@ -217,9 +218,9 @@ def plan_quantiles(question: Query, schema: Schema, allotment: Allotment, price:
         raise InputError("grid", cells, f"at most {MOST_CELLS:,} bins in all", "Ask for a coarser grid.")
     found = _offers(checked, schema, grid.bins, allotment, price)
     ranks = _ranks(checked)
-    # An interval is as wide as the error that is guaranteed; a value by itself errs as is to be expected.
+    # With an interval, the search whose interval is narrower; a value alone errs as is to be expected.
     covered = first.interval
-    search = min(found, key=lambda s: _error(s, ranks, price.confidence) if covered else _typical(s, ranks))
+    search = min(found, key=lambda s: _half_width(s, ranks, price.confidence) if covered else _typical(s, ranks))
     return QuantilePlan(checked, schema, allotment, price.confidence, search)
 
 
@@ -285,6 +286,21 @@ def _error(search: Search, ranks: Sequence[Fraction], confidence: float) -> floa
             return max(search.error(confidence, q=q) for q in ranks)
         case QuantileFlip() | QuantileExponential():
             return float(search.error(confidence))
+        case _:
+            assert_never(search)
+
+
+def _half_width(search: Search, ranks: Sequence[Fraction], confidence: float) -> float:
+    """About half the width, in ranks, of an interval. It decides between searches, nothing else.
+
+    That of a tree is calibrated; the ends by choice aim as far off as a choice may miss in the worst case.
+    """
+    match search:
+        case QuantileTree():
+            z = NormalDist().inv_cdf((1 + confidence) / 2)
+            return max(z * math.sqrt(float(search.energy(float(q)).mean()) * search.noise.variance) for q in ranks)
+        case QuantileFlip() | QuantileExponential():
+            return float(search.error((1 + confidence) / 2))
         case _:
             assert_never(search)
 
