@@ -241,3 +241,12 @@ def test_a_recipe_of_0_1_is_read_and_says_what_its_noise_was():
     assert any("5.42" in limit for limit in Card.of_recipe(old, 1e-5, name="m", dataset="d").limits)
     with pytest.raises(InputError, match="can be read"):
         settled(old, start())
+
+
+def test_lots_whose_sums_single_precision_cannot_hold_take_exact_noise():
+    large = {"examples": 100_000, "lot": 2**14 + 1, "steps": 1, "bound": 1, "multiplier": 1}
+    with pytest.raises(InputError, match="16,384"):
+        Recipe(**large, noise="device")
+    many = {"w": np.zeros(2_000_000, np.float32)}  # a model that is large enough for the device
+    assert settled(Recipe(**large), many).noise == "exact"
+    assert settled(Recipe(**{**large, "lot": 2**14}), many).noise == "device"

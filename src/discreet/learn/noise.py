@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.core.exact import sqrt_up
 from discreet.errors import InputError
 from discreet.learn.keys import bits_of, key_of
-from discreet.learn.recipe import LOSS_WEIGHT, MOST_EXACT, Recipe
+from discreet.learn.recipe import LARGEST_LOT, LOSS_WEIGHT, MOST_EXACT, Recipe
 from discreet.learn.sampler import draw_integers, lattice_length
 from discreet.noise.gaussian import gaussian
 
@@ -48,13 +48,13 @@ Array = Any
 
 
 def settled(recipe: Recipe, params: Tree) -> Recipe:
-    """The recipe with its noise named: "auto" is exact for small models and on a CPU, else drawn on the device."""
+    """The recipe with its noise named: "auto" is exact for small models and large lots, else drawn on the device."""
     if recipe.noise == "float":
         raise InputError("noise", "float", "auto, device or exact", "Noise of 0.1 can be read, and not be drawn again.")
     if recipe.noise != "auto":
         return recipe
     size = sum(leaf.size for leaf in jax.tree.leaves(params))
-    exact = size <= (MIDDLE if jax.default_backend() == "cpu" else SMALL)
+    exact = size <= (MIDDLE if jax.default_backend() == "cpu" else SMALL) or recipe.lot > LARGEST_LOT
     return replace(recipe, noise="exact" if exact and recipe.multiplier <= MOST_EXACT else "device")
 
 

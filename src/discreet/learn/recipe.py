@@ -18,7 +18,7 @@ from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, Loss
 from discreet.errors import InputError
 
-__all__ = ["DEVICE_DELTA", "LOSS_WEIGHT", "MOST_EXACT", "Recipe", "weak_delta"]
+__all__ = ["DEVICE_DELTA", "LARGEST_LOT", "LOSS_WEIGHT", "MOST_EXACT", "Recipe", "weak_delta"]
 
 NoiseMode = Literal["auto", "device", "exact", "float"]
 _WAYS = ("auto", "ghost", "vmap", "microbatch")
@@ -29,6 +29,9 @@ _MOST_STEPS = 10**8
 _SAMPLER = "lattice"  # how "device" draws: entries without it are of 0.1
 MOST_EXACT = 2**19
 """The largest multiplier of exact noise: times 2**20, the length of an example, it is what the sampler reaches."""
+
+LARGEST_LOT = 2**14
+"""Beyond it one rounding of a single-precision sum may exceed the 1/1024 of the bound allowed for on the device."""
 
 LOSS_WEIGHT = Fraction(1, 8)
 """How long the loss of an example is beside its gradient, where the loss is reported: see `Recipe.report_loss`."""
@@ -139,6 +142,10 @@ class Recipe:
         if values["noise"] == "exact" and noisy > MOST_EXACT:
             hint = "No budget asks for so much; the exact sampler ends there."
             raise InputError("multiplier", multiplier, "at most 2**19 with exact noise", hint)
+        if values["noise"] == "device" and values["lot"] > LARGEST_LOT:
+            hint = "Use noise='exact': sums of whole numbers are right at any size."
+            allowed = f"at most {LARGEST_LOT:,} with noise drawn on the device, whose sums are single-precision"
+            raise InputError("lot", float(values["lot"]), allowed, hint)
         values["operands"] = None if operands is None else _one_of(operands, "operands", ("bfloat16",))
         for name, value in values.items():
             object.__setattr__(self, name, value)
