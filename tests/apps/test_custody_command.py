@@ -105,6 +105,8 @@ def test_a_divided_budget_is_raised_by_its_schema(folder):
 name = "visits"
 [unit]
 column = "person"
+groups = 1
+rows = 1
 [budget]
 epsilon = 2
 [budget.allotments.research]

@@ -67,7 +67,7 @@ def test_plan_release_show(folder):
 
 
 def test_groups_by_size(folder):
-    schema = (folder / "discreet.toml").read_text().replace('column = "person"\n', "")
+    schema = (folder / "discreet.toml").read_text().replace('column = "person"\ngroups = 1\nrows = 1\n', "")
     (folder / "discreet.toml").write_text(schema)
     sizes = ["people.csv", "--levels", "part,county", "--geography", "regions.csv", "--sizes", "sector"]
     made = run("tree", "release", *sizes, "--largest", "4", "--epsilon", "0.5", "--yes", "--json", cwd=folder)

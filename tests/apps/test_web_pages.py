@@ -52,7 +52,7 @@ def house(tmp_path):
 
 
 def made(folder, budget=None, name="people", unit=None):
-    schema = Schema(name, COLUMNS, unit=unit or Unit("person"))
+    schema = Schema(name, COLUMNS, unit=unit or Unit("person", groups=1, rows=1))
     parts = [Allotment("team", "pure", epsilon=1), Allotment("guests", "zcdp", epsilon=1, delta="1e-6")]
     budget = budget or Budget(2, delta="1e-6", allotments=parts)
     curator = discreet.open(TABLE, schema, ledger=folder / "b.db", budget=budget, create=True)

@@ -1,5 +1,7 @@
 """What is protected, and by what limits."""
 
+from dataclasses import replace
+
 import pytest
 
 from discreet.core.unit import Neighbours, Unit
@@ -32,3 +34,11 @@ def test_a_unit_that_is_none_is_refused(given, field):
     with pytest.raises(InputError) as caught:
         Unit(**given)
     assert caught.value.field == field
+
+
+def test_a_limit_that_nobody_stated_is_the_least_there_is_and_says_so():
+    assert Unit("patient").unstated == ("groups", "rows")
+    assert Unit("patient", groups=1).unstated == ("rows",)
+    assert Unit("patient", groups=1, rows=1).unstated == Unit().unstated == ()
+    assert Unit("patient") == Unit("patient", groups=1, rows=1)
+    assert replace(Unit("patient"), neighbours="replace").unstated == ("groups", "rows")

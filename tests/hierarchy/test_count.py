@@ -225,7 +225,10 @@ def test_text_codes_are_matched_with_the_listed_regions():
         # What a run would find out, after spending.
         ({"column": "text", "tree": Hierarchy.from_prefixes(["a\n"], {"text": 2})}, "geography.text"),
         ({"column": "found"}, "levels"),
-        ({"column": "person", "schema": Schema("t", {"person": Text()}, Unit("person"))}, "columns.person.type"),
+        (
+            {"column": "person", "schema": Schema("t", {"person": Text()}, Unit("person", groups=1, rows=1))},
+            "columns.person.type",
+        ),
     ],
 )
 def test_wrong_descriptions_are_refused(change, field):
@@ -240,4 +243,6 @@ def test_wrong_descriptions_are_refused(change, field):
 
 def test_sizes_need_a_table_of_one_row_a_person():
     with pytest.raises(InputError, match="the unit is one row"):
-        Counted(schema(Unit("person"), house=Text()), TREE, "county", sizes=Sizes("house", 3)).checked()
+        Counted(
+            schema(Unit("person", groups=1, rows=1), house=Text()), TREE, "county", sizes=Sizes("house", 3)
+        ).checked()

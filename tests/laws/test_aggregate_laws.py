@@ -128,7 +128,7 @@ def test_every_aggregate_and_measure_is_known_to_the_plan():
 
 
 def test_every_measure_is_attacked():
-    schema = schema_of(Real(-3, 10, nullable=True), Unit("p"), 2)
+    schema = schema_of(Real(-3, 10, nullable=True), Unit("p", groups=1, rows=1), 2)
     assert {type(m) for one in AGGREGATES for m in one.measures(schema)} == set(get_args(Measure))
 
 
@@ -156,7 +156,7 @@ def test_what_one_row_adds_lies_within_the_bounds_of_the_measure(aggregate, limi
 
 @every
 def test_its_measures_follow_from_what_is_declared_alone(aggregate):
-    schema = schema_of(Real(-3, 10), Unit("p"), 2)
+    schema = schema_of(Real(-3, 10), Unit("p", groups=1, rows=1), 2)
     assert aggregate.measures(schema) == aggregate.measures(schema)
     for measure in aggregate.measures(schema):
         assert isinstance(measure, Measure)

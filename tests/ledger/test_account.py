@@ -84,12 +84,15 @@ def table(rows):
 
 
 SCHEMA = {"dataset": {"name": "visits"}, "columns": {"age": {"type": "integer", "lower": 0, "upper": 120}}}
+LIMITS = {"groups": 1, "rows": 1}
 
 
-@pytest.mark.parametrize("unit", [{}, {"neighbours": "replace"}, {"column": "patient", "neighbours": "replace"}])
+@pytest.mark.parametrize(
+    "unit", [{}, {"neighbours": "replace"}, {"column": "patient", "neighbours": "replace", **LIMITS}]
+)
 def test_a_schema_without_a_budget_cannot_spend_what_protects_another_unit(unit, ledger):
     """One person with 1,000 visits: by rows, their number would be told to within 20 from a budget for people."""
-    people = SCHEMA | {"unit": {"column": "patient"}}
+    people = SCHEMA | {"unit": {"column": "patient", **LIMITS}}
     Curator.open(table(1000), people | {"budget": {"epsilon": 1}}, ledger=ledger, who="ann", create=True)
     with pytest.raises(InputError, match="everything of one patient, added or removed"):
         Curator.open(table(1000), SCHEMA | {"unit": unit}, ledger=ledger, who="eve", create=True)
@@ -105,7 +108,7 @@ def test_a_schema_without_a_budget_cannot_spend_what_protects_another_unit(unit,
 
 def test_the_check_is_what_refuses(ledger, monkeypatch):
     """The bug of 0.1, planted: without the comparison the row-level schema spends the budget for people."""
-    people = SCHEMA | {"unit": {"column": "patient"}, "budget": {"epsilon": 1}}
+    people = SCHEMA | {"unit": {"column": "patient", **LIMITS}, "budget": {"epsilon": 1}}
     Curator.open(table(1000), people, ledger=ledger, who="ann", create=True)
     with monkeypatch.context() as bug:
         bug.setattr(Account, "check_unit", lambda account, unit: None)

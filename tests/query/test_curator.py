@@ -86,7 +86,7 @@ def test_a_mistake_costs_nothing(books, ask):
 def test_a_column_the_data_lacks_is_refused_before_anything_is_spent(books):
     for schema, field in [
         (Schema("people", {"height": Integer(0, 3)}), "columns"),
-        (Schema("people", {"age": Integer(0, 3)}, Unit("patient")), "columns"),
+        (Schema("people", {"age": Integer(0, 3)}, Unit("patient", groups=1, rows=1)), "columns"),
         (Schema("people", {"age": Date("2020-01-01", "2021-01-01")}), "columns.age"),
     ]:
         with pytest.raises(InputError) as caught:

@@ -46,7 +46,7 @@ COLUMNS = {
     "day": Date("2024-01-01", "2024-12-31"),
     "flag": Boolean(nullable=True),
 }
-UNITS = [Unit(), Unit(neighbours="replace"), Unit("id", groups=3, rows=4), Unit("id", "replace", groups=2)]
+UNITS = [Unit(), Unit(neighbours="replace"), Unit("id", groups=3, rows=4), Unit("id", "replace", groups=2, rows=1)]
 ZCDP = Allotment("questions", "zcdp", rho=5, delta="1e-3")
 QUERY = Query().group_by(discover("zip"), "sex").agg(n=count(), pay=mean("pay"))
 DELTA = Fraction(1, 10**7)
@@ -260,7 +260,7 @@ def test_a_selection_at_another_price_is_caught(loud, wrong):
 def test_one_person_brings_at_most_so_many_keys(groups, monkeypatch):
     mine = pyarrow.table({"id": [1] * 4000, "zip": [f"{CANARY}/{i}" for i in range(4000)]})
     query = Query().group_by(discover("zip")).agg(n=count())
-    made = plan(query, Unit("id", groups=groups), delta=Fraction(groups, 4), allotment=ZCDP_LOOSE, epsilon=1)
+    made = plan(query, Unit("id", groups=groups, rows=1), delta=Fraction(groups, 4), allotment=ZCDP_LOOSE, epsilon=1)
 
     def shown():
         return max(len(run(made, mine)["columns"]["zip"]) for _ in range(4))
@@ -269,7 +269,7 @@ def test_one_person_brings_at_most_so_many_keys(groups, monkeypatch):
     monkeypatch.setattr(
         discovery,
         "compile_unknown",
-        lambda q, schema, *rest: compile_unknown(q, replace(schema, unit=Unit("id", groups=2**20)), *rest),
+        lambda q, schema, *rest: compile_unknown(q, replace(schema, unit=Unit("id", groups=2**20, rows=1)), *rest),
     )
     assert shown() > groups  # the mutant: nobody is bounded
 
@@ -307,7 +307,7 @@ WORDS = [
 
 
 def test_what_people_typed_comes_out_as_they_typed_it_and_harmless(tmp_path):
-    schema = Schema("people", {"zip": Text(), "sex": Category(["m", "f"])}, Unit("id"))
+    schema = Schema("people", {"zip": Text(), "sex": Category(["m", "f"])}, Unit("id", groups=1, rows=1))
     books = Ledger.open(tmp_path / "books.db", create=True)
     curator = open_curator(
         many([*WORDS, "x" * 201]), schema, ledger=books, budget=Budget(rho=500, delta="0.01"), create=True
@@ -327,7 +327,7 @@ def test_what_people_typed_comes_out_as_they_typed_it_and_harmless(tmp_path):
 def test_missing_is_a_key_of_its_own_where_it_may_be_and_comes_last():
     table = many(["b", None, "a", "x" * 300])
     for nullable, keys in [(False, ["a", "b"]), (True, ["a", "b", None])]:
-        schema = Schema("people", {"zip": Text(nullable=nullable)}, Unit("id"))
+        schema = Schema("people", {"zip": Text(nullable=nullable)}, Unit("id", groups=1, rows=1))
         query = Query().group_by(discover("zip")).agg(n=count())
         made = plan_discovery(query, schema, ZCDP_LOOSE, Price.read(epsilon=90), "1e-3")
         assert run(made, table)["columns"]["zip"] == keys
@@ -342,7 +342,7 @@ def test_other_kinds_of_keys_and_their_order():
         for j in range(40)
     ]
     table = pyarrow.Table.from_pylist(rows)
-    schema = Schema("people", COLUMNS, Unit("id"))
+    schema = Schema("people", COLUMNS, Unit("id", groups=1, rows=1))
 
     def found(*keys):
         query = Query().group_by(*keys).agg(n=count(), pay=mean("pay"))
@@ -377,7 +377,7 @@ class Told:
 
 
 def test_the_order_of_rows_tells_nothing_about_the_data():
-    schema = Schema("people", {"zip": Text()}, Unit("id"))
+    schema = Schema("people", {"zip": Text()}, Unit("id", groups=1, rows=1))
     query = Query().group_by(discover("zip")).agg(n=count())
     made = plan_discovery(query, schema, ZCDP_LOOSE, Price.read(epsilon=90), "1e-3")
     seen = set()
@@ -408,7 +408,7 @@ def books(tmp_path):
 def curator_of(books, budget, words=("a", "b"), crowd=200):
     table = many(words, crowd)
     lone = pyarrow.table({"id": ["lone"], "zip": [CANARY], "sex": ["f"]})
-    schema = Schema("people", {"zip": Text(), "sex": Category(["f", "m"])}, Unit("id", groups=2))
+    schema = Schema("people", {"zip": Text(), "sex": Category(["f", "m"])}, Unit("id", groups=2, rows=1))
     return open_curator(
         pyarrow.concat_tables([table, lone]), schema, ledger=books, budget=budget, who="ann", create=True
     )
@@ -523,7 +523,7 @@ def test_selection_and_measures_see_the_same_rows():
     """With noise that is zero, what is published are the measures of the very table the selection was made on."""
     rows = [{"id": p, "zip": f"k{(p * 7 + j) % 9}", "sex": "f", "pay": 1.0} for p in range(400) for j in range(5)]
     query = Query().group_by(discover("zip")).agg(n=count(), who=people(), pay=total("pay"))
-    made = plan(query, Unit("id", groups=2), ZCDP_LOOSE, delta="1e-3", epsilon=400)
+    made = plan(query, Unit("id", groups=2, rows=1), ZCDP_LOOSE, delta="1e-3", epsilon=400)
     heard = []
     with tapped(source_of(pyarrow.Table.from_pylist(rows)), heard) as connection:
         answer = made.run(connection, SystemBits())["columns"]

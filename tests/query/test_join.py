@@ -97,7 +97,7 @@ def test_names_that_differ_in_case_are_different_persons(tmp_path):
     declared = Schema(
         "visits",
         {"cost": Real(0, 100), "p": Text()},
-        Unit("p"),
+        Unit("p", groups=1, rows=1),
         joins={"patients": Join({"sex": Category(["f", "m"], nullable=True)})},
     )
     curator = opened(
@@ -108,7 +108,7 @@ def test_names_that_differ_in_case_are_different_persons(tmp_path):
 
 def test_files_join_frames_and_the_schema_round_trips(tmp_path):
     (tmp_path / "patients.csv").write_text("p,sex,age\n1,f,30\n2,m,x\n")
-    declared = schema(unit=Unit("p"))
+    declared = schema(unit=Unit("p", groups=1, rows=1))
     assert Schema.from_dict(declared.to_dict()) == declared
     (tmp_path / "visits.csv").write_text("p,cost\n1,5\n2,6\n2,7\n")
     curator = discreet.open(
@@ -135,7 +135,7 @@ def test_bad_joins_are_refused_before_anything_is_spent(tmp_path):
     with pytest.raises(InputError, match="stored as in the first table"):
         opened(tmp_path, schema(), {"p": ["1"], "sex": ["f"], "age": [1]})
     with pytest.raises(InputError, match="not declared yet"):
-        Schema("v", {"sex": Category(["f"])}, Unit("p"), joins={"o": Join({"sex": Category(["f"])})})
+        Schema("v", {"sex": Category(["f"])}, Unit("p", groups=1, rows=1), joins={"o": Join({"sex": Category(["f"])})})
     for rows in (0, True, 1.5):
         with pytest.raises(InputError, match=r"join\.rows"):
             Join({"sex": Category(["f"])}, rows)

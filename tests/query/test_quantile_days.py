@@ -113,7 +113,7 @@ def test_intervals_hold_what_they_promise():
 @pytest.fixture
 def curator(tmp_path):
     table = pyarrow.table({"day": middle_of_may(), "g": ["a", "b"] * 2000, "p": list(range(4000))})
-    schema = Schema("visits", {"day": DAY, "g": Category(["a", "b"])}, Unit("p"))
+    schema = Schema("visits", {"day": DAY, "g": Category(["a", "b"])}, Unit("p", groups=1, rows=1))
     return discreet.open(
         table, schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=10_000), who="test", create=True
     )

@@ -246,7 +246,7 @@ def test_rows_that_count_are_drawn_evenly():
     """Of a person's ten rows, nine alike, one is kept: each with the same chance, ties or not."""
     persons = 4000
     rows = [{"p": p, "g": "a", "pay": 5.0 if i else 900.0} for p in range(persons) for i in range(10)]
-    schema = Schema("t", {**PEOPLE, "p": Integer(0, 9)}, Unit("p"))
+    schema = Schema("t", {**PEOPLE, "p": Integer(0, 9)}, Unit("p", groups=1, rows=1))
     query = Query().agg(q=median("pay")).checked(schema)
     salt = [int(word) for word in np.frombuffer(SystemBits().read(40), dtype=np.uint32) >> 1]
     cells = tally(source_of(table_of(rows)), query, schema, "pay", grid_for(PEOPLE["pay"], 2), salt)
@@ -375,7 +375,9 @@ def people(values, group="a"):
 
 
 @pytest.mark.parametrize("method", ["tree", "flip", "exponential"])
-@pytest.mark.parametrize("schema", [ROWS_SCHEMA, Schema("people", {**PEOPLE, "p": Integer(0, 9)}, Unit("p"))])
+@pytest.mark.parametrize(
+    "schema", [ROWS_SCHEMA, Schema("people", {**PEOPLE, "p": Integer(0, 9)}, Unit("p", groups=1, rows=1))]
+)
 def test_ties_constants_gaps_and_empty_groups(method, schema):
     query = Query().group_by("g").agg(**quantiles("pay", [0.25, 0.5, 0.9], method=method))
     made = plan_quantiles(query, schema, PURE, Price.read(epsilon=10, confidence=SURE))

@@ -67,6 +67,35 @@ def test_a_file_is_read_and_written_back(tmp_path):
     assert Schema.from_dict({**schema.to_dict(), "budget": {"epsilon": 1}}) == schema
 
 
+@pytest.mark.parametrize(
+    ("unit", "field"),
+    [(Unit("p"), "unit.groups"), (Unit("p", groups=2), "unit.rows"), (Unit("p", rows=2), "unit.groups")],
+)
+def test_a_schema_takes_no_person_whose_limits_nobody_stated(unit, field):
+    """545 people with 8 rows each were counted as 72 [72, 72] in 8 groups, by limits nobody had chosen."""
+    with pytest.raises(InputError, match=f"{field} = 'missing'.*State groups, .*, and rows, .*left out") as refusal:
+        Schema("t", {"a": Integer(0, 9)}, unit)
+    assert refusal.value.field == field
+    Schema("t", {"a": Integer(0, 9)}, Unit("p", groups=2, rows=2))
+
+
+@pytest.mark.parametrize(("line", "limits"), [("groups", (1, 10)), ("rows", (3, 1)), ("both", (1, 1))])
+def test_a_file_of_version_0_1_that_leaves_limits_out_means_one_and_says_so(tmp_path, line, limits):
+    path = tmp_path / "discreet.toml"
+    gone = [text for name, text in {"groups": "groups = 3\n", "rows": "rows = 10\n"}.items() if line in (name, "both")]
+    text = FILE
+    for one in gone:
+        text = text.replace(one, "")
+    path.write_text(text)
+    with pytest.warns(UserWarning, match="The schema states no unit.*: 1 is taken. State groups"):
+        schema = Schema.load(path)
+    assert (schema.unit.groups, schema.unit.rows) == limits
+    assert schema.unit.unstated == ()
+    stated = 'column = "patient"\n' + "".join(one.replace("10", "1").replace("3", "1") for one in gone)
+    path.write_text(text.replace('column = "patient"\n', stated))
+    assert Schema.load(path).digest == schema.digest  # so that what was released is the same question
+
+
 def test_the_digest_sees_every_declaration():
     base = {"a": Integer(0, 9), "b": Category(["x", "y"])}
     schemas = [
@@ -77,9 +106,9 @@ def test_the_digest_sees_every_declaration():
         Schema("t", {**base, "a": Real(0, 9)}),
         Schema("t", {**base, "b": Category(["y", "x"])}),
         Schema("t", base, Unit(neighbours="replace")),
-        Schema("t", base, Unit("p")),
-        Schema("t", base, Unit("p", rows=2)),
-        Schema("t", base, Unit("p", groups=2)),
+        Schema("t", base, Unit("p", groups=1, rows=1)),
+        Schema("t", base, Unit("p", groups=1, rows=2)),
+        Schema("t", base, Unit("p", groups=2, rows=1)),
         Schema("t", {**base, "a": Real(0, "28/3")}),
         Schema("t", {**base, "a": Real(0, 28 / 3)}),
     ]

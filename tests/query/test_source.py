@@ -473,7 +473,7 @@ def test_a_stored_truth_value_can_be_declared_a_number_on_postgres():
         connection.execute("INSERT INTO flags VALUES (1, true), (2, false), (3, NULL), (4, true)")
     query = Query().agg(n=count("flag"), s=total("flag"))
     for declared in (Integer(0, 1, nullable=True), Real(0, 1, nullable=True)):
-        schema = Schema("flags", {"flag": declared}, Unit("p"))
+        schema = Schema("flags", {"flag": declared}, Unit("p", groups=1, rows=1))
         found = engine(source_of(address, "flags"), query, schema)
         step = 2**20 if isinstance(declared, Real) else 1
         assert found == {0: [3, 2 * step]}

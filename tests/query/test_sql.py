@@ -21,7 +21,7 @@ SHIPPED = Path(str(files("discreet.apps.demo")))
 SCHEMA = Schema.from_dict(
     {
         "dataset": {"name": "people"},
-        "unit": {"column": "person"},
+        "unit": {"column": "person", "groups": 1, "rows": 1},
         "columns": {
             "age": {"type": "integer", "lower": 0, "upper": 100},
             "sex": {"type": "category", "values": ["female", "male"]},

@@ -160,7 +160,7 @@ def test_one_person_moves_all_nodes_within_the_bound_though_the_table_changes(
 def test_a_person_whose_row_is_moved_counts_once(tmp_path):
     """The attack on 0.1: a table of last visits, where every period saw the same person again."""
     books = Ledger.open(tmp_path / "l.db", create=True)
-    schema = Schema("t", COLUMNS, Unit("p"))
+    schema = Schema("t", COLUMNS, Unit("p", groups=1, rows=1))
     found = []
     for month in range(1, 5):
         day = f"2024-{month:02d}-05"
@@ -209,7 +209,7 @@ def test_a_crash_after_the_draw_publishes_what_was_drawn(curator, monkeypatch):
 
 def test_ids_stored_as_another_type_are_refused(tmp_path):
     """As floats, 5 would be "5.0": another hash, hence another person."""
-    plan = planned(Unit("p"), {"n": people()})
+    plan = planned(Unit("p", groups=1, rows=1), {"n": people()})
     rows = rows_of(30)
     steps(plan, [rows], tmp_path)
     floats = [row | {"p": float(row["p"])} for row in rows]
@@ -218,7 +218,7 @@ def test_ids_stored_as_another_type_are_refused(tmp_path):
 
 
 def test_the_state_holds_no_id(tmp_path):
-    plan = planned(Unit("p"), {"n": people()})
+    plan = planned(Unit("p", groups=1, rows=1), {"n": people()})
     rows = [{"p": f"canary-{i}", "day": "2024-01-03", "sex": "f", "pay": 1.0} for i in range(9)]
     steps(plan, [rows], tmp_path)
     (file,) = tmp_path.iterdir()
@@ -291,7 +291,7 @@ def test_periods_come_in_order_and_names_are_not_shared(curator):
 
 def test_totals_of_many_periods_beat_separate_releases():
     """A thousand days: the error of the last total against that of a thousand answers added up, at one price."""
-    schema = Schema("t", {"day": Date("2020-01-01", "2022-09-26")}, Unit("p"))
+    schema = Schema("t", {"day": Date("2020-01-01", "2022-09-26")}, Unit("p", groups=1, rows=1))
     budget = Budget(rho=1)
     query = Query().agg(n=count())
     plan = plan_stream(query, schema, budget.allotments[0], Price.read(rho=1), bins("day", every="day"))
@@ -318,11 +318,11 @@ def test_bad_streams_are_refused(curator, outputs, period, limit, says):
 
 def test_streams_need_add_remove_neighbours():
     with pytest.raises(InputError, match="add-remove"):
-        planned(Unit("p", neighbours="replace"), {"n": count()})
+        planned(Unit("p", neighbours="replace", groups=1, rows=1), {"n": count()})
 
 
 def test_two_spellings_of_one_person_are_one_person(tmp_path):
     """The engine takes 0.0 and -0.0 for one person: a stream must not count them as two."""
     rows = [{"p": p, "day": day, "sex": "f", "pay": 1.0} for p in (0.0, -0.0) for day in ("2024-01-03", "2024-02-03")]
-    plan = planned(Unit("p"), {"n": people()}, keys=())
+    plan = planned(Unit("p", groups=1, rows=1), {"n": people()}, keys=())
     assert steps(plan, [rows, rows], tmp_path).ravel().tolist() == [1, 0]

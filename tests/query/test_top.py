@@ -41,7 +41,7 @@ COLUMNS = {
     "pay": Real(0, 9),
     "note": Text(),
 }
-UNITS = [Unit(), Unit(neighbours="replace"), Unit("id", groups=3), Unit("id", "replace", groups=2)]
+UNITS = [Unit(), Unit(neighbours="replace"), Unit("id", groups=3, rows=1), Unit("id", "replace", groups=2, rows=1)]
 PURE = Allotment("questions", "pure", epsilon=100)
 ZCDP = Allotment("questions", "zcdp", rho=5000)
 ASKED = Top(key("dx"), 2)
@@ -169,7 +169,7 @@ def test_the_rate_for_comings_and_goings_would_be_too_high_for_replacements():
     st.booleans(),
 )
 def test_one_person_moves_scores_by_at_most_one_and_in_one_direction(rows, mine, groups, by_row):
-    unit = Unit() if by_row else Unit("id", groups=groups)
+    unit = Unit() if by_row else Unit("id", groups=groups, rows=1)
     mine = mine[:1] if by_row else mine
     made = plan(unit=unit, epsilon=1)
 
@@ -207,34 +207,37 @@ SIZES = {"gout": 90, "flu": 50, "lupus": 70, "mumps": 3, "none of these": 400}
 
 def test_the_most_common_come_first_with_their_counts():
     table = crowd(SIZES)
-    answer = run(plan(Top(key("dx"), 3), Unit("id"), epsilon=200), table)
+    answer = run(plan(Top(key("dx"), 3), Unit("id", groups=1, rows=1), epsilon=200), table)
     assert answer["columns"]["dx"] == ["gout", "lupus", "flu"]
     assert answer["columns"]["count"] == [90, 70, 50]
     assert answer["keys"] == ["dx"]
-    names = run(plan(Top(key("dx"), 3, counts=False), Unit("id"), epsilon=200), table)
+    names = run(plan(Top(key("dx"), 3, counts=False), Unit("id", groups=1, rows=1), epsilon=200), table)
     assert names["columns"] == {"dx": ["gout", "lupus", "flu"]}
     assert names["outputs"] == []
 
 
 def test_persons_are_counted_where_persons_are_protected_and_rows_where_rows_are():
     table = pyarrow.concat_tables([crowd({"gout": 30}), crowd({"flu": 10}, rows=9)])
-    assert run(plan(Top(key("dx"), 1), Unit("id"), epsilon=200), table)["columns"]["dx"] == ["gout"]
+    assert run(plan(Top(key("dx"), 1), Unit("id", groups=1, rows=1), epsilon=200), table)["columns"]["dx"] == ["gout"]
     assert run(plan(Top(key("dx"), 1), Unit(), epsilon=200), table)["columns"]["count"] == [90]
 
 
 def test_what_is_missing_is_no_value_unless_it_is_listed():
     wards = ["a"] * 10 + ["b"] * 5 + [None] * 50
     table = pyarrow.table({"id": list(range(65)), "ward": wards})
-    assert run(plan(Top(key("ward"), 2), Unit("id"), epsilon=200), table)["columns"]["ward"] == ["a", "b"]
+    assert run(plan(Top(key("ward"), 2), Unit("id", groups=1, rows=1), epsilon=200), table)["columns"]["ward"] == [
+        "a",
+        "b",
+    ]
     listed = Top(key("ward", ["b", None]), 2)
-    assert run(plan(listed, Unit("id"), epsilon=200), table)["columns"]["ward"] == [None, "b"]
+    assert run(plan(listed, Unit("id", groups=1, rows=1), epsilon=200), table)["columns"]["ward"] == [None, "b"]
     with pytest.raises(InputError, match="at most the number of values of ward, 2"):
         plan(Top(key("ward"), 3), epsilon=1)
 
 
 def test_a_person_s_missing_value_takes_no_place_from_a_real_one():
     table = pyarrow.table({"id": [i // 2 for i in range(100)], "ward": ["a", None] * 50})
-    assert run(plan(Top(key("ward"), 1), Unit("id"), epsilon=200), table)["columns"]["count"] == [50]
+    assert run(plan(Top(key("ward"), 1), Unit("id", groups=1, rows=1), epsilon=200), table)["columns"]["count"] == [50]
 
 
 def test_bins_whole_numbers_and_truth_have_common_values_too():
@@ -321,7 +324,7 @@ def test_a_column_called_count_is_told_apart():
 def test_json_that_is_no_question_is_refused(entry, tmp_path):
     curator = open_curator(
         crowd(SIZES, note="x", ward="a", age=1, new=True, pay=1.0),
-        Schema("visits", COLUMNS, Unit("id")),
+        Schema("visits", COLUMNS, Unit("id", groups=1, rows=1)),
         ledger=Ledger.open(tmp_path / "books.db", create=True),
         budget=Budget(1),
         create=True,
@@ -334,7 +337,7 @@ def test_through_the_door(tmp_path):
     books = Ledger.open(tmp_path / "books.db", create=True)
     curator = open_curator(
         crowd(SIZES),
-        Schema("visits", {"dx": Category(VALUES)}, Unit("id")),
+        Schema("visits", {"dx": Category(VALUES)}, Unit("id", groups=1, rows=1)),
         ledger=books,
         budget=Budget(300),
         create=True,

@@ -215,7 +215,7 @@ def test_without_the_bound_the_test_fails(monkeypatch):
 def test_the_choice_is_even_and_new_for_every_salt():
     """Each of 12 keys should win about as often, over persons and over salts."""
     table, wins, runs = crowd(persons=300), defaultdict(int), 12
-    schema = Schema("t", {"z": Text()}, Unit("p"))
+    schema = Schema("t", {"z": Text()}, Unit("p", groups=1, rows=1))
     query = Query().group_by(discover("z")).agg(who=people())
     different = set()
     for shift in range(runs):
@@ -271,7 +271,7 @@ def test_two_spellings_are_two_keys_even_where_the_database_takes_one_for_the_ot
         connection.execute("CREATE TABLE t (p INTEGER, z VARCHAR COLLATE NOCASE)")
         connection.executemany("INSERT INTO t VALUES (?, ?)", [(i, "smith") for i in range(9)] + [(9, "SmItH")])
     source = source_of(tmp_path / "t.duckdb", "t")
-    for unit in (Unit(), Unit("p"), Unit("p", groups=3)):
+    for unit in (Unit(), Unit("p", groups=1, rows=1), Unit("p", groups=3, rows=1)):
         query = Query().group_by(discover("z")).agg(n=count())
         found = engine(source, query, Schema("t", {"z": Text(), "p": Integer(0, 9)}, unit))
         assert found == {(b"smith",): [9, 9], (b"SmItH",): [1, 1]}
@@ -280,7 +280,7 @@ def test_two_spellings_are_two_keys_even_where_the_database_takes_one_for_the_ot
 def test_columns_may_be_called_like_our_own():
     names = ["group", "person", "m0", "k0", "place", "order", "mixed", "people"]
     table = pyarrow.table({name: [1, 2, 3] for name in names})
-    schema = Schema("t", {name: Integer(0, 3) for name in names}, Unit("person"))
+    schema = Schema("t", {name: Integer(0, 3) for name in names}, Unit("person", groups=1, rows=1))
     query = Query().where("place <= 2").group_by(discover("people"), "group", discover("k0")).agg(m1=total("m0"))
     assert engine(source_of(table), query, schema) == {(1, 1, 1): [1, 1], (2, 2, 2): [1, 2]}
 

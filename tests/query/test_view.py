@@ -31,7 +31,7 @@ ROWS = {
 
 
 def opened(tmp_path, **parts):
-    schema = Schema("t", BASE, Unit("p"), **parts)
+    schema = Schema("t", BASE, Unit("p", groups=1, rows=1), **parts)
     budget = Budget(epsilon=10**6)
     return discreet.open(pyarrow.table(ROWS), schema, ledger=tmp_path / "l.db", budget=budget, who="t", create=True)
 
@@ -185,7 +185,9 @@ def test_names_may_not_clash(tmp_path):
         Schema("t", BASE, derived={"pay": Derived("hours", Real(0, 1))})
     with pytest.raises(InputError, match="declared column"):
         Schema("t", {"pay": Real(0, 1)}, lookups={"regions": REGIONS})
-    schema = Schema("t", {"pay": Real(0, 1)}, Unit("p"), derived={"hours": Derived("pay", Real(0, 1))})
+    schema = Schema(
+        "t", {"pay": Real(0, 1)}, Unit("p", groups=1, rows=1), derived={"hours": Derived("pay", Real(0, 1))}
+    )
     with pytest.raises(InputError, match="does not have itself"):
         discreet.open(
             pyarrow.table(ROWS), schema, ledger=tmp_path / "x.db", budget=Budget(epsilon=1), who="t", create=True

@@ -236,7 +236,7 @@ def test_persons_named_by_text_are_limited(engine):
     }
     for groups in (1, 4):
         with engine().open() as connection:
-            found = EngineCounts(DOMAIN, schema(Unit("who", groups=groups)), connection, SystemBits())
+            found = EngineCounts(DOMAIN, schema(Unit("who", groups=groups, rows=1)), connection, SystemBits())
             totals = [int(found.marginal(columns).sum()) for columns in ((), (0,), (1, 4))]
         assert totals == [groups * len(persons)] * 3  # everyone here has more cells than that
 
@@ -299,5 +299,5 @@ def test_too_large_a_marginal_is_refused():
 
 def test_an_empty_table_counts_nothing():
     with source_of(table()[:0]).open() as connection:
-        found = EngineCounts(DOMAIN, schema(Unit("p")), connection, SystemBits())
+        found = EngineCounts(DOMAIN, schema(Unit("p", groups=1, rows=1)), connection, SystemBits())
         assert found.marginal((0, 1)).sum() == 0

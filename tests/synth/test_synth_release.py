@@ -244,7 +244,7 @@ def test_what_cannot_be_is_not(curator):
 
 
 def test_keys_are_made_anew(tmp_path):
-    schema = Schema("people", {**SCHEMA.columns, "person": Text()}, Unit("person"))
+    schema = Schema("people", {**SCHEMA.columns, "person": Text()}, Unit("person", groups=1, rows=1))
     curator = discreet.open(table(800), schema, ledger=tmp_path / "books.db", budget=Budget(10), who="ann", create=True)
     plain = curator.synthesize("independent", rows=3).plan(epsilon=1).release()
     assert plain.columns[0] == "person"
@@ -257,7 +257,7 @@ def test_keys_are_made_anew(tmp_path):
     ]
     assert curator.synthesize(keys={}).plan(epsilon=1).plan.keys == ()
     assert "counts with at most 1 combination" in str(curator.synthesize().plan(epsilon=1))
-    numbered = Schema("people", {**SCHEMA.columns, "person": Integer(5, 10**6)}, Unit("person"))
+    numbered = Schema("people", {**SCHEMA.columns, "person": Integer(5, 10**6)}, Unit("person", groups=1, rows=1))
     rows = table(50).set_column(0, "person", pyarrow.array(range(50)))
     other = discreet.open(rows, numbered, ledger=tmp_path / "other.db", budget=Budget(10), who="ann", create=True)
     made = other.synthesize("independent", rows=2).plan(epsilon=1).release()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import Final
 
 from discreet.core.exact import exactly
 from discreet.errors import InputError
@@ -22,12 +23,22 @@ class Neighbours(StrEnum):
     """One unit has other values; the number of units is public."""
 
 
+class _Unstated(int):
+    """A limit that nobody stated. It is 1, the least there is, so that nothing computed with it promises too much."""
+
+    __slots__ = ()
+
+
+_UNSTATED: Final = _Unstated(1)
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """The thing whose presence or values no release may give away.
 
     Without `column` it is one row. With `column`, every row that shares a value of it belongs to one person; of a
-    person's rows, those in at most `groups` groups of a question count, and in each group as at most `rows` rows.
+    person's rows, those in at most `groups` groups of a question count, and in each group as at most `rows` rows. A
+    schema takes a person only with both limits stated: what is beyond them is left out of every answer.
 
     Its text is its identity: two units with the same text protect the same thing. The limits are not in it, because
     they decide how far a unit moves an answer, which is part of the price.
@@ -35,8 +46,8 @@ class Unit:
 
     column: str | None = None
     neighbours: Neighbours = Neighbours.ADD_REMOVE
-    groups: int = 1
-    rows: int = 1
+    groups: int = _UNSTATED
+    rows: int = _UNSTATED
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "neighbours", read_neighbours(self.neighbours, "unit.neighbours"))
@@ -49,6 +60,17 @@ class Unit:
         if self.column is None and (self.groups, self.rows) != (1, 1):
             hint = "Name the column that identifies a person, or leave the limits out."
             raise InputError("unit", "limits without a column", "limits only where the unit is a person", hint)
+
+    @property
+    def unstated(self) -> tuple[str, ...]:
+        """The limits on a person that nobody stated.
+
+        >>> Unit("patient", rows=3).unstated
+        ('groups',)
+        """
+        if self.column is None:
+            return ()
+        return tuple(name for name in ("groups", "rows") if isinstance(getattr(self, name), _Unstated))
 
     def __str__(self) -> str:
         what = "one row" if self.column is None else f"everything of one {self.column}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,11 @@ from discreet.query.join import Join
 from discreet.query.view import Derived, Lookup, widened
 
 __all__ = ["Schema"]
+
+_LIMITS = (
+    "State groups, in how many groups of a question one person counts, and rows, as how many rows in each: 1 and 1 if "
+    "everybody has one row, more if people come back. What is beyond is left out of the answers."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,9 @@ class Schema:
                 "columns", self.columns, "a dictionary of columns by name, such as {'age': Integer(0, 120)}"
             )
         if not isinstance(self.unit, Unit):
-            raise InputError("unit", self.unit, "a Unit, such as Unit() or Unit('person')")
+            raise InputError("unit", self.unit, "a Unit, such as Unit() or Unit('person', groups=1, rows=1)")
+        if missing := self.unit.unstated:
+            raise InputError(f"unit.{missing[0]}", "missing", "stated where the unit is a person", _LIMITS)
         columns = dict(self.columns)
         if not columns:
             raise InputError("columns", {}, "at least one column")
@@ -122,6 +130,13 @@ class Schema:
         strange = set(unit) - {"column", "neighbours", "groups", "rows"}
         if strange:
             raise InputError(f"unit.{min(strange)}", "present", "only column, neighbours, groups and rows")
+        if "column" in unit and (missing := [limit for limit in ("groups", "rows") if limit not in unit]):
+            # Version 0.1 let a file leave them out, and what it released must be the same question today.
+            text = (
+                f"The schema states no {' and no '.join(f'unit.{limit}' for limit in missing)}: 1 is taken. {_LIMITS}"
+            )
+            warnings.warn(text, UserWarning, stacklevel=3)
+            unit |= dict.fromkeys(missing, 1)
         columns = {name: column_from(name, entry) for name, entry in declared.get("columns", {}).items()}
         lookups = {name: _lookup(name, entry, folder) for name, entry in declared.get("lookups", {}).items()}
         derived = {name: _derived(name, entry) for name, entry in declared.get("derived", {}).items()}

@@ -43,7 +43,7 @@ _GREEDY: list[Row] = [("ann", 10)] * 5
 
 def subjects() -> Iterator[Subject]:
     """Aggregates by group, keys that are discovered, and a choice."""
-    unit = Unit("person", rows=2)
+    unit = Unit("person", groups=1, rows=2)
     yield _grouped("count", lambda q: q.agg(n=count()).plan(epsilon=1), unit, _GREEDY)
     yield _grouped("people", lambda q: q.agg(n=people()).plan(epsilon=1), unit, _GREEDY)
     yield _grouped("total", lambda q: q.agg(n=total("value")).plan(epsilon=1), unit, _GREEDY)
@@ -135,7 +135,7 @@ def _discovered() -> tuple[Claimed, Sequence[Pair]]:
     """Keys that nobody lists, each held by so many people: a key is a copy."""
     import pyarrow
 
-    schema = Schema("keys", {"key": Text(), "who": Text()}, unit=Unit("who"))
+    schema = Schema("keys", {"key": Text(), "who": Text()}, unit=Unit("who", groups=1, rows=1))
     pairs: list[Pair] = []
     jobs: list[_Job] = []
     for crowd in (0, 12):
