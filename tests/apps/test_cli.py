@@ -139,7 +139,7 @@ def test_init_says_what_is_wrong_with_a_header(tmp_path, text, says):
 )
 def test_init_doubts_a_header_that_is_hardly_one(tmp_path, data, says):
     (tmp_path / "odd.csv").write_bytes(data)
-    assert says in run("init", "odd.csv", "--header", cwd=tmp_path).stdout
+    assert says in run("init", "odd.csv", "--header", "--unit", "row", cwd=tmp_path).stdout
 
 
 PERSON = "CANARY-ann,canary@example.org,1987-03-01,CANARYTOWN\nbob,b@example.org,1990-01-02,Rome\n"
@@ -157,11 +157,12 @@ def test_init_writes_and_says_nothing_of_a_first_line_that_nobody_called_a_heade
 def test_a_file_without_a_header_is_described_and_asked_by_names_given_for_it(tmp_path):
     Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     (tmp_path / "bare.csv").write_text(PERSON)
-    done = run("init", "bare.csv", "--no-header", cwd=tmp_path)
+    done = run("init", "bare.csv", "--no-header", "--unit", "row", cwd=tmp_path)
     written = (tmp_path / "discreet.toml").read_text()
     assert "canary" not in (done.stdout + written).lower()
     assert "[columns.column_4]" in written
-    run("init", "bare.csv", "--names", "name,mail,born,town", "--out", "named.toml", cwd=tmp_path)
+    named = ("--names", "name,mail,born,town", "--unit", "row")
+    run("init", "bare.csv", *named, "--out", "named.toml", cwd=tmp_path)
     written = (tmp_path / "named.toml").read_text()
     assert 'names = ["name", "mail", "born", "town"]' in written
     schema = """
@@ -187,7 +188,7 @@ def test_a_file_without_a_header_is_described_and_asked_by_names_given_for_it(tm
 def test_odd_names_of_columns_go_through(tmp_path):
     Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     (tmp_path / "my file.csv").write_text('"pay, in \u20ac",\u00c5lder\n3,4\n', "utf-8")
-    told = run("init", "my file.csv", "--header", "--out", "odd.toml", cwd=tmp_path).stdout
+    told = run("init", "my file.csv", "--header", "--unit", "row", "--out", "odd.toml", cwd=tmp_path).stdout
     assert "2 columns" in told
     assert "discreet plan 'my file.csv' count --epsilon 0.1 --schema odd.toml" in told
     written = (tmp_path / "odd.toml").read_text("utf-8")
@@ -217,12 +218,12 @@ def test_odd_names_of_columns_go_through(tmp_path):
 
 def test_init_writes_a_schema_from_names_alone(tmp_path):
     (tmp_path / "secret.csv").write_text("name,age\nCANARY,42\n")
-    run("init", "secret.csv", "--header", cwd=tmp_path)
+    run("init", "secret.csv", "--header", "--unit", "row", cwd=tmp_path)
     text = (tmp_path / "discreet.toml").read_text()
     assert "[columns.name]" in text
     assert "CANARY" not in text
     assert "42" not in text
-    run("init", "secret.csv", "--header", cwd=tmp_path, code=2)
+    run("init", "secret.csv", "--header", "--unit", "row", cwd=tmp_path, code=2)
     unfinished = run("plan", "secret.csv", "count", "--epsilon", "1", cwd=tmp_path, code=2)
     assert "columns.name.type" in unfinished.stderr
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from discreet.core.unit import Unit
 from discreet.query.source import Source
 
 __all__ = ["skeleton"]
@@ -17,26 +18,32 @@ _HEAD = """\
 name = {name}
 {names}# version = "?"            # your name for this state of the data, such as "2024-02"
 
-# What is protected. Without `column` it is one row; with it, everything of one person.
-[unit]
-# column = "?"             # the column that identifies a person
-# groups = 1               # in how many groups of a question a person may count
-# rows = 1                 # as how many rows a person may count in one group
-neighbours = "add-remove"  # or "replace": the number of units is public
+{unit}neighbours = "add-remove"  # or "replace": the number of units is public
 
 # All that may ever be spent. epsilon alone, or epsilon with delta, or rho.
 [budget]
 epsilon = "?"
 # delta = 1e-6
 """
+_PERSON = """\
+# What is protected: everything of one person. What is beyond its limits is left out; higher ones mean more noise.
+[unit]
+{lines}
+"""
+_ROW = """\
+# What is protected: one row, as every row is another person. Where people come back, add column, groups and rows.
+[unit]
+"""
 
 
-def skeleton(source: Source, name: str) -> str:
-    """The text of a `discreet.toml` for the columns of a source."""
+def skeleton(source: Source, name: str, unit: Unit) -> str:
+    """The text of a `discreet.toml` for the columns of a source and the unit that was chosen."""
     listed = ", ".join(map(_quoted, source.names))
     names = f"names = [{listed}]  # of the columns: the file has no header line\n" if source.names else ""
-    parts = [_HEAD.format(name=_quoted(name), names=names)]
-    parts.extend(_column(column, kind) for column, kind in source.columns().items())
+    parts = [_HEAD.format(name=_quoted(name), names=names, unit=_protected(unit))]
+    parts.extend(
+        _person(column) if column == unit.column else _column(column, kind) for column, kind in source.columns().items()
+    )
     return "\n".join(parts)
 
 
@@ -45,10 +52,28 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+def _protected(unit: Unit) -> str:
+    if unit.column is None:
+        return _ROW
+    said = {
+        f"column = {_quoted(unit.column)}": "identifies a person",
+        f"groups = {unit.groups}": "in how many groups of a question a person counts",
+        f"rows = {unit.rows}": "as how many rows a person counts in one group",
+    }
+    return _PERSON.format(lines="\n".join(f"{line:<26} # {why}" for line, why in said.items()))
+
+
+def _table(name: str) -> str:
+    return f"[columns.{name if re.fullmatch(r'[A-Za-z0-9_-]+', name) else _quoted(name)}]"
+
+
+def _person(name: str) -> str:
+    return "\n".join([_table(name), 'type = "text"             # identifies a person: nothing more to declare', ""])
+
+
 def _column(name: str, kind: str) -> str:
-    bare = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
     kind = kind.removeprefix("!").lower()
-    lines = [f"[columns.{bare}]"]
+    lines = [_table(name)]
     if kind.startswith(("int", "uint")):
         lines += ['type = "integer"', 'lower = "?"', 'upper = "?"']
     elif kind.startswith(("float", "decimal")):

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.apps.cli import ask, attack, audit, calibrate, demo, ledger, risk, serve, survey, synth, train, tree
+from discreet.apps.cli import ask, attack, audit, calibrate, demo, init, ledger, risk, serve, survey, synth, train, tree
 from discreet.apps.cli.examples import adorn, epilog
 from discreet.errors import BudgetError, DiscreetError, InputError, MissingLedgerError
 
@@ -28,7 +28,7 @@ app = typer.Typer(
     help="A trusted curator in a box: private answers, priced before they are asked.",
     epilog=epilog(""),
 )
-app.command("init")(ask.init)
+app.command("init")(init.init)
 app.command("plan")(ask.plan)
 app.command("ask")(ask.ask)
 app.command("sql")(ask.sql)

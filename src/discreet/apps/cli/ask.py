@@ -1,11 +1,7 @@
-"""`discreet init`, `plan` and `ask`: from a table to an answer."""
+"""`discreet plan` and `ask`: from a question to an answer."""
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -42,93 +38,17 @@ from discreet.apps.cli.output import (
     show_release,
     working,
 )
-from discreet.errors import InputError
 from discreet.query.curator import Offer
-from discreet.query.header import doubt
 from discreet.query.plan import Expectation
 from discreet.query.quantile_plan import RankExpectation
-from discreet.query.skeleton import skeleton
-from discreet.query.source import Source, source_of
 
-__all__ = ["ask", "init", "plan", "sql"]
+__all__ = ["ask", "plan", "sql"]
 
 Why = Annotated[str, typer.Option(help="What it is for; goes on the record.")]
 ReleaseId = Annotated[str | None, typer.Option("--id", help="Release id; the same id again costs nothing.")]
 CsvFile = Annotated[Path | None, typer.Option(help="Also write the table to this CSV file.")]
 PlotFile = Annotated[Path | None, typer.Option(help="Also draw the first output (.png, .svg or .html).")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending.")]
-
-
-def init(
-    data: Data,
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("discreet.toml"),
-    name: Annotated[str | None, typer.Option(help="Name of the dataset; the file's name by default.")] = None,
-    table: Table = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header", help="Whether the first line of a CSV file holds the names of its columns."
-        ),
-    ] = None,
-    columns: Annotated[
-        str | None, typer.Option("--names", help="The columns of a CSV file without a header line: NAME,NAME,...")
-    ] = None,
-) -> None:
-    """Write a schema to fill in. It is made of column names and declared types; no value is looked at.
-
-    The first line of a CSV file is taken for names once you say that it is a header, and not a person's values.
-    """
-    if out.exists():
-        raise InputError("--out", str(out), "a file that does not exist yet", "Nothing was written.")
-    source = source_of(data, table)
-    if source.kind == "csv":
-        source = replace(source, names=_names(source, data, header, columns))
-    elif header is not None or columns is not None:
-        raise InputError("--header" if columns is None else "--names", "given", "for CSV and TSV files")
-    names = list(source.columns())
-    text = skeleton(source, name or table or Path(data).stem)
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise InputError("--out", str(out), f"a file that can be written ({problem.strerror})") from None
-    say(f"Wrote {out}: {len(names)} column{'s' * (len(names) != 1)}. Fill in every '?', then:")
-    named = "" if out == Path("discreet.toml") else f" --schema {shlex.quote(str(out))}"
-    say(f"discreet plan {shlex.quote(data)} count --epsilon 0.1{named}")
-    for warning in _odd(names):
-        say(f"Look at the header: {warning}")
-
-
-def _names(source: Source, data: str, header: bool | None, columns: str | None) -> tuple[str, ...]:
-    """The names given for a file without a header line; none once its first line was said to be one."""
-    if columns is not None:
-        if header:
-            raise InputError("--names", "given", "for a file without a header line", "Nothing was written.")
-        return tuple(name.strip() for name in columns.split(","))
-    first = source.first_line()
-    if header is False:
-        return tuple(f"column_{number}" for number in range(1, len(first) + 1))
-    if header is None:
-        problem = doubt(first)
-        if problem is not None or not sys.stdin.isatty():
-            allowed = "given: the first line of the file would be written into the schema, which is public"
-            hint = (
-                "Nothing was written. Add --header if that line holds the names of the columns; if it holds values, "
-                "--no-header, or --names with the names in the order of the file."
-            )
-            raise InputError("--header", "absent", allowed + (f" ({problem})" if problem else ""), hint)
-        typer.echo(f"The first line of {data} would be written into the schema, which is public.", err=True)
-        typer.confirm(
-            f"Does it hold the names of its {len(first)} columns, not somebody's values?", abort=True, err=True
-        )
-    return ()
-
-
-def _odd(names: list[str]) -> Iterator[str]:
-    """What a header looks like when the file is not what its ending says."""
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        yield f"one column, {names[0]!r}. Values are divided by commas in .csv files and by tabs in .tsv files."
-    if any("\ufffd" in name for name in names):
-        yield "it is not UTF-8. Lines that are not are left out of every answer: save the file as UTF-8 first."
 
 
 def plan(

@@ -1,0 +1,149 @@
+"""`discreet init`: from a table to a schema to fill in."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.apps.cli.options import Data, Table
+from discreet.apps.cli.output import say
+from discreet.core.unit import Unit
+from discreet.errors import InputError
+from discreet.query.header import doubt
+from discreet.query.skeleton import skeleton
+from discreet.query.source import Source, source_of
+
+__all__ = ["init"]
+
+_ROW = "row"
+_QUESTIONS = {
+    "groups": "In how many groups of a question (counties, months) may one person count? More mean more noise",
+    "rows": "As how many rows may one person count in a group? What is beyond is left out",
+}
+
+
+def init(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="File to write.")] = Path("discreet.toml"),
+    name: Annotated[str | None, typer.Option(help="Name of the dataset; the file's name by default.")] = None,
+    table: Table = None,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header", help="Whether the first line of a CSV file holds the names of its columns."
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--names", help="The columns of a CSV file without a header line: NAME,NAME,...")
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(help="Who is protected: the column that identifies a person, or `row` if each row is another."),
+    ] = None,
+    groups: Annotated[int | None, typer.Option(help="In how many groups of a question one person counts.")] = None,
+    rows: Annotated[int | None, typer.Option(help="As how many rows one person counts in a group.")] = None,
+) -> None:
+    """Write a schema to fill in. It is made of column names and declared types; no value is looked at.
+
+    The first line of a CSV file is taken for names once you say that it is a header, and not a person's values. Who is
+    protected, and how much of one person counts, is asked on a terminal if no option says it.
+    """
+    if out.exists():
+        raise InputError("--out", str(out), "a file that does not exist yet", "Nothing was written.")
+    source = source_of(data, table)
+    if source.kind == "csv":
+        source = replace(source, names=_names(source, data, header, columns))
+    elif header is not None or columns is not None:
+        raise InputError("--header" if columns is None else "--names", "given", "for CSV and TSV files")
+    names = list(source.columns())
+    protected = _unit(names, unit, groups, rows)
+    text = skeleton(source, name or table or Path(data).stem, protected)
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise InputError("--out", str(out), f"a file that can be written ({problem.strerror})") from None
+    say(f"Wrote {out}: {len(names)} column{'s' * (len(names) != 1)}. Fill in every '?', then:")
+    named = "" if out == Path("discreet.toml") else f" --schema {shlex.quote(str(out))}"
+    say(f"discreet plan {shlex.quote(data)} count --epsilon 0.1{named}")
+    for warning in _odd(names):
+        say(f"Look at the header: {warning}")
+
+
+def _names(source: Source, data: str, header: bool | None, columns: str | None) -> tuple[str, ...]:
+    """The names given for a file without a header line; none once its first line was said to be one."""
+    if columns is not None:
+        if header:
+            raise InputError("--names", "given", "for a file without a header line", "Nothing was written.")
+        return tuple(name.strip() for name in columns.split(","))
+    first = source.first_line()
+    if header is False:
+        return tuple(f"column_{number}" for number in range(1, len(first) + 1))
+    if header is None:
+        problem = doubt(first)
+        if problem is not None or not sys.stdin.isatty():
+            allowed = "given: the first line of the file would be written into the schema, which is public"
+            hint = (
+                "Nothing was written. Add --header if that line holds the names of the columns; if it holds values, "
+                "--no-header, or --names with the names in the order of the file."
+            )
+            raise InputError("--header", "absent", allowed + (f" ({problem})" if problem else ""), hint)
+        typer.echo(f"The first line of {data} would be written into the schema, which is public.", err=True)
+        typer.confirm(
+            f"Does it hold the names of its {len(first)} columns, not somebody's values?", abort=True, err=True
+        )
+    return ()
+
+
+def _odd(names: list[str]) -> Iterator[str]:
+    """What a header looks like when the file is not what its ending says."""
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        yield f"one column, {names[0]!r}. Values are divided by commas in .csv files and by tabs in .tsv files."
+    if any("\ufffd" in name for name in names):
+        yield "it is not UTF-8. Lines that are not are left out of every answer: save the file as UTF-8 first."
+
+
+def _unit(names: list[str], unit: str | None, groups: int | None, rows: int | None) -> Unit:
+    """Who is protected and within which limits: as the options say, else as answered on a terminal, never assumed."""
+    if unit is None:
+        if not sys.stdin.isatty():
+            hint = (
+                "Nothing was written. Add --unit with the name of the column that identifies a person, and --groups "
+                "and --rows, how much of one person counts; or --unit row if every row is another person."
+            )
+            raise InputError("--unit", "absent", "given: it says who is protected", hint)
+        unit = str(
+            typer.prompt(f"Who is protected: which column identifies a person ({_ROW}: each row is another)", err=True)
+        )
+    if unit == _ROW:
+        if _ROW in names:
+            hint = "Nothing was written. Rename the column, or name another one."
+            raise InputError("--unit", unit, "not also the name of a column", hint)
+        if (groups, rows) != (None, None):
+            given = "--groups" if groups is not None else "--rows"
+            raise InputError(given, "given", "only where the unit is a person", "Nothing was written.")
+        return Unit()
+    if unit not in names:
+        close = get_close_matches(unit, [*names, _ROW], 1)
+        hint = f"Did you mean {close[0]!r}? " * bool(close) + "Nothing was written."
+        raise InputError("--unit", unit, f"{_ROW}, or a column: {', '.join(names)}", hint)
+    return Unit(unit, groups=_limit("groups", groups), rows=_limit("rows", rows))
+
+
+def _limit(limit: str, given: int | None) -> int:
+    """A limit on one person: as the option says, else as answered."""
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        hint = (
+            "Nothing was written. --groups says in how many groups of a question one person counts, --rows as how many "
+            "rows in each: 1 and 1 if everybody has one row, more if people come back. What is beyond is left out."
+        )
+        raise InputError(f"--{limit}", "absent", "given where the unit is a person", hint)
+    return int(typer.prompt(_QUESTIONS[limit], type=int, err=True))
