@@ -70,9 +70,9 @@ def test_a_few_thousand_are_fine(client):
 
 
 def test_lists_are_looked_for_everywhere():
-    check_lists({"a": [{"b": [0] * BINS}]}, "query")
+    check_lists({"a": [{"b": [0] * BINS}]}, "query", SCHEMA)
     with pytest.raises(InputError, match="at most 10,000"):
-        check_lists({"a": [{"b": [0] * (BINS + 1)}]}, "query")
+        check_lists({"a": [{"b": [0] * (BINS + 1)}]}, "query", SCHEMA)
 
 
 @pytest.mark.parametrize("amount", ["1e19", "1e400", "-1e400", "9" * 5000, 1e300, "1e999999999"])

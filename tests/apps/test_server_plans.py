@@ -1,6 +1,7 @@
 """Turns at planning: no caller, and not all of them together, can keep the server busy with what is free."""
 
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -106,6 +107,38 @@ def test_so_many_are_made_at_once_and_one_caller_cannot_take_every_place():
     assert not desk._present
 
 
+def test_the_plans_of_one_caller_wait_for_each_other_and_for_what_they_took(clock):
+    desk = Plans(running=2, each=3, seconds=1, rate=0.25)
+    inside, leave, told = threading.Event(), threading.Event(), []
+
+    def long():
+        with desk.turn("ann"):
+            inside.set()
+            leave.wait(60)
+            clock.processor += 50
+
+    def next_one():
+        try:
+            with desk.turn("ann"):
+                told.append("planned")
+        except BusyError as problem:
+            told.append(str(problem))
+
+    threads = [threading.Thread(target=long), threading.Thread(target=next_one)]
+    threads[0].start()
+    assert inside.wait(60)
+    threads[1].start()
+    while desk._present["ann"] < 2:
+        threads[1].join(0.001)
+    with desk.turn("bob"):  # the second turn is not taken by ann, who has one
+        pass
+    leave.set()
+    for thread in threads:
+        thread.join(60)
+    assert len(told) == 1
+    assert "processor time" in told[0]
+
+
 PATHS = {
     "plan": {"outputs": ["count"], "epsilon": "0.1"},
     "release": {"outputs": ["count"], "epsilon": "0.1"},
@@ -157,3 +190,15 @@ def test_a_training_run_that_takes_long_to_price_is_refused_before_it_is_priced(
     answer = viewer.post("/api/datasets/people/train/plan", json=body)
     assert answer.status_code == 422
     assert told in answer.json()["message"]
+
+
+@pytest.mark.parametrize("path", ["plan", "tree/plan"])
+def test_bins_in_the_form_of_programs_are_as_few_as_in_that_of_people(house, path):
+    house = replace(house, plans=Plans())
+    ann = Client(application(house), {"authorization": "Bearer " + house.tokens.create("ann", "analyst")})
+    key = {"column": "age", "edges": ["width", "0.01"]}
+    tree = {"levels": ["sex"], "by": [key], "epsilon": "0.1"}
+    query = {"query": {"keys": [key], "outputs": [{"name": "n", "count": None}]}, "epsilon": "0.1"}
+    answer = ann.post(f"/api/datasets/people/{path}", json=tree if path == "tree/plan" else query)
+    assert answer.status_code == 422
+    assert "10,000 bins" in answer.json()["message"]

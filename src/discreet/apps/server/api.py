@@ -52,8 +52,7 @@ def _routes(house: House, access: Access) -> APIRouter:
     @api.post("/datasets/{name}/plan", tags=["questions"], responses=answers(PlanTold, "the plan"))
     def plan(name: str, asked: Asked, caller: Caller = access.anyone) -> Json:
         """What a question would cost and how far answers may be off. Free: nothing is read, nothing is spent."""
-        offer = house.offer(name, asked, caller)
-        return Json({**describe(offer), "text": str(offer)})
+        return Json(house.planned(name, asked, caller, lambda offer: {**describe(offer), "text": str(offer)}))
 
     later = answers(PendingTold, "not done yet: fetch it later by its id", 202)
 

@@ -70,7 +70,7 @@ class Asked(Plain):
         if self.outputs or self.by or self.where or self.top or (self.sql and self.query):
             raise InputError("sql", "with other parts of a question", "alone", "SQL says everything by itself.")
         if self.sql is None:
-            check_lists(self.query, "query")
+            check_lists(self.query, "query", curator.schema)
             return curator.question(self.query or {}).plan(**price)
         check_sql(self.sql, curator.schema)
         return curator.sql(self.sql).plan(**price)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from discreet.apps.server.jobs import Job, Jobs, Report
 from discreet.apps.server.plans import Plans
@@ -27,6 +27,9 @@ __all__ = ["House", "Limits", "MissingError", "standing_to"]
 
 class MissingError(InputError):
     """What a path names is not there."""
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +104,13 @@ class House:
 
     def offer(self, name: str, asked: Asked | Wanted, caller: Caller) -> Any:
         """What a caller asks for, planned and priced: free, but only as much of it as `plans` lets pass."""
+        return self.planned(name, asked, caller, lambda offer: offer)
+
+    def planned(self, name: str, asked: Asked | Wanted, caller: Caller, shown: Callable[[Any], T]) -> T:
+        """What `shown` makes of the plan, in the same turn: describing one may take as long as making it."""
         asked.allotment = self.allowed(caller, asked.allotment)
         with self.plans.turn(caller.name):
-            return asked.offer(self.curator(name, caller))
+            return shown(asked.offer(self.curator(name, caller)))
 
     def begin(self, name: str, asked: Wanted, caller: Caller) -> Job:
         """Start a long job for a caller, or give back the one of that id: what is wrong is said before it begins.

@@ -46,11 +46,13 @@ def check_sql(text: str, schema: Schema) -> None:
             check_key(bins(column.name, width=read_constant(width, "sql")), schema)
 
 
-def check_lists(value: Any, name: str) -> None:
-    """Refuse plain values in which a list is longer than any that a question needs."""
+def check_lists(value: Any, name: str, schema: Schema) -> None:
+    """Refuse plain values in which a list is longer than any that a question needs, or stands for one that is."""
     pending = [value]
     while pending:
         one = pending.pop()
+        if isinstance(one, dict) and isinstance(one.get("column"), str) and isinstance(one.get("edges"), list):
+            check_key(Key(one["column"], edges=tuple(one["edges"])), schema)
         if isinstance(one, list) and len(one) > BINS:
             raise InputError(name, f"a list of {len(one):,}", f"lists of at most {BINS:,} over HTTP")
         if isinstance(one, (list, dict)):

@@ -36,7 +36,7 @@ class Allowance:
 
 
 class Plans:
-    """Who may plan now: `running` at once in a process, `waiting` more, of one caller at most `each` of both.
+    """Who may plan now: `running` callers at once in a process, `waiting` more plans, `each` of one caller in all.
 
     A plan that has begun is finished, however long it takes: its size is limited before (`modest`). What it took is
     then taken from its caller's allowance, and whoever has none left is sent away until some has grown back, so that a
@@ -52,13 +52,14 @@ class Plans:
         self._lock = threading.Lock()
         self._present: Counter[str] = Counter()
         self._allowances: dict[str, Allowance] = {}
+        self._callers: dict[str, threading.Lock] = {}
 
     @contextmanager
     def turn(self, caller: str) -> Iterator[None]:
         """While this lasts a caller may plan. `BusyError` at once where they or the server plan too much already."""
         self._enter(caller)
         try:
-            with self._turns:
+            with self._alone(caller), self._turns:
                 begun = time.thread_time()
                 try:
                     yield
@@ -69,15 +70,27 @@ class Plans:
                 self._present[caller] -= 1
                 if not self._present[caller]:
                     del self._present[caller]
+                    self._callers.pop(caller, None)
+
+    @contextmanager
+    def _alone(self, caller: str) -> Iterator[None]:
+        """One plan of a caller at a time, so that the others of theirs are measured against what it took."""
+        with self._lock:
+            own = self._callers.setdefault(caller, threading.Lock())
+        with own:
+            with self._lock:
+                self._check(caller)
+            yield
+
+    def _check(self, caller: str) -> None:
+        left = self._allowance(caller).at(time.monotonic())
+        if left <= 0:
+            wait = -left / self.rate + 1
+            raise BusyError(f"Your plans took too much processor time. Try again in {wait:.0f} s. Nothing was spent.")
 
     def _enter(self, caller: str) -> None:
         with self._lock:
-            left = self._allowance(caller).at(time.monotonic())
-            if left <= 0:
-                wait = -left / self.rate + 1
-                raise BusyError(
-                    f"Your plans took too much processor time. Try again in {wait:.0f} s. Nothing was spent."
-                )
+            self._check(caller)
             if self._present[caller] >= self.each or self._present.total() >= self._running + self.waiting:
                 raise BusyError("Too many plans are being made. Try again in a second. Nothing was spent.")
             self._present[caller] += 1

@@ -25,7 +25,7 @@ __all__ = ["STEPS", "Kind", "SynthAsked", "TrainAsked", "TreeAsked", "Wanted"]
 Kind = Literal["tree", "synth", "train"]
 Names = Annotated[list[Text], Field(max_length=1000)]
 Condition = Annotated[Text | dict[str, Any], Field(description="As text, 'age >= 18', or in the JSON form of a query.")]
-_NUMBERS = 20_000_000
+_NUMBERS = 4_000_000
 STEPS = 100_000
 """The most steps of a training run: pricing takes time that grows with them, and planning is free."""
 _FORM = re.compile(r"[^{}]*\{(:0?[0-9]{0,2}d?)?\}[^{}]*")  # a place for a number, and no more than that
@@ -234,7 +234,7 @@ class TrainAsked(Wanted):
 def _key(one: str | dict[str, Any], curator: Curator) -> Key:
     if isinstance(one, str):
         return check_key(key_from(one, curator.schema), curator.schema)
-    check_lists(one, "by")
+    check_lists(one, "by", curator.schema)
     return Key.from_dict(one, curator.schema)
 
 

@@ -68,7 +68,7 @@ def routes(frame: Frame) -> APIRouter:
         )
 
     def plan_for(dataset: str, caller: Caller, question: Question) -> Priced:
-        return priced(house.offer(dataset, question.asked(), caller))
+        return house.planned(dataset, question.asked(), caller, priced)
 
     @pages.get("/d/{dataset}/ask")
     def ask(request: Request, dataset: str, caller: Caller = anyone) -> Response:
@@ -169,7 +169,7 @@ def _refused(
         values["instead"] = _instead(question, chosen)
         smaller = question.with_price(chosen.allotment.currency, readable(chosen.left.amount, direction="down"))
         try:
-            values["plan"] = priced(frame.house.offer(dataset, smaller.asked(), caller))
+            values["plan"] = frame.house.planned(dataset, smaller.asked(), caller, priced)
         except DiscreetError:
             values["instead"] = ""  # what is left buys no noise that can be made
     return frame.page(request, "refused.html", caller, 409, **values)

@@ -67,7 +67,7 @@ class JobForm:
         allotment = house.allowed(caller, wish.text("allotment") or None)
         with house.plans.turn(caller.name):
             offer, sent = wish.offer(house.curator(dataset, caller), allotment)
-        return job_priced(wish, offer), sent
+            return job_priced(wish, offer), sent
 
     def shown(
         self,
