@@ -78,7 +78,7 @@ def test_a_restored_ledger_is_refused_until_acknowledged_and_gives_nothing_back(
         with pytest.raises(LedgerError, match="restored from an old copy"):
             act()
     assert not old.verify().ok
-    assert [record.kind for record in old.acknowledge(who="carla", why="disk died")] == ["charge", "note"]
+    assert [record.kind for record in old.acknowledge(who="carla", why="disk died")] == ["charge", "failure", "note"]
     assert old.remaining("visits").amount == 7  # what was truly spent
     spend(old, "r4")
     assert old.verify().ok

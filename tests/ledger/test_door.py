@@ -9,6 +9,7 @@ import pytest
 
 from crowd import run_door
 from discreet.core.loss import GaussianNoise, Pure
+from discreet.core.version import DataVersion
 from discreet.errors import BudgetError, InputError, LossError, RunError
 from discreet.ledger.budget import Budget
 from discreet.ledger.door import ATTEMPTS, release
@@ -227,6 +228,50 @@ def test_a_run_that_forgets_is_counted_and_one_that_was_watched_is_refused(ledge
     watched.kept.append(first)  # found again
     type(watched).crash = False
     assert release(watched, data, ledger, who="ann", release="r2").result == first
+
+
+class Dated(Data):
+    """Data that says which version it is."""
+
+    at = "monday"
+
+    def version(self, secret):
+        return DataVersion("declared", self.at)
+
+
+def test_what_was_drawn_is_published_though_the_data_is_another_version(ledger):
+    """It reads no data. A run that goes on from where it stood does, and is refused."""
+    drawn = type("Drawing", (Going,), {"kept": [], "drawn": lambda self: self.begun()})()
+    going = type("Going", (Going,), {"kept": []})()
+    data = Dated()
+    for plan, name in ((drawn, "drawn"), (going, "going")):
+        with pytest.raises(KeyboardInterrupt):
+            release(plan, data, ledger, who="ann", release=name)
+        type(plan).crash = False
+    data.at = "tuesday"
+    answer = release(drawn, data, ledger, who="ann", release="drawn")
+    assert answer.result == drawn.kept[0]
+    assert answer.data.value == "monday"
+    assert ledger.find("drawn").notes == 0
+    with pytest.raises(InputError, match="a new id"):
+        release(going, data, ledger, who="ann", release="going")
+
+
+def test_what_draws_once_and_has_not_drawn_is_made_from_the_data_of_now_and_says_so(ledger):
+    plan = type("Drawing", (Going,), {"kept": [], "drawn": lambda self: self.begun()})()
+    data = Dated()
+    ledger.spend("visits", plan.cost, release="r1", who="ann", digest=plan.digest, data=data.version(b""))
+    data.at, type(plan).crash = "tuesday", False
+    answer = release(plan, data, ledger, who="ann", release="r1")
+    assert answer.data.value == "tuesday"
+    assert ledger.find("r1").notes == 1
+    assert left(ledger) == 99
+    assert ledger.verify().ok
+    ledger.spend(
+        "visits", plan.cost, release="r2", who="ann", digest=plan.digest, data=DataVersion("declared", "monday")
+    )
+    with pytest.raises(InputError, match="a new id"):
+        release(Job(), data, ledger, who="ann", release="r2")
 
 
 def test_many_who_ask_for_one_release_get_one_answer(ledger):

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from uuid import UUID
 
 import numpy as np
 import pyarrow
@@ -10,7 +11,7 @@ import pytest
 import discreet
 from discreet import Budget, Category, Date, Real, Schema, Unit, bins, count, mean, people, total
 from discreet.accounting import pure, zcdp
-from discreet.errors import BudgetError, InputError, LedgerError
+from discreet.errors import BudgetError, InputError, LedgerError, RunError
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.stream_state import StreamState
 from discreet.noise.bits import SystemBits
@@ -215,6 +216,68 @@ def test_ids_stored_as_another_type_are_refused(tmp_path):
     floats = [row | {"p": float(row["p"])} for row in rows]
     with source_of(table(floats)).open() as connection, pytest.raises(LedgerError, match="stored as"):
         StreamStep(plan, 2, "s", tmp_path).run(connection, SystemBits())
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_a_period_that_was_cut_short_is_published_though_new_rows_arrived(tmp_path, monkeypatch, drawn):
+    """Its id is fixed: refused for ever, the paid stream could not go on."""
+    csv, schema = tmp_path / "v.csv", Schema("t", COLUMNS, Unit("p"))
+    csv.write_text("p,day,sex,pay\n" + "".join(f"{p},2024-0{1 + p % 2}-05,f,1\n" for p in range(40)))
+
+    def stream():
+        desk = discreet.open(
+            str(csv), schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=10**5), who="t", create=True
+        )
+        return desk.table().agg(n=people()).stream(MONTHS).plan(epsilon=10**5).start("year")
+
+    first = stream()
+    first.release()
+    with monkeypatch.context() as crash:
+
+        def die(*_, **__):
+            raise KeyboardInterrupt
+
+        crash.setattr(Ledger if drawn else StreamStep, "answer" if drawn else "_counted", die)
+        with pytest.raises(KeyboardInterrupt):
+            first.release()
+    with csv.open("a") as file:
+        file.write("999,2024-02-07,f,1\n")
+    books = first.offer.curator.ledger
+    paid = books.find("year/2")
+    answer = stream().release()
+    assert answer.id == "year/2"
+    assert answer["n"] == [20 if drawn else 21]  # what was drawn then, or else the table of now
+    assert (books.find("year/2").data == paid.data) is drawn
+    assert stream().release()["n"] == [0]
+    assert books.verify().ok
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_ids_that_become_uuids_are_refused(tmp_path, monkeypatch, apart):
+    """As a uuid the same id is written in lower case. Taken for text (the planted bug), everyone counts again."""
+    import duckdb
+
+    ids = [str(UUID(int=person + 10**37)).upper() for person in range(30)]
+    file, schema = tmp_path / "t.duckdb", Schema("t", COLUMNS, Unit("p"))
+    books = Ledger.open(tmp_path / "l.db", create=True)
+    if not apart:
+        monkeypatch.setattr(StreamStep, "_ids", lambda *_: "text")
+    found = []
+    for month, kind in enumerate(("varchar", "varchar", "uuid"), 1):
+        file.unlink(missing_ok=True)
+        with duckdb.connect(str(file)) as connection:
+            connection.execute(f"CREATE TABLE t (p {kind}, day DATE, sex VARCHAR, pay DOUBLE)")
+            connection.executemany("INSERT INTO t VALUES (?, ?, 'f', 1)", [(p, f"2024-0{month}-05") for p in ids])
+        desk = discreet.open(
+            str(file), schema, table="t", ledger=books, budget=Budget(epsilon=10**5), who="t", create=True
+        )
+        stream = desk.table().agg(n=people()).stream(MONTHS).plan(epsilon=10**5).start("year")
+        if kind == "uuid" and apart:
+            with pytest.raises(RunError):
+                stream.release()
+        else:
+            found += stream.release()["n"]
+    assert found == ([30, 0] if apart else [30, 0, 30])
 
 
 def test_the_state_holds_no_id(tmp_path):

@@ -12,9 +12,11 @@ from discreet.core.loss import Loss
 from discreet.core.plan import Cover
 from discreet.core.wire import Json
 from discreet.errors import InputError
+from discreet.ledger.acknowledgement import last_acknowledged
 from discreet.ledger.budget import Charge
-from discreet.ledger.outcome import Outcome
+from discreet.ledger.outcome import outcome_in
 from discreet.ledger.record import Record
+from discreet.ledger.store import Reader
 
 __all__ = ["check_cover", "cover_from", "cover_problem", "cover_to"]
 
@@ -22,8 +24,8 @@ __all__ = ["check_cover", "cover_from", "cover_problem", "cover_to"]
 _NOTHING = Charge(Fraction(0))
 
 
-def check_cover(step: Record, loss: Loss, price: Charge, cover: Cover | None, paid: Outcome | None) -> None:
-    """`InputError` unless a charge costs something, or `paid` is on the books and covers it."""
+def check_cover(reader: Reader, step: Record, loss: Loss, price: Charge, cover: Cover | None) -> None:
+    """`InputError` unless a charge costs something, or what its cover names is on the books and covers it."""
     hint = "Nothing was spent and no data was read."
     free = price == _NOTHING or not terms(loss)  # a plan allotment charges the delta it aims at, whatever the loss
     if cover is None:
@@ -33,20 +35,28 @@ def check_cover(step: Record, loss: Loss, price: Charge, cover: Cover | None, pa
         return
     if not free:
         raise InputError("cover", cover.paid, "absent where the step has a cost of its own", hint)
+    paid = outcome_in(reader, cover.paid)
     if paid is not None and paid.failure is not None:
         raise InputError("cover", cover.paid, "a release that did not fail", hint)
-    if problem := cover_problem(step, cover, None if paid is None else paid.charged):
+    lost = last_acknowledged(reader)
+    if problem := cover_problem(step, cover, None if paid is None else paid.charged, lost):
         raise InputError("cover", cover.paid, f"the paid first step of the same job: {problem}", hint)
 
 
-def cover_problem(step: Record, cover: Cover, paid: Record | None) -> str | None:
+def cover_problem(step: Record, cover: Cover, paid: Record | None, lost: int) -> str | None:
     """Why the charge `paid` does not cover the charge `step`, in words; None if it does.
 
     The digests are recomputed from the job's, so that both are steps of one job, and the id of a step is that of the
-    first with another number, so that each step has one id, hence one charge and one answer.
+    first with another number, so that each step has one id, hence one charge and one answer. `lost` is the number of
+    the last acknowledgement before the step: among the records that were missing then may be steps that were published.
     """
     if paid is None:
         return f"{cover.paid!r} was never charged"
+    if paid.sequence < lost:
+        return (
+            f"{cover.paid!r} was paid before record {lost}, where records were missing, so that further steps may have "
+            "been published already. Begin again under another name, which is paid anew"
+        )
     if paid.charge == _NOTHING:
         return f"{cover.paid!r} cost nothing itself"
     if (paid.dataset, paid.allotment) != (step.dataset, step.allotment):

@@ -9,6 +9,7 @@ from discreet.core.unit import Protected
 from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.ledger.account import Account, account_of
+from discreet.ledger.acknowledgement import SEEN, open_releases
 from discreet.ledger.anchor import Mark
 from discreet.ledger.budget import Budget, Charge
 from discreet.ledger.doubt import Doubt
@@ -53,7 +54,7 @@ def write_off(writer: Writer, doubt: Doubt, amounts: WriteOff | None, *, who: st
     """Charge what a doubt says is lost, or what the custodian says where it cannot be told; the records added.
 
     In full, also beyond a cap: what was spent under a budget that this copy does not know stays spent if it is
-    raised again.
+    raised again. What was charged and has no outcome fails: among what is missing may be its answer.
     """
     mark = doubt.mark or Mark(GENESIS)
     lost = doubt.lost if doubt.mark is not None else _decided(writer, amounts)
@@ -65,6 +66,9 @@ def write_off(writer: Writer, doubt: Doubt, amounts: WriteOff | None, *, who: st
         release = f"lost {mark.head.hash[:16]} {writer.head().sequence + 1}"
         named = {"dataset": dataset, "allotment": allotment, "release": release}
         added.append(append(writer, kind="charge", charge=charge, who=who, why=doubt.problem, **named))
+    for dataset, release in tuple(open_releases(writer)):
+        failed = {"dataset": dataset, "release": release, "detail": {"reason": SEEN}}
+        added.append(append(writer, kind="failure", who=who, **failed))
     detail: dict[str, Json] = {"acknowledged": doubt.problem, "anchor": mark.to_text()}
     if doubt.mark is None:
         detail["write_off"] = amounts if isinstance(amounts, str) else "amounts"

@@ -24,7 +24,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcome import Outcome
 from discreet.noise.bits import SystemBits
 
-__all__ = ["ATTEMPTS", "Answer", "Resumable", "release", "stored"]
+__all__ = ["ATTEMPTS", "Answer", "Durable", "Resumable", "release", "stored"]
 
 ATTEMPTS = 3
 """How often a release may be run with fresh noise under one charge when a crash loses its answer."""
@@ -32,6 +32,7 @@ ATTEMPTS = 3
 _FAILED = "the run did not finish"
 _LOST = "its answer was lost too often"
 _CHANGED = "the data changed during the run"
+_AGAIN = "its answer was lost; run again under the same charge"
 
 
 @runtime_checkable
@@ -45,6 +46,19 @@ class Resumable(Protocol):
 
     def begun(self) -> bool:
         """Whether a run made now repeats one that was begun: the same draws on the same data, hence the same answer."""
+        ...
+
+
+@runtime_checkable
+class Durable(Resumable, Protocol):
+    """A resumable plan that draws once: its answer is on disk before `run` returns it. Part of what it must prove.
+
+    What was drawn is published as it is, whatever the data is now, for it reads none. Before that nothing was drawn
+    that could be used on two versions, so it may be made from the data of now.
+    """
+
+    def drawn(self) -> bool:
+        """Whether the answer was drawn: then `run` returns it and reads no data. The same as `begun`."""
         ...
 
 
@@ -89,7 +103,8 @@ def release(
 
     `release` is an id of the caller's choice (a new one if absent). Asked again under the same id and plan, the
     recorded answer comes back at no cost; if a crash lost the answer, the run is made again under the same charge, or
-    gone on with where the plan is `Resumable`. An id that was paid for another version of the data is refused.
+    gone on with where the plan is `Resumable`. An id that was paid for another version of the data is refused, unless
+    the plan is `Durable` and has no answer yet.
     `BudgetError`: refused, nothing spent, nothing read. `RunError`: the run failed; the charge stays.
 
     Guarantee: if `plan.run` costs `plan.cost`, then all answers ever returned stay within the budget of the
@@ -124,13 +139,14 @@ def release(
                 return _replay(plan, known, version)
             if known is not None and known.failure is not None:
                 raise _failure(identity, known.failure)
-            if known is not None:
+            if known is not None and not isinstance(plan, Durable):
                 _check_data(known, version)
             if not (isinstance(plan, Resumable) and _goes_on(plan, identity)):
                 if known is not None and known.notes >= ATTEMPTS - 1:
                     raise _failure(identity, ledger.failed(identity, _LOST, who=who).failure or _LOST)
                 # Nobody saw the lost answer: it would be on the books. See the proof note for what this rests on.
-                ledger.note(identity, "its answer was lost; run again under the same charge", who=who)
+                other = version if known is not None and known.data not in (None, version) else None
+                ledger.note(identity, _AGAIN, who=who, data=other)
         text = _attempt(plan, data, SystemBits() if bits is None else bits)
         if isinstance(text, BaseException):
             raise text  # stopped from outside: like a crash, so not recorded as a failure

@@ -22,7 +22,7 @@ from discreet.ledger.custody import write_off as _write_off
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.doubt import Doubt, doubt_of
 from discreet.ledger.guard import Guard, identity_of
-from discreet.ledger.outcome import Charged, Outcome, outcome_of
+from discreet.ledger.outcome import Charged, Outcome, outcome_in, outcome_of
 from discreet.ledger.place import begin, store_at
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.secret import fresh_secret, secret_at, secret_path
@@ -212,7 +212,7 @@ class Ledger:
             account.check_unit(unit)
             part = account.budget.allotment(allotment)
             spent = writer.total(dataset, part.name)
-            if known := outcome_of(writer.of_release(release)):
+            if known := outcome_in(writer, release):
                 paid = known.charged
                 same = (paid.digest, paid.dataset, paid.allotment) == (digest, dataset, part.name)
                 if not same or not price.within(paid.charge):
@@ -237,8 +237,7 @@ class Ledger:
                 detail=None if data is None else {"data": data.to_json()},
                 **told,
             )
-            paid_before = None if cover is None else outcome_of(writer.of_release(cover.paid))
-            check_cover(record, loss, price, cover, paid_before)
+            check_cover(writer, record, loss, price, cover)
             if not (spent + charge).within(part.cap):
                 raise refusal(dataset, part, charge, spent)
             write(writer, record)
@@ -259,16 +258,17 @@ class Ledger:
                 append(writer, dataset=outcome.charged.dataset, release=release, **values)
             return self._known(writer, release)
 
-    def note(self, release: str, why: str, *, who: str) -> Outcome:
-        """Put a remark about a paid release on record."""
+    def note(self, release: str, why: str, *, who: str, data: DataVersion | None = None) -> Outcome:
+        """Put a remark about a paid release on record; `data` is the version it reads, if another than was paid for."""
+        detail = None if data is None else {"data": data.to_json()}
         with self._write() as writer:
             dataset = self._known(writer, release).charged.dataset
-            append(writer, kind="note", dataset=dataset, release=release, who=who, why=why)
+            append(writer, kind="note", dataset=dataset, release=release, who=who, why=why, detail=detail)
             return self._known(writer, release)
 
     @staticmethod
     def _known(reader: Reader, release: str) -> Outcome:
-        outcome = outcome_of(reader.of_release(release))
+        outcome = outcome_in(reader, release)
         if outcome is None:
             raise InputError("release", release, "the id of a release that was paid for")
         return outcome
@@ -276,7 +276,7 @@ class Ledger:
     def find(self, release: str) -> Outcome | None:
         """What is known of a release; None if it was never charged."""
         with self._store.read() as reader:
-            return outcome_of(reader.of_release(release))
+            return outcome_in(reader, release)
 
     def running(self, release: str) -> AbstractContextManager[None]:
         """Held while a release runs, so that two who ask for it get one answer."""
@@ -330,8 +330,9 @@ class Ledger:
         """A custodian's word that these books are to be used although their guard says otherwise.
 
         What the guard knows to have been spent and these books do not is charged now, so that a restored copy gives no
-        budget back. Where the guard is lost, nobody knows: then `write_off` says what to charge, an amount for each
-        allotment that has something left, "everything" or "nothing". Returns the records added.
+        budget back. What is open ends: releases without an outcome fail, streams go no further. Where the guard is
+        lost, nobody knows: then `write_off` says what to charge, an amount for each allotment that has something left,
+        "everything" or "nothing". Returns the records added.
         """
         if self._guard is None:
             return ()
@@ -348,7 +349,7 @@ class Ledger:
         """Carry these books over to a new place, and close them: they can be read, and no longer spent from.
 
         Guarantee: at no moment, whatever fails, can both be spent from. If it fails half-way this ledger is closed and
-        the other one empty: `acknowledge` opens it again, at no loss.
+        the other one empty: `acknowledge` opens it again, and charges nothing.
         """
         from discreet.ledger.move import carry_over
 

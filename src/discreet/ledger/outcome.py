@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.core.version import DataVersion
+from discreet.ledger.acknowledgement import SEEN, last_acknowledged
 from discreet.ledger.budget import Charge
 from discreet.ledger.record import Record
+from discreet.ledger.store import Reader
 
-__all__ = ["Charged", "Outcome", "outcome_of"]
+__all__ = ["Charged", "Outcome", "outcome_in", "outcome_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,13 @@ class Outcome:
     answer: str | None
     failure: str | None
     notes: int
+    noted: DataVersion | None = None
+    """The version of the data that a later attempt read, if it was another one."""
 
     @property
     def data(self) -> DataVersion | None:
-        """The version of the data it was charged for; None on records of the first version, which name none."""
-        return self.charged.data
+        """The version of the data it was made from; None on records of the first version, which name none."""
+        return self.noted or self.charged.data
 
 
 def outcome_of(records: list[Record]) -> Outcome | None:
@@ -51,4 +55,17 @@ def outcome_of(records: list[Record]) -> Outcome | None:
         answer=answer.result if answer else None,
         failure=None if failure is None else str(reason),
         notes=sum(record.kind == "note" for record in records),
+        noted=next((record.data for record in reversed(records) if record.kind == "note" and record.data), None),
     )
+
+
+def outcome_in(reader: Reader, release: str) -> Outcome | None:
+    """What the books say of a release; None if it was never charged.
+
+    One without an outcome that was charged before records were lost has failed. Acknowledging writes that down; 0.1 did
+    not.
+    """
+    outcome = outcome_of(reader.of_release(release))
+    if outcome is None or outcome.answer is not None or outcome.failure is not None:
+        return outcome
+    return replace(outcome, failure=SEEN) if last_acknowledged(reader) > outcome.charged.sequence else outcome

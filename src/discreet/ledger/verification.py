@@ -8,6 +8,7 @@ from fractions import Fraction
 from discreet.core.wire import canonical, loss_from_json
 from discreet.errors import DiscreetError
 from discreet.ledger.account import unit_text
+from discreet.ledger.acknowledgement import acknowledges
 from discreet.ledger.budget import Allotment, Budget, Charge
 from discreet.ledger.cover import cover_from, cover_problem
 from discreet.ledger.doubt import doubt_of
@@ -54,6 +55,7 @@ class _Check:
         self.prices: dict[tuple[str, str, str], Charge | None] = {}
         self.concluded: set[str] = set()
         self.closed: set[str] = set()
+        self.lost = 0  # the last acknowledgement
 
     def found(self, problem: str) -> None:
         if len(self.problems) < _ENOUGH:
@@ -100,7 +102,15 @@ class _Check:
                 if record.kind == "failure":
                     self.failed[record.release] = record.sequence
             case "note":
-                pass
+                if acknowledges(record):
+                    self.acknowledge(record, name)
+
+    def acknowledge(self, record: Record, name: str) -> None:
+        """Records were missing: nothing may be open from here on. What 0.1 wrote left it open."""
+        self.lost = record.sequence
+        for release, charged in self.charged.items() if record.totals else ():
+            if charged.digest and release not in self.concluded:
+                self.found(f"{name} acknowledges a loss and leaves {release!r} open, whose answer may have been seen")
 
     def open(self, record: Record, name: str) -> None:
         try:
@@ -172,7 +182,7 @@ class _Check:
             return
         if self.failed.get(cover.paid, record.sequence) < record.sequence:
             self.found(f"{name} is covered by {cover.paid!r}, which had failed")
-        if problem := cover_problem(record, cover, self.charged.get(cover.paid)):
+        if problem := cover_problem(record, cover, self.charged.get(cover.paid), self.lost):
             self.found(f"{name} is not covered: {problem}")
 
 

@@ -246,6 +246,10 @@ class StreamStep:
 
     def begun(self) -> bool:
         """Whether the period was drawn before a crash: then the same is published."""
+        return self.drawn()
+
+    def drawn(self) -> bool:
+        """Whether the draw is in the file of the stream, as it is before `run` returns: then `run` reads no data."""
         return self.state.result(self.period) is not None
 
     def run(self, data: Connection, bits: Bits) -> Json:
@@ -279,7 +283,9 @@ class StreamStep:
         if self.stream.schema.unit.column is None:
             return "rows"
         kind = data.table[self.stream.schema.unit.column].type()
-        if kind.is_integer() or kind.is_string() or kind.is_uuid():
+        if kind.is_uuid():  # in lower case as text, which text of the same number need not be
+            return "uuid"
+        if kind.is_integer() or kind.is_string():
             return "whole numbers" if kind.is_integer() else "text"
         return f"{kind} on {engine_of(data.table)}"
 

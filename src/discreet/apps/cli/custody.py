@@ -67,14 +67,15 @@ def acknowledge(
     """Take a ledger that is not the one last seen, such as one restored from a copy.
 
     What its guard saw spent beyond the last record they have in common is charged now: a restored copy gives no budget
-    back. Where the guard is lost, say what to write off.
+    back. Where the guard is lost, say what to write off. What is open ends, for its answers may have been seen:
+    releases without an outcome are closed as failed, and streams go no further.
     """
     told = check_reason(why)
     opened = books(ledger)
     doubt = opened.doubt()
     if doubt is None:
         if as_json:
-            show_json({"problem": None, "charged": [], "head": head_values(opened.head())})
+            show_json({"problem": None, "charged": [], "closed": [], "head": head_values(opened.head())})
         else:
             say("Nothing to acknowledge: no guard says that these are not the books last seen here.")
         return
@@ -85,9 +86,11 @@ def acknowledge(
     amounts = _amounts(opened, doubt, write_off)
     if not yes:
         problem = f"This ledger is not the one last seen here: {doubt.problem}."
-        confirm([problem, *(_losses(opened, doubt, doubt.lost) if doubt.mark is not None else ())], "Take it?")
+        losses = _losses(opened, doubt, doubt.lost) if doubt.mark is not None else []
+        confirm([problem, *losses, "Releases without an outcome are closed; streams go no further."], "Take it?")
     added = opened.acknowledge(who=person(who), why=told, write_off=amounts)
     charges = [record for record in added if record.kind == "charge"]
+    closed = [record.release for record in added if record.kind == "failure"]
     if as_json:
         charged = [
             {
@@ -99,11 +102,14 @@ def acknowledge(
             }
             for record in charges
         ]
-        show_json({"problem": doubt.problem, "charged": charged, "head": head_values(opened.head())})
+        head = head_values(opened.head())
+        show_json({"problem": doubt.problem, "charged": charged, "closed": closed, "head": head})
         return
     say("Acknowledged, and that is on record.")
     for line in _losses(opened, doubt, [(record.dataset, record.allotment, record.charge) for record in charges]):
         say(line)
+    if closed:
+        say("Closed, for their answers may have been seen: " + ", ".join(closed) + ".")
     say(f"Head: {opened.head().sequence} {opened.head().hash}")
 
 
