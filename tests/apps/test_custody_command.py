@@ -210,6 +210,8 @@ def test_the_error_of_a_restored_copy_names_the_command_that_settles_it(folder):
     run("acknowledge", "--why", "w", typed="n\n", code=1)
     told = run("acknowledge", "--who", "rosa", "--why", "the disk died", typed="y\n")
     assert "people, questions: epsilon = 0.5." in told
+    assert "may have been seen: first." in told
+    assert "lower or close again" in told
     assert books().remaining("people").amount * 10 == 1
     assert list(books().records())[-1].why == "the disk died"
     spend(books(), "third", "0.1")
@@ -223,6 +225,7 @@ def test_an_acknowledgement_as_json(folder):
     told = json.loads(run("acknowledge", "--why", "w", "--yes", "--json"))
     assert [(one["dataset"], one["amount"]) for one in told["charged"]] == [("people", "1/2")]
     assert "old copy" in told["problem"]
+    assert told["closed"] == ["first"]
     assert told["head"]["sequence"] == books().head().sequence
     assert json.loads(run("acknowledge", "--why", "w", "--json"))["charged"] == []
 

@@ -24,6 +24,10 @@ WHAT_TO_DO: Mapping[str, str] = {
     "went wrong is not said, since it may depend on the data; look at the engine and the table as their owner.",
     "LedgerError": "Stop, and find out why before anything is released: `discreet ledger verify` says what does not "
     "add up. A ledger restored from an old copy has forgotten what was spent. A busy one can be asked again.",
+    "MissingLedgerError": "Look whether the path is the right one (`--ledger`, `DISCREET_LEDGER`). If there was "
+    "never a ledger, make one: `discreet ledger create`. If there was, put it back from a backup.",
+    "GuardError": "Make the guard readable again: its folder, its file, or the database that `DISCREET_ANCHOR` names. "
+    "If it is lost, the custodian says what to write off: `discreet ledger acknowledge --write-off`.",
     "MissingExtraError": "Run the pip command that the message names.",
 }
 

@@ -25,6 +25,9 @@ from discreet.query.opening import STATE
 
 __all__ = ["acknowledge", "create", "move"]
 
+# The guard saw what was spent, and not what a budget was lowered to, or that it was closed.
+_BUDGETS = "Budgets are as these books have them: lower or close again what was lowered or closed since."
+
 
 def create(
     ledger: Place = None,
@@ -87,7 +90,8 @@ def acknowledge(
     if not yes:
         problem = f"This ledger is not the one last seen here: {doubt.problem}."
         losses = _losses(opened, doubt, doubt.lost) if doubt.mark is not None else []
-        confirm([problem, *losses, "Releases without an outcome are closed; streams go no further."], "Take it?")
+        ends = "Releases without an outcome are closed; streams go no further."
+        confirm([problem, *losses, ends, _BUDGETS], "Take it?")
     added = opened.acknowledge(who=person(who), why=told, write_off=amounts)
     charges = [record for record in added if record.kind == "charge"]
     closed = [record.release for record in added if record.kind == "failure"]
@@ -110,6 +114,7 @@ def acknowledge(
         say(line)
     if closed:
         say("Closed, for their answers may have been seen: " + ", ".join(closed) + ".")
+    say(_BUDGETS)
     say(f"Head: {opened.head().sequence} {opened.head().hash}")
 
 
