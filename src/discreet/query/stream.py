@@ -42,7 +42,7 @@ from discreet.query.plan import noise_name
 from discreet.query.predicate import And, Compare, Predicate, columns_of
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.read import identity
+from discreet.query.read import as_text
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
 
@@ -285,8 +285,10 @@ class StreamStep:
         kind = data.table[self.stream.schema.unit.column].type()
         if kind.is_uuid():  # in lower case as text, which text of the same number need not be
             return "uuid"
-        if kind.is_integer() or kind.is_string():
-            return "whole numbers" if kind.is_integer() else "text"
+        if kind.is_integer() or kind.is_floating():
+            return "whole numbers"
+        if kind.is_string():
+            return "text"
         return f"{kind} on {engine_of(data.table)}"
 
     def _counted(self, data: Connection, bits: Bits) -> tuple[list[list[int]], list[bytes]]:
@@ -324,11 +326,13 @@ class StreamStep:
 
 
 def _named(table: Any, person: str) -> Any:
-    """The table with people as text. Spellings that the engine takes for one person (0.0 and -0.0, or by a rule of the
-    column) get one name."""
+    """The table with people as text. Spellings that the engine takes for one person (by a rule of the column) get one
+    name. Floats are people where they are whole: engines write the others differently, and some not in full."""
     import ibis
 
-    named = identity(table[person])
+    named = table[person]
+    if named.type().is_floating():
+        named = as_text(named)
     named = named.cast("string") if named.type().is_uuid() else named
     table = table.mutate(**{_PERSON: named})
     table = table.mutate(**{_PERSON: table[_PERSON].min().over(ibis.window(group_by=_PERSON))})
