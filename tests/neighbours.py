@@ -49,10 +49,8 @@ class Recorder(Connection):
         self.tables: list[dict[str, list[Any]]] = []
 
     def _fetch(self, expression: Any) -> tuple[list[str], list[Any]]:
-        if self._replayed is None or not isinstance(expression, int):
-            sql = self._backend.compile(expression)
-        else:
-            sql = self._replayed[expression]
+        turn = len(self.statements)
+        sql = self._backend.compile(expression) if self._replayed is None else self._replayed[turn]
         self.statements.append(sql)
         answer = self._backend.con.execute(sql)
         return [column[0] for column in answer.description], answer.fetchall()
