@@ -1,11 +1,12 @@
-"""The same integers: what is counted follows from the set of rows alone, whatever their order and the threads.
+"""The same integers: what is counted follows from the set of rows alone, for every kind of job.
 
-Not from the order of rows, the number of threads, or whatever else decides a tie. The integers are captured
-at the one seam (tests/seam.py), where a mechanism is handed them, and compared exactly.
+Not from the order of rows, the number of threads, the engine, or whatever else decides a tie. The integers are captured
+at the one seam (tests/seam.py), where a mechanism is handed them, and compared exactly. Planted bugs are found.
 """
 
 from __future__ import annotations
 
+import functools
 import random
 from typing import Any
 from unittest import mock
@@ -13,62 +14,269 @@ from unittest import mock
 import ibis
 import numpy as np
 import pyarrow
+import pyarrow.parquet
 import pytest
 
+import discreet.query.compile
 import discreet.query.estimate
+import discreet.query.join
+import discreet.query.pick
+import discreet.query.read
+import discreet.synth.engine
+from discreet.core.unit import Unit
+from discreet.learn.encoding import Encoding
+from discreet.learn.matrix import examples_of
+from discreet.noise.bits import words
+from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.source import Connection
+from discreet.query.unknown import compile_unknown
+from neighbours import Recorder
 from seam import Tape, captured
-from worlds import KINDS, Job, world
+from servers import fresh_schema, spark
+from worlds import ALLOTMENTS, IDS, KINDS, Desk, Job, World, schema_of, world
 
 SIZE = 150_000  # more than one row group of DuckDB, which is what a thread takes
-EXACT = ["sums", "joins", "quantiles", "private bounds", "top"]
+FEW = Unit("p", groups=2, rows=2)
+OPEN: list[Any] = []  # connections to servers
 
 
-def crowd(ids: str, size: int) -> tuple[pyarrow.Table, pyarrow.Table]:
+@pytest.fixture(scope="module", autouse=True)
+def closed():
+    yield
+    for backend in OPEN:
+        backend.disconnect()
+
+
+def every_aggregate(_: random.Random) -> Job:
+    asked = {"a": count(), "b": count("x"), "c": total("y"), "d": mean("x"), "e": variance("n"), "f": std("y")}
+    schema = schema_of(FEW)
+    plan = Desk(schema, ALLOTMENTS["epsilon"]).table().group_by("n").agg(**asked, g=people()).plan(epsilon=1).plan
+    return Job(schema, plan.allotment, plan.cost, plan.run, plan)
+
+
+def discoveries(chance: random.Random) -> Job:
+    """What is counted of every key there is: which of them are shown is up to coins, in no order of the keys."""
+    job = KINDS["discoveries"](chance)
+    plan = job.plan
+
+    def run(data: Connection, bits: Any) -> Any:
+        salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
+        found = data.values(compile_unknown(plan.question, plan.schema, plan.measures, data.table, salt))
+        return sorted(zip(*found.values(), strict=True), key=repr)
+
+    return Job(job.schema, job.allotment, job.cost, run, plan)
+
+
+def training(_: random.Random) -> Job:
+    """The matrix that a model sees: integers that no mechanism is handed as they are."""
+    schema = schema_of(FEW)
+    encoding = Encoding.of(schema, "g", ["n", "x", "y", "f", "d", "o"])
+
+    def run(data: Connection, bits: Any) -> Any:
+        return [one.tolist() for one in examples_of(encoding, schema, data, bits)]
+
+    part = ALLOTMENTS["epsilon"]
+    return Job(schema, part, None, run)  # type: ignore[arg-type]
+
+
+ALL = {**KINDS, "every aggregate": every_aggregate, "discoveries": discoveries, "training": training}
+
+
+@functools.cache
+def job_of(kind: str, turn: int = 0) -> Job:
+    """A job of a kind that protects persons, of whom not everything counts."""
+    found = (ALL[kind](random.Random(f"same {kind} {turn} {again}")) for again in range(100))
+    return next(job for job in found if job.schema.unit.column is not None)
+
+
+def integers(data: Connection, job: Job) -> list[Any]:
+    """What the mechanisms are handed in one run. The noise is the same each time: adaptive jobs stay together."""
+    bits = Tape("salt")
+    with captured(bits) as steps, mock.patch.object(discreet.query.estimate, "_DRAWS", 8):
+        answer = job.run(data, bits)
+    return [*steps] or [answer]
+
+
+def shown(job: Job, tables: tuple[Any, Any]) -> Any:
+    """The table as the job sees it."""
+    return tables[0] if job.schema.view is None else job.schema.view(tables[0], {"beside": tables[1]})
+
+
+# --- rows in any order, any number of threads ------------------------------------------------------------------------
+
+
+@functools.cache
+def crowd(ids: str) -> tuple[pyarrow.Table, pyarrow.Table]:
     """A large table whose rows are those of small worlds, with many persons: each has several rows and groups."""
     chance = random.Random(5)
     tables = [world(chance, ids) for _ in range(40)]
-    rows, beside = (pyarrow.concat_tables([getattr(one, side)() for one in tables]) for side in ("arrow", "other"))
     made = []
-    for table in (rows, beside):
-        place = np.random.default_rng(3).integers(0, len(table), size)
-        person = np.random.default_rng(4).integers(0, size // 5, size)
-        wide = table.take(place)
-        names = pyarrow.array(person) if ids == "whole" else pyarrow.array([f"Person {i}" for i in person.tolist()])
+    for side in ("arrow", "other"):
+        table = pyarrow.concat_tables([getattr(one, side)() for one in tables])
+        wide = table.take(np.random.default_rng(3).integers(0, len(table), SIZE))
+        person = np.random.default_rng(4).integers(0, SIZE // 5, SIZE).tolist()
+        names = pyarrow.array(person if ids == "whole" else [f"Person {i}" for i in person])
         made.append(wide.set_column(0, "p", names))
     return made[0], made[1]
 
 
-def integers(backend: Any, job: Job, tables: tuple[Any, Any], salt: str = "salt") -> list[Any]:
-    """What the mechanisms are handed in one run. The noise is the same each time: adaptive jobs stay together."""
-    table, beside = tables
-    if job.schema.view is not None:
-        table = job.schema.view(table, {"beside": beside})
-    bits = Tape(salt)
-    with captured(bits) as steps, mock.patch.object(discreet.query.estimate, "_DRAWS", 8):
-        job.run(Connection(backend, table), bits)
-    return steps
+@functools.cache
+def shuffled(ids: str) -> list[tuple[Any, tuple[Any, Any]]]:
+    """The same rows three times: each time in another order, for another number of threads."""
+    found = []
+    for threads in (1, 2, 8):
+        backend = ibis.duckdb.connect()
+        backend.raw_sql(f"SET threads = {threads}")
+        for name, table in zip(("rows", "beside"), crowd(ids), strict=True):
+            backend.con.register("given", table.take(np.random.default_rng(threads).permutation(SIZE)))
+            backend.raw_sql(f"CREATE TABLE {name} AS SELECT * FROM given")
+            backend.con.unregister("given")
+        found.append((backend, (backend.table("rows"), backend.table("beside"))))
+    return found
 
 
-def jobs(kind: str, many: int) -> list[Job]:
-    found = [KINDS[kind](random.Random(f"same {kind} {turn}")) for turn in range(12)]
-    persons = [job for job in found if job.schema.unit.column is not None]
-    return (persons or found)[:many]
+def in_every_order(job: Job, ids: str) -> list[list[Any]]:
+    """The integers of each order; what is sent to the engine is compiled once."""
+    found, statements = [], None
+    for backend, tables in shuffled(ids):
+        data = Recorder(backend, shown(job, tables), statements)
+        found.append(integers(data, job))
+        statements = data.statements
+    return found
 
 
 @pytest.mark.parametrize("ids", ["whole", "text"])
-@pytest.mark.parametrize("kind", EXACT)
+@pytest.mark.parametrize("kind", ALL)
 def test_order_and_threads_change_no_integer(kind, ids):
-    rows, beside = crowd(ids, SIZE if kind in ("sums", "joins", "quantiles", "synthesis") else SIZE // 10)
+    first, *others = in_every_order(job_of(kind), ids)
+    assert first
+    assert all(other == first for other in others)
+
+
+def test_every_kind_of_job_and_aggregate_is_tried():
+    assert set(KINDS) < set(ALL)
+    asked = {type(aggregate) for _, aggregate in job_of("every aggregate").plan.question.outputs}
+    assert len(asked) == 6
+
+
+# --- engines ---------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def small(ids: str) -> World:
+    chance = random.Random(11)
+    several = [world(chance, ids) for _ in range(6)]
+    rows, beside = (tuple(row for one in several for row in getattr(one, side)) for side in ("rows", "beside"))
+    return World(ids, rows, beside)
+
+
+@functools.cache
+def in_duckdb(ids: str) -> tuple[Any, tuple[Any, Any]]:
     backend = ibis.duckdb.connect()
-    (job,) = jobs(kind, 1)
-    found = []
-    for threads, seed in ((1, None), (2, 1), (8, 2)):
-        backend.raw_sql(f"SET threads = {threads}")
-        for name, table in (("rows", rows), ("beside", beside)):
-            order = np.arange(len(table)) if seed is None else np.random.default_rng(seed).permutation(len(table))
-            backend.con.register("given", table.take(order))
-            backend.raw_sql(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM given")
-        found.append(integers(backend, job, (backend.table("rows"), backend.table("beside"))))
-    assert found[0] == found[1] == found[2]
-    assert found[0]
+    for name, table in (("rows_", small(ids).arrow()), ("beside_", small(ids).other())):
+        backend.con.register("given", table)
+        backend.raw_sql(f"CREATE TABLE {name} AS SELECT * FROM given")
+    return backend, (backend.table("rows_"), backend.table("beside_"))
+
+
+@functools.cache
+def in_postgres(ids: str) -> tuple[Any, tuple[Any, Any]]:
+    address = fresh_schema()
+    import psycopg
+
+    kinds = {"int64": "bigint", "string": "text", "double": "float8", "bool": "boolean", "date32[day]": "date"}
+    with psycopg.connect(address, autocommit=True) as connection:
+        for name, table in (("rows_", small(ids).arrow()), ("beside_", small(ids).other())):
+            columns = ", ".join(f'"{field.name}" {kinds[str(field.type)]}' for field in table.schema)
+            connection.execute(f"CREATE TABLE {name} ({columns})")
+            with connection.cursor().copy(f"COPY {name} FROM STDIN") as copy:
+                for row in table.to_pylist():
+                    copy.write_row(list(row.values()))
+    backend = ibis.connect(address)
+    OPEN.append(backend)
+    return backend, (backend.table("rows_"), backend.table("beside_"))
+
+
+@functools.cache
+def in_spark(ids: str, folder: str) -> tuple[Any, tuple[Any, Any]]:
+    session = spark()
+    pyarrow.parquet.write_table(small(ids).arrow(), f"{folder}/{ids}.parquet")
+    session.read.parquet(f"{folder}/{ids}.parquet").createOrReplaceTempView(f"same_{ids}")
+    backend = ibis.pyspark.connect(session)
+    return backend, (backend.table(f"same_{ids}"), None)
+
+
+def on(place: tuple[Any, tuple[Any, Any]], job: Job) -> list[Any]:
+    backend, tables = place
+    return integers(Connection(backend, shown(job, tables)), job)
+
+
+@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize("kind", ALL)
+def test_postgres_counts_the_same_integers(kind, ids):
+    job = job_of(kind, list(IDS).index(ids))
+    assert on(in_postgres(ids), job) == on(in_duckdb(ids), job)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("kind", [kind for kind in ALL if kind != "joins"])  # two private tables are not joined there
+def test_spark_counts_the_same_integers(kind, tmp_path_factory):
+    turn = list(ALL).index(kind)
+    ids, job = list(IDS)[turn % len(IDS)], job_of(kind, turn)
+    assert on(in_spark(ids, str(tmp_path_factory.getbasetemp())), job) == on(in_duckdb(ids), job)
+
+
+# --- planted bugs ----------------------------------------------------------------------------------------------------
+
+
+def by_row_number(rows: Any, sums: Any, kept: int, width: int, salt: Any) -> Any:
+    """Of a person's groups those that the engine happens to read first."""
+    numbered = rows.mutate(at=ibis.row_number().over(ibis.window(order_by=ibis.null("int64"))))
+    numbered = numbered.mutate(first=numbered["at"].min().over(ibis.window(group_by=["person", "group"])))
+    ranked = numbered.mutate(place=ibis.dense_rank().over(ibis.window(group_by="person", order_by="first")))
+    return ranked.filter(ranked["place"] < kept).select("person", "group", *sums)
+
+
+def float_sum(column: Any, engine: str) -> Any:
+    """Thirds in floats, added in whatever order they come."""
+    return ((column.cast("float64") / 3).sum() * 3).floor().cast("int64")
+
+
+def cells_by_row_number(rows: Any, names: Any, unit: Unit, salt: Any) -> Any:
+    numbered = rows.mutate(at=ibis.row_number().over(ibis.window(order_by=ibis.null("int64"))))
+    cells = numbered.group_by(["person", *names]).aggregate(many=numbered.count(), order=numbered["at"].min())
+    cells = cells.mutate(place=ibis.row_number().over(ibis.window(group_by="person", order_by="order")))
+    kept = cells.filter(cells["place"] < unit.groups)
+    return kept.select(*names, many=ibis.least(kept["many"], unit.rows).cast("int32"))
+
+
+def text_or_nothing(raw: Any) -> Any:
+    return ibis.desc(discreet.query.read.as_text(raw), nulls_first=True)
+
+
+def own_hash(text: Any, engine: str) -> Any:
+    """A hash that is another one on each engine."""
+    return text.hash()
+
+
+ORDERED = {
+    "groups picked by row number": ("every aggregate", discreet.query.pick, "_picked", by_row_number),
+    "a float sum": ("every aggregate", discreet.query.compile, "added", float_sum),
+    "cells picked by row number": ("synthesis", discreet.synth.engine, "_limited", cells_by_row_number),
+    "a join in no order": ("joins", discreet.query.join, "sort_key", text_or_nothing),
+}
+
+
+@pytest.mark.parametrize("bug", ORDERED)
+def test_a_planted_bug_is_found_by_order(bug):
+    kind, place, name, by = ORDERED[bug]
+    with mock.patch.object(place, name, by):
+        first, *others = in_every_order(job_of(kind), "whole")
+    assert any(other != first for other in others)
+
+
+def test_a_hash_of_the_engine_is_found_by_another_engine():
+    job = job_of("every aggregate")
+    with mock.patch.object(discreet.query.pick, "hashed", own_hash):
+        assert on(in_postgres("text"), job) != on(in_duckdb("text"), job)
