@@ -107,7 +107,7 @@ class Engine:
         bits = Tape(salt)
         with contextlib.ExitStack() as stack:
             stack.enter_context(mock.patch.object(discreet.query.estimate, "_DRAWS", 8))
-            if first is not None and not hasattr(job.plan, "periods"):  # a stream remembers persons: it asks anew
+            if first is not None and not hasattr(job.plan, "periods"):  # a stream builds upon what is compiled
                 for module, name in _BUILDERS:
                     stack.enter_context(mock.patch.object(module, name, _turn(data)))
             heard = (

@@ -220,7 +220,7 @@ def test_ids_stored_as_another_type_are_refused(tmp_path):
 @pytest.mark.parametrize("drawn", [False, True])
 def test_a_period_that_was_cut_short_is_published_though_new_rows_arrived(tmp_path, monkeypatch, drawn):
     """Its id is fixed: refused for ever, the paid stream could not go on."""
-    csv, schema = tmp_path / "v.csv", Schema("t", COLUMNS, Unit("p"))
+    csv, schema = tmp_path / "v.csv", Schema("t", COLUMNS, Unit("p", groups=1, rows=1))
     csv.write_text("p,day,sex,pay\n" + "".join(f"{p},2024-0{1 + p % 2}-05,f,1\n" for p in range(40)))
 
     def stream():
@@ -257,7 +257,7 @@ def test_ids_that_become_uuids_are_refused(tmp_path, monkeypatch, apart):
     import duckdb
 
     ids = [str(UUID(int=person + 10**37)).upper() for person in range(30)]
-    file, schema = tmp_path / "t.duckdb", Schema("t", COLUMNS, Unit("p"))
+    file, schema = tmp_path / "t.duckdb", Schema("t", COLUMNS, Unit("p", groups=1, rows=1))
     books = Ledger.open(tmp_path / "l.db", create=True)
     if not apart:
         monkeypatch.setattr(StreamStep, "_ids", lambda *_: "text")
