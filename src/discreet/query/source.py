@@ -96,6 +96,11 @@ class Source:
         """Whether the engine can read text as numbers and dates without failing on text that is neither."""
         return self.kind not in ("postgres", "spark")  # Spark can, but takes "1d" for a number and others do not
 
+    @property
+    def engine(self) -> str:
+        """The engine that reads it."""
+        return {"postgres": "postgres", "spark": "pyspark"}.get(self.kind, "duckdb")
+
     def columns(self) -> dict[str, str]:
         """Column names and stored types: public, and all there is to read without paying."""
         problem: InputError | None = None

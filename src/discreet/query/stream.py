@@ -261,7 +261,7 @@ class StreamStep:
         stream, state = self.stream, self.state
         if (drawn := state.result(self.period)) is not None:
             return drawn
-        ids = self._ids(data)
+        ids = self.ids(data.table.schema(), engine_of(data.table))
         state.check(self.period, ids)
         state.begin(ids)
         here, people = self._counted(data, bits)
@@ -278,18 +278,19 @@ class StreamStep:
         state.record(self.period, here, people, result)
         return result
 
-    def _ids(self, data: Connection) -> str:
-        """How ids of people are stored; the same text for types whose values have the same text on every engine."""
+    def ids(self, stored: Any, engine: str) -> str:
+        """How ids of people are stored, given the types of an engine's columns; one text for types whose values have
+        the same text on every engine."""
         if self.stream.schema.unit.column is None:
             return "rows"
-        kind = data.table[self.stream.schema.unit.column].type()
+        kind = stored[self.stream.schema.unit.column]
         if kind.is_uuid():  # in lower case as text, which text of the same number need not be
             return "uuid"
         if kind.is_integer() or kind.is_floating():
             return "whole numbers"
         if kind.is_string():
             return "text"
-        return f"{kind} on {engine_of(data.table)}"
+        return f"{kind} on {engine}"
 
     def _counted(self, data: Connection, bits: Bits) -> tuple[list[list[int]], list[bytes]]:
         """Bounded integers of this period for each measure and group, and whom they count (hashed)."""
