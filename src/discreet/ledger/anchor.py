@@ -81,9 +81,18 @@ class Mark:
 
 
 def marks_after(reader: Reader, last: Mark | None) -> list[Mark]:
-    """The marks that follow `last` up to the end of the books; one for the whole if there is none."""
+    """The marks that follow `last` up to the end of the books; one for the whole if there is none.
+
+    `LedgerError` if the books do not have the record of `last`: the log is then that of another copy, which was faster.
+    """
     if last is None:
         return [Mark.of(reader)]
+    if not agrees(last, reader):
+        raise LedgerError(
+            f"The change is on these books, but their guard has seen another record {last.head.sequence} meanwhile: a "
+            "copy of this ledger is in use, or it was moved. What was charged here stays charged, and nothing was "
+            "released for it. Run `discreet ledger verify`, and let only one copy be used."
+        )
     marks = []
     for sequence in range(last.head.sequence + 1, reader.head().sequence + 1):
         row = reader.row(sequence)
@@ -131,18 +140,22 @@ class Anchor(ABC):
         with self._readable():
             return [Mark.from_text(line) for line in self._lines()]
 
-    def follow(self, look: Callable[[Mark | None], list[Mark]], *, to: int) -> None:
-        """See to it that the log reaches record `to` or a later one.
+    def follow(self, look: Callable[[Mark | None], list[Mark]], known: Callable[[], list[Mark]] = list) -> None:
+        """See to it that the log reaches the end of the books.
 
-        `look` gives the marks that follow the last one. It is called under the lock, so whoever comes first writes for
-        all, and the others find nothing left to do.
+        `look` gives the marks that follow the last one, and refuses a last one that the books do not have. It is called
+        under the lock, so whoever comes first writes for all, and the others find nothing left to do; of two copies
+        that went apart at the same moment only one is followed. A log that is new begins with what is `known`.
         """
         with self._alone():
             last = self.last()
+            begun = [] if last is not None else known()
+            marks = [*begun, *look(begun[-1] if begun else last)]
+            lines = [mark.to_text() for mark in marks]
             if last is None:
-                self._replace([mark.to_text() for mark in look(None)])
-            elif last.head.sequence < to:
-                self._append([mark.to_text() for mark in look(last)])
+                self._replace(lines)
+            elif lines:
+                self._append(lines)
 
     def add(self, mark: Mark) -> None:
         """Put one mark at the end, whatever is there."""
@@ -162,6 +175,18 @@ class Anchor(ABC):
             common = [mark for mark in known if agrees(mark, reader)]
             marks = [*common, *marks_after(reader, common[-1] if common else None)]
             self._replace([mark.to_text() for mark in marks])
+
+    def entries(self) -> list[str]:
+        """The lines of a log that holds words instead of marks."""
+        with self._readable():
+            return [line.strip() for line in self._lines()]
+
+    def enter(self, word: str) -> None:
+        """Add a word, unless it is there."""
+        with self._alone():
+            known = self.entries()
+            if word not in known:
+                self._replace([f"{entry}\n" for entry in (*known, word)])
 
     def _readable(self) -> AbstractContextManager[None]:
         return _Readable(self.name)

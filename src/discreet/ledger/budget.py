@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from discreet.core.exact import Number, as_written
+from discreet.core.exact import Number, as_written, round_up
 from discreet.core.loss import ZCDP, Loss
 from discreet.core.wire import Json, fraction
 from discreet.errors import InputError
 
-__all__ = ["Allotment", "Budget", "Charge", "Kind", "label"]
+__all__ = ["Allotment", "Budget", "Charge", "Kind", "label", "shortened"]
+
+_LONG = 1024  # bits; a sum with a longer denominator than this takes further charges rounded up
+_FINE = 10**30
 
 Kind = Literal["pure", "zcdp", "plan"]
 
@@ -260,6 +263,14 @@ class Budget:
         )
         budget._check()
         return budget
+
+
+def shortened(price: Charge, spent: Charge) -> Charge:
+    """The price, rounded up only if exact sums would otherwise grow without end."""
+    total = spent + price
+    if max(total.amount.denominator.bit_length(), total.delta.denominator.bit_length()) <= _LONG:
+        return price
+    return Charge(round_up(price.amount, _FINE), round_up(price.delta, _FINE))
 
 
 def label(value: str, field: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.errors import GuardError
+from discreet.errors import GuardError, LedgerError
 from discreet.ledger.anchor import Anchor, Mark, Totals, agrees
 from discreet.ledger.budget import Charge
-from discreet.ledger.guard import Guard, identity_of
+from discreet.ledger.guard import Guard, Watch, identity_of
 from discreet.ledger.record import GENESIS
 from discreet.ledger.store import Reader
 
@@ -49,26 +49,50 @@ def doubt_of(reader: Reader, guard: Guard | None) -> Doubt | None:
     """
     if guard is None:
         return None
-    head, seen = reader.head(), False
-    anchors = guard.anchors(identity_of(reader))
-    doubts = []
-    for anchor in anchors:
+    watch = guard.watch(identity_of(reader))
+    doubts, absent = [], []
+    for anchor in (*watch.own, *watch.former):
         try:
             last = anchor.last()
             if last is None:
-                continue
-            seen = True
-            if last.head.sequence > head.sequence or not agrees(last, reader):
+                absent.append(anchor)
+            elif last.head.sequence > reader.head().sequence or not agrees(last, reader):
                 doubts.append(_difference(reader, anchor, last))
         except GuardError:
             return Doubt(f"its guard {anchor.name!r} cannot be read", None, (), moved=False)
     if doubts:
         return _together(doubts)
-    if not seen and head != GENESIS:
-        name = anchors[0].name if anchors else "of another place"
-        problem = f"it has {head.sequence} records but its guard {name!r} is missing: moved or copied alone"
+    missing = _missing(reader, watch, absent)
+    if missing is not None:
+        count = reader.head().sequence
+        problem = f"it has {count} records but its guard {missing!r} is missing: moved or copied alone"
         return Doubt(problem, None, (), moved=False)
     return None
+
+
+def _missing(reader: Reader, watch: Watch, absent: list[Anchor]) -> str | None:
+    """The name of a guard that should have seen these books and has not; None if nobody is missing.
+
+    Every named one should, and, where none is named, the one of this machine: the one beside the ledger is copied with
+    it. Only books that 0.1 wrote last, before there were others, may be vouched for by any one.
+    """
+    if reader.head() == GENESIS:
+        return None
+    asked = watch.named or ([] if watch.local is None else [watch.local])
+    silent = [anchor.name for anchor in asked if anchor in absent]
+    if not asked:
+        return "of another place"
+    if silent and _of_0_1(reader) and any(anchor not in absent for anchor in watch.own):
+        return None
+    return silent[0] if silent else None
+
+
+def _of_0_1(reader: Reader) -> bool:
+    """Whether 0.1 wrote the last record, which then binds no totals."""
+    try:
+        return not reader.last().totals
+    except LedgerError:
+        return False
 
 
 def _difference(reader: Reader, anchor: Anchor, last: Mark) -> Doubt:

@@ -1,4 +1,4 @@
-"""What watches a ledger: an anchor in another folder, or one that is named, and the memory of what lay here before."""
+"""What watches a ledger: an anchor in another folder, those that are named, and the memory of what lay here before."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from discreet.errors import InputError
+from discreet.errors import InputError, LedgerError
 from discreet.ledger.anchor import Anchor, FileAnchor, Mark, marks_after
 from discreet.ledger.state import guards_folder, private_folder
 from discreet.ledger.store import Reader, Store
 
-__all__ = ["Guard", "anchor_at", "identity_of"]
+__all__ = ["Guard", "Watch", "anchor_at", "identity_of"]
 
 
 def identity_of(reader: Reader) -> str | None:
@@ -22,34 +23,64 @@ def identity_of(reader: Reader) -> str | None:
     return None if first is None else first.hash[:32]
 
 
-class Guard:
-    """The anchors of one ledger. By default one in the state folder of this machine, under the ledger's identity.
+class Watch(NamedTuple):
+    """The anchors that have a say about a ledger, whether they are there yet or not."""
 
-    `named` anchors stand instead of that one. `place` is where the ledger is kept: what lay there before is remembered,
-    so that another ledger in its place is noticed. An anchor `<place>.head` of version 0.1 is heeded and kept up.
+    named: list[Anchor]
+    """Those that were named: each must have seen the ledger."""
+    local: Anchor | None
+    """The one in the state folder of this machine."""
+    beside: list[Anchor]
+    """The one of version 0.1, if there is one. It lies beside the ledger and is restored with it: never enough."""
+    former: list[Anchor]
+    """Those of another ledger that lay at this place before."""
+
+    @property
+    def own(self) -> list[Anchor]:
+        """Those that follow this ledger. The named ones first: they are shared, and only one of two copies gets by."""
+        return [*self.named, *([] if self.local is None else [self.local]), *self.beside]
+
+
+class Guard:
+    """The anchors of one ledger: one in the state folder of this machine, under the ledger's identity, and the `named`.
+
+    `place` is where the ledger is kept: what lay there before is remembered on this machine and in named anchors of
+    many ledgers, so that another ledger in its place is noticed and a lost one is not begun anew. An anchor
+    `<place>.head` of version 0.1 is heeded and kept up. Without `local` nothing is kept in the state folder.
     """
 
-    def __init__(self, named: Sequence[str] = (), *, place: Path | None = None) -> None:
+    def __init__(self, named: Sequence[str] = (), *, place: Path | None = None, local: bool = True) -> None:
         self._named = tuple(named)
         self._place = place
+        self._local = local
         self._beside = None if place is None else FileAnchor(place.with_name(place.name + ".head"))
+        self._entered: str | None = None
 
-    def anchors(self, identity: str | None) -> list[Anchor]:
-        """The anchors of the ledger of this identity, whether they are there yet or not."""
-        found: list[Anchor] = []
-        if self._named:
-            found += [anchor_at(place, identity) for place in self._named if identity is not None or not _many(place)]
-        elif identity is not None:
-            found.append(_file_of(identity))
-            former = self.former()
-            if former not in (None, identity):
-                found.append(_file_of(str(former)))
-        if self._beside is not None and self._beside.path.exists():
-            found.append(self._beside)
-        return found
+    def watch(self, identity: str | None) -> Watch:
+        """The anchors of the ledger of this identity."""
+        beside: list[Anchor] = [self._beside] if self._beside is not None and self._beside.path.exists() else []
+        former: list[Anchor] = []
+        before = self.former()
+        if identity is not None and before not in (None, identity):
+            former = [_file_of(str(before)), *(anchor_at(place, before) for place in self._named if _many(place))]
+        named = [anchor_at(place, identity) for place in self._named if identity is not None or not _many(place)]
+        return Watch(named, None if identity is None else self._local_of(identity), beside, former)
 
-    def follow(self, store: Store, *, to: int) -> None:
-        """Add what was committed, up to record `to` at least, to every anchor."""
+    def _local_of(self, identity: str) -> Anchor | None:
+        """The anchor in the state folder; None if nothing can be kept there and another one is named."""
+        if not self._local:
+            return None
+        try:
+            anchor = _file_of(identity)
+        except LedgerError:
+            if self._named:
+                return None
+            raise
+        useless = not anchor.path.exists() and not os.access(anchor.path.parent, os.W_OK)
+        return None if self._named and useless else anchor
+
+    def follow(self, store: Store) -> None:
+        """Add what was committed to every anchor; `LedgerError` if one of them follows another copy by now."""
 
         def look(last: Mark | None) -> list[Mark]:
             with store.read() as reader:
@@ -57,45 +88,69 @@ class Guard:
 
         with store.read() as reader:
             identity = identity_of(reader)
-        for anchor in self.anchors(identity):
-            anchor.follow(look, to=to)
+        first, *others = self.watch(identity).own
+        first.follow(look)
+        for anchor in others:
+            anchor.follow(look, first.history)
         self._register(identity)
 
     def close(self, mark: Mark, reader: Reader) -> None:
         """Put a last mark on every anchor of these books: they are behind it from now on, and refused."""
-        for anchor in self.anchors(identity_of(reader)):
+        for anchor in self.watch(identity_of(reader)).own:
             anchor.add(mark)
 
     def accept(self, reader: Reader) -> None:
         """Make these books the ones that are watched from now on."""
         identity = identity_of(reader)
-        self._register(identity)  # first: what lay here before is not rewritten
-        for anchor in self.anchors(identity):
+        for anchor in self.watch(identity).own:
             anchor.rewrite(reader)
+        self._register(identity)
 
     def former(self) -> str | None:
-        """The identity of the ledger last seen at this place."""
-        if self._place is None or self._named:
+        """The identity of the ledger last seen at this place, on this machine."""
+        if self._place is None or not self._local:
             return None
         with suppress(OSError):
             return _register_of(self._place).read_text(encoding="utf-8").split("\n")[0] or None
         return None
 
     def lost(self) -> int:
-        """How many records the ledger had that lay at this place, or that the named file watched; 0 if none did."""
-        former = self.former()
-        marks = [anchor.last() for anchor in self.anchors(former)]
-        return max((mark.head.sequence for mark in marks if mark is not None), default=0)
+        """How many records the ledger had that lay at this place, or that the named file watched; 0 if none did.
+
+        A shared anchor knows the place by its path only: a ledger at the same path of another machine counts too.
+        """
+        before = self.former()
+        identities = {word for register in self._registers() for word in register.entries()} | {before} - {None}
+        anchors = [anchor for identity in (None, *sorted(map(str, identities))) for anchor in self.watch(identity).own]
+        marks = [anchor.last() for anchor in anchors]
+        return max((mark.head.sequence for mark in marks if mark is not None), default=1 if identities else 0)
 
     def _register(self, identity: str | None) -> None:
-        if self._place is None or self._named or identity is None or self.former() == identity:
+        """Remember which ledger lies at this place, here and in the anchors that watch many."""
+        if self._place is None or identity is None:
+            return
+        if self._entered != identity:
+            for register in self._registers():
+                register.enter(identity)
+            self._entered = identity
+        if not self._local or self.former() == identity:
             return
         path = _register_of(self._place)
-        private_folder(path.parent)
-        draft = path.with_name(f"{path.name}.{os.getpid()}.new")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            file.write(f"{identity}\n{self._place}\n")
-        draft.replace(path)
+        try:
+            private_folder(path.parent)
+            draft = path.with_name(f"{path.name}.{os.getpid()}.new")
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                file.write(f"{identity}\n{self._place}\n")
+            draft.replace(path)
+        except (LedgerError, OSError):
+            if not self._named:
+                raise
+
+    def _registers(self) -> list[Anchor]:
+        """Where the named anchors keep which ledgers lay at this place."""
+        if self._place is None:
+            return []
+        return [anchor_at(place, f"place-{_key(self._place)}") for place in self._named if _many(place)]
 
 
 def anchor_at(place: str, identity: str | None) -> Anchor:
@@ -123,5 +178,8 @@ def _file_of(identity: str) -> FileAnchor:
 
 
 def _register_of(place: Path) -> Path:
-    name = hashlib.sha256(str(place.resolve()).encode()).hexdigest()[:32]
-    return guards_folder() / "places" / name
+    return guards_folder() / "places" / _key(place)
+
+
+def _key(place: Path) -> str:
+    return hashlib.sha256(str(place.resolve()).encode()).hexdigest()[:32]

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from discreet.core.exact import Number, round_up
+from discreet.core.exact import Number
 from discreet.core.loss import Loss
 from discreet.core.plan import Cover
 from discreet.core.unit import Protected, Unit
@@ -16,6 +16,8 @@ from discreet.core.wire import Json, canonical, loss_to_json
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.account import Account, Standing, account_of, closed_refusal, refusal, standing_of
 from discreet.ledger.budget import Budget, Charge, label
+from discreet.ledger.budget import shortened as _short
+from discreet.ledger.chain import check_chain
 from discreet.ledger.cover import check_cover, cover_to
 from discreet.ledger.custody import WriteOff, append, close_budget, opened_datasets, replace_budget
 from discreet.ledger.custody import write_off as _write_off
@@ -28,13 +30,11 @@ from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.secret import fresh_secret, secret_at, secret_path
 from discreet.ledger.state import private_folder, state_folder
 from discreet.ledger.store import Reader, Store, Writer
-from discreet.ledger.totals import check_totals, write
+from discreet.ledger.totals import check_bound, write
 from discreet.ledger.verification import Verification, verify
 
 __all__ = ["Ledger"]
 
-_LONG = 1024  # bits; a sum with a longer denominator than this takes further charges rounded up
-_FINE = 10**30
 _ROW = Unit()
 
 
@@ -65,7 +65,7 @@ class Ledger:
         """The ledger at a path (SQLite) or a postgresql:// address; `MissingLedgerError` if there is none.
 
         With `create` one is made where there is none, unless there was one before: then only with `anew`, for its
-        budgets begin again. It is watched by an anchor in the state folder of this machine (DISCREET_STATE), or by the
+        budgets begin again. It is watched by an anchor in the state folder of this machine (DISCREET_STATE) and by the
         one that `anchor` or DISCREET_ANCHOR names: a file, a folder, sqlite:///path or postgresql://...
         """
         store, guard = store_at(place, anchor, create=create)
@@ -75,7 +75,10 @@ class Ledger:
     @classmethod
     def temporary(cls, folder: str | Path) -> Ledger:
         """A new ledger for an experiment on invented data, with its guard beside it: nothing is left elsewhere."""
-        return cls.open(Path(folder) / "books.db", anchor=Path(folder) / "books.db.head", create=True)
+        path = Path(folder) / "books.db"
+        store, guard = store_at(path, path.with_name("books.db.head"), create=True, local=False)
+        begin(store, guard, path, create=True, anew=False, who=None)
+        return cls(store, guard, secret_path(path))
 
     def __repr__(self) -> str:
         return f"Ledger({self._store!r})"
@@ -111,6 +114,7 @@ class Ledger:
         wanted = Declaration(dataset, budget, unit, who)
         with self._store.write() as writer:  # to be told now, and not at the first charge, that these are old books
             self._check(writer)
+            check_bound(writer, whole=False)
             if not wanted.matches(writer) and not new:
                 wanted.check_name(opened_datasets(writer))
         self._declared[dataset] = wanted
@@ -164,13 +168,13 @@ class Ledger:
     def standing(self, dataset: str) -> tuple[Standing, ...]:
         """What every allotment of a dataset has spent and has left."""
         with self._store.read() as reader:
-            check_totals(reader, add_up=False)
+            check_bound(reader, whole=False)
             return standing_of(reader, self._account(reader, dataset))
 
     def remaining(self, dataset: str, allotment: str | None = None) -> Charge:
         """What an allotment has left."""
         with self._store.read() as reader:
-            check_totals(reader, add_up=False)
+            check_bound(reader, whole=False)
             account = self._account(reader, dataset)
             name = account.budget.allotment(allotment).name
             return next(one.left for one in standing_of(reader, account) if one.allotment.name == name)
@@ -218,6 +222,8 @@ class Ledger:
                 if not same or not price.within(paid.charge):
                     hint = "Nothing was spent. Choose another id for another question."
                     raise InputError("release", release, "a new id: this one was paid for something else", hint)
+                if known.answer is None and known.failure is None:  # it may be run again: is nothing hidden?
+                    check_chain(writer)
                 return Charged(release, dataset, part.name, paid.charge, spent.left_of(part.cap), already_paid=True)
             charge = _short(price, spent)
             if account.closed:
@@ -237,6 +243,8 @@ class Ledger:
                 detail=None if data is None else {"data": data.to_json()},
                 **told,
             )
+            if cover is not None:  # a step costs nothing, so one that is hidden would be free
+                check_chain(writer)
             check_cover(writer, record, loss, price, cover)
             if not (spent + charge).within(part.cap):
                 raise refusal(dataset, part, charge, spent)
@@ -377,23 +385,15 @@ class Ledger:
         """A transaction on books that are the ones last seen; the guard follows when it is durable."""
         with self._store.write() as writer:
             self._check(writer)
-            check_totals(writer)
+            check_bound(writer)
             before = writer.head()
             yield writer
             after = writer.head()
         if self._guard is not None and after != before:
             try:
-                self._guard.follow(self._store, to=after.sequence)
+                self._guard.follow(self._store)
             except OSError as error:
                 raise LedgerError(
                     f"The change is on the books, but their guard cannot be written ({error.strerror}). Make room, "
                     "then ask again under the same release id: it is not charged twice."
                 ) from None
-
-
-def _short(price: Charge, spent: Charge) -> Charge:
-    """The price, rounded up only if exact sums would otherwise grow without end."""
-    total = spent + price
-    if max(total.amount.denominator.bit_length(), total.delta.denominator.bit_length()) <= _LONG:
-        return price
-    return Charge(round_up(price.amount, _FINE), round_up(price.delta, _FINE))

@@ -18,14 +18,14 @@ from discreet.ledger.store import Store
 __all__ = ["begin", "store_at"]
 
 
-def store_at(place: str | Path, anchor: str | Path | None, *, create: bool) -> tuple[Store, Guard]:
+def store_at(place: str | Path, anchor: str | Path | None, *, create: bool, local: bool = True) -> tuple[Store, Guard]:
     """What keeps the records at a place and what watches them; `MissingLedgerError` if there are none to be kept."""
     named = str(anchor) if anchor is not None else os.environ.get("DISCREET_ANCHOR") or None
     anchors = () if named is None else (named,)
     if isinstance(place, str) and place.startswith(("postgresql://", "postgres://")):
         from discreet.ledger.postgres import PostgresStore
 
-        return PostgresStore(place, create=create), Guard(anchors)
+        return PostgresStore(place, create=create), Guard(anchors, local=local)
     if isinstance(place, str) and "://" in place:
         raise InputError("ledger", place.partition("://")[0] + "://...", "a path or a postgresql:// address")
     from discreet.ledger.sqlite import SqliteStore
@@ -36,7 +36,7 @@ def store_at(place: str | Path, anchor: str | Path | None, *, create: bool) -> t
             raise missing_ledger(path)
         if path.parent.name == ".discreet":
             private_folder(path.parent)
-    return SqliteStore(path), Guard(anchors, place=path.absolute())
+    return SqliteStore(path), Guard(anchors, place=path.absolute(), local=local)
 
 
 def begin(store: Store, guard: Guard, place: str | Path, *, create: bool, anew: bool, who: str | None) -> None:
@@ -53,7 +53,8 @@ def begin(store: Store, guard: Guard, place: str | Path, *, create: bool, anew: 
         if lost and not anew:
             raise LedgerError(
                 f"A ledger with {lost} records was kept at {shown(place)} and is gone. Nothing was made. Put it back "
-                "from a backup. Only if what it released no longer matters, begin anew: discreet ledger create --anew."
+                "from a backup. Only if what it released no longer matters, or if it is kept under this path on "
+                "another machine that shares the guard, begin anew: discreet ledger create --anew."
             )
         person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
         detail = {"created": fresh_secret().hex()}

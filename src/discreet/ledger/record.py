@@ -19,7 +19,7 @@ __all__ = ["GENESIS", "Head", "Kind", "Record"]
 Kind = Literal["open", "charge", "answer", "failure", "note", "close"]
 
 # Fields that 0.1 did not write: left out where they say nothing, so that its hashes stay what they are.
-_LATER = {"unit": "", "cover": None, "totals": ""}
+_LATER = {"unit": "", "cover": None, "totals": "", "accounts": ""}
 _DOMAIN = b"discreet ledger record 1\n"  # so that no other hash of ours can be mistaken for one of these
 
 
@@ -46,7 +46,8 @@ class Record:
     * `failure`: `release` has no answer and never will; `detail` holds a reason code.
     * `note`: something a custodian should see, such as a second attempt at a release whose answer was lost.
 
-    `totals` is a hash of all totals after the record, in records since 0.2.
+    `totals` is a hash of all totals after the record, `accounts` one of all `open` and `close` records before it, in
+    records since 0.2.
     `hash` is SHA-256 over the canonical JSON of every other field, `previous` among them.
     """
 
@@ -70,6 +71,7 @@ class Record:
     unit: str = ""
     cover: Json = None
     totals: str = ""
+    accounts: str = ""
 
     @classmethod
     def after(cls, head: Head, *, charge: Charge | None = None, **values: Any) -> Record:

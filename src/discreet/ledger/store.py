@@ -15,7 +15,7 @@ from discreet.errors import LedgerError
 from discreet.ledger.budget import Charge
 from discreet.ledger.record import Head, Kind, Record
 
-__all__ = ["Reader", "Row", "Store", "Writer", "changed"]
+__all__ = ["Entry", "Reader", "Row", "Store", "Writer", "changed"]
 
 
 class Row(NamedTuple):
@@ -45,6 +45,15 @@ def changed(sequence: int) -> LedgerError:
     )
 
 
+class Entry(NamedTuple):
+    """Where an account was opened, changed or closed, by the columns of the record."""
+
+    sequence: int
+    dataset: str
+    kind: str
+    hash: str
+
+
 class Reader(Protocol):
     """One consistent state of the books."""
 
@@ -70,6 +79,10 @@ class Reader(Protocol):
 
     def latest(self, dataset: str, kind: Kind) -> Record | None:
         """The last record of a kind about a dataset."""
+        ...
+
+    def accounts(self) -> list[Entry]:
+        """Every record that opens, changes or closes an account, in order."""
         ...
 
     def total(self, dataset: str, allotment: str) -> Charge:

@@ -12,11 +12,13 @@ from discreet.core.wire import fraction
 from discreet.errors import LedgerError
 from discreet.ledger.budget import Charge
 from discreet.ledger.record import GENESIS, Head, Kind, Record
-from discreet.ledger.store import Row, changed
+from discreet.ledger.store import Entry, Row, changed
 
 __all__ = ["FORMAT", "SCHEMA", "Books", "Execute", "check_format"]
 
 FORMAT = 1
+
+_OF_ACCOUNTS = "kind IN ('open', 'close')"
 
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS discreet_head (
@@ -31,6 +33,7 @@ SCHEMA = (
     "CREATE INDEX IF NOT EXISTS discreet_by_dataset ON discreet_record (dataset, kind, sequence)",
     "CREATE INDEX IF NOT EXISTS discreet_by_release ON discreet_record (release, sequence)",
     "CREATE UNIQUE INDEX IF NOT EXISTS discreet_one_charge ON discreet_record (release) WHERE kind = 'charge'",
+    f"CREATE INDEX IF NOT EXISTS discreet_accounts ON discreet_record (sequence) WHERE {_OF_ACCOUNTS}",
     """CREATE UNIQUE INDEX IF NOT EXISTS discreet_one_outcome ON discreet_record (release)
         WHERE kind IN ('answer', 'failure')""",
     f"INSERT INTO discreet_head VALUES (1, {FORMAT}, 0, '{GENESIS.hash}') ON CONFLICT (one) DO NOTHING",
@@ -101,6 +104,13 @@ class Books:
             (dataset, kind),
         )
         return self._chained(Row(*found[0])) if found else None
+
+    def accounts(self) -> list[Entry]:
+        """Where accounts were opened, changed or closed."""
+        found = self._execute(
+            f"SELECT sequence, dataset, kind, hash FROM discreet_record WHERE {_OF_ACCOUNTS} ORDER BY sequence", ()
+        )
+        return [Entry(*columns) for columns in found]
 
     def _chained(self, row: Row) -> Record:
         """A record that has its hash, and that the next record or the head names by this hash."""

@@ -1,22 +1,25 @@
-"""The totals, bound to the chain: every record holds a hash of them, so that an edited total is refused at once."""
+"""Totals and accounts, bound to the chain: every record holds a hash of each, so that an edit is refused at once."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
 from discreet.core.wire import canonical
 from discreet.errors import LedgerError
 from discreet.ledger.budget import Charge
+from discreet.ledger.chain import check_chain
 from discreet.ledger.record import GENESIS, Record
-from discreet.ledger.store import Reader, Writer
+from discreet.ledger.store import Entry, Reader, Writer
 
-__all__ = ["check_totals", "hash_of_totals", "write"]
+__all__ = ["check_accounts", "check_bound", "check_totals", "hash_of_accounts", "hash_of_totals", "write"]
 
 Totals = dict[tuple[str, str], Charge]
 
 _DOMAIN = b"discreet ledger totals 1\n"
+_ACCOUNTS = b"discreet ledger accounts 1\n"
 _NOTHING = Charge(Fraction(0))
 
 
@@ -26,14 +29,53 @@ def hash_of_totals(totals: Totals) -> str:
     return hashlib.sha256(_DOMAIN + canonical([list(each) for each in spent]).encode()).hexdigest()
 
 
+def hash_of_accounts(entries: Iterable[Entry]) -> str:
+    """SHA-256 over the records that open, change or close accounts."""
+    return hashlib.sha256(_ACCOUNTS + canonical([list(entry) for entry in entries]).encode()).hexdigest()
+
+
 def write(writer: Writer, record: Record) -> Record:
-    """Append a record, with the total it leads to and a hash of all totals. The record as it was written."""
+    """Append a record, with the total it leads to and a hash of all totals and accounts. As it was written."""
     if record.kind == "charge":
         spent = writer.total(record.dataset, record.allotment) + record.charge
         writer.set_total(record.dataset, record.allotment, spent)
-    bound = replace(record, totals=hash_of_totals(writer.totals()))
+    bound = replace(record, totals=hash_of_totals(writer.totals()), accounts=hash_of_accounts(writer.accounts()))
     writer.append(bound)
     return bound
+
+
+def check_bound(reader: Reader, *, whole: bool = True) -> None:
+    """`LedgerError` unless totals and accounts are those that the last record was written with.
+
+    Where an older version wrote the last record every record is read instead, unless `whole` is false.
+    """
+    check_totals(reader, add_up=whole)
+    check_accounts(reader, walk=whole)
+
+
+def check_accounts(reader: Reader, *, walk: bool = True) -> None:
+    """`LedgerError` unless the books open and close the accounts that they did when the last record was written.
+
+    An account is looked up by columns that no hash covers: without this a hidden record gives a larger budget back.
+    """
+    head = reader.head()
+    entries = reader.accounts()
+    if head == GENESIS:
+        sound = not entries
+    elif bound := (last := reader.last()).accounts:
+        end = [entry for entry in entries if entry.sequence >= head.sequence]
+        itself = [Entry(last.sequence, last.dataset, last.kind, head.hash)] if last.kind in ("open", "close") else []
+        sound = end == itself and bound == hash_of_accounts(entries[: len(entries) - len(end)])
+    else:
+        if walk:
+            check_chain(reader)
+        return
+    if not sound:
+        raise LedgerError(
+            "The budgets of the ledger are not those that its last record was written with: a record was changed or "
+            "removed outside discreet. Nothing was spent. Restore the ledger from a backup, leave its guard as it is, "
+            "and run `discreet ledger verify`."
+        )
 
 
 def check_totals(reader: Reader, *, add_up: bool = True) -> None:

@@ -14,8 +14,8 @@ from discreet.ledger.cover import cover_from, cover_problem
 from discreet.ledger.doubt import doubt_of
 from discreet.ledger.guard import Guard
 from discreet.ledger.record import GENESIS, Head, Record
-from discreet.ledger.store import Reader, Row
-from discreet.ledger.totals import hash_of_totals
+from discreet.ledger.store import Entry, Reader, Row
+from discreet.ledger.totals import hash_of_accounts, hash_of_totals
 
 __all__ = ["Verification", "verify"]
 
@@ -53,6 +53,7 @@ class _Check:
         self.charged: dict[str, Record] = {}
         self.failed: dict[str, int] = {}  # release -> sequence
         self.prices: dict[tuple[str, str, str], Charge | None] = {}
+        self.accounts: list[Entry] = []
         self.concluded: set[str] = set()
         self.closed: set[str] = set()
         self.lost = 0  # the last acknowledgement
@@ -79,6 +80,10 @@ class _Check:
         elif record.previous != self.head.hash:
             self.found(f"{name} is not chained to the record before it")
         self.head = Head(row.sequence, row.hash)
+        if record.accounts and record.accounts != hash_of_accounts(self.accounts):
+            self.found(f"{name} was written with other budgets than those opened and closed before it")
+        if record.kind in ("open", "close"):
+            self.accounts.append(Entry(row.sequence, record.dataset, record.kind, row.hash))
         self.meaning(record, name)
         if record.totals and record.totals != hash_of_totals(self.spent):
             self.found(f"{name} was written with other totals than the sums of the charges up to it")

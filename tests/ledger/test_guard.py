@@ -1,0 +1,267 @@
+"""What watches a ledger: no guard stands in for another, and a lost ledger is remembered wherever it was watched."""
+
+import os
+import shutil
+import threading
+
+import pytest
+
+from discreet.core.loss import Pure
+from discreet.errors import LedgerError
+from discreet.ledger import anchor as anchor_module
+from discreet.ledger import doubt as doubt_module
+from discreet.ledger.budget import Budget
+from discreet.ledger.guard import Guard
+from discreet.ledger.ledger import Ledger
+from old import old_ledger
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    """The state folder of this machine."""
+    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
+    monkeypatch.delenv("DISCREET_ANCHOR", raising=False)
+    return tmp_path / "state"
+
+
+@pytest.fixture(params=["file", "folder", "sqlite", "postgres"])
+def witness(request, tmp_path, monkeypatch):
+    """A guard that several machines share, named."""
+    if request.param == "postgres":
+        from servers import fresh_schema
+
+        place = fresh_schema()
+    else:
+        (tmp_path / "shared").mkdir()
+        places = {"file": "shared/visits.head", "folder": "shared", "sqlite": "shared/witness.db"}
+        path = tmp_path / places[request.param]
+        place = f"sqlite:///{path}" if request.param == "sqlite" else str(path)
+    monkeypatch.setenv("DISCREET_ANCHOR", place)
+    return place
+
+
+def spend(ledger, release, epsilon=1, dataset="visits"):
+    return ledger.spend(dataset, Pure(epsilon), release=release, who="ann", digest="d")
+
+
+def begin(folder):
+    folder.mkdir(exist_ok=True)
+    ledger = Ledger.open(folder / "books.db", create=True)
+    ledger.create("visits", Budget(epsilon=10), who="ann")
+    spend(ledger, "r1")
+    ledger.close()
+    return ledger
+
+
+def carry(folder, target):
+    """Put the files of a folder in the place of those of another."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(folder, target)
+
+
+# A lost ledger is not begun anew
+
+
+@pytest.mark.parametrize("machine", ["the same machine", "another machine"])
+def test_a_lost_ledger_is_not_begun_anew_under_a_named_guard(tmp_path, witness, machine, monkeypatch):
+    begin(tmp_path / "books")
+    if machine == "another machine":
+        monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "second"))
+    shutil.rmtree(tmp_path / "books")
+    (tmp_path / "books").mkdir()
+    with pytest.raises(LedgerError, match=r"3 records was kept at .* and is gone"):
+        Ledger.open(tmp_path / "books" / "books.db", create=True)
+    anew = Ledger.open(tmp_path / "books" / "books.db", create=True, anew=True)
+    anew.create("visits", Budget(epsilon=10), who="ann")
+    spend(anew, "r1")
+    assert anew.verify().ok
+
+
+def test_a_guard_that_forgets_the_place_would_be_seen(tmp_path, monkeypatch):
+    """The planted bug: no memory of the place where a guard is named."""
+    monkeypatch.setenv("DISCREET_ANCHOR", f"sqlite:///{tmp_path}/witness.db")
+    monkeypatch.setattr(Guard, "former", lambda self: None)
+    monkeypatch.setattr(Guard, "_registers", lambda self: [])
+    with pytest.raises(pytest.fail.Exception):
+        test_a_lost_ledger_is_not_begun_anew_under_a_named_guard(tmp_path, "", "the same machine", monkeypatch)
+
+
+def test_a_lost_ledger_whose_guard_is_lost_too_is_not_begun_anew(tmp_path, state):
+    begin(tmp_path / "books")
+    for path in [*(state / "guards").glob("*.head"), *(tmp_path / "books").glob("books.db*")]:
+        path.unlink()
+    with pytest.raises(LedgerError, match="is gone"):
+        Ledger.open(tmp_path / "books" / "books.db", create=True)
+
+
+def test_another_ledger_in_its_place_is_noticed_under_a_named_guard(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISCREET_ANCHOR", f"sqlite:///{tmp_path}/witness.db")
+    begin(tmp_path / "books")
+    begin(tmp_path / "other")
+    carry(tmp_path / "other", tmp_path / "books")
+    with pytest.raises(LedgerError, match="another ledger"):
+        spend(Ledger.open(tmp_path / "books" / "books.db"), "r2")
+
+
+def test_ledgers_of_two_machines_under_one_path_do_not_meet(tmp_path, monkeypatch):
+    """They share a guard; the second is begun with a word, and both go on."""
+    monkeypatch.setenv("DISCREET_ANCHOR", f"sqlite:///{tmp_path}/witness.db")
+    begin(tmp_path / "books")
+    (tmp_path / "books").rename(tmp_path / "first")
+    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "second"))
+    (tmp_path / "books").mkdir()
+    second = Ledger.open(tmp_path / "books" / "books.db", create=True, anew=True)
+    second.create("visits", Budget(epsilon=10), who="ann")
+    spend(second, "r1")
+    second.close()
+    (tmp_path / "books").rename(tmp_path / "away")
+    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
+    (tmp_path / "first").rename(tmp_path / "books")
+    spend(Ledger.open(tmp_path / "books" / "books.db"), "r2")
+
+
+# No guard stands in for another
+
+
+def test_a_guard_beside_the_ledger_does_not_stand_in_for_the_one_of_this_machine(tmp_path, state):
+    begin(tmp_path / "books")
+    (guard,) = (state / "guards").glob("*.head")
+    shutil.copy(guard, tmp_path / "books" / "books.db.head")
+    carry(tmp_path / "books", tmp_path / "backup")
+    spend(Ledger.open(tmp_path / "books" / "books.db"), "r2", 9)
+    carry(tmp_path / "backup", tmp_path / "books")
+    shutil.rmtree(state)
+    old = Ledger.open(tmp_path / "books" / "books.db")
+    with pytest.raises(LedgerError, match=r"missing.*--write-off"):
+        spend(old, "r3")
+    old.acknowledge(who="carla", why="restored", write_off="everything")
+    assert old.remaining("visits").amount == 0
+
+
+def test_a_ledger_of_0_1_is_taken_over_once(tmp_path, state):
+    ledger = old_ledger(tmp_path)
+    assert ledger.doubt() is None
+    ledger.note("q1", "seen", who="ann")
+    assert ledger.doubt() is None
+    shutil.rmtree(state)
+    assert "missing" in ledger.doubt().problem
+
+
+def test_a_guard_that_any_other_stands_in_for_would_be_seen(tmp_path, state, monkeypatch):
+    """The planted bug: one that agrees is enough."""
+
+    def any_one(reader, watch, absent):
+        return None if len(absent) < len(watch.own) else "all"
+
+    monkeypatch.setattr(doubt_module, "_missing", any_one)
+    with pytest.raises(pytest.fail.Exception):
+        test_a_guard_beside_the_ledger_does_not_stand_in_for_the_one_of_this_machine(tmp_path, state)
+
+
+def test_the_guard_of_this_machine_follows_also_where_another_is_named(tmp_path, witness, monkeypatch):
+    """A job that forgets the variable meets a guard that knows what was spent."""
+    begin(tmp_path / "books")
+    carry(tmp_path / "books", tmp_path / "backup")
+    ledger = Ledger.open(tmp_path / "books" / "books.db")
+    spend(ledger, "r2", 7)
+    ledger.close()
+    carry(tmp_path / "backup", tmp_path / "books")
+    monkeypatch.delenv("DISCREET_ANCHOR")
+    with pytest.raises(LedgerError, match="restored from an old copy"):
+        spend(Ledger.open(tmp_path / "books" / "books.db"), "r3")
+
+
+def test_a_named_guard_that_was_never_there_is_missed(tmp_path, monkeypatch):
+    begin(tmp_path / "books")
+    monkeypatch.setenv("DISCREET_ANCHOR", str(tmp_path / "new.head"))
+    ledger = Ledger.open(tmp_path / "books" / "books.db")
+    with pytest.raises(LedgerError, match=r"new\.head.*missing"):
+        spend(ledger, "r2")
+    ledger.acknowledge(who="carla", why="adopted", write_off="nothing")
+    spend(ledger, "r2")
+    assert ledger.verify().anchored
+
+
+def test_a_machine_that_can_keep_no_state_is_watched_by_the_named_guard(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISCREET_ANCHOR", str(tmp_path / "named.head"))
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "file" / "state"))
+    ledger = begin(tmp_path / "books")
+    spend(ledger, "r2")
+    assert ledger.verify().anchored
+
+
+def test_a_temporary_ledger_leaves_nothing_elsewhere(tmp_path, state):
+    ledger = Ledger.temporary(tmp_path)
+    ledger.create("visits", Budget(epsilon=10), who="ann")
+    spend(ledger, "r1")
+    assert ledger.verify().anchored
+    assert not [path for path in state.rglob("*") if path.is_file()] if state.exists() else True
+
+
+# Two copies at the same moment
+
+
+def race(folder, monkeypatch):
+    """Copy A commits two records and pauses before its guard follows; copy B commits one. The errors of each."""
+    monkeypatch.setenv("DISCREET_ANCHOR", str(folder / "witness.head"))
+    (folder / "a").mkdir()
+    first = Ledger.open(folder / "a" / "books.db", create=True)
+    first.create("one", Budget(epsilon=1), who="ann")
+    first.close()
+    shutil.copytree(folder / "a", folder / "b")
+    first, second = (Ledger.open(folder / name / "books.db") for name in "ab")
+    first.declare("two", Budget(epsilon=1), who="ann", new=True)
+    committed, go_on, follow = threading.Event(), threading.Event(), Guard.follow
+
+    def pause(self, store):
+        if threading.current_thread().name == "first" and not committed.is_set():
+            committed.set()
+            go_on.wait(30)
+        follow(self, store)
+
+    monkeypatch.setattr(Guard, "follow", pause)
+    errors = {}
+
+    def run(name, ledger, dataset):
+        try:
+            spend(ledger, name, dataset=dataset)
+        except LedgerError as error:
+            errors[name] = str(error)
+
+    thread = threading.Thread(target=run, args=("first", first, "two"), name="first")
+    thread.start()
+    committed.wait(30)
+    run("second", second, "one")
+    go_on.set()
+    thread.join(30)
+    return errors, first, second
+
+
+def test_of_two_copies_that_spend_at_the_same_moment_one_is_refused(tmp_path, monkeypatch):
+    errors, first, second = race(tmp_path, monkeypatch)
+    assert list(errors) == ["first"]
+    assert "copy of this ledger is in use" in errors["first"]
+    second.answer("second", "1", who="ann")
+    with pytest.raises(LedgerError, match="not the one last seen"):
+        first.answer("first", "1", who="ann")
+    assert first.doubt().lost[0][:2] == ("one", "questions")  # both histories count
+
+
+def test_a_guard_that_follows_without_comparing_would_be_seen(tmp_path, monkeypatch):
+    """The planted bug: what comes after the last number is appended, whoever wrote the last mark."""
+    monkeypatch.setattr(anchor_module, "agrees", lambda mark, reader: True)
+    errors, first, _ = race(tmp_path, monkeypatch)
+    assert not errors
+    assert first.remaining("one").amount == 1  # although the other copy spent it
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of files")
+def test_what_a_folder_of_guards_remembers_is_for_its_owner(tmp_path, monkeypatch):
+    (tmp_path / "shared").mkdir()
+    monkeypatch.setenv("DISCREET_ANCHOR", str(tmp_path / "shared"))
+    begin(tmp_path / "books")
+    names = sorted(path.name for path in (tmp_path / "shared").glob("*.head"))
+    assert [name.startswith("place-") for name in names].count(True) == 1
+    for path in (tmp_path / "shared").glob("*.head"):
+        assert path.stat().st_mode & 0o777 == 0o600
