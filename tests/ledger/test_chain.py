@@ -158,3 +158,13 @@ def test_verify_compares_the_accounts_that_a_record_was_written_with(ledger, mon
         bug.setattr(totals_module, "check_accounts", lambda *_, **__: None)
         ledger.close_budget("visits", who="carla", why="done")
     assert any("other budgets" in problem for problem in ledger.verify().problems)
+
+
+def test_an_acknowledgement_does_not_bind_what_was_edited(ledger, tmp_path):
+    ledger.close_budget("visits", who="carla", why="done")
+    ledger.note("first", "a record after it", who="ann")
+    edit(ledger, CLOSED[0])
+    for path in (tmp_path / "state" / "guards").glob("*.head"):
+        path.unlink()
+    with pytest.raises(LedgerError, match="budgets of the ledger"):
+        ledger.acknowledge(who="carla", why="moved", write_off="nothing")

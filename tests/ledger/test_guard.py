@@ -199,6 +199,35 @@ def test_a_temporary_ledger_leaves_nothing_elsewhere(tmp_path, state):
     assert not [path for path in state.rglob("*") if path.is_file()] if state.exists() else True
 
 
+# What is lost of two ledgers
+
+
+def test_what_is_lost_of_two_ledgers_at_one_place_adds_up(tmp_path):
+    """One goes on after its backup and is lost, another is begun and lost, and the backup is put back."""
+    begin(tmp_path / "books")
+    carry(tmp_path / "books", tmp_path / "backup")
+    spend(Ledger.open(tmp_path / "books" / "books.db"), "r2", 3)
+    shutil.rmtree(tmp_path / "books")
+    (tmp_path / "books").mkdir()
+    other = Ledger.open(tmp_path / "books" / "books.db", create=True, anew=True)
+    other.create("visits", Budget(epsilon=10), who="ann")
+    spend(other, "x", 5)
+    other.close()
+    carry(tmp_path / "backup", tmp_path / "books")
+    back = Ledger.open(tmp_path / "books" / "books.db")
+    back.acknowledge(who="carla", why="both count")
+    assert back.remaining("visits").amount == 10 - 1 - 3 - 5
+    assert back.verify().ok
+
+
+def test_the_largest_loss_of_two_ledgers_would_be_seen(tmp_path, monkeypatch):
+    """The planted bug: as if both guards had seen parts of one history."""
+    both = doubt_module._both
+    monkeypatch.setattr(doubt_module, "_both", lambda doubts, others: both([*doubts, *others], []))
+    with pytest.raises(AssertionError):
+        test_what_is_lost_of_two_ledgers_at_one_place_adds_up(tmp_path)
+
+
 # Two copies at the same moment
 
 

@@ -13,7 +13,7 @@ __all__ = ["KEYS", "READERS", "SCHEMA", "SURVEY", "VARIABLES", "keys_read", "set
 
 VARIABLES: Mapping[str, str] = {
     "DISCREET_LEDGER": "Where the ledger is, unless a command or `discreet.open` names one: a path or `postgresql://...`.",
-    "DISCREET_ANCHOR": "A file on this machine that guards a ledger in PostgreSQL: a restored database is noticed.",
+    "DISCREET_ANCHOR": "A guard that machines share, beside each one's own: a file, a folder, `sqlite:///path` or `postgresql://...`.",
     "DISCREET_SCHEMA": "The schema file, for commands that are not given `--schema`.",
     "DISCREET_TOKENS": "The file of a server's tokens, for `discreet serve` and `discreet token`.",
     "DISCREET_WHO": "The name that goes on the ledger with a charge. By default the name of the user of the system.",

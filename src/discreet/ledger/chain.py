@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.errors import LedgerError
-from discreet.ledger.record import GENESIS
+from discreet.ledger.record import GENESIS, Head
 from discreet.ledger.store import Reader, changed
 
 __all__ = ["check_chain"]
@@ -18,10 +18,9 @@ def check_chain(reader: Reader) -> None:
     """
     end = GENESIS
     for row in reader.rows():
-        record = row.record()
-        if record.sequence != end.sequence + 1 or record.previous != end.hash:
+        if row.previous() != end.hash or row.sequence != end.sequence + 1:
             raise changed(end.sequence + 1)
-        end = record.head
+        end = Head(row.sequence, row.hash)
     if end != reader.head():
         raise LedgerError(
             f"The records of the ledger end at {end.sequence}, not where its head says. Nothing was spent. Restore the "

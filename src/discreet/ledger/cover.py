@@ -14,6 +14,7 @@ from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.ledger.acknowledgement import last_acknowledged
 from discreet.ledger.budget import Charge
+from discreet.ledger.chain import check_chain
 from discreet.ledger.outcome import outcome_in
 from discreet.ledger.record import Record
 from discreet.ledger.store import Reader
@@ -35,6 +36,7 @@ def check_cover(reader: Reader, step: Record, loss: Loss, price: Charge, cover: 
         return
     if not free:
         raise InputError("cover", cover.paid, "absent where the step has a cost of its own", hint)
+    check_chain(reader)  # it costs nothing, so a step that is hidden would be drawn again for nothing
     paid = outcome_in(reader, cover.paid)
     if paid is not None and paid.failure is not None:
         raise InputError("cover", cover.paid, "a release that did not fail", hint)

@@ -50,18 +50,21 @@ def doubt_of(reader: Reader, guard: Guard | None) -> Doubt | None:
     if guard is None:
         return None
     watch = guard.watch(identity_of(reader))
-    doubts, absent = [], []
+    doubts: list[Doubt] = []
+    others: list[Doubt] = []
+    absent = []
     for anchor in (*watch.own, *watch.former):
         try:
             last = anchor.last()
             if last is None:
                 absent.append(anchor)
             elif last.head.sequence > reader.head().sequence or not agrees(last, reader):
-                doubts.append(_difference(reader, anchor, last))
+                (others if anchor in watch.former else doubts).append(_difference(reader, anchor, last))
         except GuardError:
             return Doubt(f"its guard {anchor.name!r} cannot be read", None, (), moved=False)
-    if doubts:
-        return _together(doubts)
+    if doubts or others:
+        heads = [doubt.mark.head for doubt in doubts if doubt.mark is not None]  # a named file may have followed both
+        return _both(doubts, [doubt for doubt in others if doubt.mark is not None and doubt.mark.head not in heads])
     missing = _missing(reader, watch, absent)
     if missing is not None:
         count = reader.head().sequence
@@ -130,13 +133,21 @@ def _difference(reader: Reader, anchor: Anchor, last: Mark) -> Doubt:
     return Doubt(problem, Mark(last.head, totals, whole=True), lost, moved=moved and behind)
 
 
-def _together(doubts: list[Doubt]) -> Doubt:
-    """The first of several doubts, with the largest loss that any of them knows of."""
-    first = doubts[0]
+def _both(doubts: list[Doubt], others: list[Doubt]) -> Doubt:
+    """The first of several doubts, with all that is known to be lost: of this ledger and of another one in its place."""
+    first, *_ = (*doubts, *others)
+    lost: dict[tuple[str, str], Charge] = {}
+    for dataset, allotment, charge in (*_largest(doubts), *_largest(others)):
+        lost[dataset, allotment] = lost.get((dataset, allotment), _ZERO) + charge
+    listed = tuple((*place, charge) for place, charge in sorted(lost.items()))
+    return Doubt(first.problem, first.mark, listed, moved=any(doubt.moved for doubt in (*doubts, *others)))
+
+
+def _largest(doubts: list[Doubt]) -> list[tuple[str, str, Charge]]:
+    """The largest loss that any guard of one ledger knows of: each has seen a part of the same history."""
     lost: dict[tuple[str, str], Charge] = {}
     for doubt in doubts:
         for dataset, allotment, charge in doubt.lost:
             most = lost.get((dataset, allotment), _ZERO)
             lost[dataset, allotment] = Charge(max(most.amount, charge.amount), max(most.delta, charge.delta))
-    listed = tuple((*place, charge) for place, charge in sorted(lost.items()))
-    return Doubt(first.problem, first.mark, listed, moved=any(doubt.moved for doubt in doubts))
+    return [(*place, charge) for place, charge in lost.items()]

@@ -243,8 +243,6 @@ class Ledger:
                 detail=None if data is None else {"data": data.to_json()},
                 **told,
             )
-            if cover is not None:  # a step costs nothing, so one that is hidden would be free
-                check_chain(writer)
             check_cover(writer, record, loss, price, cover)
             if not (spent + charge).within(part.cap):
                 raise refusal(dataset, part, charge, spent)
@@ -348,6 +346,7 @@ class Ledger:
             doubt = doubt_of(writer, self._guard)
             if doubt is None:
                 return ()
+            check_bound(writer)  # or the word would bind what was edited
             added = _write_off(writer, doubt, write_off, who=who, why=why)
         with self._store.write() as writer:
             self._guard.accept(writer)
