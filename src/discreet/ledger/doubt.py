@@ -134,7 +134,7 @@ def _difference(reader: Reader, anchor: Anchor, last: Mark) -> Doubt:
 
 
 def _both(doubts: list[Doubt], others: list[Doubt]) -> Doubt:
-    """The first of several doubts, with all that is known to be lost: of this ledger and of another one in its place."""
+    """The first of several doubts, with all that is known to be lost: of this ledger, and of another in its place."""
     first, *_ = (*doubts, *others)
     lost: dict[tuple[str, str], Charge] = {}
     for dataset, allotment, charge in (*_largest(doubts), *_largest(others)):
