@@ -24,7 +24,7 @@ def held(path: Path, *, remove: bool = False) -> Iterator[None]:
         yield
         return
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             if _is_still(path, handle):  # its last holder may have removed it while we waited

@@ -119,7 +119,7 @@ class SqliteStore:
     def running(self, release: str) -> Iterator[None]:
         """A lock file for each release that runs."""
         name = hashlib.sha256(release.encode()).hexdigest()[:32]
-        self._running_path.mkdir(exist_ok=True)
+        self._running_path.mkdir(mode=0o700, exist_ok=True)
         with held(self._running_path / name, remove=True):
             yield
 
