@@ -195,7 +195,7 @@ def release(report, rows, places):
     """The whole way through the curator: count, noise, agreement, rows, record."""
     import pyarrow
 
-    columns = {"start": Integer(0, 77), "end": Integer(0, 77)}
+    columns = {"start": Integer(0, 77, nullable=False), "end": Integer(0, 77, nullable=False)}
     table = pyarrow.table({name: rows[:, place] for place, name in enumerate(columns)})
     where = {area: tuple(pair) for area, pair in enumerate(places)}
     with tempfile.TemporaryDirectory() as folder:

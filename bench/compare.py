@@ -86,7 +86,7 @@ def ours(work: dict, folder: Path) -> dict:
     import pyarrow
 
     table = pyarrow.table({"grp": work["groups"], "value": work["values"]})
-    schema = Schema("t", {"grp": Integer(0, KEYS - 1), "value": Integer(0, UPPER)})
+    schema = Schema("t", {"grp": Integer(0, KEYS - 1, nullable=False), "value": Integer(0, UPPER, nullable=False)})
     budget = Budget(10**6, allotments=[Allotment("questions", "pure", epsilon=10**6)])
     curator = open_curator(table, schema, ledger=folder / "compare.db", budget=budget, who="bench", create=True)
     asked = {
@@ -192,7 +192,7 @@ def spender(place: str, *killed: str) -> None:
     """Our side of `spend`, in a process of its own."""
     import pyarrow
 
-    schema = Schema("t", {"value": Integer(0, 1)})
+    schema = Schema("t", {"value": Integer(0, 1, nullable=False)})
     table = pyarrow.table({"value": [1] * 10})
     curator = open_curator(table, schema, ledger=place, budget=Budget(1), who="bench", create=True)
     given, refusal = 0, ""

@@ -73,7 +73,11 @@ def private(place, key: str, kept: int) -> None:
     from discreet.query.curator import open_curator
     from discreet.query.schema import Schema
 
-    columns = {"grp": Integer(0, GROUPS - 1), "name": Category(NAMES), "value": Real(0, 100)}
+    columns = {
+        "grp": Integer(0, GROUPS - 1, nullable=False),
+        "name": Category(NAMES, nullable=False),
+        "value": Real(0, 100, nullable=False),
+    }
     with tempfile.TemporaryDirectory() as folder:
         schema = Schema("visits", columns, unit=Unit("user_id", groups=kept, rows=PER_USER))
         curator = open_curator(place, schema, ledger=Path(folder) / "ledger.db", budget=Budget(epsilon=1), create=True)

@@ -108,7 +108,11 @@ def release(report: Report, rows) -> None:
     """The whole way through the curator: count, noise, agreement, record."""
     import pyarrow
 
-    columns = {"shift": Integer(0, 20), "start": Integer(0, 77), "end": Integer(0, 77)}
+    columns = {
+        "shift": Integer(0, 20, nullable=False),
+        "start": Integer(0, 77, nullable=False),
+        "end": Integer(0, 77, nullable=False),
+    }
     table = pyarrow.table({name: rows[:, place] for place, name in enumerate(columns)})
     with tempfile.TemporaryDirectory() as folder:
         budget = Budget(epsilon=10)

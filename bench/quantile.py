@@ -23,7 +23,7 @@ from discreet.query.source import source_of
 from discreet.query.tally import SALTS, compile_tally
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes, peer
 
-PAY = Real(0, 200_000)
+PAY = Real(0, 200_000, nullable=False)
 BUDGET = Allotment("questions", "pure", epsilon=100)
 FIVE = [0.1, 0.25, 0.5, 0.75, 0.9]
 ROWS = 10_000_000
@@ -135,7 +135,9 @@ def engine(report: Report, folder: Path, rows: int) -> None:
         (Unit("person", groups=5, rows=1), ("grp",), "persons in 5 of 1,000 groups"),
         (Unit("person", groups=1, rows=5), (), "persons with 5 rows"),
     ):
-        schema = Schema("t", {"person": Integer(0, 10**9), "grp": Integer(0, 999), "pay": PAY}, unit)
+        schema = Schema(
+            "t", {"person": Integer(0, 10**9, nullable=False), "grp": Integer(0, 999, nullable=False), "pay": PAY}, unit
+        )
         query = Query().group_by(*keys).agg(**quantiles("pay", [0.25, 0.5, 0.9]))
         plan = plan_quantiles(query, schema, BUDGET, Price.read(epsilon=1))
         with source_of(path).open() as connection:

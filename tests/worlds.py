@@ -56,15 +56,15 @@ NOBODY: dict[str, list[Any]] = {"whole": [None], "text": [None], "float": [None,
 
 COLUMNS: dict[str, Any] = {
     "g": Category(["a", "b", "\u00e9"], nullable=True),
-    "n": Integer(-3, 5),
+    "n": Integer(-3, 5, nullable=False),
     "x": Real(-2, 3.5, nullable=True),
-    "y": Real(1, 100),
+    "y": Real(1, 100, nullable=False),
     "f": Boolean(nullable=True),
     "d": Date("2020-01-01", "2020-12-31", nullable=True),
     "t": Text(nullable=True),
     "h": Text(),
-    "o": Category(["a", "b"]),
-    "e": Category(["a", "b", "zz"]),
+    "o": Category(["a", "b"], nullable=False),
+    "e": Category(["a", "b", "zz"], nullable=False),
 }
 _POOLS: dict[str, tuple[list[Any], pyarrow.DataType]] = {
     "g": (WORDS, pyarrow.string()),

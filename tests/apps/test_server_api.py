@@ -15,7 +15,7 @@ from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Tokens
 from discreet.errors import InputError
 
-SCHEMA = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "Elm"])})
+SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 SECRET = "Xyzzy-7431"
 TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", SECRET]})
 

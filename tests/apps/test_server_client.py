@@ -27,7 +27,7 @@ from discreet.apps.server.app import application  # noqa: E402
 from discreet.apps.server.house import House  # noqa: E402
 from discreet.apps.server.tokens import Tokens  # noqa: E402
 
-SCHEMA = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "Elm"])})
+SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"]})
 
 
@@ -100,7 +100,12 @@ def test_refusals_are_the_same_errors(served):
 def wide(tmp_path):
     """A served table to make hierarchies, rows and models of, and a curator of the same books."""
     schema = Schema(
-        "people", {"age": Integer(0, 9), "county": Category(["A1", "A2", "B1"]), "works": Boolean(nullable=False)}
+        "people",
+        {
+            "age": Integer(0, 9, nullable=False),
+            "county": Category(["A1", "A2", "B1"], nullable=False),
+            "works": Boolean(nullable=False),
+        },
     )
     many = range(300)
     table = pa.table(

@@ -33,10 +33,10 @@ from discreet.ledger.ledger import Ledger
 SCHEMA = Schema(
     "people",
     {
-        "age": Integer(0, 9),
-        "county": Category(["A1", "A2", "B1"]),
-        "state": Category(["A", "B"]),
-        "works": discreet.Boolean(),
+        "age": Integer(0, 9, nullable=False),
+        "county": Category(["A1", "A2", "B1"], nullable=False),
+        "state": Category(["A", "B"], nullable=False),
+        "works": discreet.Boolean(nullable=False),
     },
 )
 TABLE = pa.table(

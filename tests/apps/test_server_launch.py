@@ -28,7 +28,7 @@ from serving import Server
 
 @pytest.fixture
 def curator(tmp_path):
-    schema = Schema("people", {"age": Integer(0, 120)})
+    schema = Schema("people", {"age": Integer(0, 120, nullable=False)})
     return discreet.open(pa.table({"age": [30]}), schema, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
 
 

@@ -140,7 +140,9 @@ def test_kill_9_under_load_loses_nothing(desk, tmp_path):
 
 def test_what_was_lost_is_found(tmp_path):
     table = {"age": [30, 40], "county": ["Ash", "Elm"]}
-    schema = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "Elm"])})
+    schema = Schema(
+        "people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)}
+    )
     pyarrow = pytest.importorskip("pyarrow")
     curator = discreet.open(pyarrow.table(table), schema, ledger=tmp_path / "books.db", budget=Budget(2), create=True)
     curator.table().agg(n=discreet.count()).plan(epsilon=PRICE).release(release="kept")
@@ -211,7 +213,7 @@ def grown(app, token, plans):
 
 def test_memory_is_flat_over_many_plans(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
-    schema = Schema("people", {"age": Integer(0, 120)})
+    schema = Schema("people", {"age": Integer(0, 120, nullable=False)})
     curator = discreet.open(
         pyarrow.table({"age": [30]}), schema, ledger=tmp_path / "b.db", budget=Budget(1), create=True
     )

@@ -18,7 +18,7 @@ from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Tokens
 from discreet.errors import InputError
 
-SCHEMA = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "Elm"])})
+SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"]})
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ [A-Z]+ (-|/[a-z/{}:_]*) (\d{3}|-) (-|[a-z ]+)")
 VALUES = ("Zq1", "Zq2", "Zq3", "Zq4", "Zq5", "Zq6", "Zq7", "Zq8", "people", "dsc_")

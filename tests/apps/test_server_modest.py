@@ -22,10 +22,10 @@ from discreet.errors import InputError
 SCHEMA = Schema(
     "people",
     {
-        "age": Integer(0, 120),
-        "pay": Real(0, 1000),
-        "day": Date(date(1900, 1, 1), date(2100, 1, 1)),
-        "county": Category(["Ash", "Elm"]),
+        "age": Integer(0, 120, nullable=False),
+        "pay": Real(0, 1000, nullable=False),
+        "day": Date(date(1900, 1, 1), date(2100, 1, 1), nullable=False),
+        "county": Category(["Ash", "Elm"], nullable=False),
         "note": Text(),
     },
 )

@@ -23,7 +23,7 @@ from discreet.apps.server.tokens import Caller, Tokens
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.ledger import Ledger
 
-SCHEMA = Schema("people", {"county": Category(["A1", "A2"]), "state": Category(["A"])})
+SCHEMA = Schema("people", {"county": Category(["A1", "A2"], nullable=False), "state": Category(["A"], nullable=False)})
 TABLE = pa.table({"county": ["A1", "A2"] * 50, "state": ["A"] * 100})
 TREE = {"levels": {"state": 1, "county": 2}, "epsilon": "0.1", "allotment": "team"}
 WHY = "a reason for custodians alone"

@@ -24,7 +24,7 @@ from discreet.apps.server.tokens import Caller, Tokens
 from discreet.query.curator import Offer
 from discreet.query.source import Source
 
-SCHEMA = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "Elm"])})
+SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 SECRET = "Xyzzy-7431"
 ASK = {"outputs": ["count"], "by": ["county"], "epsilon": "0.1", "allotment": "team"}
 ANN = Caller("ann", "analyst")

@@ -153,7 +153,7 @@ PATHS = {
 
 @pytest.fixture
 def house(tmp_path):
-    schema = Schema("people", {"age": Integer(0, 120), "sex": Category(["f", "m"])})
+    schema = Schema("people", {"age": Integer(0, 120, nullable=False), "sex": Category(["f", "m"], nullable=False)})
     parts = [Allotment("questions", "pure", epsilon=1), Allotment("models", "plan", epsilon=1, delta="1e-6")]
     budget = Budget(2, delta="1e-6", allotments=parts)
     curator = discreet.open(

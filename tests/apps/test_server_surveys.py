@@ -34,7 +34,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def house(tmp_path, file):
-    schema = Schema("people", {"age": Integer(0, 120)})
+    schema = Schema("people", {"age": Integer(0, 120, nullable=False)})
     curator = discreet.open(pa.table({"age": [30]}), schema, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
     asked = survey_at(str(file))
     yield House({"people": curator}, Tokens(tmp_path / "t.db"), surveys={asked.name: asked})

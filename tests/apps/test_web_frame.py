@@ -22,7 +22,7 @@ from discreet.apps.server.tokens import Tokens
 from discreet.apps.web import session
 from discreet.apps.web.frame import local
 
-SCHEMA = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "Elm"])})
+SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Elm"]})
 
 

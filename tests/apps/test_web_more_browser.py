@@ -23,7 +23,14 @@ from discreet.apps.web import audit_page
 pytestmark = pytest.mark.xdist_group("chromium")
 
 COUNTIES = ["44001", "44003", "44005", "09001", "09003", "10001", "10003"]
-SCHEMA = Schema("us", {"county": Category(COUNTIES), "age": Integer(0, 9), "town": Category(["Ash", "Elm"])})
+SCHEMA = Schema(
+    "us",
+    {
+        "county": Category(COUNTIES, nullable=False),
+        "age": Integer(0, 9, nullable=False),
+        "town": Category(["Ash", "Elm"], nullable=False),
+    },
+)
 ROWS = range(2000)
 TABLE = pa.table(
     {

@@ -34,10 +34,10 @@ from discreet.errors import InputError
 SCHEMA = Schema(
     "people",
     {
-        "age": Integer(0, 9),
-        "county": Category(["A1", "A2", "B1"]),
-        "state": Category(["A", "B"]),
-        "works": discreet.Boolean(),
+        "age": Integer(0, 9, nullable=False),
+        "county": Category(["A1", "A2", "B1"], nullable=False),
+        "state": Category(["A", "B"], nullable=False),
+        "works": discreet.Boolean(nullable=False),
     },
 )
 TABLE = pa.table(

@@ -33,9 +33,9 @@ TABLE = pa.table(
     }
 )
 COLUMNS = {
-    "age": Integer(0, 100),
-    "pay": Real(0, 1000),
-    "county": Category(["Ash", "Elm", EVIL]),
+    "age": Integer(0, 100, nullable=False),
+    "pay": Real(0, 1000, nullable=False),
+    "county": Category(["Ash", "Elm", EVIL], nullable=False),
     "remark": Text(),
 }
 
@@ -129,7 +129,7 @@ def test_a_row_as_unit_and_replacement_are_said(tmp_path):
 
 
 def test_numbers_declared_as_text_are_told_what_they_lack(tmp_path):
-    schema = Schema("people", {"pay": Text(), "day": Date("2024-01-01", "2024-12-31")})
+    schema = Schema("people", {"pay": Text(), "day": Date("2024-01-01", "2024-12-31", nullable=False)})
     table = pa.table({"pay": [1.5], "day": ["2024-03-01"]})
     curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=Budget(1), create=True)
     text = told(signed(House({"people": curator}, Tokens(tmp_path / "t.db"))).get("/d/people"))

@@ -20,7 +20,13 @@ from discreet.errors import DiscreetError
 
 SURE = 1 - 1e-9  # so that chance alone does not cry wolf
 SOURCE = Path(discreet.__file__).parent
-SCHEMA = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "E'lm\"; DROP TABLE people; --"])})
+SCHEMA = Schema(
+    "people",
+    {
+        "age": Integer(0, 120, nullable=False),
+        "county": Category(["Ash", "E'lm\"; DROP TABLE people; --"], nullable=False),
+    },
+)
 TABLE = pa.table({"age": [30, 40], "county": ["Ash", "E'lm\"; DROP TABLE people; --"]})
 
 
@@ -107,7 +113,11 @@ for _ in range(40):
 def test_processes_at_once_do_not_overspend(tmp_path):
     books = tmp_path / "b.db"
     discreet.open(
-        pa.table({"age": [1]}), Schema("people", {"age": Integer(0, 9)}), ledger=books, budget=Budget(1), create=True
+        pa.table({"age": [1]}),
+        Schema("people", {"age": Integer(0, 9, nullable=False)}),
+        ledger=books,
+        budget=Budget(1),
+        create=True,
     )
     running = [
         subprocess.Popen([sys.executable, "-c", SPENDER, str(books)], stdout=subprocess.PIPE, text=True)

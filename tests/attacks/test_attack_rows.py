@@ -14,7 +14,14 @@ from discreet import Budget, Category, Integer, Ledger, Real, Schema, count, mea
 from discreet.noise.bits import SystemBits
 from discreet.query.measure import lattice_for
 
-SCHEMA = Schema("people", {"age": Integer(0, 120), "pay": Real(0, 100_000), "county": Category(["Ash", "Elm"])})
+SCHEMA = Schema(
+    "people",
+    {
+        "age": Integer(0, 120, nullable=False),
+        "pay": Real(0, 100_000, nullable=False),
+        "county": Category(["Ash", "Elm"], nullable=False),
+    },
+)
 SECRET = "Xyzzy-7431"
 HOSTILE = [math.nan, math.inf, -math.inf, -0.0, 1e308, -1e308, 5e-324, 2.0**63, float(2**53 + 1)]
 
@@ -148,7 +155,7 @@ def test_what_was_released_is_read_without_the_data(tmp_path):
 
 
 def test_a_cell_that_a_spreadsheet_would_run_is_quoted(tmp_path):
-    schema = Schema("people", {"county": Category(["=cmd|' /C calc'!A0", "Elm"])})
+    schema = Schema("people", {"county": Category(["=cmd|' /C calc'!A0", "Elm"], nullable=False)})
     table = pa.table({"county": ["Elm"]})
     curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=Budget(3), create=True)
     text = curator.table("people").group_by("county").agg(n=count()).plan(epsilon=1).release().to_csv()

@@ -34,7 +34,7 @@ NUMBER = 918273645  # a number that stands for itself
 COLUMNS = {
     "county": Category(["Ash", "Elm"], nullable=True),
     "note": Text(),
-    "age": Integer(0, 120),
+    "age": Integer(0, 120, nullable=False),
     "pay": Real(0, 1000, nullable=True),
     "day": Date("2024-01-01", "2024-12-31", nullable=True),
 }
@@ -263,7 +263,11 @@ def test_a_frame_that_does_not_fit_its_schema_does_not_sing(tmp_path, watch):
 
 def open_on_another_schema(folder):
     return open_curator(
-        frame(folder), Schema("t", {"x": Integer(0, 1)}), ledger=folder / "books.db", budget=Budget(1), create=True
+        frame(folder),
+        Schema("t", {"x": Integer(0, 1, nullable=False)}),
+        ledger=folder / "books.db",
+        budget=Budget(1),
+        create=True,
     )
 
 

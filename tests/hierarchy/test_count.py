@@ -26,9 +26,9 @@ SEX = ["f", "m"]
 
 
 def schema(unit: Unit | None = None, **more) -> Schema:
-    columns = {"county": Category(LEAVES), "sex": Category(SEX), **more}
+    columns = {"county": Category(LEAVES, nullable=False), "sex": Category(SEX, nullable=False), **more}
     if unit is not None and unit.column is not None:
-        columns[unit.column] = Integer(0, 99)
+        columns[unit.column] = Integer(0, 99, nullable=False)
     return Schema("t", columns, Unit() if unit is None else unit)
 
 
@@ -185,7 +185,7 @@ def test_the_engine_counts_rows_by_leaf_and_cell():
         {"county": [*LEAVES, "zz", None][rng.integers(6)], "sex": [*SEX, "x"][rng.integers(3)], "age": int(a)}
         for a in rng.integers(0, 90, 500)
     ]
-    whole = schema(age=Integer(0, 99))
+    whole = schema(age=Integer(0, 99, nullable=False))
     asked = Counted(whole, TREE, "county", (Key("sex"), bins("age", [0, 18, 65, 99]))).checked()
     assert asked.cells == 6
     assert asked.labels == [("sex", SEX), ("age", ["0..18", "18..65", "65..99"])]
@@ -232,8 +232,8 @@ def test_text_codes_are_matched_with_the_listed_regions():
     ],
 )
 def test_wrong_descriptions_are_refused(change, field):
-    more = {"state": Category(["a", "b"]), "count": Category(SEX), "text": Text()}
-    columns = {**schema(age=Integer(0, 9)).columns, **more}
+    more = {"state": Category(["a", "b"], nullable=False), "count": Category(SEX, nullable=False), "text": Text()}
+    columns = {**schema(age=Integer(0, 9, nullable=False)).columns, **more}
     lookups = {"places": Lookup("sex", {"sex": SEX, "found": ["a1", "b1"]}, {"found": Text()})}
     good = {"schema": Schema("t", columns, lookups=lookups), "tree": TREE, "column": "county"}
     with pytest.raises(InputError) as problem:

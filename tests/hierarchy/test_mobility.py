@@ -42,7 +42,12 @@ def trips(rows=3000, people=400, seed=3):
 
 
 def schema_for(unit=None):
-    columns = {"who": Integer(0, 10**6), "start": Category(PLACES), "end": Category(PLACES), "hour": Integer(0, 23)}
+    columns = {
+        "who": Integer(0, 10**6, nullable=False),
+        "start": Category(PLACES, nullable=False),
+        "end": Category(PLACES, nullable=False),
+        "hour": Integer(0, 23, nullable=False),
+    }
     return Schema("trips", columns, unit or Unit())
 
 
@@ -272,7 +277,7 @@ def test_whole_tables_have_exactly_their_sums():
 def test_an_empty_table_and_a_single_cell(tmp_path):
     found = ask(curator(tmp_path, table=trips(rows=0))).plan(epsilon=5).release()
     assert len(found["cells"]) == 32
-    one = Schema("one", {"a": Category(["x"]), "b": Category(["y"])})
+    one = Schema("one", {"a": Category(["x"], nullable=False), "b": Category(["y"], nullable=False)})
     desk = discreet.open(
         pyarrow.table({"a": ["x"] * 9, "b": ["y"] * 9}),
         one,
@@ -310,8 +315,8 @@ def test_questions_that_make_no_sense_are_refused(tmp_path, how, field):
 
 def test_a_window_named_as_a_zone_is_refused(tmp_path):
     # It was one column for two keys: a table of zones with fewer labels than counts.
-    place = Category(["a", "b"])
-    schema = Schema("trips", {"home": place, "work": place, "home_zone": Category(["x", "y"])})
+    place = Category(["a", "b"], nullable=False)
+    schema = Schema("trips", {"home": place, "work": place, "home_zone": Category(["x", "y"], nullable=False)})
     rows = pyarrow.table({"home": ["a"], "work": ["b"], "home_zone": ["x"]})
     desk = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(1), who="ann", create=True)
     asked = {"origin": "home", "destination": "work", "window": "home_zone"}

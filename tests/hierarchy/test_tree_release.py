@@ -30,7 +30,13 @@ STATES = ["01", "02"]
 COUNTIES = [f"{state}{county:03d}" for state in STATES for county in range(4)]
 SEXES = ["f", "m"]
 SCHEMA = Schema(
-    "people", {"state": Category(STATES), "county": Category(COUNTIES), "sex": Category(SEXES), "age": Integer(0, 99)}
+    "people",
+    {
+        "state": Category(STATES, nullable=False),
+        "county": Category(COUNTIES, nullable=False),
+        "sex": Category(SEXES, nullable=False),
+        "age": Integer(0, 99, nullable=False),
+    },
 )
 
 
@@ -84,7 +90,9 @@ def test_what_is_charged_is_what_was_asked(curator):
 
 
 def test_merged_levels_are_charged_by_norms_alone(tmp_path):
-    schema = Schema("people", {**SCHEMA.columns, "person": Integer(0, 10**6)}, Unit("person", groups=2, rows=3))
+    schema = Schema(
+        "people", {**SCHEMA.columns, "person": Integer(0, 10**6, nullable=False)}, Unit("person", groups=2, rows=3)
+    )
     rows = table(50).append_column("person", pyarrow.array(range(50)))
     for budget, price in ((Budget(10), {"epsilon": 1}), (Budget(rho=10, delta="1e-9"), {"rho": 1})):
         books = tmp_path / f"{min(price)}.db"
@@ -165,7 +173,7 @@ def test_groups_by_size(tmp_path):
     houses = rng.integers(0, 1500, 4000)
     where = rng.choice(COUNTIES, 1500)
     rows = pyarrow.table({"county": where[houses].tolist(), "house": houses.astype(str).tolist()})
-    schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
+    schema = Schema("people", {"county": Category(COUNTIES, nullable=False), "house": Text()})
     curator = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(50), who="ann", create=True)
     question = curator.tree({"state": 2, "county": 5}, sizes="house", largest=8)
     for method in ("exact", "topdown"):
@@ -243,7 +251,7 @@ def test_rules_that_no_method_can_use_are_refused_before_spending_and_again(cura
 
 
 def test_the_file_of_groups_by_size_says_what_it_counts(tmp_path):
-    schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
+    schema = Schema("people", {"county": Category(COUNTIES, nullable=False), "house": Text()})
     rows = {"county": [code for code in COUNTIES for _ in range(60)], "house": [f"{i // 3}" for i in range(480)]}
     curator = discreet.open(
         pyarrow.table(rows), schema, ledger=tmp_path / "b.db", budget=Budget(9000), who="ann", create=True
@@ -261,7 +269,11 @@ def test_the_file_of_groups_by_size_says_what_it_counts(tmp_path):
 
 
 def test_a_level_that_repeats_the_one_below_is_paid_once(tmp_path):
-    columns = {"state": Category(["44"]), "county": Category(["44001", "44003"]), "sex": Category(["f", "m"])}
+    columns = {
+        "state": Category(["44"], nullable=False),
+        "county": Category(["44001", "44003"], nullable=False),
+        "sex": Category(["f", "m"], nullable=False),
+    }
     rows = pyarrow.table({"state": ["44"], "county": ["44001"], "sex": ["f"]})
     curator = discreet.open(
         rows, Schema("p", columns), ledger=tmp_path / "b.db", budget=Budget(9), who="ann", create=True
@@ -279,7 +291,7 @@ def test_a_level_that_repeats_the_one_below_is_paid_once(tmp_path):
 
 
 def test_bounds_that_sizes_in_order_cannot_meet_are_refused_before_spending(tmp_path):
-    schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
+    schema = Schema("people", {"county": Category(COUNTIES, nullable=False), "house": Text()})
     rows = pyarrow.table({"county": ["01000"], "house": ["x"]})
     curator = discreet.open(rows, schema, ledger=tmp_path / "books.db", budget=Budget(1), who="ann", create=True)
     rules = Rules(lower={"county": [[0, 0, 5]] * 8}, upper={"county": [[2, 9, 9]] * 8})
@@ -293,7 +305,7 @@ def test_bounds_that_sizes_in_order_cannot_meet_are_refused_before_spending(tmp_
 @pytest.mark.parametrize("method", ["exact", "topdown"])
 def test_a_public_number_of_groups_is_the_first_cumulative_count_in_bounds_and_intervals(tmp_path, method):
     # The mutant: it was read as the sum over all sizes, and 20 groups were said to be fewer than 3 x 10.
-    schema = Schema("people", {"county": Category(COUNTIES), "house": Text()})
+    schema = Schema("people", {"county": Category(COUNTIES, nullable=False), "house": Text()})
     rows = {"county": [code for code in COUNTIES for _ in range(60)], "house": [f"{i // 3}" for i in range(480)]}
     curator = discreet.open(
         pyarrow.table(rows), schema, ledger=tmp_path / "b.db", budget=Budget(9), who="ann", create=True

@@ -30,10 +30,10 @@ from discreet.query.source import source_of
 NAN, INF = float("nan"), float("inf")
 VALUES = [None, NAN, INF, -INF, -0.0, 0.0, 1.0, 2.5, -3.0, -7.5, 10.0, 10.49, 11.0, 1e300, -1e300]
 LIMITS = {
-    "real": Real(-3, 10.5),
+    "real": Real(-3, 10.5, nullable=False),
     "nullable": Real(-3, 10.5, nullable=True),
-    "above zero": Real(2, 11),
-    "whole": Integer(-3, 10),
+    "above zero": Real(2, 11, nullable=False),
+    "whole": Integer(-3, 10, nullable=False),
     "below zero": Integer(-9, -2, nullable=True),
 }
 UNITS = [
@@ -67,7 +67,7 @@ AGGREGATES = [one for kind in classes(aggregates, "measures", "estimate") for on
 
 
 def schema_of(limits: Any, unit: Unit, groups: int) -> Schema:
-    return Schema("scenes", {"scene": Integer(0, groups - 1), "v": limits}, unit)
+    return Schema("scenes", {"scene": Integer(0, groups - 1, nullable=False), "v": limits}, unit)
 
 
 def measured(
@@ -157,7 +157,7 @@ def test_what_one_row_adds_lies_within_the_bounds_of_the_measure(aggregate, limi
 
 @every
 def test_its_measures_follow_from_what_is_declared_alone(aggregate):
-    schema = schema_of(Real(-3, 10), Unit("p", groups=1, rows=1), 2)
+    schema = schema_of(Real(-3, 10, nullable=False), Unit("p", groups=1, rows=1), 2)
     assert aggregate.measures(schema) == aggregate.measures(schema)
     for measure in aggregate.measures(schema):
         assert isinstance(measure, Measure)
@@ -186,7 +186,7 @@ class Loose(Total):
 @pytest.mark.parametrize("less", [2, 4])
 @pytest.mark.parametrize("unit", UNITS[:2], ids=str)
 def test_a_measure_that_claims_too_little_is_caught(less, unit):
-    limits = Real(-3, 10.5)
+    limits = Real(-3, 10.5, nullable=False)
     with pytest.raises(AssertionError, match="is charged"):
         attack([Loose("v", lattice_for(limits, limits.lower, limits.upper), less=less)], limits, unit)
 
@@ -194,7 +194,7 @@ def test_a_measure_that_claims_too_little_is_caught(less, unit):
 @pytest.mark.parametrize("less", [2, 4])
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_a_sensitivity_that_is_too_small_is_caught(less, unit):
-    limits = Real(-3, 10.5)
+    limits = Real(-3, 10.5, nullable=False)
     lattice = lattice_for(limits, limits.lower, limits.upper)
 
     def small(measure: Measure, unit: Unit, groups: int) -> Any:

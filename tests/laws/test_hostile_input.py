@@ -62,7 +62,7 @@ SENSIBLE: dict[str, Any] = {
     "upper": 10, "lower": 0, "within": 5, "loss": Pure(1), "losses": [Pure(1)], "probability": "0.01", "steps": 3,
 }  # fmt: skip
 SECONDS = 30
-SCHEMA = Schema("t", {"a": Integer(0, 1)})
+SCHEMA = Schema("t", {"a": Integer(0, 1, nullable=False)})
 # A second each where numbers are allowed: these are tried with what is not.
 SLOW = {"noise_multiplier", "sampling_probability", "training_steps"}
 FEW: list[Any] = [float("nan"), -1, "abc", None, [], object(), np.array([])]
@@ -182,9 +182,9 @@ def test_expected_errors_of_mechanisms_take_hostile_values_too(name):
         (lambda: Unit(neighbours=[]), "neighbours"),
         (lambda: sensitivity.mean(0, 1, n=10, neighbours="sideways"), "neighbours"),
         (lambda: Schema("t", 5), "columns by name"),
-        (lambda: Schema("t", {"a": Integer(0, 1)}, 5), "a Unit"),
-        (lambda: Real(0, 10**400), "upper|bound"),
-        (lambda: Category(5), "values"),
+        (lambda: Schema("t", {"a": Integer(0, 1, nullable=False)}, 5), "a Unit"),
+        (lambda: Real(0, 10**400, nullable=False), "upper|bound"),
+        (lambda: Category(5, nullable=False), "values"),
     ],
 )
 def test_slips_of_the_pen_are_told_what_to_do(act, says):

@@ -30,7 +30,7 @@ from discreet.synth.domain import Domain
 from discreet.synth.meter import Meter
 
 THREADS = 4
-DOMAIN = Domain.of(Schema("t", {"a": Category(["x", "y"])}))
+DOMAIN = Domain.of(Schema("t", {"a": Category(["x", "y"], nullable=False)}))
 
 
 class Gate:

@@ -74,7 +74,7 @@ def test_a_condition_leaves_rows_out():
 
 
 def test_a_number_can_be_the_target():
-    schema = Schema("people", {"age": Integer(0, 100), "pay": Real(0, 100)})
+    schema = Schema("people", {"age": Integer(0, 100, nullable=False), "pay": Real(0, 100, nullable=False)})
     encoding = Encoding.of(schema, "pay")
     assert encoding.classes == ()
     _, y = read(pyarrow.table({"age": [1, 2, 3], "pay": [0.0, 50.0, 100.0]}), schema, "pay")

@@ -22,12 +22,12 @@ from servers import fresh_schema
 
 WORDS = ["", "%", "Ä", "Zoë", "null", "a", "A", "aa", "b", "ß", "10", "9", "--", ";"]
 COLUMNS = {
-    "short": Category(["a", "it's", "é"]),
+    "short": Category(["a", "it's", "é"], nullable=False),
     "long": Category(WORDS, nullable=True),
     "flag": Boolean(nullable=True),
-    "n": Integer(-3, 5),
+    "n": Integer(-3, 5, nullable=False),
     "m": Integer(0, 1000, nullable=True),
-    "x": Real(-10.5, 20.25),
+    "x": Real(-10.5, 20.25, nullable=False),
     "y": Real(0, 1e6, nullable=True),
     "d": Date("2020-02-27", "2021-03-02", nullable=True),
 }
@@ -98,7 +98,9 @@ def test_every_row_is_read_by_the_same_rule(engine, target):
 
 @pytest.mark.parametrize("engine", [on_arrow, on_postgres])
 def test_a_person_has_one_row_everywhere(engine):
-    schema = Schema("visits", {**COLUMNS, "p": Integer(-(2**50), 2**50)}, unit=Unit("p", groups=2, rows=4))
+    schema = Schema(
+        "visits", {**COLUMNS, "p": Integer(-(2**50), 2**50, nullable=False)}, unit=Unit("p", groups=2, rows=4)
+    )
     encoding = Encoding.of(schema, "short")
     with engine().open() as data:
         x, _ = examples_of(encoding, schema, data, Replay(b"k"))

@@ -69,7 +69,7 @@ UNFIT = {
 
 @pytest.fixture(scope="module")
 def curator(tmp_path_factory):
-    schema = Schema("people", {"age": Integer(0, 100), "rich": Category(["no", "yes"])})
+    schema = Schema("people", {"age": Integer(0, 100, nullable=False), "rich": Category(["no", "yes"], nullable=False)})
     parts = [Allotment("models", "plan", epsilon=50, delta=1e-5)]
     data = pyarrow.table({"age": [20, 30, 40, 50], "rich": ["no", "yes", "no", "yes"]})
     place = tmp_path_factory.mktemp("unfit") / "budget.db"

@@ -129,7 +129,7 @@ def test_a_search_scores_its_rows_one_at_a_time(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(search, "right_answers", lambda outputs, y: seen.extend(outputs) or [0] * len(outputs))
     monkeypatch.setattr(Search, "within", lambda epsilon, delta, recipes, choice: Search(recipes, choice))
-    schema = Schema("people", {"age": Integer(0, 100), "rich": Category(["no", "yes"])})
+    schema = Schema("people", {"age": Integer(0, 100, nullable=False), "rich": Category(["no", "yes"], nullable=False)})
     budget = Budget(epsilon=50, delta=1e-5, allotments=[Allotment("models", "plan", epsilon=50, delta=1e-5)])
     data = pyarrow.table({"age": list(range(40)), "rich": ["no", "yes"] * 20})
     curator = discreet.open(data, schema, ledger=tmp_path / "budget.db", budget=budget, who="me", create=True)

@@ -13,12 +13,12 @@ pytest.importorskip("jax")
 from discreet import Allotment, Boolean, Budget, Category, Date, Integer, Real, Schema
 
 COLUMNS = {
-    "age": Integer(0, 100),
+    "age": Integer(0, 100, nullable=False),
     "sex": Category(["f", "m"], nullable=True),
     "pay": Real(0, 100_000, nullable=True),
-    "works": Boolean(),
-    "since": Date("2000-01-01", "2020-12-31"),
-    "rich": Category(["no", "yes"]),
+    "works": Boolean(nullable=False),
+    "since": Date("2000-01-01", "2020-12-31", nullable=False),
+    "rich": Category(["no", "yes"], nullable=False),
 }
 SCHEMA = Schema("people", COLUMNS)
 BUDGET = Budget(

@@ -131,7 +131,7 @@ def test_verify_sees_what_an_acknowledgement_left_open(ledger, folder, monkeypat
 
 
 def stream_of(ledger, data):
-    schema = Schema("v", {"m": Integer(1, 9)}, Unit("p", groups=1, rows=1))
+    schema = Schema("v", {"m": Integer(1, 9, nullable=False)}, Unit("p", groups=1, rows=1))
     curator = discreet.open(str(data), schema, ledger=ledger, budget=Budget(epsilon=2), who="ann", create=True)
     return curator.table().agg(n=count()).stream(bins("m", [*range(1, 10)])).plan(epsilon=1)
 

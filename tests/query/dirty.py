@@ -45,13 +45,13 @@ LONG = [
 ]
 
 COLUMNS = {
-    "short": Category(SHORT),
+    "short": Category(SHORT, nullable=False),
     "long": Category(LONG, nullable=True),
     "flag": Boolean(nullable=True),
-    "n": Integer(-3, 5),
+    "n": Integer(-3, 5, nullable=False),
     "m": Integer(0, 100, nullable=True),
-    "big": Integer(-(2**31), 2**40),
-    "x": Real(-10.5, 20.25),
+    "big": Integer(-(2**31), 2**40, nullable=False),
+    "x": Real(-10.5, 20.25, nullable=False),
     "y": Real(0, 1e6, nullable=True),
     "d": Date("2020-02-27", "2021-03-02", nullable=True),
 }

@@ -146,7 +146,7 @@ def true_of(predicate, row, schema):
 def outside(value, column):
     """Whether a stored number or day is beyond the declared bounds."""
     if isinstance(column, Date):
-        unbounded = declared(value, Date(date.min, date.max))
+        unbounded = declared(value, Date(date.min, date.max, nullable=False))
         return unbounded is not None and not column.lower <= unbounded <= column.upper
     found = number(value)
     return found is not None and not float(column.lower) <= found <= float(column.upper)

@@ -29,7 +29,7 @@ def test_rows_are_counted_by_the_rules(rows, query):
 @SLOW
 @given(tables, queries(persons=True), units, st.lists(st.integers(0, 2**31 - 1), min_size=8, max_size=8))
 def test_persons_are_bounded_by_the_rules(rows, query, unit, salt):
-    schema = schema_for(unit, Integer(0, 9))  # its bounds do not matter: it names persons
+    schema = schema_for(unit, Integer(0, 9, nullable=False))  # its bounds do not matter: it names persons
     checked = query.checked(schema)
     expected = of_persons(checked, schema, measures_of(checked, schema), rows, salt)
     assert engine(source_of(arrow(rows)), query, schema, salt) == expected
@@ -39,7 +39,7 @@ def test_persons_are_bounded_by_the_rules(rows, query, unit, salt):
 def test_every_key_on_a_larger_table(index):
     rows = some_rows(400)
     query = Query(None, (KEYS[index],), (("rows", count()), ("sum", total("y")), ("sum2", total("big"))))
-    for schema in (schema_for(), schema_for(Unit("p", groups=2, rows=2), Integer(0, 9))):
+    for schema in (schema_for(), schema_for(Unit("p", groups=2, rows=2), Integer(0, 9, nullable=False))):
         checked = query.checked(schema)
         measures = measures_of(checked, schema)
         if schema.unit.column is None:
@@ -88,7 +88,11 @@ def test_a_name_that_a_database_takes_for_another_is_one_person(tmp_path):
     from discreet.query.schema import Schema
 
     for groups in (1, 2, 3):
-        schema = Schema("t", {"g": Integer(0, 3), "v": Integer(0, 1)}, Unit("p", groups=groups, rows=2))
+        schema = Schema(
+            "t",
+            {"g": Integer(0, 3, nullable=False), "v": Integer(0, 1, nullable=False)},
+            Unit("p", groups=groups, rows=2),
+        )
         query = Query().group_by("g").agg(who=people(), n=count(), t=total("v"))
         for shift in range(8):
             found = engine(source_of(path, "t"), query, schema, [word + shift for word in SALT])
@@ -107,7 +111,7 @@ def test_columns_may_be_called_like_our_own():
 
     names = ["group", "person", "m0", "place", "place_of_group"]
     table = pyarrow.table({name: [1, 2, 3] for name in names})
-    schema = Schema("t", {name: Integer(0, 3) for name in names}, Unit("person", groups=1, rows=1))
+    schema = Schema("t", {name: Integer(0, 3, nullable=False) for name in names}, Unit("person", groups=1, rows=1))
     query = Query().where("place <= 2").group_by("group").agg(m1=total("m0"))
     assert engine(source_of(table), query, schema) == {1: [1], 2: [2]}
 

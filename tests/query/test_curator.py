@@ -16,7 +16,7 @@ from discreet.query.column import Category, Date, Integer, Real
 from discreet.query.curator import open_curator
 from discreet.query.schema import Schema
 
-SCHEMA = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "Elm"])})
+SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 TABLE = pyarrow.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"], "other": [1, 2, 3]})
 
 
@@ -85,9 +85,9 @@ def test_a_mistake_costs_nothing(books, ask):
 
 def test_a_column_the_data_lacks_is_refused_before_anything_is_spent(books):
     for schema, field in [
-        (Schema("people", {"height": Integer(0, 3)}), "columns"),
-        (Schema("people", {"age": Integer(0, 3)}, Unit("patient", groups=1, rows=1)), "columns"),
-        (Schema("people", {"age": Date("2020-01-01", "2021-01-01")}), "columns.age"),
+        (Schema("people", {"height": Integer(0, 3, nullable=False)}), "columns"),
+        (Schema("people", {"age": Integer(0, 3, nullable=False)}, Unit("patient", groups=1, rows=1)), "columns"),
+        (Schema("people", {"age": Date("2020-01-01", "2021-01-01", nullable=False)}), "columns.age"),
     ]:
         with pytest.raises(InputError) as caught:
             open_curator(TABLE, schema, ledger=books, budget=Budget(1), create=True)
@@ -187,7 +187,7 @@ def test_a_dataset_without_a_budget_is_refused(books):
 
 def test_another_allotment_counts_by_its_own_rule(books):
     budget = Budget(3, delta=1e-6, allotments=[Allotment("q", "zcdp", epsilon=3, delta=1e-6)])
-    schema = Schema("people", {"age": Real(0, 120)})
+    schema = Schema("people", {"age": Real(0, 120, nullable=False)})
     curator = open_curator(TABLE, schema, ledger=books, budget=budget, create=True)
     offer = curator.table().agg(n=count(), s=total("age")).plan(epsilon=0.5)
     offer.release()

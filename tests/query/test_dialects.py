@@ -169,7 +169,11 @@ def test_nothing_in_the_text_can_fail_on_a_row(dialect):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_looked_up_columns_repeat_no_row(dialect):
-    regions = Lookup("short", {"short": ["a", "A", "é"], "region": ["n", "s", None]}, {"region": Category(["n", "s"])})
+    regions = Lookup(
+        "short",
+        {"short": ["a", "A", "é"], "region": ["n", "s", None]},
+        {"region": Category(["n", "s"], nullable=False)},
+    )
     declared = Schema("t", {"short": Text()}, lookups={"regions": regions})
     wide = widened(table_on(dialect), declared.lookups, {}, declared.columns)
     query = Query(None, (key("region"),), (("n", count()),)).checked(declared)

@@ -40,10 +40,10 @@ from discreet.query.unknown import PEOPLE, compile_unknown
 CANARY = "canary-5b1f-jane-doe"
 COLUMNS = {
     "zip": Text(),
-    "sex": Category(["f", "m"]),
-    "age": Integer(0, 120),
+    "sex": Category(["f", "m"], nullable=False),
+    "age": Integer(0, 120, nullable=False),
     "pay": Real(0, 1000, nullable=True),
-    "day": Date("2024-01-01", "2024-12-31"),
+    "day": Date("2024-01-01", "2024-12-31", nullable=False),
     "flag": Boolean(nullable=True),
 }
 UNITS = [Unit(), Unit(neighbours="replace"), Unit("id", groups=3, rows=4), Unit("id", "replace", groups=2, rows=1)]
@@ -307,7 +307,9 @@ WORDS = [
 
 
 def test_what_people_typed_comes_out_as_they_typed_it_and_harmless(tmp_path):
-    schema = Schema("people", {"zip": Text(), "sex": Category(["m", "f"])}, Unit("id", groups=1, rows=1))
+    schema = Schema(
+        "people", {"zip": Text(), "sex": Category(["m", "f"], nullable=False)}, Unit("id", groups=1, rows=1)
+    )
     books = Ledger.open(tmp_path / "books.db", create=True)
     curator = open_curator(
         many([*WORDS, "x" * 201]), schema, ledger=books, budget=Budget(rho=500, delta="0.01"), create=True
@@ -406,7 +408,9 @@ def books(tmp_path):
 def curator_of(books, budget, words=("a", "b"), crowd=200):
     table = many(words, crowd)
     lone = pyarrow.table({"id": ["lone"], "zip": [CANARY], "sex": ["f"]})
-    schema = Schema("people", {"zip": Text(), "sex": Category(["f", "m"])}, Unit("id", groups=2, rows=1))
+    schema = Schema(
+        "people", {"zip": Text(), "sex": Category(["f", "m"], nullable=False)}, Unit("id", groups=2, rows=1)
+    )
     return open_curator(
         pyarrow.concat_tables([table, lone]), schema, ledger=books, budget=budget, who="ann", create=True
     )

@@ -54,10 +54,10 @@ NAMES = ["", "a", "A", "Zoë", "it's", 'x"y', "\\", "${env:HOME}", "日本", " a
 
 MORE = {
     "odd": Category(ODD, nullable=True),
-    "few": Category(ODD[:9]),
+    "few": Category(ODD[:9], nullable=False),
     "price": Real(-5, 5, nullable=True),
-    "small": Integer(-100, 100),
-    "short_float": Real(-1, 1),
+    "small": Integer(-100, 100, nullable=False),
+    "short_float": Real(-1, 1, nullable=False),
     "moment": Date("2020-01-01", "2020-12-31", nullable=True),
     "code": Category(["1", "2", "-3", "0"], nullable=True),
 }
@@ -180,7 +180,7 @@ class Case:
 
 def schema(unit: Unit | None = None) -> Schema:
     unit = Unit() if unit is None else unit
-    person = {"p": {"p": Integer(0, 9)}, "who": {"who": Text()}, None: {}}[unit.column]
+    person = {"p": {"p": Integer(0, 9, nullable=False)}, "who": {"who": Text()}, None: {}}[unit.column]
     return Schema("t", {**COLUMNS, **MORE, **person}, unit)
 
 

@@ -27,7 +27,9 @@ from discreet.query.question import Query
 from discreet.query.schema import Schema
 
 RELEASES = 2000
-SCHEMA = Schema("t", {"x": Real(0, 100, nullable=True), "n": Integer(0, 1000)}, Unit("who", groups=2, rows=3))
+SCHEMA = Schema(
+    "t", {"x": Real(0, 100, nullable=True), "n": Integer(0, 1000, nullable=False)}, Unit("who", groups=2, rows=3)
+)
 PURE = Allotment("q", "pure", epsilon=100)
 ZCDP = Allotment("q", "zcdp", rho=100)
 PRICES = {"laplace": (PURE, {"epsilon": 0.1}), "gaussian": (ZCDP, {"rho": 0.005})}
@@ -198,7 +200,14 @@ def test_a_value_lies_within_its_interval(name):
 
 # 971,200 incomes heaped on thousands, as people report them: the lattice must not be seen through the noise.
 HEAPED = np.minimum(np.round(np.random.Generator(np.random.PCG64(7)).lognormal(10.4, 0.8, 971_200), -3), 150_000)
-ROWS_ALONE = Schema("t", {"pay": Real(0, 150_000), "odd": Real(0, "150000.7"), "whole": Integer(0, 150_000)})
+ROWS_ALONE = Schema(
+    "t",
+    {
+        "pay": Real(0, 150_000, nullable=False),
+        "odd": Real(0, "150000.7", nullable=False),
+        "whole": Integer(0, 150_000, nullable=False),
+    },
+)
 
 
 def held_of(output, epsilon, releases=400, schema=ROWS_ALONE):
@@ -241,7 +250,7 @@ def test_squares_on_a_coarser_lattice_than_the_mean_are_caught(monkeypatch):
 
 
 def test_large_sums_do_not_wrap():
-    schema = Schema("t", {"big": Integer(0, 2**52)})
+    schema = Schema("t", {"big": Integer(0, 2**52, nullable=False)})
     made = plan_query(Query().agg(s=total("big")), schema, PURE, Price.read(epsilon=1))
     (step,) = {float(m.lattice.step) for m in made.measures}
     result = made.publish([np.array([2**61])])["columns"]
@@ -265,7 +274,7 @@ def test_the_estimate_of_a_variance_is_not_biased_by_noise():
 
 
 def test_bins_of_a_histogram_have_names_that_differ():
-    schema = Schema("t", {"x": Real(1_000_000, 1_000_001)})
+    schema = Schema("t", {"x": Real(1_000_000, 1_000_001, nullable=False)})
     (key,) = Query().histogram("x", width="0.1").checked(schema).keys
     names = [str(label) for label in key.labels(schema)]
     assert len(set(names)) == len(names) == 10
@@ -274,7 +283,7 @@ def test_bins_of_a_histogram_have_names_that_differ():
 
 
 def test_the_variance_of_a_sample_is_over_one_less():
-    schema = Schema("t", {"x": Real(0, 100)})
+    schema = Schema("t", {"x": Real(0, 100, nullable=False)})
     exact = [np.array([0.0]), np.array([5.0]), np.array([0.0])]
     whole, sampled = variance("x").estimate(schema, exact), variance("x", sample=True).estimate(schema, exact)
     assert sampled[0] == pytest.approx(whole[0] * 5 / 4)

@@ -16,7 +16,7 @@ from discreet.query.files import Files
 from discreet.query.schema import Schema
 from discreet.query.source import source_of
 
-SCHEMA = Schema("visits", {"age": Integer(0, 120), "sex": Category(["f", "m"])})
+SCHEMA = Schema("visits", {"age": Integer(0, 120, nullable=False), "sex": Category(["f", "m"], nullable=False)})
 EXACT = 100  # at this epsilon noise of a count is zero but once in 10^40
 
 

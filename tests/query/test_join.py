@@ -23,7 +23,12 @@ PATIENTS = {"p": [1, 2, 2, 3, 4, None], "sex": ["f", "m", "f", "x", "m", "m"], "
 
 def schema(rows=1, unit=None):
     joined = Join({"sex": Category(["f", "m"], nullable=True), "age": Integer(0, 99, nullable=True)}, rows)
-    return Schema("visits", {"cost": Real(0, 100)}, unit or Unit("p", groups=3, rows=4), joins={"patients": joined})
+    return Schema(
+        "visits",
+        {"cost": Real(0, 100, nullable=False)},
+        unit or Unit("p", groups=3, rows=4),
+        joins={"patients": joined},
+    )
 
 
 def opened(tmp_path, declared, patients=None, visits=None):
@@ -96,7 +101,7 @@ def test_without_one_person_only_that_person_is_missing(rows):
 def test_names_that_differ_in_case_are_different_persons(tmp_path):
     declared = Schema(
         "visits",
-        {"cost": Real(0, 100), "p": Text()},
+        {"cost": Real(0, 100, nullable=False), "p": Text()},
         Unit("p", groups=1, rows=1),
         joins={"patients": Join({"sex": Category(["f", "m"], nullable=True)})},
     )
@@ -135,10 +140,15 @@ def test_bad_joins_are_refused_before_anything_is_spent(tmp_path):
     with pytest.raises(InputError, match="stored as in the first table"):
         opened(tmp_path, schema(), {"p": ["1"], "sex": ["f"], "age": [1]})
     with pytest.raises(InputError, match="not declared yet"):
-        Schema("v", {"sex": Category(["f"])}, Unit("p", groups=1, rows=1), joins={"o": Join({"sex": Category(["f"])})})
+        Schema(
+            "v",
+            {"sex": Category(["f"], nullable=False)},
+            Unit("p", groups=1, rows=1),
+            joins={"o": Join({"sex": Category(["f"], nullable=False)})},
+        )
     for rows in (0, True, 1.5):
         with pytest.raises(InputError, match=r"join\.rows"):
-            Join({"sex": Category(["f"])}, rows)
+            Join({"sex": Category(["f"], nullable=False)}, rows)
     elsewhere = source_of("postgresql://host/db", "t")
     with pytest.raises(InputError, match="within reach"):
         source_of(pyarrow.table(VISITS)).beside({"patients": elsewhere})
@@ -148,7 +158,9 @@ def test_the_noise_is_that_of_one_table():
     """Joining costs nothing by itself: the price is set by the unit's limits."""
     declared = schema(unit=Unit("p", groups=1, rows=2))
     plain = Schema(
-        "visits", {"cost": Real(0, 100), "sex": Category(["f", "m"], nullable=True)}, Unit("p", groups=1, rows=2)
+        "visits",
+        {"cost": Real(0, 100, nullable=False), "sex": Category(["f", "m"], nullable=True)},
+        Unit("p", groups=1, rows=2),
     )
     allotment = Budget(epsilon=1).allotments[0]
     one, two = (
@@ -173,21 +185,27 @@ def integers(declared, query, visits, patients, salt=(7,) * 8):
 def beside(column, limit=1):
     """A schema whose second table has one column `x`."""
     return Schema(
-        "visits", {"v": Integer(0, 9)}, Unit("p", groups=1, rows=1), joins={"patients": Join({"x": column}, limit)}
+        "visits",
+        {"v": Integer(0, 9, nullable=False)},
+        Unit("p", groups=1, rows=1),
+        joins={"patients": Join({"x": column}, limit)},
     )
 
 
 SIZE = 150_000  # more than one row group of DuckDB, so that several threads take part
 REALS = np.random.default_rng(1).random(3 * SIZE) * 100
 KINDS = {
-    "reals": (Real(0, 100), pyarrow.array(REALS)),
-    "decimals": (Real(0, 100), pyarrow.array(np.round(REALS, 3)).cast(pyarrow.decimal128(12, 3), safe=False)),
+    "reals": (Real(0, 100, nullable=False), pyarrow.array(REALS)),
+    "decimals": (
+        Real(0, 100, nullable=False),
+        pyarrow.array(np.round(REALS, 3)).cast(pyarrow.decimal128(12, 3), safe=False),
+    ),
     "words": (
         Category(["a", "A", "\u00e9", "e\u0301"], nullable=True),
         pyarrow.array(np.array(["a", "A", "\u00e9", "e\u0301", "x"])[(REALS * 7).astype(int) % 5]),
     ),
     "days": (
-        Date("2020-01-01", "2020-12-31"),
+        Date("2020-01-01", "2020-12-31", nullable=False),
         pyarrow.array((18262 + REALS * 3).astype(np.int32)).cast(pyarrow.date32()),
     ),
 }

@@ -24,7 +24,12 @@ from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import source_of
 
-COLUMNS = {"g": Integer(0, 3), "v": Integer(-2, 5), "w": Integer(3, 7, nullable=True), "x": Real(-1, 4)}
+COLUMNS = {
+    "g": Integer(0, 3, nullable=False),
+    "v": Integer(-2, 5, nullable=False),
+    "w": Integer(3, 7, nullable=True),
+    "x": Real(-1, 4, nullable=False),
+}
 QUERY = Query().group_by("g").agg(n=count(), who=people(), v=total("v"), w=mean("w"), x=std("x"))
 ROW_QUERY = Query().group_by("g").agg(n=count(), v=total("v"), w=mean("w"), x=std("x"))
 KINDS = list(Neighbours)
@@ -190,7 +195,7 @@ def test_a_wrong_sensitivity_is_caught(mutant):
 
 
 def test_never_more_groups_than_there_are():
-    schema = Schema("t", {"v": Integer(0, 1)}, Unit("p", "replace", groups=9, rows=1))
+    schema = Schema("t", {"v": Integer(0, 1, nullable=False)}, Unit("p", "replace", groups=9, rows=1))
     (measure,) = count().measures(schema)
     assert sensitivity(measure, schema.unit, 1) == Sensitivity(1, 1)
     assert sensitivity(measure, schema.unit, 12) == Sensitivity(1, 12)
@@ -199,7 +204,7 @@ def test_never_more_groups_than_there_are():
 @given(st.fractions(-(2**52), 2**52), st.fractions(-(2**52), 2**52), st.booleans())
 def test_a_lattice_fits_its_bounds(low, high, whole):
     low, high = min(low, high), max(low, high)
-    column = Integer(0, 1) if whole else Real(0, 1)
+    column = Integer(0, 1, nullable=False) if whole else Real(0, 1, nullable=False)
     try:
         lattice = lattice_for(column, low, high)
     except InputError:
@@ -214,7 +219,7 @@ def test_a_lattice_fits_its_bounds(low, high, whole):
 @given(st.fractions(-(2**52), 2**52), st.fractions(-(2**52), 2**52), st.booleans(), st.booleans())
 def test_moments_share_a_lattice_and_fit_32_bits(low, high, integers, whole):
     low, high = min(low, high), max(low, high)
-    column = Integer(0, 1) if integers else Real(0, 1)
+    column = Integer(0, 1, nullable=False) if integers else Real(0, 1, nullable=False)
     try:
         lattice = moment_lattice(column, low, high, whole=whole)
     except InputError:
@@ -240,7 +245,9 @@ def test_a_square_is_rounded_to_the_nearest_step(steps, half):
 
 
 def test_a_lattice_is_declared_not_found():
-    assert lattice_for(Real(0, 100), Fraction(0), Fraction(100)).step == Fraction(1, 8192)
-    assert lattice_for(Integer(0, 10**9), Fraction(0), Fraction(10**9)).step == 1
-    assert moment_lattice(Integer(0, 100), Fraction(0), Fraction(100), whole=True).step == 1
-    assert moment_lattice(Integer(0, 100), Fraction(0), Fraction(100), whole=False).step == Fraction(1, 2**15)
+    assert lattice_for(Real(0, 100, nullable=False), Fraction(0), Fraction(100)).step == Fraction(1, 8192)
+    assert lattice_for(Integer(0, 10**9, nullable=False), Fraction(0), Fraction(10**9)).step == 1
+    assert moment_lattice(Integer(0, 100, nullable=False), Fraction(0), Fraction(100), whole=True).step == 1
+    assert moment_lattice(Integer(0, 100, nullable=False), Fraction(0), Fraction(100), whole=False).step == Fraction(
+        1, 2**15
+    )

@@ -32,10 +32,10 @@ from discreet.query.source import source_of
 
 COLUMNS = {
     "county": Category(["Ash", "Elm", "Oak"], nullable=True),
-    "adult": Boolean(),
-    "age": Integer(0, 120),
+    "adult": Boolean(nullable=False),
+    "age": Integer(0, 120, nullable=False),
     "pay": Real(0, 1000, nullable=True),
-    "day": Date("2024-01-01", "2024-12-31"),
+    "day": Date("2024-01-01", "2024-12-31", nullable=False),
 }
 ROWS = Schema("people", COLUMNS)
 PERSONS = Schema("people", COLUMNS, Unit("id", groups=3, rows=4))
@@ -204,7 +204,7 @@ def test_the_digest_follows_all_that_decides_the_result():
         plan(query, allotment=ZCDP, rho=1),
         plan(Query().group_by(key("county", ["Ash"])).agg(n=count()), epsilon=1),
         plan(Query().group_by("county").agg(m=count()), epsilon=1),
-        plan(query, Schema("people", {**COLUMNS, "age": Integer(0, 121)}), epsilon=1),
+        plan(query, Schema("people", {**COLUMNS, "age": Integer(0, 121, nullable=False)}), epsilon=1),
     ]
     assert len({made.digest for made in plans}) == len(plans)
     assert plan(query, epsilon=1).digest == plan(query, epsilon="1.0").digest

@@ -17,10 +17,10 @@ from discreet.query.stream import plan_stream
 
 PLACES = ["n", "s"]
 COLUMNS = {
-    "home": Category(PLACES),
-    "work": Category(PLACES),
-    "age": Integer(0, 100),
-    "day": Date("2024-01-01", "2024-12-31"),
+    "home": Category(PLACES, nullable=False),
+    "work": Category(PLACES, nullable=False),
+    "age": Integer(0, 100, nullable=False),
+    "day": Date("2024-01-01", "2024-12-31", nullable=False),
 }
 
 

@@ -45,10 +45,10 @@ from discreet.query.source import source_of
 PURE = Allotment("questions", "pure", epsilon=10_000)
 ZCDP = Allotment("questions", "zcdp", rho=5)
 COLUMNS = {
-    "g": Category(["a", "b", "c"]),
+    "g": Category(["a", "b", "c"], nullable=False),
     "pay": Real(0, 10**9, nullable=True),
     "debt": Real(-1000, 1000, nullable=True),
-    "age": Integer(-(10**6), 10**6),
+    "age": Integer(-(10**6), 10**6, nullable=False),
 }
 UNITS = [Unit(), Unit(neighbours="replace"), Unit("p", groups=2, rows=3), Unit("p", "replace", groups=2, rows=2)]
 ALL = {
@@ -322,7 +322,7 @@ def search_for(column, epsilon=1, unit=UNITS[0], allotment=PURE, way="epsilon"):
 @pytest.mark.statistical
 @pytest.mark.parametrize(("allotment", "way", "price"), [(PURE, "epsilon", 1), (ZCDP, "rho", "0.02")])
 def test_full_bins_are_within_and_empty_ones_far_away_are_not(allotment, way, price):
-    search = search_for(Integer(-(10**6), 10**6), price, allotment=allotment, way=way)
+    search = search_for(Integer(-(10**6), 10**6, nullable=False), price, allotment=allotment, way=way)
     edges = [int(edge) for edge in search.grid.edges]
     counts = np.zeros(search.grid.bins, dtype=np.int64)
     for start in (10, 20, 200):
@@ -366,11 +366,20 @@ def test_whatever_the_data_are_bounds_come_out(values, expected):
 
 
 columns = st.one_of(
-    st.tuples(st.integers(-(10**9), 10**12), st.integers(1, 10**12)).map(lambda p: Integer(p[0], p[0] + p[1])),
-    st.tuples(st.fractions(-(10**6), 10**12), st.fractions(Fraction(1, 10**9), 10**12, max_denominator=10**9)).map(
-        lambda p: Real(p[0], p[0] + p[1])
+    st.tuples(st.integers(-(10**9), 10**12), st.integers(1, 10**12)).map(
+        lambda p: Integer(p[0], p[0] + p[1], nullable=False)
     ),
-    st.sampled_from([Real(0, 1e-12), Real(0, "1000.0000000001"), Real(-1e-9, 1e9), Real("0.001", "0.0011")]),
+    st.tuples(st.fractions(-(10**6), 10**12), st.fractions(Fraction(1, 10**9), 10**12, max_denominator=10**9)).map(
+        lambda p: Real(p[0], p[0] + p[1], nullable=False)
+    ),
+    st.sampled_from(
+        [
+            Real(0, 1e-12, nullable=False),
+            Real(0, "1000.0000000001", nullable=False),
+            Real(-1e-9, 1e9, nullable=False),
+            Real("0.001", "0.0011", nullable=False),
+        ]
+    ),
 )
 
 
@@ -484,7 +493,9 @@ def test_rows_of_groups_that_are_not_published_are_not_searched():
     made = plan(outputs, keys=(key("g", ["a"]),), epsilon=4000)
     assert run(made, rows)["pay_high"] == [200]
     assert run(plan(outputs, keys=("g",), epsilon=4000), rows)["pay_high"] == [1e9] * 3
-    many = schema_of(g=Category([*"abc", *(f"x{i}" for i in range(30))]))  # so many are looked up by a join
+    many = schema_of(
+        g=Category([*"abc", *(f"x{i}" for i in range(30))], nullable=False)
+    )  # so many are looked up by a join
     listed = key("g", ["a", *(f"x{i}" for i in range(30))])
     assert set(run(plan(outputs, many, keys=(listed,), epsilon=4000), rows)["pay_high"]) == {200}
     whole = Query().where("pay < 1000").agg(**outputs)
@@ -542,7 +553,7 @@ FREE = Allotment("questions", "zcdp", rho=5, delta="1e-6")
     ],
 )
 def test_what_is_refused(question, price, field, said):
-    schema = schema_of(flag=Integer(0, 1))
+    schema = schema_of(flag=Integer(0, 1, nullable=False))
     delta = "1e-7" if question.discovered else None
     with pytest.raises(InputError, match=said) as caught:
         plan_any(question, schema, FREE, Price.read(**price), delta)
@@ -561,5 +572,5 @@ def test_streams_and_other_words_are_refused(curator):
 
 def test_round_bins_are_refused_only_where_there_are_none():
     with pytest.raises(InputError, match="declared"):
-        round_bins(schema_of(flag=Integer(0, 1)), "flag")
+        round_bins(schema_of(flag=Integer(0, 1, nullable=False)), "flag")
     assert round_bins(schema_of(), "age").bins > 30

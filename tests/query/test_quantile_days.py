@@ -34,7 +34,7 @@ from discreet.query.tally import BIN, ROWS, compile_tally
 PURE = Allotment("questions", "pure", epsilon=10_000)
 LOW, HIGH = date(1960, 2, 28), date(2024, 12, 31)
 DAY = Date(LOW, HIGH, nullable=True)
-SCHEMA = Schema("visits", {"day": DAY, "g": Category(["a", "b"])})
+SCHEMA = Schema("visits", {"day": DAY, "g": Category(["a", "b"], nullable=False)})
 DAYS = st.none() | st.dates(date(1900, 1, 1), date(2100, 1, 1)) | st.sampled_from([LOW, HIGH, date(1970, 1, 1)])
 
 
@@ -113,7 +113,7 @@ def test_intervals_hold_what_they_promise():
 @pytest.fixture
 def curator(tmp_path):
     table = pyarrow.table({"day": middle_of_may(), "g": ["a", "b"] * 2000, "p": list(range(4000))})
-    schema = Schema("visits", {"day": DAY, "g": Category(["a", "b"])}, Unit("p", groups=1, rows=1))
+    schema = Schema("visits", {"day": DAY, "g": Category(["a", "b"], nullable=False)}, Unit("p", groups=1, rows=1))
     return discreet.open(
         table, schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=10_000), who="test", create=True
     )

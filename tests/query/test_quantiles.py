@@ -44,7 +44,11 @@ from discreet.query.tally import BIN, ROWS, compile_tally
 SALTS = [*SALT, 424_242_421, 1_717_171_717]
 PURE = Allotment("questions", "pure", epsilon=10)
 ZCDP = Allotment("questions", "zcdp", rho=5)
-PEOPLE = {"g": Category(["a", "b", "c"]), "pay": Real(0, 1000, nullable=True), "age": Integer(0, 120)}
+PEOPLE = {
+    "g": Category(["a", "b", "c"], nullable=False),
+    "pay": Real(0, 1000, nullable=True),
+    "age": Integer(0, 120, nullable=False),
+}
 ROWS_SCHEMA = Schema("people", PEOPLE)
 SURE = 1 - 1e-13  # a confidence at which an interval may be asserted outright
 SLOW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -118,7 +122,7 @@ def questions(draw):
     tables, questions(), names, grids, st.none() | units, st.lists(st.integers(0, 2**31 - 1), min_size=10, max_size=10)
 )
 def test_bins_are_counted_by_the_rules(rows, query, name, size, unit, salt):
-    schema = schema_for(unit, None if unit is None else Integer(0, 9))
+    schema = schema_for(unit, None if unit is None else Integer(0, 9, nullable=False))
     query = query.agg(q=quantile(name, 0.5, grid=size)).checked(schema)
     grid = grid_for(schema.columns[name], size)
     assert tally(source_of(arrow(rows)), query, schema, name, grid, salt) == reference(
@@ -130,7 +134,7 @@ def test_bins_are_counted_by_the_rules(rows, query, name, size, unit, salt):
 @pytest.mark.parametrize("unit", [None, Unit("p", groups=2, rows=3), Unit("p", groups=20, rows=1)])
 def test_bins_are_counted_by_the_rules_on_a_larger_table(size, unit):
     rows = some_rows(2000)
-    schema = schema_for(unit, None if unit is None else Integer(0, 9))
+    schema = schema_for(unit, None if unit is None else Integer(0, 9, nullable=False))
     for name in ("n", "m", "big", "x", "y"):
         query = Query().group_by("short").agg(q=quantile(name, 0.5, grid=size)).checked(schema)
         grid = grid_for(COLUMNS[name], size)
@@ -139,13 +143,13 @@ def test_bins_are_counted_by_the_rules_on_a_larger_table(size, unit):
 
 def test_a_grid_covers_the_bounds_without_gaps():
     for column, size in [
-        (Integer(0, 120), 1024),
-        (Integer(-5, 5000), 1000),
-        (Real(0, 1), 7),
-        (Real(-3, 1e6), 1024),
-        (Real(-1000, 5e9), DECADES),
-        (Integer(0, 10**6), DECADES),
-        (Real("0.001", "0.002"), DECADES),
+        (Integer(0, 120, nullable=False), 1024),
+        (Integer(-5, 5000, nullable=False), 1000),
+        (Real(0, 1, nullable=False), 7),
+        (Real(-3, 1e6, nullable=False), 1024),
+        (Real(-1000, 5e9, nullable=False), DECADES),
+        (Integer(0, 10**6, nullable=False), DECADES),
+        (Real("0.001", "0.002", nullable=False), DECADES),
     ]:
         grid = grid_for(column, size)
         assert grid.start(0) == float(column.lower)
@@ -154,8 +158,10 @@ def test_a_grid_covers_the_bounds_without_gaps():
             gap = 1 if column.__class__ is Integer and size != DECADES else 0
             assert grid.start(j + 1) == pytest.approx(grid.end(j) + gap, rel=1e-12, abs=1e-12)
             assert grid.start(j) <= grid.middle(j) <= grid.end(j)
-    assert grid_for(Integer(0, 120), 1024).bins == 121  # as many as there are whole numbers
-    assert {5.0, 10.0, 20.0, 50.0, 0.0, -1.0} <= {float(e) for e in grid_for(Real(-9, 99), DECADES).edges}
+    assert grid_for(Integer(0, 120, nullable=False), 1024).bins == 121  # as many as there are whole numbers
+    assert {5.0, 10.0, 20.0, 50.0, 0.0, -1.0} <= {
+        float(e) for e in grid_for(Real(-9, 99, nullable=False), DECADES).edges
+    }
 
 
 # One person, and what they can move.
@@ -189,7 +195,7 @@ def table_of(rows):
 def within_claim(claimed, actual, replaced, trials=6):
     """Whether neighbours stay within what a unit with the limits `claimed` may move, under the limits `actual`."""
     chance = random.Random(repr((claimed, actual, replaced)))
-    schema = Schema("t", {**PEOPLE, "p": Integer(0, 9)}, actual)
+    schema = Schema("t", {**PEOPLE, "p": Integer(0, 9, nullable=False)}, actual)
     query = Query().group_by("g").agg(q=median("pay", grid=8)).checked(schema)
     grid = grid_for(PEOPLE["pay"], 8)
     for _ in range(trials):
@@ -246,7 +252,7 @@ def test_rows_that_count_are_drawn_evenly():
     """Of a person's ten rows, nine alike, one is kept: each with the same chance, ties or not."""
     persons = 4000
     rows = [{"p": p, "g": "a", "pay": 5.0 if i else 900.0} for p in range(persons) for i in range(10)]
-    schema = Schema("t", {**PEOPLE, "p": Integer(0, 9)}, Unit("p", groups=1, rows=1))
+    schema = Schema("t", {**PEOPLE, "p": Integer(0, 9, nullable=False)}, Unit("p", groups=1, rows=1))
     query = Query().agg(q=median("pay")).checked(schema)
     salt = [int(word) for word in np.frombuffer(SystemBits().read(40), dtype=np.uint32) >> 1]
     cells = tally(source_of(table_of(rows)), query, schema, "pay", grid_for(PEOPLE["pay"], 2), salt)
@@ -376,7 +382,8 @@ def people(values, group="a"):
 
 @pytest.mark.parametrize("method", ["tree", "flip", "exponential"])
 @pytest.mark.parametrize(
-    "schema", [ROWS_SCHEMA, Schema("people", {**PEOPLE, "p": Integer(0, 9)}, Unit("p", groups=1, rows=1))]
+    "schema",
+    [ROWS_SCHEMA, Schema("people", {**PEOPLE, "p": Integer(0, 9, nullable=False)}, Unit("p", groups=1, rows=1))],
 )
 def test_ties_constants_gaps_and_empty_groups(method, schema):
     query = Query().group_by("g").agg(**quantiles("pay", [0.25, 0.5, 0.9], method=method))
@@ -489,7 +496,11 @@ def test_rank_errors_stay_within_what_the_plan_says(method):
 def curator(tmp_path):
     chance = random.Random(11)
     rows = [{"p": i % 3000, "g": "ab"[i % 2], "pay": chance.lognormvariate(5, 0.5)} for i in range(6000)]
-    columns = {"g": Category(["a", "b", "c"]), "pay": Real(0, 10**6, nullable=True), "p": Integer(0, 9)}
+    columns = {
+        "g": Category(["a", "b", "c"], nullable=False),
+        "pay": Real(0, 10**6, nullable=True),
+        "p": Integer(0, 9, nullable=False),
+    }
     schema = Schema("people", columns, Unit("p", groups=1, rows=2))
     return discreet.open(
         table_of(rows), schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=30), who="test", create=True

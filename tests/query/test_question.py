@@ -23,12 +23,12 @@ from discreet.query.schema import Schema
 SCHEMA = Schema(
     "people",
     {
-        "county": Category(["Ash", "Elm"]),
-        "adult": Boolean(),
-        "age": Integer(0, 120),
-        "pay": Real(0, 1000),
-        "day": Date("2024-01-01", "2024-12-31"),
-        "zip code": Category(["1", "2"]),
+        "county": Category(["Ash", "Elm"], nullable=False),
+        "adult": Boolean(nullable=False),
+        "age": Integer(0, 120, nullable=False),
+        "pay": Real(0, 1000, nullable=False),
+        "day": Date("2024-01-01", "2024-12-31", nullable=False),
+        "zip code": Category(["1", "2"], nullable=False),
     },
     Unit("id", groups=2, rows=2),
 )
@@ -131,7 +131,7 @@ def test_a_mistake_is_named(query, field):
 
 
 def test_persons_need_a_schema_that_has_them():
-    refused(Query().agg(n=people()), "people", Schema("t", {"a": Integer(0, 1)}))
+    refused(Query().agg(n=people()), "people", Schema("t", {"a": Integer(0, 1, nullable=False)}))
 
 
 def test_the_message_lists_what_there_is():
@@ -249,7 +249,7 @@ def test_regular_bins_cover_the_declared_range():
     assert len(months.labels(SCHEMA)) == 12
     assert len(bins("day", every="day").checked(SCHEMA).labels(SCHEMA)) == 366
     assert len(bins("day", width=100).checked(SCHEMA).labels(SCHEMA)) == 4
-    ages = Schema("t", {"d": Date("9000-01-01", "9999-12-31")})
+    ages = Schema("t", {"d": Date("9000-01-01", "9999-12-31", nullable=False)})
     assert bins("d", every="year").checked(ages).edges[-1] == date.max
     assert len(bins("d", width=10**30).checked(ages).labels(ages)) == 1
 
@@ -270,7 +270,7 @@ def test_numbers_are_read_as_written(name):
 
 
 def test_text_columns_are_for_names_only():
-    schema = Schema("t", {"note": Text(), "n": Integer(0, 1)})
+    schema = Schema("t", {"note": Text(), "n": Integer(0, 1, nullable=False)})
     refused(Query().group_by("note").agg(n=count()), "group_by", schema)
     refused(Query().where("note = 'x'").agg(n=count()), "where", schema)
     with pytest.raises(InputError):

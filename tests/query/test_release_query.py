@@ -11,7 +11,11 @@ from discreet import Budget, Integer, Schema, count
 def curator(tmp_path):
     table = pyarrow.table({"age": [1, 2, 3]})
     return discreet.open(
-        table, Schema("people", {"age": Integer(0, 9)}), ledger=tmp_path / "d.db", budget=Budget(epsilon=9), create=True
+        table,
+        Schema("people", {"age": Integer(0, 9, nullable=False)}),
+        ledger=tmp_path / "d.db",
+        budget=Budget(epsilon=9),
+        create=True,
     )
 
 

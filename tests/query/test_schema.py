@@ -10,7 +10,7 @@ from dirty import schema_for
 
 from discreet.core.unit import Unit
 from discreet.errors import InputError
-from discreet.query.column import Boolean, Category, Date, Integer, Real, Text, column_from
+from discreet.query.column import Boolean, Category, Date, Integer, Real, Text, column_from, column_to
 from discreet.query.schema import Schema
 
 FILE = """
@@ -57,9 +57,9 @@ def test_a_file_is_read_and_written_back(tmp_path):
     schema = Schema.load(path)
     assert schema.unit == Unit("patient", "replace", groups=3, rows=10)
     assert schema.columns["cost"] == Real("0.1", "99.9", nullable=True)
-    assert schema.columns["county"] == Category(["Ash", "Elm", "7"])
-    assert schema.columns["day"] == Date(date(2024, 1, 1), date(2024, 12, 31))
-    assert schema.columns["flag"] == Boolean()
+    assert schema.columns["county"] == Category(["Ash", "Elm", "7"], nullable=False)
+    assert schema.columns["day"] == Date(date(2024, 1, 1), date(2024, 12, 31), nullable=False)
+    assert schema.columns["flag"] == Boolean(nullable=False)
     assert schema.columns["patient"] == Text()  # named by the unit, so declared
     again = Schema.from_dict(schema.to_dict())
     assert again == schema
@@ -74,9 +74,9 @@ def test_a_file_is_read_and_written_back(tmp_path):
 def test_a_schema_takes_no_person_whose_limits_nobody_stated(unit, field):
     """545 people with 8 rows each were counted as 72 [72, 72] in 8 groups, by limits nobody had chosen."""
     with pytest.raises(InputError, match=f"{field} = 'missing'.*State groups, .*, and rows, .*left out") as refusal:
-        Schema("t", {"a": Integer(0, 9)}, unit)
+        Schema("t", {"a": Integer(0, 9, nullable=False)}, unit)
     assert refusal.value.field == field
-    Schema("t", {"a": Integer(0, 9)}, Unit("p", groups=2, rows=2))
+    Schema("t", {"a": Integer(0, 9, nullable=False)}, Unit("p", groups=2, rows=2))
 
 
 @pytest.mark.parametrize(("line", "limits"), [("groups", (1, 10)), ("rows", (3, 1)), ("both", (1, 1))])
@@ -96,21 +96,35 @@ def test_a_file_of_version_0_1_that_leaves_limits_out_means_one_and_says_so(tmp_
     assert Schema.load(path).digest == schema.digest  # so that what was released is the same question
 
 
+@pytest.mark.parametrize(
+    "column",
+    [Integer(0, 9), Real(0, 9), Category(["a"]), Boolean(), Date("2024-01-01", "2024-12-31")],
+    ids=lambda column: type(column).__name__,
+)
+def test_values_may_be_missing_unless_said_otherwise_and_never_in_a_file_without_the_key(column):
+    """The second is what files always meant, and what was released from them must be the same question today."""
+    assert column.nullable
+    entry = column_to(column)
+    assert column_from("c", entry) == column
+    del entry["nullable"]
+    assert not column_from("c", entry).nullable
+
+
 def test_the_digest_sees_every_declaration():
-    base = {"a": Integer(0, 9), "b": Category(["x", "y"])}
+    base = {"a": Integer(0, 9, nullable=False), "b": Category(["x", "y"], nullable=False)}
     schemas = [
         Schema("t", base),
         Schema("u", base),
-        Schema("t", {**base, "a": Integer(0, 10)}),
+        Schema("t", {**base, "a": Integer(0, 10, nullable=False)}),
         Schema("t", {**base, "a": Integer(0, 9, nullable=True)}),
-        Schema("t", {**base, "a": Real(0, 9)}),
-        Schema("t", {**base, "b": Category(["y", "x"])}),
+        Schema("t", {**base, "a": Real(0, 9, nullable=False)}),
+        Schema("t", {**base, "b": Category(["y", "x"], nullable=False)}),
         Schema("t", base, Unit(neighbours="replace")),
         Schema("t", base, Unit("p", groups=1, rows=1)),
         Schema("t", base, Unit("p", groups=1, rows=2)),
         Schema("t", base, Unit("p", groups=2, rows=1)),
-        Schema("t", {**base, "a": Real(0, "28/3")}),
-        Schema("t", {**base, "a": Real(0, 28 / 3)}),
+        Schema("t", {**base, "a": Real(0, "28/3", nullable=False)}),
+        Schema("t", {**base, "a": Real(0, 28 / 3, nullable=False)}),
     ]
     assert len({schema.digest for schema in schemas}) == len(schemas)
     assert Schema.from_dict(schemas[-2].to_dict()) == schemas[-2]
@@ -184,13 +198,13 @@ def test_a_schema_has_columns_with_names():
     with pytest.raises(InputError):
         Schema("t", {})
     with pytest.raises(InputError):
-        Schema("t", {1: Integer(0, 1)})
+        Schema("t", {1: Integer(0, 1, nullable=False)})
     with pytest.raises(InputError):
         Schema("t", {"a": "integer"})
 
 
 def test_numbers_are_read_as_written():
-    assert Real(0, 0.1).upper == Fraction(1, 10)
+    assert Real(0, 0.1, nullable=False).upper == Fraction(1, 10)
     assert column_from("a", {"type": "real", "lower": 0.1, "upper": 0.3}).upper == Fraction(3, 10)
 
 

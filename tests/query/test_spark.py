@@ -19,7 +19,9 @@ from discreet.query.source import Source, source_of
 from discreet.query.spark import is_frame
 from servers import spark, spark_address
 
-SCHEMA = Schema("visits", {"place": Category(["Ash", "Oak", "${env:HOME}"]), "n": Integer(0, 5, nullable=True)})
+SCHEMA = Schema(
+    "visits", {"place": Category(["Ash", "Oak", "${env:HOME}"], nullable=False), "n": Integer(0, 5, nullable=True)}
+)
 QUESTION = Query(None, (key("place"),), (("rows", count()), ("sum", total("n"))))
 ANSWER = {0: [2, 5], 1: [1, 0], 2: [1, 3]}
 CELLS = [("Ash", 9), ("Ash", 0), ("Oak", None), ("${env:HOME}", 3), (None, 1)]
@@ -140,7 +142,7 @@ def test_a_table_that_is_not_there():
 
 def test_a_stored_type_that_persons_are_named_by():
     frame = spark().sql("SELECT uuid() AS who, id % 2 AS n FROM range(10)")
-    schema = Schema("t", {"n": Integer(0, 1)}, discreet.Unit("who", groups=1, rows=1))
+    schema = Schema("t", {"n": Integer(0, 1, nullable=False)}, discreet.Unit("who", groups=1, rows=1))
     assert engine(source_of(frame), Query(None, (key("n"),), (("who", people()),)), schema) == {0: [5], 1: [5]}
 
 

@@ -18,7 +18,7 @@ from discreet.query.key import bins
 from discreet.query.schema import Schema
 
 LATE = dt.datetime(2024, 1, 1, 23, 30)  # in UTC; the second of January in Berlin
-DAYS = Date(dt.date(2023, 12, 31), dt.date(2024, 1, 3))
+DAYS = Date(dt.date(2023, 12, 31), dt.date(2024, 1, 3), nullable=False)
 SOURCES = ["parquet", "arrow", "pandas", "polars"]
 
 
@@ -73,7 +73,7 @@ OTHERS = {
 @pytest.mark.parametrize("name", ODD)
 def test_numbers_are_numbers_however_they_are_stored(tmp_path, kind, name):
     table = pyarrow.table({"x": ODD[name]})
-    assert asked(source_as(kind, table, tmp_path), Integer(0, 10), tmp_path) == [3]
+    assert asked(source_as(kind, table, tmp_path), Integer(0, 10, nullable=False), tmp_path) == [3]
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
@@ -82,11 +82,11 @@ def test_columns_that_are_not_declared_may_be_of_any_type(tmp_path, kind, name):
     table = pyarrow.table({"x": [1, 2], "other": OTHERS[name]})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert asked(source_as(kind, table, tmp_path), Integer(0, 10), tmp_path) == [3]
+        assert asked(source_as(kind, table, tmp_path), Integer(0, 10, nullable=False), tmp_path) == [3]
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 @pytest.mark.parametrize("name", ["time", "list", "struct", "binary", "fixed", "map", "moment"])
 def test_what_is_no_number_is_refused_before_anything_is_spent(tmp_path, kind, name):
     with pytest.raises(InputError, match=r"columns\.x"):
-        asked(source_as(kind, pyarrow.table({"x": OTHERS[name]}), tmp_path), Integer(0, 10), tmp_path)
+        asked(source_as(kind, pyarrow.table({"x": OTHERS[name]}), tmp_path), Integer(0, 10, nullable=False), tmp_path)

@@ -21,7 +21,11 @@ from discreet.query.source import source_of
 from discreet.query.stream import StreamStep, plan_stream
 
 MONTHS = bins("day", every="month")
-COLUMNS = {"day": Date("2024-01-01", "2024-12-31"), "sex": Category(["f", "m"]), "pay": Real(0, 10)}
+COLUMNS = {
+    "day": Date("2024-01-01", "2024-12-31", nullable=False),
+    "sex": Category(["f", "m"], nullable=False),
+    "pay": Real(0, 10, nullable=False),
+}
 
 
 def rows_of(count_, seed=7):
@@ -156,6 +160,18 @@ def test_one_person_moves_all_nodes_within_the_bound_though_the_table_changes(
         within.append((l1 <= tree.levels * limit * groups * each).all())
         within.append((l2 <= groups * each**2 * tree.l2_squared).all())
     assert all(within) != forgetful
+
+
+@pytest.mark.parametrize("unit", [Unit(), Unit("p", groups=2, rows=2)], ids=str)
+def test_days_outside_the_declared_bounds_are_in_no_period(unit, tmp_path):
+    """They were counted in the first and the last, as conditions compare days that are moved to the nearer bound."""
+    inside = [{"p": i, "day": f"2024-{month:02d}-05", "sex": "f", "pay": 1.0} for i, month in enumerate((1, 1, 7, 12))]
+    days = ("1899-12-31", "2023-12-31", "2025-01-01", "9999-12-31", None, "no day")
+    outside = [{"p": 100 + i, "day": day, "sex": "f", "pay": 1.0} for i, day in enumerate(days)]
+    plan = planned(unit, {"n": count()}, limit=12)
+    found = steps(plan, [inside + outside] * 12, tmp_path)[:, 0, 0]
+    assert found.tolist() == [2, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+    assert "Rows whose day is outside 2024-01-01..2024-12-31, or missing, are in no group." in str(plan.notes)
 
 
 def test_a_person_whose_row_is_moved_counts_once(tmp_path):
@@ -372,7 +388,7 @@ def test_periods_come_in_order_and_names_are_not_shared(curator):
 
 def test_totals_of_many_periods_beat_separate_releases():
     """A thousand days: the error of the last total against that of a thousand answers added up, at one price."""
-    schema = Schema("t", {"day": Date("2020-01-01", "2022-09-26")}, Unit("p", groups=1, rows=1))
+    schema = Schema("t", {"day": Date("2020-01-01", "2022-09-26", nullable=False)}, Unit("p", groups=1, rows=1))
     budget = Budget(rho=1)
     query = Query().agg(n=count())
     plan = plan_stream(query, schema, budget.allotments[0], Price.read(rho=1), bins("day", every="day"))

@@ -34,11 +34,11 @@ from discreet.query.top import Top, plan_top
 
 VALUES = ["flu", "cold", "gout", "mumps", "lupus"]
 COLUMNS = {
-    "dx": Category(VALUES),
+    "dx": Category(VALUES, nullable=False),
     "ward": Category(["a", "b"], nullable=True),
     "age": Integer(0, 99, nullable=True),
-    "new": Boolean(),
-    "pay": Real(0, 9),
+    "new": Boolean(nullable=False),
+    "pay": Real(0, 9, nullable=False),
     "note": Text(),
 }
 UNITS = [Unit(), Unit(neighbours="replace"), Unit("id", groups=3, rows=1), Unit("id", "replace", groups=2, rows=1)]
@@ -304,7 +304,7 @@ def test_what_cannot_be_planned_is_refused_by_name(asked, price, field):
 
 
 def test_a_column_called_count_is_told_apart():
-    schema = Schema("t", {"count": Category(["a", "b"])})
+    schema = Schema("t", {"count": Category(["a", "b"], nullable=False)})
     with pytest.raises(InputError, match="another name"):
         plan_top(Top(key("count"), 1), schema, PURE, Price.read(epsilon=1))
     assert plan_top(Top(key("count"), 1, False), schema, PURE, Price.read(epsilon=1)).groups == 1
@@ -337,7 +337,7 @@ def test_through_the_door(tmp_path):
     books = Ledger.open(tmp_path / "books.db", create=True)
     curator = open_curator(
         crowd(SIZES),
-        Schema("visits", {"dx": Category(VALUES)}, Unit("id", groups=1, rows=1)),
+        Schema("visits", {"dx": Category(VALUES, nullable=False)}, Unit("id", groups=1, rows=1)),
         ledger=books,
         budget=Budget(300),
         create=True,

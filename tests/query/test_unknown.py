@@ -34,7 +34,7 @@ OUTPUTS = (("rows", count()), ("with_m", count("m")), ("sum", total("big")), ("v
 
 def schema_of(unit=None):
     """The dirty table, its two text columns undeclared."""
-    found = schema_for(unit, Integer(0, 9))
+    found = schema_for(unit, Integer(0, 9, nullable=False))
     return Schema("dirty", {**found.columns, **FREE}, found.unit)
 
 
@@ -260,8 +260,8 @@ def test_a_number_is_a_key_however_it_is_stored():
         query = Query().group_by(discover("z")).agg(n=count())
         source = source_of(pyarrow.table({"z": stored}))
         assert engine(source, query, Schema("t", {"z": Text()})) == {(b"7",): [2, 2], (b"12",): [1, 1]}
-        assert engine(source, query, Schema("t", {"z": Integer(0, 9)})) == {(7,): [2, 2], (9,): [1, 1]}
-        assert engine(source, query, Schema("t", {"z": Category(["7", "8"])})) == {(b"7",): [2, 2]}
+        assert engine(source, query, Schema("t", {"z": Integer(0, 9, nullable=False)})) == {(7,): [2, 2], (9,): [1, 1]}
+        assert engine(source, query, Schema("t", {"z": Category(["7", "8"], nullable=False)})) == {(b"7",): [2, 2]}
 
 
 def test_two_spellings_are_two_keys_even_where_the_database_takes_one_for_the_other(tmp_path):
@@ -273,14 +273,14 @@ def test_two_spellings_are_two_keys_even_where_the_database_takes_one_for_the_ot
     source = source_of(tmp_path / "t.duckdb", "t")
     for unit in (Unit(), Unit("p", groups=1, rows=1), Unit("p", groups=3, rows=1)):
         query = Query().group_by(discover("z")).agg(n=count())
-        found = engine(source, query, Schema("t", {"z": Text(), "p": Integer(0, 9)}, unit))
+        found = engine(source, query, Schema("t", {"z": Text(), "p": Integer(0, 9, nullable=False)}, unit))
         assert found == {(b"smith",): [9, 9], (b"SmItH",): [1, 1]}
 
 
 def test_columns_may_be_called_like_our_own():
     names = ["group", "person", "m0", "k0", "place", "order", "mixed", "people"]
     table = pyarrow.table({name: [1, 2, 3] for name in names})
-    schema = Schema("t", {name: Integer(0, 3) for name in names}, Unit("person", groups=1, rows=1))
+    schema = Schema("t", {name: Integer(0, 3, nullable=False) for name in names}, Unit("person", groups=1, rows=1))
     query = Query().where("place <= 2").group_by(discover("people"), "group", discover("k0")).agg(m1=total("m0"))
     assert engine(source_of(table), query, schema) == {(1, 1, 1): [1, 1], (2, 2, 2): [1, 2]}
 

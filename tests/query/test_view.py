@@ -12,9 +12,9 @@ from discreet.query.view import Derived, Lookup
 
 BASE = {
     "county": Category(["Ash", "Oak", "Elm"], nullable=True),
-    "pay": Real(0, 100),
-    "hours": Integer(0, 80),
-    "day": Date("2020-01-01", "2024-12-31"),
+    "pay": Real(0, 100, nullable=False),
+    "hours": Integer(0, 80, nullable=False),
+    "day": Date("2020-01-01", "2024-12-31", nullable=False),
 }
 REGIONS = Lookup(
     "county",
@@ -80,7 +80,9 @@ def test_a_derived_column_may_use_a_looked_up_one(tmp_path):
 
 def test_schemas_with_views_round_trip_and_change_the_digest():
     plain = Schema("t", BASE)
-    wide = Schema("t", BASE, lookups={"regions": REGIONS}, derived={"x": Derived("pay * 2", Real(0, 200))})
+    wide = Schema(
+        "t", BASE, lookups={"regions": REGIONS}, derived={"x": Derived("pay * 2", Real(0, 200, nullable=False))}
+    )
     assert Schema.from_dict(wide.to_dict()) == wide
     assert wide.digest != plain.digest
     assert Schema.from_dict(plain.to_dict()).view is None
@@ -95,7 +97,7 @@ def test_a_lookup_from_a_file_beside_the_schema(tmp_path):
         '[derived.x]\nexpression = "1 + 1"\ntype = "integer"\nlower = 0\nupper = 5\n'
     )
     schema = Schema.load(tmp_path / "discreet.toml")
-    assert schema.columns["region"] == Category(["north", "south"])
+    assert schema.columns["region"] == Category(["north", "south"], nullable=False)
     assert schema.lookups["regions"].table["region"] == ("north", "south")
 
 
@@ -162,17 +164,17 @@ def test_other_joins_and_views_are_refused(text):
 )
 def test_unsafe_expressions_are_refused(expression):
     with pytest.raises(InputError, match="derived"):
-        Schema("t", BASE, derived={"x": Derived(expression, Real(0, 1))})
+        Schema("t", BASE, derived={"x": Derived(expression, Real(0, 1, nullable=False))})
 
 
 @pytest.mark.parametrize(
     ("key", "table", "columns", "says"),
     [
-        ("county", {"county": ["a", "a"], "r": ["x", "y"]}, {"r": Category(["x"])}, "differ"),
-        ("county", {"county": ["a", None], "r": ["x", "y"]}, {"r": Category(["x"])}, "differ"),
-        ("other", {"county": ["a"], "r": ["x"]}, {"r": Category(["x"])}, "lookup.key"),
-        ("county", {"county": ["a"], "r": ["x", "y"]}, {"r": Category(["x"])}, "one length"),
-        ("county", {"county": ["a"], "r": ["x"]}, {"q": Category(["x"])}, "lookup.columns"),
+        ("county", {"county": ["a", "a"], "r": ["x", "y"]}, {"r": Category(["x"], nullable=False)}, "differ"),
+        ("county", {"county": ["a", None], "r": ["x", "y"]}, {"r": Category(["x"], nullable=False)}, "differ"),
+        ("other", {"county": ["a"], "r": ["x"]}, {"r": Category(["x"], nullable=False)}, "lookup.key"),
+        ("county", {"county": ["a"], "r": ["x", "y"]}, {"r": Category(["x"], nullable=False)}, "one length"),
+        ("county", {"county": ["a"], "r": ["x"]}, {"q": Category(["x"], nullable=False)}, "lookup.columns"),
     ],
 )
 def test_bad_public_tables_are_refused(key, table, columns, says):
@@ -182,11 +184,14 @@ def test_bad_public_tables_are_refused(key, table, columns, says):
 
 def test_names_may_not_clash(tmp_path):
     with pytest.raises(InputError, match="not declared yet"):
-        Schema("t", BASE, derived={"pay": Derived("hours", Real(0, 1))})
+        Schema("t", BASE, derived={"pay": Derived("hours", Real(0, 1, nullable=False))})
     with pytest.raises(InputError, match="declared column"):
-        Schema("t", {"pay": Real(0, 1)}, lookups={"regions": REGIONS})
+        Schema("t", {"pay": Real(0, 1, nullable=False)}, lookups={"regions": REGIONS})
     schema = Schema(
-        "t", {"pay": Real(0, 1)}, Unit("p", groups=1, rows=1), derived={"hours": Derived("pay", Real(0, 1))}
+        "t",
+        {"pay": Real(0, 1, nullable=False)},
+        Unit("p", groups=1, rows=1),
+        derived={"hours": Derived("pay", Real(0, 1, nullable=False))},
     )
     with pytest.raises(InputError, match="does not have itself"):
         discreet.open(

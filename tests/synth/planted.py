@@ -20,9 +20,9 @@ PRICE = {"rho": Fraction(1, 10), "epsilon": Fraction(2)}
 def domain_of(sizes):
     """Columns of so many codes; every other one has an order."""
     columns = {
-        f"c{place}": Integer(0, size - 1)
+        f"c{place}": Integer(0, size - 1, nullable=False)
         if place % 2 and size > 1
-        else Category([f"v{code:03d}" for code in range(size)])
+        else Category([f"v{code:03d}" for code in range(size)], nullable=False)
         for place, size in enumerate(sizes)
     }
     return Domain.of(Schema("t", columns))

@@ -43,10 +43,10 @@ def commuters(rows=3000, people=400, seed=3):
 
 def curator(tmp_path, unit=None, budget=None, table=None, nullable=False):
     columns = {
-        "who": Integer(0, 10**6),
+        "who": Integer(0, 10**6, nullable=False),
         "home": Category(PLACES, nullable=nullable),
-        "work": Category(PLACES),
-        "hour": Integer(0, 23),
+        "work": Category(PLACES, nullable=False),
+        "hour": Integer(0, 23, nullable=False),
     }
     data = commuters() if table is None else table
     schema = Schema("jobs", columns, unit or Unit())

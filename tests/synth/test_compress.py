@@ -11,9 +11,9 @@ from discreet.synth.domain import Domain
 from discreet.synth.replay import Replay
 from discreet.synth.target import Target
 
-LONG = Domain.of(Schema("t", {"n": Integer(0, 99)}))
+LONG = Domain.of(Schema("t", {"n": Integer(0, 99, nullable=False)}))
 GAPS = Domain.of(Schema("t", {"n": Integer(0, 9, nullable=True)}))
-NAMES = Domain.of(Schema("t", {"n": Category(list("abcdefgh"))}))
+NAMES = Domain.of(Schema("t", {"n": Category(list("abcdefgh"), nullable=False)}))
 
 
 def squeezed(domain, counts, sigma=10.0):

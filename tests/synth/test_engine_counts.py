@@ -34,12 +34,12 @@ from servers import fresh_schema, spark
 
 WORDS = ["", "%", "Ä", "Zoë", "null", "a", "A", "aa", "b", "ß", "10", "9", "--", ";"]
 COLUMNS = {
-    "short": Category(["a", "it's", "é"]),
+    "short": Category(["a", "it's", "é"], nullable=False),
     "long": Category(WORDS, nullable=True),
     "flag": Boolean(nullable=True),
-    "n": Integer(-3, 5),
+    "n": Integer(-3, 5, nullable=False),
     "m": Integer(0, 1000, nullable=True),
-    "x": Real(-10.5, 20.25),
+    "x": Real(-10.5, 20.25, nullable=False),
     "y": Real(0, 1e6, nullable=True),
     "d": Date("2020-02-27", "2021-03-02", nullable=True),
 }
@@ -126,7 +126,9 @@ class Salt:
 
 
 def schema(unit: Unit | None = None) -> Schema:
-    person = {None: {}, "p": {"p": Integer(0, 9)}, "who": {"who": Text()}}[None if unit is None else unit.column]
+    person = {None: {}, "p": {"p": Integer(0, 9, nullable=False)}, "who": {"who": Text()}}[
+        None if unit is None else unit.column
+    ]
     return Schema("t", {**COLUMNS, **person}, Unit() if unit is None else unit)
 
 
@@ -288,7 +290,7 @@ def test_one_query_counts_many_and_smaller_ones_cost_none(monkeypatch):
 
 
 def test_too_large_a_marginal_is_refused():
-    columns = {name: Category([str(i) for i in range(5000)]) for name in "ab"}
+    columns = {name: Category([str(i) for i in range(5000)], nullable=False) for name in "ab"}
     wide = Schema("t", columns)
     with source_of(pyarrow.table({"a": ["1"], "b": ["2"]})).open() as connection:
         found = EngineCounts(Domain.of(wide), wide, connection, SystemBits())

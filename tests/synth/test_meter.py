@@ -19,7 +19,16 @@ from discreet.synth.counts import ArrayCounts
 from discreet.synth.domain import Domain
 from discreet.synth.meter import Meter
 
-DOMAIN = Domain.of(Schema("t", {"a": Category(["x", "y"]), "b": Category(["p", "q", "r"]), "c": Category(["0", "1"])}))
+DOMAIN = Domain.of(
+    Schema(
+        "t",
+        {
+            "a": Category(["x", "y"], nullable=False),
+            "b": Category(["p", "q", "r"], nullable=False),
+            "c": Category(["0", "1"], nullable=False),
+        },
+    )
+)
 ROWS = np.array(list(itertools.product(range(2), range(3), range(2))) * 3 + [[0, 0, 0]] * 5)
 
 

@@ -67,7 +67,12 @@ def table_of(*columns):
 
 
 def test_a_constant_column_and_one_of_a_single_code():
-    domain = table_of(Category(["a", "b", "c"]), Category(["only"]), Integer(0, 9), Category(["x", "y"]))
+    domain = table_of(
+        Category(["a", "b", "c"], nullable=False),
+        Category(["only"], nullable=False),
+        Integer(0, 9, nullable=False),
+        Category(["x", "y"], nullable=False),
+    )
     codes = np.column_stack([np.ones(900), np.zeros(900), np.arange(900) % 10, np.arange(900) % 2]).astype(int)
     meter = meter_of(domain, codes)
     made = mosaic(meter, ALL)
@@ -78,7 +83,7 @@ def test_a_constant_column_and_one_of_a_single_code():
 
 
 def test_one_column():
-    domain = table_of(Integer(0, 9))
+    domain = table_of(Integer(0, 9, nullable=False))
     codes = (np.arange(500) % 3)[:, None]
     for currency in PRICE:
         meter = meter_of(domain, codes, currency)
@@ -88,7 +93,7 @@ def test_one_column():
 
 
 def test_columns_that_tell_nothing_leave_the_price_to_single_ones():
-    domain = table_of(Category(["a"]), Integer(0, 5))
+    domain = table_of(Category(["a"], nullable=False), Integer(0, 5, nullable=False))
     codes = np.column_stack([np.zeros(300), np.arange(300) % 6]).astype(int)
     meter = meter_of(domain, codes)
     made = mosaic(meter, [(0, 1)])

@@ -41,8 +41,8 @@ SCHEMA = Schema(
     "t",
     {
         "sex": Category(["f", "m", "x"], nullable=True),
-        "works": Boolean(),
-        "age": Integer(0, 99),
+        "works": Boolean(nullable=False),
+        "age": Integer(0, 99, nullable=False),
         "size": Integer(-7, 1000, nullable=True),
         "pay": Real(0, 1000, nullable=True),
         "day": Date("2020-02-27", "2021-03-02", nullable=True),
@@ -178,7 +178,7 @@ def suspicious(first: float) -> bool:
 def again_and_again(narrowest: bool, runs: int) -> int:
     """How often a count is missed if what is measured depends on earlier noise."""
     rows = np.zeros((1000, 1), dtype=np.int64)
-    domain, declared = Domain.of(Schema("u", {"a": Boolean()})), {"a": Boolean()}
+    domain, declared = Domain.of(Schema("u", {"a": Boolean(nullable=False)})), {"a": Boolean(nullable=False)}
     wanted, misses = checked(parse_condition("not a"), Schema("u", declared)), 0
     first, second = Gaussian(400), Gaussian(399)
     for _ in range(runs):
@@ -252,7 +252,7 @@ def test_marginals_are_all_or_some_and_always_the_same():
     some = marginals_of(DOMAIN, 3, 10**6, most=5)
     assert len(set(some)) == 5 == len(marginals_of(DOMAIN, 3, 10**6, most=5))
     assert some == marginals_of(DOMAIN, 3, 10**6, most=5)
-    large = Domain.of(Schema("big", {f"c{place}": Integer(0, 120) for place in range(80)}))
+    large = Domain.of(Schema("big", {f"c{place}": Integer(0, 120, nullable=False) for place in range(80)}))
     assert all(large.cells(one) <= 20_000 for one in marginals_of(large, 2, 20_000))
     assert marginals_of(large, 3, 1000) == []
 
@@ -333,7 +333,13 @@ def test_a_table_in_hand_is_read_as_the_engine_reads_it():
 
 def test_moments_and_whole_floats_are_read_as_the_engine_reads_them():
     schema = Schema(
-        "t", {"zone": Category(["1", "2"]), "day": Date("2020-01-01", "2020-12-31"), "b": Boolean()}, Unit()
+        "t",
+        {
+            "zone": Category(["1", "2"], nullable=False),
+            "day": Date("2020-01-01", "2020-12-31", nullable=False),
+            "b": Boolean(nullable=False),
+        },
+        Unit(),
     )
     domain = Domain.of(schema, bins=50)
     when = np.datetime64("2020-01-01T00:00:00") + np.arange(400) * np.timedelta64(79_000, "s")

@@ -31,7 +31,7 @@ PLENTY = Fraction(10**6)
 
 
 def domain(sizes=SIZES) -> Domain:
-    columns = {f"c{i}": Category([f"v{j:02d}" for j in range(size)]) for i, size in enumerate(sizes)}
+    columns = {f"c{i}": Category([f"v{j:02d}" for j in range(size)], nullable=False) for i, size in enumerate(sizes)}
     return Domain.of(Schema("t", columns))
 
 
@@ -180,7 +180,7 @@ def test_the_price_is_spent_to_the_last_bit_on_fresh_noise(currency):
 def test_one_column_and_no_rows():
     made = rap(meter(1, table=rows(0)), [(0,), (2,)], rows=0, relaxed_rows=ROWS)
     assert domain().check(made.codes).shape[1] == 4
-    single = Domain.of(Schema("t", {"c": Category(["a", "b", "c"])}))
+    single = Domain.of(Schema("t", {"c": Category(["a", "b", "c"], nullable=False)}))
     asked = Meter(ArrayCounts(single, rows()[:, :1]), Sensitivity(1), "rho", PLENTY)
     made = rap(asked, [(0,)], relaxed_rows=ROWS)
     assert asked.spent == asked.price

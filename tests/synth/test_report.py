@@ -28,11 +28,11 @@ EVIL = "</style><script>alert(1)</script><img src=x onerror=alert(2)>"
 SCHEMA = Schema(
     "people",
     {
-        "age": Integer(0, 99),
+        "age": Integer(0, 99, nullable=False),
         "sex": Category(["f", "m"], nullable=True),
-        "works": Boolean(),
+        "works": Boolean(nullable=False),
         "pay": Real(0, 100_000, nullable=True),
-        f"job {EVIL}": Category([EVIL, "VP", "a\"'&<b>", *(f"job {place}" for place in range(20))]),
+        f"job {EVIL}": Category([EVIL, "VP", "a\"'&<b>", *(f"job {place}" for place in range(20))], nullable=False),
     },
     Unit(),
 )

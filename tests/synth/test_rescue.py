@@ -109,7 +109,7 @@ def test_a_method_that_measured_nothing_fails_as_it_did():
 
 
 def test_a_paid_release_gives_rows(tmp_path, monkeypatch):
-    schema = Schema("t", {"a": Category(["x", "y"]), "n": Integer(0, 3)})
+    schema = Schema("t", {"a": Category(["x", "y"], nullable=False), "n": Integer(0, 3, nullable=False)})
     rows = pyarrow.table({"a": ["x", "y", "y"] * 200, "n": [0, 1, 2] * 200})
     curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
 
@@ -136,7 +136,7 @@ def test_a_paid_release_gives_rows(tmp_path, monkeypatch):
 
 
 def test_a_missing_extra_is_missed_before_the_charge(tmp_path, monkeypatch):
-    schema = Schema("t", {"a": Category(["x", "y"]), "n": Integer(0, 3)})
+    schema = Schema("t", {"a": Category(["x", "y"], nullable=False), "n": Integer(0, 3, nullable=False)})
     rows = pyarrow.table({"a": ["x"], "n": [0]})
     curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
     monkeypatch.setattr(methods, "find_spec", lambda name: None)
@@ -242,7 +242,14 @@ def test_marginals_too_large_to_work_out_are_counted_in_rows(method, monkeypatch
 
 
 def test_bins_for_columns_of_few_whole_numbers():
-    schema = Schema("t", {"age": Integer(0, 99), "kids": Integer(0, 9), "year": Integer(1900, 2100)})
+    schema = Schema(
+        "t",
+        {
+            "age": Integer(0, 99, nullable=False),
+            "kids": Integer(0, 9, nullable=False),
+            "year": Integer(1900, 2100, nullable=False),
+        },
+    )
     assert Domain.of(schema).sizes == (100, 10, 50)
     assert Domain.of(schema, bins=20).sizes == (20, 10, 20)
     assert Domain.of(schema, bins={"age": 10}).sizes == (10, 10, 50)
@@ -250,8 +257,11 @@ def test_bins_for_columns_of_few_whole_numbers():
 
 
 def test_a_domain_of_a_million_million_cells_says_which_columns_and_what_to_do(tmp_path):
-    wide = {name: Category([f"{name}{place}" for place in range(1000)]) for name in ("zip", "job", "town", "shop")}
-    schema = Schema("t", {**wide, "pay": Integer(0, 10**6)})
+    wide = {
+        name: Category([f"{name}{place}" for place in range(1000)], nullable=False)
+        for name in ("zip", "job", "town", "shop")
+    }
+    schema = Schema("t", {**wide, "pay": Integer(0, 10**6, nullable=False)})
     rows = pyarrow.table({**{name: [f"{name}1"] for name in wide}, "pay": [3]})
     curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
     with pytest.raises(InputError, match=r"zip \(1,000\) x job \(1,000\) x town \(1,000\) x shop .*1,000,000,000,000"):

@@ -32,11 +32,11 @@ from discreet.synth.plan import SynthPlan
 SCHEMA = Schema(
     "people",
     {
-        "age": Integer(0, 99),
+        "age": Integer(0, 99, nullable=False),
         "sex": Category(["f", "m"], nullable=True),
-        "works": Boolean(),
+        "works": Boolean(nullable=False),
         "pay": Real(0, 100_000, nullable=True),
-        "since": Date("2000-01-01", "2020-12-31"),
+        "since": Date("2000-01-01", "2020-12-31", nullable=False),
     },
 )
 
@@ -257,7 +257,9 @@ def test_keys_are_made_anew(tmp_path):
     ]
     assert curator.synthesize(keys={}).plan(epsilon=1).plan.keys == ()
     assert "counts with at most 1 combination" in str(curator.synthesize().plan(epsilon=1))
-    numbered = Schema("people", {**SCHEMA.columns, "person": Integer(5, 10**6)}, Unit("person", groups=1, rows=1))
+    numbered = Schema(
+        "people", {**SCHEMA.columns, "person": Integer(5, 10**6, nullable=False)}, Unit("person", groups=1, rows=1)
+    )
     rows = table(50).set_column(0, "person", pyarrow.array(range(50)))
     other = discreet.open(rows, numbered, ledger=tmp_path / "other.db", budget=Budget(10), who="ann", create=True)
     made = other.synthesize("independent", rows=2).plan(epsilon=1).release()
@@ -265,7 +267,7 @@ def test_keys_are_made_anew(tmp_path):
 
 
 def test_text_that_a_spreadsheet_would_run_is_quoted(tmp_path):
-    schema = Schema("t", {"what": Category(["=1+1", "a,b"]), "n": Integer(-3, 3)})
+    schema = Schema("t", {"what": Category(["=1+1", "a,b"], nullable=False), "n": Integer(-3, 3, nullable=False)})
     rows = pyarrow.table({"what": ["=1+1", "a,b"] * 50, "n": [-3, 3] * 50})
     curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(100), who="ann", create=True)
     text = curator.synthesize("independent").plan(epsilon=50).release().to_csv()
@@ -276,7 +278,11 @@ def test_text_that_a_spreadsheet_would_run_is_quoted(tmp_path):
 
 @pytest.mark.parametrize("method", ["independent", "auto"])
 def test_tables_that_have_little_in_them(tmp_path, method):
-    columns = {"gone": Category(["a"], nullable=True), "same": Category(["x"]), "n": Integer(0, 3)}
+    columns = {
+        "gone": Category(["a"], nullable=True),
+        "same": Category(["x"], nullable=False),
+        "n": Integer(0, 3, nullable=False),
+    }
     schema = Schema("t", columns)
     rows = pyarrow.table({"gone": pyarrow.array([None] * 400, pyarrow.string()), "same": ["x"] * 400, "n": [2] * 400})
     curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(100), who="ann", create=True)
@@ -287,7 +293,7 @@ def test_tables_that_have_little_in_them(tmp_path, method):
     one = curator.synthesize(method, columns=["n"]).plan(epsilon=20).release()
     assert one.columns == ("n",)
     # No row has a declared value: there is nothing to count, and that is said.
-    empty = Schema("u", {"n": Integer(0, 3), "what": Category(["never"])})
+    empty = Schema("u", {"n": Integer(0, 3, nullable=False), "what": Category(["never"], nullable=False)})
     rows = pyarrow.table({"n": [1] * 300, "what": ["always"] * 300})
     other = discreet.open(rows, empty, ledger=tmp_path / "u.db", budget=Budget(100), who="ann", create=True)
     release = other.synthesize(method).plan(epsilon=20).release()
@@ -296,9 +302,9 @@ def test_tables_that_have_little_in_them(tmp_path, method):
 
 
 def big(tmp_path, size: int = 5000):
-    columns = {name: Category([f"{name}{place}" for place in range(size)]) for name in ("zip", "job")}
+    columns = {name: Category([f"{name}{place}" for place in range(size)], nullable=False) for name in ("zip", "job")}
     rows = pyarrow.table({"zip": ["zip1"], "job": ["job1"], "n": [1]})
-    schema = Schema("t", {**columns, "n": Integer(0, 3)})
+    schema = Schema("t", {**columns, "n": Integer(0, 3, nullable=False)})
     return discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
 
 
@@ -381,7 +387,7 @@ def test_wrong_prices_are_refused_before_anything_is_spent(curator):
 
 
 def test_text_is_refused_and_said_how_to_go_on(tmp_path):
-    schema = Schema("t", {"name": Text(), "n": Integer(0, 3)})
+    schema = Schema("t", {"name": Text(), "n": Integer(0, 3, nullable=False)})
     rows = pyarrow.table({"name": ["Ann"], "n": [1]})
     curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
     with pytest.raises(InputError, match="as a category, leave it out, or have it made anew"):

@@ -190,7 +190,7 @@ class Counted:
             raise InputError("levels", self.column, "declared as a category where it is looked up, joined or derived")
         if (odd := next((code for code in self.tree.codes[-1] if not code.isprintable()), None)) is not None:
             raise InputError(f"geography.{self.column}", odd, "codes of printable text")
-        columns = {**schema.stored, self.column: Category(self.tree.codes[-1])}
+        columns = {**schema.stored, self.column: Category(self.tree.codes[-1], nullable=False)}
         return Schema(schema.name, columns, schema.unit, schema.lookups, schema.derived, schema.joins)
 
     def to_dict(self) -> dict[str, Any]:

@@ -140,7 +140,7 @@ class Encoding:
     >>> schema = Schema("t", {"age": Integer(0, 100), "sex": Category(["f", "m"]), "rich": Boolean()})
     >>> encoding = Encoding.of(schema, "rich")
     >>> encoding.labels, encoding.classes
-    (('age', 'sex=f', 'sex=m'), ('False', 'True'))
+    (('age', 'age missing', 'sex=f', 'sex=m', 'sex missing'), ('False', 'True'))
     """
 
     features: tuple[Part, ...]

@@ -33,14 +33,15 @@ class Integer:
     """Whole numbers from `lower` to `upper`. Others are moved to the nearest bound, fractions rounded (halves up).
 
     Infinities are moved too. NaN, and text that is no number, is missing. In a sum or a mean a missing value is left
-    out if the column is `nullable`; if not, it was not supposed to be there and counts as the middle of the bounds.
+    out. Who knows that none is missing says `nullable=False`: then a mean needs no count of its own, and one that is
+    missing all the same counts as the middle of the bounds.
     """
 
     lower: Fraction
     upper: Fraction
-    nullable: bool = False
+    nullable: bool = True
 
-    def __init__(self, lower: Number, upper: Number, nullable: bool = False) -> None:
+    def __init__(self, lower: Number, upper: Number, nullable: bool = True) -> None:
         _bounds(self, lower, upper)
         for field in ("lower", "upper"):
             if getattr(self, field).denominator != 1:
@@ -57,9 +58,9 @@ class Real:
 
     lower: Fraction
     upper: Fraction
-    nullable: bool = False
+    nullable: bool = True
 
-    def __init__(self, lower: Number, upper: Number, nullable: bool = False) -> None:
+    def __init__(self, lower: Number, upper: Number, nullable: bool = True) -> None:
         _bounds(self, lower, upper)
         object.__setattr__(self, "nullable", nullable)
 
@@ -68,13 +69,13 @@ class Real:
 class Category:
     """One of the `values` listed, compared as text (stored floats only if whole). Anything else is missing.
 
-    A row with a missing value belongs to a group of its own if the column is `nullable`, and to none if it is not.
+    A row with a missing value belongs to a group of its own, or to none with `nullable=False`.
     """
 
     values: tuple[str, ...]
-    nullable: bool = False
+    nullable: bool = True
 
-    def __init__(self, values: Any, nullable: bool = False) -> None:
+    def __init__(self, values: Any, nullable: bool = True) -> None:
         if isinstance(values, str) or not hasattr(values, "__iter__"):
             raise InputError("values", values, "a list of the values that may occur")
         names = tuple(str(value) for value in values)
@@ -94,7 +95,7 @@ class Category:
 class Boolean:
     """True or false; also 1 and 0, and as text true/t/1/yes and false/f/0/no in any case. Anything else is missing."""
 
-    nullable: bool = False
+    nullable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +107,9 @@ class Date:
 
     lower: date
     upper: date
-    nullable: bool = False
+    nullable: bool = True
 
-    def __init__(self, lower: date | str, upper: date | str, nullable: bool = False) -> None:
+    def __init__(self, lower: date | str, upper: date | str, nullable: bool = True) -> None:
         low, high = _day(lower, "lower"), _day(upper, "upper")
         if low >= high:
             raise InputError("upper", str(upper), f"after lower = {lower}")
@@ -174,7 +175,7 @@ def column_from(name: str, declared: Mapping[str, Any]) -> Column:
     if not isinstance(entry.get("nullable", False), bool):
         raise InputError(f"{where}.nullable", entry["nullable"], "true or false")
     try:
-        column: Column = _KINDS[kind](**entry)
+        column: Column = _KINDS[kind](**{"nullable": False} | entry)  # as files without the key always meant
     except InputError as problem:
         raise InputError(f"{where}.{problem.field}", problem.got, problem.allowed, problem.hint) from None
     return column

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.core.note import Note
 from discreet.core.unit import Unit
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
-from discreet.query.column import Category, Column, Integer, Text
+from discreet.query.column import Category, Column, Date, Integer, Real, Text
 from discreet.query.key import Key
 from discreet.query.quantile import Ordered
 from discreet.query.question import Query
@@ -109,9 +109,10 @@ def _left_out(keys: Iterable[Key], names: Sequence[str], schema: Schema) -> list
 
 
 def _outside(key: Key, column: Column) -> str:
-    if key.edges is not None:
-        missing = "" if column.nullable else ", or missing,"
-        return f"Rows whose {key.column} is outside {key.edges[0]}..{key.edges[-1]}{missing} are in no group."
+    if key.edges is not None and isinstance(column, Integer | Real | Date):
+        low, high = max(key.edges[0], column.lower), min(key.edges[-1], column.upper)
+        missing = "" if column.nullable and key.missing else ", or missing,"
+        return f"Rows whose {key.column} is outside {low}..{high}{missing} are in no group."
     if key.values is not None or isinstance(column, Text):  # what is listed was chosen
         return ""
     if isinstance(column, Integer):

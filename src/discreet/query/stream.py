@@ -32,6 +32,7 @@ from discreet.mechanisms import ContinualCount, Gaussian, Laplace
 from discreet.mechanisms.continual_count import closing
 from discreet.noise.bits import words
 from discreet.query.aggregate import Count, Persons, Sum
+from discreet.query.column import Date, Integer, Real
 from discreet.query.compile import GROUP, PERSON, compile_parts, compile_query, measure_name
 from discreet.query.dialect import as_bytes, engine_of
 from discreet.query.estimate import linear_step
@@ -42,7 +43,7 @@ from discreet.query.plan import noise_name
 from discreet.query.predicate import And, Compare, Predicate, columns_of
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.read import as_text
+from discreet.query.read import as_text, within_bounds
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
 
@@ -306,12 +307,15 @@ class StreamStep:
         query = Query(And(tuple(parts)), stream.question.keys, stream.question.outputs)
         salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
         counts = np.zeros((len(stream.measures), stream.groups), dtype=np.int64)
+        table, declared = data.table, schema.columns[column]
+        if isinstance(declared, Integer | Real | Date):  # conditions compare clamped values: what is outside is in none
+            table = table.filter(within_bounds(table[column], declared))
         if schema.unit.column is None:
-            found = data.integers(compile_query(query, schema, stream.measures, data.table, salt))
+            found = data.integers(compile_query(query, schema, stream.measures, table, salt))
             for index in range(len(stream.measures)):
                 counts[index][found[GROUP]] = found[measure_name(index)]
             return counts.tolist(), []
-        table = _named(data.table, schema.unit.column)
+        table = _named(table, schema.unit.column)
         schema = replace(schema, columns=schema.stored, unit=replace(schema.unit, column=_PERSON))
         named = compile_parts(query, schema, stream.measures, table, salt, named=True)
         named = named.mutate(**{PERSON: as_bytes(named[PERSON], engine_of(named))})

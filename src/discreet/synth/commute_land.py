@@ -121,6 +121,8 @@ def _points(places: Sequence[Any], known: Mapping[str, Any], *, degrees: bool) -
     missing = [str(place) for place in places if str(place) not in known]
     if missing:
         hint = f"Add it ({len(missing):,} missing)."
+        if None in places:
+            hint = "None is where a place is missing: declare the column with nullable=False to leave such rows out."
         raise InputError("coordinates", missing[0], "a pair of numbers for every origin and destination", hint)
     for row, place in enumerate(places):
         try:

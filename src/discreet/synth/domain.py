@@ -49,7 +49,7 @@ class Attribute:
 class Domain:
     """The columns of a synthetic table, in order.
 
-    >>> schema = Schema("t", {"age": Integer(0, 99), "sex": Category(["f", "m"], nullable=True)})
+    >>> schema = Schema("t", {"age": Integer(0, 99, nullable=False), "sex": Category(["f", "m"])})
     >>> domain = Domain.of(schema)
     >>> domain.names, domain.sizes
     (('age', 'sex'), (100, 3))

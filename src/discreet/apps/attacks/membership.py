@@ -120,7 +120,7 @@ def rows_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
     members, others = lean[:people], lean[people:]
     copied = members[(even(people) * people).astype(int)]
     names = [f"c{place}" for place in range(columns)]
-    schema = Schema("people", {name: Integer(0, values - 1) for name in names})
+    schema = Schema("people", {name: Integer(0, values - 1, nullable=False) for name in names})
     table = pa.table({name: members[:, place] for place, name in enumerate(names)})
     with tempfile.TemporaryDirectory() as folder:
         curator = open_curator(table, schema, ledger=Ledger.temporary(folder), budget=Budget(epsilon))

@@ -47,7 +47,9 @@ def _attack(price: dict[str, Any], budget: Budget, places: int) -> tuple[Claimed
         table = pyarrow.table(
             {"county": pyarrow.array([], pyarrow.string()), "copy": pyarrow.array([], pyarrow.int64())}
         )
-        schema = Schema("regions", {"county": Category(_LEAVES), "copy": Integer(0, _COPIES - 1)})
+        schema = Schema(
+            "regions", {"county": Category(_LEAVES, nullable=False), "copy": Integer(0, _COPIES - 1, nullable=False)}
+        )
         curator = open_curator(table, schema, ledger=Ledger.temporary(folder), budget=budget, who="audit")
         plan = curator.tree({"state": 1, "county": 2}, by="copy").plan(**price).plan
 

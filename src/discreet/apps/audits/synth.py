@@ -26,7 +26,7 @@ from discreet.synth.methods import method_named
 
 __all__ = ["planted", "subjects"]
 
-_SCHEMA = Schema("t", {name: Category(["x", "y"]) for name in ("a", "b", "c")})
+_SCHEMA = Schema("t", {name: Category(["x", "y"], nullable=False) for name in ("a", "b", "c")})
 _PAIRS = [(0, 1), (0, 2), (1, 2)]
 _NUMBERS = 24
 _COPIES = 1000
@@ -70,7 +70,10 @@ def _attack(name: str, currency: Currency, claim: Loss, rows: int) -> tuple[Clai
 
 def _metered(currency: Currency, claim: Loss, rows: int) -> tuple[Claimed, Sequence[Pair]]:
     """One marginal of many copies, each with noise of its own."""
-    domain = Domain.of(Schema("t", {"copy": Integer(0, _COPIES - 1), "a": Category(["x", "y"])}), bins=_COPIES)
+    domain = Domain.of(
+        Schema("t", {"copy": Integer(0, _COPIES - 1, nullable=False), "a": Category(["x", "y"], nullable=False)}),
+        bins=_COPIES,
+    )
 
     def side(many: int) -> Run:
         codes = np.stack([np.repeat(np.arange(_COPIES), many + 1), np.tile([0, *[1] * many], _COPIES)], axis=1)

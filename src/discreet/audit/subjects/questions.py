@@ -101,7 +101,11 @@ class _Job:
 def _attack(
     ask: Callable[[Question], Offer], unit: Unit, ours: list[Row], budget: Budget, tried: Sequence[list[Row]]
 ) -> tuple[Claimed, Sequence[Pair]]:
-    schema = Schema("copies", {"copy": Integer(0, COPIES - 1), "value": Integer(0, 10), "person": Text()}, unit=unit)
+    schema = Schema(
+        "copies",
+        {"copy": Integer(0, COPIES - 1, nullable=False), "value": Integer(0, 10, nullable=False), "person": Text()},
+        unit=unit,
+    )
     pairs: list[Pair] = []
     jobs: list[_Job] = []
     for others in tried:
@@ -163,7 +167,7 @@ def _top() -> tuple[Claimed, Sequence[Pair]]:
     """A choice is made once for the whole table: these runs are slow, and few."""
     import pyarrow
 
-    schema = Schema("names", {"name": Category(["a", "b", "c"])})
+    schema = Schema("names", {"name": Category(["a", "b", "c"], nullable=False)})
     jobs = [
         _Job(
             pyarrow.table({"name": pyarrow.array(rows, pyarrow.string())}),

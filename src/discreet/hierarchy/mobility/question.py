@@ -164,6 +164,8 @@ def _layout(question: Query, schema: Schema, zones: Mapping[Any, str] | None) ->
         raise InputError("zones", strange[0], "places that are declared origins or destinations")
     if missing := [place for place in places if place not in given]:
         hint = f"Add it to zones ({len(missing):,} missing)."
+        if None in missing:
+            hint = "None is where a place is missing: declare the column with nullable=False to leave such rows out."
         raise InputError("zones", missing[0], "a zone for every origin and destination", hint)
     if odd := [zone for zone in given.values() if not isinstance(zone, str) or not zone.isprintable() or not zone]:
         raise InputError("zones", odd[0], "names of zones, as text")
