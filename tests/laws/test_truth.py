@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise
 from typing import get_args
@@ -21,17 +22,21 @@ from discreet.core.note import NOTES
 from discreet.core.unit import Unit
 from discreet.ledger.budget import Allotment
 from discreet.noise.bits import SystemBits
+from discreet.query import compile as compile_room
 from discreet.query import notes as notes_room
 from discreet.query import pick
 from discreet.query import plan as plan_room
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
-from discreet.query.column import Category, Integer, Real
+from discreet.query.column import Category, Date, Integer, Real
+from discreet.query.grid import DECADES
 from discreet.query.joined import plan_question
 from discreet.query.key import bins
 from discreet.query.measure import contribution
 from discreet.query.price import Price
 from discreet.query.quantile import At, Between, Ordered
+from discreet.query.quantile_plan import QuantilePlan
 from discreet.query.question import Query
+from discreet.query.read import as_declared
 from discreet.query.schema import Schema
 from discreet.query.source import source_of
 
@@ -50,6 +55,7 @@ COLUMNS = {
     "pay": Real(0, 100, nullable=True),
     "age": Integer(0, 90, nullable=True),
     "full": Real(0, 50, nullable=False),
+    "day": Date("2024-01-01", "2024-06-30", nullable=True),
 }
 UNITS = {
     "a row": Unit(),
@@ -73,19 +79,23 @@ def rows() -> tuple[dict, ...]:
             row["pay"] = chance.choice([None, -40.0, 900.0]) if chance.random() < 0.2 else base + chance.gauss(0, 5)
             row["age"] = None if chance.random() < 0.1 else chance.randint(-10, 120)
             row["full"] = None if chance.random() < 0.1 else chance.uniform(0, 60)
+            row["day"] = None if chance.random() < 0.1 else date(2023, 7, 1) + timedelta(chance.randint(0, 700))
             found.append(row)
     return tuple(found)
 
 
-def released(output, unit, keys=("g",)) -> dict:
+def released(output, unit, keys=("g",), condition=None) -> dict:
     """The table of one output over the groups, with hardly any noise."""
-    schema = Schema("t", COLUMNS, unit)
-    question = Query().group_by(*keys)
+    question = Query() if condition is None else Query().where(condition)
     epsilon = 10**6 if isinstance(output, Ordered) else 10**10  # noise far below the slack, also for 5,000 rows each
-    made = plan_question(question.agg(o=output), schema, PURE, Price.read(epsilon=epsilon, confidence=0.999))
+    return run(question.group_by(*keys).agg(o=output), unit, rows(), epsilon)
+
+
+def run(question, unit, people, epsilon) -> dict:
+    made = plan_question(question, Schema("t", COLUMNS, unit), PURE, Price.read(epsilon=epsilon, confidence=0.999))
     kinds = {"p": pyarrow.int64(), "g": pyarrow.string(), "pay": pyarrow.float64(), "age": pyarrow.int64()}
-    kinds["full"] = pyarrow.float64()
-    table = pyarrow.table({name: pyarrow.array([row[name] for row in rows()], kind) for name, kind in kinds.items()})
+    kinds |= {"full": pyarrow.float64(), "day": pyarrow.date32()}
+    table = pyarrow.table({name: pyarrow.array([row[name] for row in people], kind) for name, kind in kinds.items()})
     with source_of(table).open() as connection:
         return made.run(connection, SystemBits())
 
@@ -102,7 +112,7 @@ def truth(output, here, unit, said) -> float:
         middle = (low + high) / 2 if "complete" in said else None
         values = [(row["p"], middle if row[column] is None else row[column]) for row in here]
         values = [(person, value) for person, value in values if value is not None]
-        if "bounds" in said or isinstance(output, Ordered):
+        if "bounds" in said:
             values = [(person, min(max(value, low), high)) for person, value in values]
     each = Counter(person for person, _ in values)
     if isinstance(output, Count):
@@ -173,7 +183,82 @@ def test_bins_hold_what_lies_in_them_and_missing_values_are_a_group(column, unit
     assert found[column][-1] is None
 
 
+CONDITIONS = {
+    "age > 90": lambda row: row["age"] is not None and row["age"] > 90,
+    "age < 0": lambda row: row["age"] is not None and row["age"] < 0,
+    "age = 90": lambda row: row["age"] == 90,
+    "age >= 80": lambda row: row["age"] is not None and row["age"] >= 80,
+    "NOT age <= 90": lambda row: row["age"] is not None and row["age"] > 90,
+    "age IN (-5, 30, 100)": lambda row: row["age"] in (-5, 30, 100),
+    "pay <> 100": lambda row: row["pay"] is not None and row["pay"] != 100,
+    "pay > 100 OR pay < 0": lambda row: row["pay"] is not None and not 0 <= row["pay"] <= 100,
+    "full IS NULL": lambda row: row["full"] is None,
+    "day < '2024-02-01'": lambda row: row["day"] is not None and row["day"] < date(2024, 2, 1),
+    "day >= '2024-01-01'": lambda row: row["day"] is not None and row["day"] >= date(2024, 1, 1),
+    "day = '2024-06-30'": lambda row: row["day"] == date(2024, 6, 30),
+    "day > '2024-06-30'": lambda row: row["day"] is not None and row["day"] > date(2024, 6, 30),
+}
+BEYOND = {"age > 90", "age < 0", "NOT age <= 90", "pay > 100 OR pay < 0", "day > '2024-06-30'"}
+
+
+def counted(condition) -> int:
+    return released(Count(), Unit(), (), condition)["columns"]["o"][0]
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_condition_compares_values_as_they_are_stored(condition):
+    found = released(Count(), Unit(), (), condition)
+    assert found["columns"]["o"] == [sum(map(CONDITIONS[condition], rows()))]
+    assert ("condition" in {note["kind"] for note in found["notes"]}) == (condition in BEYOND)
+
+
+@pytest.mark.parametrize("output", [At("day", 0.5), Between("pay", 0.1, 0.9), At("pay", 0.9, grid=DECADES)], ids=repr)
+def test_a_release_of_quantiles_says_what_becomes_of_values_outside_the_bounds(output):
+    notes = {note["kind"]: note["text"] for note in released(output, Unit())["notes"]}
+    assert f" of {output.column} outside " in notes["bounds"]
+
+
+def test_the_words_about_a_limit_on_rows_are_those_of_the_aggregate():
+    question = Query().agg(n=Count(), people=Persons(), s=Sum("pay"), m=Mean("pay"), q=At("pay", 0.5))
+    unit = UNITS["a person, limits that cut"]
+    notes = run(question, unit, rows(), 10**6)["notes"]
+    said = {name: note["text"] for note in notes for name in note["outputs"] if "2 rows" in note["text"]}
+    assert set(said) == {"n", "s", "m", "q"}
+    assert len(set(said.values())) == 4
+    assert "left out" in said["n"]
+    assert "all rows" in said["s"]
+
+
+def picks_differ(runs=20) -> bool:
+    """Whether a person counts in one group of a count and in another one of a median, in some of so many runs."""
+    one = [row | {"pay": 10.0, "g": g} for g in "abc" for row in rows()[:1]]
+    question = Query().group_by("g").agg(n=Count(), q=At("pay", 0.5))
+    for _ in range(runs):
+        found = run(question, UNITS["a person, one group"], one, 10**6)["columns"]
+        place = found["n"].index(1)
+        if not 9 < found["q_lower"][place] <= 10 <= found["q_upper"][place] < 11:  # of no rows it is wide
+            return True
+    return False
+
+
+def test_a_person_counts_in_the_same_groups_for_all_outputs():
+    assert not picks_differ()
+
+
 # Planted bugs.
+
+
+def test_outputs_that_each_pick_groups_are_caught(monkeypatch):
+    for plan in (plan_room.QueryPlan, QuantilePlan):
+        true = plan.answer
+        monkeypatch.setattr(plan, "answer", lambda self, data, bits, salt=None, true=true: true(self, data, bits))
+    assert picks_differ(60)
+
+
+def test_conditions_on_clipped_values_are_caught(monkeypatch):
+    monkeypatch.setattr(compile_room, "as_stored", as_declared)
+    wrong = {condition for condition, meets in CONDITIONS.items() if counted(condition) != sum(map(meets, rows()))}
+    assert {"age > 90", "age = 90", "day = '2024-06-30'"} <= wrong
 
 
 def cut_like_a_sum(measure, found, values, unit):

@@ -111,11 +111,20 @@ def row_value(measure, row, schema):
             return 0
 
 
+def stored(value, column):
+    """A stored value as a condition compares it: not moved into the bounds; None where it is missing."""
+    if isinstance(column, Date):
+        return declared(value, Date(date.min, date.max))
+    if isinstance(column, Integer | Real) and outside(value, column):
+        return number(value)
+    return declared(value, column)
+
+
 def true_of(predicate, row, schema):
     """Three-valued logic: True, False or None."""
     match predicate:
         case Compare(name, operator, constant):
-            value = declared(row[name], schema.columns[name])
+            value = stored(row[name], schema.columns[name])
             if value is None:
                 return None
             constant = float(constant) if isinstance(constant, Fraction) else constant
@@ -128,10 +137,10 @@ def true_of(predicate, row, schema):
                 ">=": lambda: value >= constant,
             }[operator]()
         case IsIn(name, values):
-            value = declared(row[name], schema.columns[name])
+            value = stored(row[name], schema.columns[name])
             return None if value is None else value in [float(v) if isinstance(v, Fraction) else v for v in values]
         case IsMissing(name):
-            return declared(row[name], schema.columns[name]) is None
+            return stored(row[name], schema.columns[name]) is None
         case And(parts):
             found = [true_of(part, row, schema) for part in parts]
             return False if False in found else None if None in found else True

@@ -80,17 +80,17 @@ def reference(query, schema, name, grid, rows, salt=SALTS):
     persons = defaultdict(lambda: defaultdict(list))
     for row in rows:
         where, bin_ = group(query, row, schema), place(row[name], schema.columns[name], grid)
-        if where is None or bin_ is None:
+        if where is None:
             continue
         if unit.column is None:
-            kept.append((where, bin_))
+            kept += [] if bin_ is None else [(where, bin_)]
         elif row[unit.column] is not None:
             persons[row[unit.column]][where].append(bin_)
     for person, groups in persons.items():
         hashes = {where: order(person, where, width, salt) for where in groups}
         for where in sorted(groups, key=hashes.get)[: unit.groups]:
             seen, lines = Counter(), []
-            for bin_ in groups[where]:
+            for bin_ in (bin_ for bin_ in groups[where] if bin_ is not None):
                 lines.append((order(hashes[where], bin_ + seen[bin_] * 2**16, 31, salt[5:]), bin_))
                 seen[bin_] += 1
             kept += [(where, bin_) for _, bin_ in sorted(lines)[: unit.rows]]

@@ -10,9 +10,10 @@ __all__ = ["NOTES", "Note"]
 
 NOTES: Final[Mapping[str, str]] = {
     "groups": "a unit counts in some of its groups only",
-    "rows": "counts and sums are cut at a limit on rows",
+    "rows": "a count leaves out rows beyond a limit, a sum what is beyond as many rows at their bounds",
     "weighted": "a unit's values weigh as much as a limit on rows allows",
     "sampled": "of a unit's rows some were picked at random",
+    "condition": "no declared value of a column meets the condition",
     "bounds": "values outside bounds count as the nearer end",
     "complete": "missing values of a column declared complete count as the middle of its bounds",
     "outside": "rows with values that no group was asked for are left out",

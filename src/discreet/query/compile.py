@@ -13,13 +13,13 @@ from typing import Any
 
 from discreet.core.lattice import Lattice
 from discreet.query.code import group_number
-from discreet.query.column import Integer
+from discreet.query.column import Column, Integer
 from discreet.query.dialect import added, engine_of
 from discreet.query.measure import Measure, Moment, People, Rows, Total
 from discreet.query.pick import GROUP, PERSON, contributions
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
-from discreet.query.read import as_declared, bounded, identity, whole
+from discreet.query.read import as_declared, as_stored, bounded, identity, whole
 from discreet.query.schema import Schema
 
 __all__ = ["GROUP", "PERSON", "chosen", "compile_parts", "compile_query", "measure_name", "measured", "summed"]
@@ -64,10 +64,13 @@ def _grouped(query: Query, schema: Schema, measures: Sequence[Measure], table: E
 
 
 def chosen(query: Query, schema: Schema, table: Expression) -> Expression:
-    """The rows that meet the condition of a question."""
+    """The rows that meet the condition of a question, which compares values as they are stored.
+
+    Guarantee: whether a row is one of them follows from that row and the question alone. Proof: docs/proofs/query.md.
+    """
     if query.condition is None:
         return table
-    return table.filter(_condition(query.condition, _Reader(schema, table)))
+    return table.filter(_condition(query.condition, _Reader(schema, table, as_stored)))
 
 
 def measured(
@@ -92,14 +95,17 @@ def summed(parts: Expression, measures: int, by: Sequence[str] = (GROUP,), **oth
 
 
 class _Reader:
-    """The table's columns as their declared types, missing where a value cannot be read."""
+    """The table's columns as their declared types, by one rule; missing where a value cannot be read."""
 
-    def __init__(self, schema: Schema, table: Expression) -> None:
+    def __init__(
+        self, schema: Schema, table: Expression, rule: Callable[[Expression, Column], Expression] = as_declared
+    ) -> None:
         self.schema = schema
         self.table = table
+        self.rule = rule
 
     def __getitem__(self, name: str) -> Expression:
-        return as_declared(self.table[name], self.schema.columns[name])
+        return self.rule(self.table[name], self.schema.columns[name])
 
 
 def _row_value(measure: Measure, read: _Reader) -> Expression:

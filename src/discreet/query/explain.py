@@ -12,7 +12,6 @@ from discreet.mechanisms import QuantileTree
 from discreet.query.batch import BatchPlan
 from discreet.query.column import Text
 from discreet.query.discovery import DiscoveryPlan
-from discreet.query.grid import Days, Decades, shown
 from discreet.query.joined import JoinedPlan
 from discreet.query.kinds import Planned
 from discreet.query.notes import declared_notes
@@ -155,23 +154,10 @@ def _notes(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopPlan
 
 
 def _clipping(plan: QueryPlan | BoundsPlan | QuantilePlan | DiscoveryPlan | TopPlan) -> list[str]:
-    """What becomes of values outside bounds that no aggregate declares, and between the points of a grid."""
+    """What becomes of values outside bounds that are not known yet, and intervals that nobody pays for."""
     if isinstance(plan, QuantilePlan):
-        grid = plan.grid
         bare = not isinstance(plan.search, QuantileTree) and plan.search.confidence is None
-        paid = [f"No interval of {plan.column} was paid for: its ends are the bounds."] if bare else []
-        if isinstance(grid, Days):
-            steps = "" if grid.width == 1 else f" and are told apart in steps of {grid.width:,} days"
-            ends = f"{shown(grid, grid.start(0))}..{shown(grid, grid.end(grid.bins - 1))}"
-            return [*paid, f"Days of {plan.column} outside {ends} go to the nearer end{steps}."]
-        ends = f"{grid.start(0):g}..{grid.end(grid.bins - 1):g}"
-        if isinstance(grid, Decades):
-            return [
-                *paid,
-                f"Values of {plan.column} are sorted into {grid.bins:,} bins that end at round numbers in {ends}.",
-            ]
-        wide = f" and are told apart in steps of {float(grid.width):g}" if not grid.whole or grid.width > 1 else ""
-        return [*paid, f"Values of {plan.column} outside {ends} go to the nearer end{wide}."]
+        return [f"No interval of {plan.column} was paid for: its ends are the bounds."] if bare else []
     notes = _found(plan) if isinstance(plan, BoundsPlan) else []
     if isinstance(plan, DiscoveryPlan):
         free = [key.column for key in plan.question.discovered if isinstance(plan.schema.columns[key.column], Text)]

@@ -17,6 +17,7 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.unit import Unit
 from discreet.ledger.budget import Allotment, Charge
+from discreet.query.pick import fresh_salt
 from discreet.query.plan import Expectation, QueryPlan, plan_query
 from discreet.query.price import Price
 from discreet.query.private_bounds import BoundsPlan, plan_bounds, slots
@@ -107,7 +108,8 @@ class JoinedPlan:
 
     def answer(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """The released table, for a job this plan is a part of."""
-        tables = [part.answer(data, bits) for part in self.parts]
+        salt = fresh_salt(bits)  # one for all parts: of a person the same groups count in every output
+        tables = [part.answer(data, bits, salt) for part in self.parts]
         return {
             **tables[0],
             "columns": {name: column for table in tables for name, column in table["columns"].items()},

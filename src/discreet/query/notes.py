@@ -9,12 +9,14 @@ from discreet.core.note import Note
 from discreet.core.unit import Unit
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
 from discreet.query.column import Category, Column, Date, Integer, Real, Text
+from discreet.query.grid import Days, Decades, Even, grid_for, shown
 from discreet.query.key import Key
-from discreet.query.quantile import Ordered
+from discreet.query.predicate import Predicate, beyond
+from discreet.query.quantile import Ordered, sortable
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 
-__all__ = ["declared_notes", "limit_notes", "published_notes"]
+__all__ = ["condition_notes", "declared_notes", "limit_notes", "published_notes"]
 
 Outputs = Sequence[tuple[str, Aggregate | Ordered]]
 
@@ -25,7 +27,9 @@ def declared_notes(question: Query, schema: Schema) -> list[Note]:
     groups = None if question.discovered else question.groups(schema)
     return [
         *limit_notes(schema.unit, outputs, groups),
+        *condition_notes(question.condition, [name for name, _ in outputs], schema),
         *_bounds(question.outputs, schema),
+        *_grids(question.ordered, schema),
         *_complete(question.outputs, schema),
         *_left_out(question.listed, [name for name, _ in outputs], schema),
     ]
@@ -38,15 +42,25 @@ def limit_notes(unit: Unit, outputs: Outputs, groups: int | None) -> list[Note]:
     notes, names = [], [name for name, _ in outputs]
     if groups is None or groups > unit.groups:
         few = "1 group" if unit.groups == 1 else f"{unit.groups:,} groups"
-        text = f"A {unit.column} counts in at most {few}, picked at random; what they have in others is left out."
+        text = (
+            f"A {unit.column} counts in at most {few}, picked at random, the same for all outputs; what they have in "
+            "others is left out."
+        )
         notes.append(Note("groups", text, tuple(names)))
     rows = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
-    cut = [name for name, output in outputs if isinstance(output, Count | Sum)]
+    counted = [name for name, output in outputs if isinstance(output, Count)]
+    added = [name for name, output in outputs if isinstance(output, Sum)]
     weighed = [name for name, output in outputs if isinstance(output, Mean | Variance | Std)]
     sampled = [name for name, output in outputs if isinstance(output, Ordered)]
-    if cut:
-        text = f"In a group a {unit.column} counts as at most {rows}; counts and sums leave out what is beyond."
-        notes.append(Note("rows", text, tuple(cut)))
+    if counted:
+        text = f"In a group a {unit.column} counts as at most {rows}; what is beyond is left out."
+        notes.append(Note("rows", text, tuple(counted)))
+    if added:
+        text = (
+            f"A sum takes the sum of all rows of a {unit.column} in a group, cut at what {rows} can add at most: it is "
+            "not the sum of the rows that are counted."
+        )
+        notes.append(Note("rows", text, tuple(added)))
     if weighed:
         text = f"Of a {unit.column} with more than {rows} in a group the mean counts, as {rows}."
         notes.append(Note("weighted", text, tuple(weighed)))
@@ -54,6 +68,17 @@ def limit_notes(unit: Unit, outputs: Outputs, groups: int | None) -> list[Note]:
         text = f"In a group a {unit.column} counts with at most {rows}, picked at random."
         notes.append(Note("sampled", text, tuple(sampled)))
     return notes
+
+
+def condition_notes(condition: Predicate | None, names: Sequence[str], schema: Schema) -> list[Note]:
+    """A condition compares values as they are stored; what is to be said where no declared value meets it."""
+    name = None if condition is None else beyond(condition, schema)
+    if name is None:
+        return []
+    column: Any = schema.columns[name]
+    ends = f"{column.lower}..{column.upper}"
+    text = f"No declared value of {name} meets the condition: all rows whose {name} is within {ends} are left out."
+    return [Note("condition", text, tuple(names))]
 
 
 def published_notes(
@@ -85,6 +110,28 @@ def _bounds(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[No
         step = output.total(schema).lattice.step if isinstance(output, Sum) else 1
         rounded = f" and are rounded to multiples of {float(step):g}" if step != 1 else ""
         text = f"Values of {output.column} outside {float(lower):g}..{float(upper):g} go to the nearer end{rounded}."
+        texts.setdefault(text, []).append(name)
+    return [Note("bounds", text, tuple(names)) for text, names in texts.items()]
+
+
+def _grids(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]:
+    """Values outside the grid of a quantile, and between its points."""
+    texts: dict[str, list[str]] = {}
+    for name, output in outputs:
+        grid = grid_for(sortable(schema, output.column), output.grid)
+        ends, steps = f"{shown(grid, grid.start(0))}..{shown(grid, grid.end(grid.bins - 1))}", ""
+        match grid:
+            case Days():
+                steps = "" if grid.width == 1 else f" and are told apart in steps of {grid.width:,} days"
+            case Decades():
+                ends = f"{grid.start(0):g}..{grid.end(grid.bins - 1):g}"
+                steps = f" and are sorted into {grid.bins:,} bins that end at round numbers"
+            case Even():
+                ends = f"{grid.start(0):g}..{grid.end(grid.bins - 1):g}"
+                fine = grid.whole and grid.width == 1
+                steps = "" if fine else f" and are told apart in steps of {float(grid.width):g}"
+        kind = "Days" if isinstance(grid, Days) else "Values"
+        text = f"{kind} of {output.column} outside {ends} go to the nearer end{steps}."
         texts.setdefault(text, []).append(name)
     return [Note("bounds", text, tuple(names)) for text, names in texts.items()]
 

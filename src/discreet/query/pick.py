@@ -10,17 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from discreet.core.mechanism import Bits
 from discreet.core.unit import Unit
+from discreet.noise.bits import words
 from discreet.query.contribution import limited
 from discreet.query.dialect import engine_of, gathered, hashed
 from discreet.query.measure import Measure, Moment, Rows
 
-__all__ = ["GROUP", "PERSON", "contributions", "order_of"]
+__all__ = ["GROUP", "PERSON", "SALTS", "contributions", "fresh_salt", "order_of"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
 GROUP = "group"  # the column that numbers the groups
 PERSON = "person"
+
+SALTS = 10  # fresh random integers below 2**31 that one expression takes at most
 
 _ORDER = "order"
 _ROWS = "rows"
@@ -28,6 +32,14 @@ _BITS = 31
 _MASK = 2**_BITS - 1
 _SKIP = 2.0**53  # from here on, floats skip whole numbers
 _SHORT = 10  # group numbers of so many bits leave the hash 21 bits of a 32-bit key; a tie is settled by the number
+
+
+def fresh_salt(bits: Bits) -> list[int]:
+    """What decides which groups and rows of a person count. All parts of one question share it, and so the groups.
+
+    It is drawn independently of the data, and every guarantee holds for each value of it.
+    """
+    return [int(word) & _MASK for word in words(bits, SALTS)]
 
 
 def contributions(

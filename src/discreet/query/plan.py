@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,12 +21,12 @@ from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.noise.bits import words
 from discreet.query.aggregate import Aggregate
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.estimate import estimate, linear_step
 from discreet.query.measure import Measure, Rows, sensitivity
 from discreet.query.notes import declared_notes, published_notes
+from discreet.query.pick import fresh_salt
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.schema import Schema
@@ -130,9 +130,9 @@ class QueryPlan:
         """Count in the engine, add the noise, publish. Called by the one door only."""
         return self.answer(data, bits)
 
-    def answer(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """The released table, for a job this plan is a part of."""
-        salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
+    def answer(self, data: Connection, bits: Bits, salt: Sequence[int] | None = None) -> dict[str, Any]:
+        """The released table, for a job this plan is a part of; `salt` is that of the whole question."""
+        salt = fresh_salt(bits) if salt is None else salt
         expression = compile_query(self.question, self.schema, self.measures, data.table, salt)
         found = data.integers(expression)
         noisy = []

@@ -1,6 +1,7 @@
 """Conditions on rows: comparisons of declared columns with constants, and nothing that could fail on a row.
 
-A comparison with a missing value is neither true nor false, and a row is kept only where its condition is true.
+Values are compared as they are stored, within the declared bounds or not (`discreet.query.read.as_stored`). A
+comparison with a missing value is neither true nor false, and a row is kept only where its condition is true.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from discreet.query.schema import Schema
 __all__ = ["And", "Compare", "IsIn", "IsMissing", "Not", "Or", "Predicate", "col", "predicate_from", "predicate_to"]
 
 OPERATORS = ("==", "!=", "<", "<=", ">", ">=")
+_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _DEEPEST = 50
 _LONGEST = 10_000
+_LARGEST = 10**300
 
 
 class _Combined:
@@ -188,7 +191,10 @@ def _constant(name: str, column: Column, value: Any) -> Any:
         case Integer() | Real():
             if isinstance(value, (bool, str)):
                 raise InputError("where", value, f"a number, since {name} is numeric")
-            return as_written(value, "where")
+            number = as_written(value, "where")
+            if abs(number) > _LARGEST:  # engines compare floats, and none is as large
+                raise InputError("where", value, f"a number between -{float(_LARGEST):g} and {float(_LARGEST):g}")
+            return number
         case Category():
             if not isinstance(value, (str, int)) or isinstance(value, bool) or str(value) not in column.values:
                 shown = ", ".join(column.values[:8]) + (", ..." if len(column.values) > 8 else "")
@@ -208,6 +214,50 @@ def _constant(name: str, column: Column, value: Any) -> Any:
         case _:
             hint = "Declare it as a category to use it in questions."
             raise InputError("where", name, "a column that is not free text", hint)
+
+
+def beyond(predicate: Predicate, schema: Schema, negated: bool = False) -> str | None:
+    """A column of which no value within its bounds meets a checked condition; None where there seems to be none.
+
+    >>> from discreet.query.column import Integer
+    >>> beyond(col("age") > 120, Schema("people", {"age": Integer(0, 120)}))
+    'age'
+    """
+    match predicate:
+        case Compare(name, operator, value):
+            met = _met(schema.columns[name], _OPPOSITE[operator] if negated else operator, value)
+            return None if met else name
+        case IsIn(name, values):
+            return None if negated or any(_met(schema.columns[name], "==", value) for value in values) else name
+        case IsMissing():
+            return None
+        case And(parts) | Or(parts):
+            names = [beyond(part, schema, negated) for part in parts]
+            if isinstance(predicate, And) != negated:  # one part that nothing meets is enough
+                return next((name for name in names if name), None)
+            return names[0] if all(names) else None
+        case Not(part):
+            return beyond(part, schema, not negated)
+
+
+def _met(column: Column, operator: str, value: Any) -> bool:
+    """Whether a value within the declared bounds meets a comparison."""
+    if not isinstance(column, Integer | Real | Date):
+        return True
+    low, high = column.lower, column.upper
+    match operator:
+        case "==":
+            return low <= value <= high and not (isinstance(column, Integer) and value.denominator != 1)
+        case "!=":
+            return not low == value == high
+        case "<":
+            return bool(low < value)
+        case "<=":
+            return bool(low <= value)
+        case ">":
+            return bool(high > value)
+        case _:
+            return bool(high >= value)
 
 
 def columns_of(predicate: Predicate) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeGuard
@@ -174,14 +174,14 @@ class BoundsPlan:
         """Search, then answer with what was found. Called by the one door only."""
         return self.answer(data, bits)
 
-    def answer(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """The released table, for a job this plan is a part of."""
+    def answer(self, data: Connection, bits: Bits, salt: Sequence[int] | None = None) -> dict[str, Any]:
+        """The released table, for a job this plan is a part of; `salt` is that of the whole question."""
         rows, keys = Query(self.question.condition), self.question.keys
         found = {
             search.column: search.found(search.counts(rows, keys, self.schema, data, bits)) for search in self.searches
         }
         # From here on the bounds are public: noisy counts and fixed rules are all that they are made of.
-        table = self.answering(found).answer(data, bits)
+        table = self.answering(found).answer(data, bits, salt)
         columns, outputs = table["columns"], table["outputs"]
         for column, (low, high) in found.items():
             whole = isinstance(self.schema.columns[column], Integer)

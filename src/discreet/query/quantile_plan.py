@@ -21,16 +21,15 @@ from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Laplace, QuantileExponential, QuantileFlip, QuantileTree
-from discreet.noise.bits import words
 from discreet.query.grid import Grid, grid_for, shown
 from discreet.query.notes import declared_notes
-from discreet.query.pick import GROUP
+from discreet.query.pick import GROUP, fresh_salt
 from discreet.query.price import Price
 from discreet.query.quantile import At, Between, Ordered, search_of, sortable
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
-from discreet.query.tally import BIN, ROWS, SALTS, compile_tally
+from discreet.query.tally import BIN, ROWS, compile_tally
 
 __all__ = ["QuantilePlan", "RankExpectation", "plan_quantiles"]
 
@@ -136,9 +135,9 @@ class QuantilePlan:
         """Count in the engine, search, publish. Called by the one door only."""
         return self.answer(data, bits)
 
-    def answer(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """The released table, for a job this plan is a part of."""
-        salt = [int(word) & (2**31 - 1) for word in words(bits, SALTS)]
+    def answer(self, data: Connection, bits: Bits, salt: Sequence[int] | None = None) -> dict[str, Any]:
+        """The released table, for a job this plan is a part of; `salt` is that of the whole question."""
+        salt = fresh_salt(bits) if salt is None else salt
         grid = self.grid
         found = data.integers(compile_tally(self.question, self.schema, self.column, grid, data.table, salt))
         order = np.argsort(found[GROUP], kind="stable")

@@ -21,15 +21,14 @@ from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.noise.bits import words
 from discreet.query.code import group_number
 from discreet.query.grid import DECADES, Decades, grid_for
 from discreet.query.key import Key
-from discreet.query.pick import GROUP
+from discreet.query.pick import GROUP, fresh_salt
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
-from discreet.query.tally import BIN, ROWS, SALTS, compile_tally
+from discreet.query.tally import BIN, ROWS, compile_tally
 
 __all__ = ["SURE", "RangeSearch", "moved_by_one", "round_bins"]
 
@@ -75,7 +74,7 @@ class RangeSearch:
         self, condition: Query, keys: Sequence[Key], schema: Schema, data: Connection, bits: Bits
     ) -> NDArray[np.int64]:
         """How many of the rows that count lie in each bin, over all groups, with noise."""
-        salt = [int(word) & (2**31 - 1) for word in words(bits, SALTS)]
+        salt = fresh_salt(bits)
         table, number = group_number(keys, schema, data.table)
         rows = table.filter(number.notnull())  # of the groups that are published, not of others
         found = data.integers(compile_tally(condition, schema, self.column, self.grid, rows, salt))

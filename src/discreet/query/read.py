@@ -1,7 +1,8 @@
 """How a stored value is read as what its column is declared to be: one rule for every row, on every engine.
 
-No rule can fail on a row, whatever the row holds: what cannot be read is missing, what is out of bounds is moved to the
-nearest bound. Whether a *stored type* can be read at all is settled by `problem`, before anything is spent.
+No rule can fail on a row, whatever the row holds: what cannot be read is missing; what is out of bounds is moved to the
+nearest bound where it is measured, and is compared as it is by a condition. Whether a *stored type* can be read at all
+is settled by `problem`, before anything is spent.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from discreet.query.column import Boolean, Category, Column, Date, Integer, Real, Text
 
-__all__ = ["as_declared", "as_text", "bounded", "identity", "problem", "whole", "within_bounds"]
+__all__ = ["as_declared", "as_stored", "as_text", "bounded", "identity", "problem", "whole", "within_bounds"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -77,6 +78,35 @@ def as_declared(raw: Expression, column: Column) -> Expression:
             return _clamp(_day(raw), column.lower, column.upper)
         case Text():
             return identity(raw)
+
+
+def as_stored(raw: Expression, column: Column) -> Expression:
+    """A column's value as a condition compares it: within the declared bounds or not; NULL where it is missing.
+
+    Within the bounds of an integer column it is the nearest whole number, as everywhere else.
+    """
+    import ibis
+
+    match column:
+        case Integer() if not raw.type().is_integer():
+            number, low, high = _number(raw), int(column.lower), int(column.upper)
+            return bounded(
+                number,
+                low,
+                high,
+                inside=lambda inner: whole(inner).cast("float64"),
+                below=number,
+                above=number,
+                missing=ibis.null("float64"),
+            )
+        case Integer():
+            return raw
+        case Real():
+            return _number(raw)
+        case Date():
+            return _day(raw)
+        case _:
+            return as_declared(raw, column)
 
 
 def within_bounds(raw: Expression, column: Integer | Real | Date) -> Expression:

@@ -19,13 +19,12 @@ from discreet.query.question import Query
 from discreet.query.read import identity
 from discreet.query.schema import Schema
 
-__all__ = ["BIN", "ROWS", "SALTS", "compile_tally"]
+__all__ = ["BIN", "ROWS", "compile_tally"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
 BIN = "bin"
 ROWS = "rows"
-SALTS = 10  # fresh random integers below 2**31 that one expression takes
 
 _ORDER = "order"
 _ROW = "row"
@@ -47,8 +46,10 @@ def compile_tally(
     if unit.column is not None:
         columns[PERSON] = identity(table[unit.column])
     rows = table.select(**columns)
-    rows = rows.filter(rows[GROUP].notnull() & rows[BIN].notnull())
-    if unit.column is not None:
+    rows = rows.filter(rows[GROUP].notnull())
+    if unit.column is None:
+        rows = rows.filter(rows[BIN].notnull())
+    else:
         rows = _limited(rows.filter(rows[PERSON].notnull()), unit, query.groups(schema), salt)
     return rows.group_by([GROUP, BIN]).aggregate(**{ROWS: rows.count().cast("int64")})
 
@@ -63,6 +64,8 @@ def _limited(rows: Expression, unit: Unit, groups: int, salt: Sequence[int]) -> 
         places = ibis.dense_rank().over(ibis.window(group_by=PERSON, order_by=_ORDER))
         rows = rows.mutate(place=places)
         rows = rows.filter(rows["place"] < unit.groups)
+    # Only now: a group counts for a person whether there is a value or not, as it does where rows are counted.
+    rows = rows.filter(rows[BIN].notnull())
     # Ordered by a hash of the name: text may be compared by a rule under which "a" equals "A", and then rows of one
     # person have several hashes. Rows equal in hash and bin are equal in everything that matters.
     repeated = ibis.row_number().over(ibis.window(group_by=[PERSON, GROUP, BIN], order_by=_ORDER))

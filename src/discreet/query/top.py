@@ -26,7 +26,7 @@ from discreet.query.aggregate import Count, Persons
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.key import Bin, Key, key
 from discreet.query.measure import Measure, sensitivity
-from discreet.query.notes import limit_notes, published_notes
+from discreet.query.notes import condition_notes, limit_notes, published_notes
 from discreet.query.plan import Expectation, QueryPlan
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
@@ -235,8 +235,11 @@ class TopPlan:
 
     @property
     def notes(self) -> list[Note]:
-        """What the limits on a person do to the counts, and to the choice."""
-        return limit_notes(self.schema.unit, self._counted.outputs, len(self.question.labels(self.schema)))
+        """What the limits on a person and the condition do to the counts, and to the choice."""
+        counted = self._counted
+        names = [name for name, _ in counted.outputs]
+        limits = limit_notes(self.schema.unit, counted.outputs, len(self.question.labels(self.schema)))
+        return [*limits, *condition_notes(counted.condition, names, self.schema)]
 
     @property
     def _counted(self) -> Query:
