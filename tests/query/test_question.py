@@ -16,7 +16,7 @@ from discreet.errors import InputError
 from discreet.query.aggregate import Sum, count, mean, people, std, total, variance
 from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.query.key import Key, bins, key
-from discreet.query.predicate import And, Compare, Not, Or, checked, col, predicate_from, predicate_to
+from discreet.query.predicate import And, Compare, Not, Or, beyond, checked, col, predicate_from, predicate_to
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 
@@ -275,3 +275,33 @@ def test_text_columns_are_for_names_only():
     refused(Query().where("note = 'x'").agg(n=count()), "where", schema)
     with pytest.raises(InputError):
         Sum("note").measures(schema)
+
+
+@pytest.mark.parametrize("condition", ["age < 1e400", "pay IN (1, -1e301)", "NOT pay > 1e309"])
+def test_a_number_that_no_float_holds_is_refused_in_a_condition(condition):
+    with pytest.raises(InputError, match="between -1e"):
+        Query().where(condition).agg(n=count()).checked(SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("condition", "column"),
+    [
+        ("age > 120", "age"),
+        ("NOT age <= 120", "age"),
+        ("age = 30.5", "age"),
+        ("age IN (121, 130)", "age"),
+        ("pay > 10 AND day < '2024-01-01'", "day"),
+        ("age < 0 OR pay > 1000", "age"),
+        ("NOT (age >= 0 AND pay <= 1000)", "age"),
+        ("age >= 120", None),
+        ("age <> 5", None),
+        ("age < 0 OR pay > 10", None),
+        ("NOT (age >= 0 AND pay <= 10)", None),
+        ("age > 120 OR age IS NULL", None),
+        ("NOT age IN (121, 130)", None),
+        ("county = 'Ash' AND adult", None),
+    ],
+)
+def test_a_condition_that_no_declared_value_meets_is_recognized(condition, column):
+    found = Query().where(condition).agg(n=count()).checked(SCHEMA)
+    assert beyond(found.condition, SCHEMA) == column
