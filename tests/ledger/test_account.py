@@ -183,3 +183,17 @@ def test_verify_sees_a_charge_for_another_unit(ledger):
         connection.execute("UPDATE discreet_head SET hash = ?", (hash,))
         connection.commit()
     assert any("another unit" in problem for problem in ledger.verify().problems)
+
+
+def test_two_spellings_declared_before_either_is_opened_are_not_two_budgets(tmp_path):
+    """Compared in the transaction that opens the budget, not only when it is declared; other names may come."""
+    first, second = (Ledger.open(tmp_path / "books.db", create=True) for _ in range(2))
+    first.declare("people", Budget(epsilon=1), who="ann")
+    second.declare("People", Budget(epsilon=1), who="ann")
+    first.spend("people", Pure(1), release="r1", who="ann", digest="d")
+    with pytest.raises(InputError, match="Did you mean 'people'"):
+        second.spend("People", Pure(1), release="r2", who="ann", digest="d")
+    assert first.datasets() == ("people",)
+    first.create("visits", Budget(epsilon=1), who="ann")
+    second.declare("People", Budget(epsilon=1), who="ann", new=True)
+    second.spend("People", Pure(1), release="r2", who="ann", digest="d")

@@ -30,7 +30,7 @@ def append(writer: Writer, **values: object) -> Record:
 
 def opened_datasets(reader: Reader) -> tuple[str, ...]:
     """Every dataset with a budget, in the order they came."""
-    return tuple(dict.fromkeys(row.dataset for row in reader.rows() if row.kind == "open"))
+    return tuple(dict.fromkeys(entry.dataset for entry in reader.accounts() if entry.kind == "open"))
 
 
 def replace_budget(

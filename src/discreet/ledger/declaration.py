@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -10,7 +11,7 @@ from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.ledger.account import Account, unit_text
 from discreet.ledger.budget import Budget, label
-from discreet.ledger.custody import append
+from discreet.ledger.custody import append, opened_datasets
 from discreet.ledger.store import Reader, Writer
 
 __all__ = ["Declaration"]
@@ -24,6 +25,8 @@ class Declaration:
     budget: Budget
     unit: Protected
     who: str
+    new: bool = False
+    """Whether the custodian said that the ledger may have other names and not this one."""
 
     def __post_init__(self) -> None:
         label(self.dataset, "dataset")
@@ -52,9 +55,10 @@ class Declaration:
     def _same(self, detail: Json) -> bool:
         return isinstance(detail, dict) and detail | {"unit": unit_text(detail["unit"])} == self._detail
 
-    def check_name(self, known: tuple[str, ...]) -> None:
-        """`InputError` if the ledger has budgets and none for this name: it may be misspelt."""
-        if not known or self.dataset in known:
+    def check_name(self, reader: Reader) -> None:
+        """`InputError` if the ledger has budgets and none for this name, unless it is new: it may be misspelt."""
+        known = opened_datasets(reader)
+        if self.new or not known or self.dataset in known:
             return
         close = get_close_matches(self.dataset, known, n=1, cutoff=0.7)
         meant = f"Did you mean {close[0]!r}? " if close else ""
@@ -62,5 +66,12 @@ class Declaration:
         raise InputError("dataset", self.dataset, "one that this ledger has a budget for: " + ", ".join(known), hint)
 
     def record(self, writer: Writer) -> None:
-        """Open the budget."""
+        """Open the budget, unless it was opened under another spelling since it was declared."""
+        if any(_folded(name) == _folded(self.dataset) for name in opened_datasets(writer)):
+            self.check_name(writer)
         append(writer, kind="open", dataset=self.dataset, who=self.who, detail=self._detail)
+
+
+def _folded(name: str) -> str:
+    """A name without what a reader overlooks: case, width and spaces."""
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())

@@ -99,7 +99,7 @@ class Ledger:
 
     def create(self, dataset: str, budget: Budget, *, unit: Protected = _ROW, who: str) -> Account:
         """Open a budget for a dataset and what it protects. The same again changes nothing; another one is refused."""
-        wanted = Declaration(dataset, budget, unit, who)
+        wanted = Declaration(dataset, budget, unit, who, new=True)
         with self._write() as writer:
             if not wanted.matches(writer):
                 wanted.record(writer)
@@ -111,12 +111,12 @@ class Ledger:
         One that the ledger has already is compared. A name that is not among those of a ledger with budgets is refused
         unless it is said to be `new`: a misspelt name would begin a budget anew.
         """
-        wanted = Declaration(dataset, budget, unit, who)
+        wanted = Declaration(dataset, budget, unit, who, new)
         with self._store.write() as writer:  # to be told now, and not at the first charge, that these are old books
             self._check(writer)
             check_bound(writer, whole=False)
-            if not wanted.matches(writer) and not new:
-                wanted.check_name(opened_datasets(writer))
+            if not wanted.matches(writer):
+                wanted.check_name(writer)
         self._declared[dataset] = wanted
         return self.account(dataset)
 
