@@ -164,7 +164,7 @@ def test_one_person_moves_all_nodes_within_the_bound_though_the_table_changes(
 
 @pytest.mark.parametrize("unit", [Unit(), Unit("p", groups=2, rows=2)], ids=str)
 def test_days_outside_the_declared_bounds_are_in_no_period(unit, tmp_path):
-    """They were counted in the first and the last, as conditions compare days that are moved to the nearer bound."""
+    """They were counted in the first and the last, as days were moved to the nearer bound before they were compared."""
     inside = [{"p": i, "day": f"2024-{month:02d}-05", "sex": "f", "pay": 1.0} for i, month in enumerate((1, 1, 7, 12))]
     days = ("1899-12-31", "2023-12-31", "2025-01-01", "9999-12-31", None, "no day")
     outside = [{"p": 100 + i, "day": day, "sex": "f", "pay": 1.0} for i, day in enumerate(days)]

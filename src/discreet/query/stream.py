@@ -308,7 +308,7 @@ class StreamStep:
         salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
         counts = np.zeros((len(stream.measures), stream.groups), dtype=np.int64)
         table, declared = data.table, schema.columns[column]
-        if isinstance(declared, Integer | Real | Date):  # an edge may lie beyond the bounds: bins do not
+        if isinstance(declared, Integer | Real | Date):  # as in bins: the last edge may lie beyond the bounds
             table = table.filter(within_bounds(table[column], declared))
         if schema.unit.column is None:
             found = data.integers(compile_query(query, schema, stream.measures, table, salt))
