@@ -97,7 +97,7 @@ def test_explain_says_cost_and_error_before_anything_is_spent(tmp_path):
     text = str(offer)
     for part in ("epsilon = 1 ", "cells: +-60", "origins: +-72", "zones: ", "windows: ", "total: ", "at most 2 cells"):
         assert part in text, text
-    assert [record.kind for record in desk.ledger.records()] == ["open"]
+    assert "charge" not in {record.kind for record in desk.ledger.records()}
     assert "refused" in str(ask(desk).plan(epsilon=100))
 
 
@@ -310,7 +310,7 @@ def test_questions_that_make_no_sense_are_refused(tmp_path, how, field):
     with pytest.raises(InputError) as caught:
         ask(desk, **how)
     assert caught.value.field.startswith(field)
-    assert [record.kind for record in desk.ledger.records()] == ["open"]
+    assert "charge" not in {record.kind for record in desk.ledger.records()}
 
 
 def test_a_window_named_as_a_zone_is_refused(tmp_path):
@@ -355,7 +355,7 @@ def test_prices_that_make_no_sense_are_refused(tmp_path, price, field):
         ask(desk, zones=None).plan(epsilon=1, shares={ZONES: 1})
     with pytest.raises(BudgetError):
         ask(desk).plan(epsilon=11).release()
-    assert [record.kind for record in desk.ledger.records()] == ["open"]
+    assert "charge" not in {record.kind for record in desk.ledger.records()}
 
 
 def test_shares_move_noise_from_one_table_to_another(tmp_path):
