@@ -21,7 +21,10 @@ import discreet
 from discreet import Allotment, Budget, Category, Integer, Schema
 from discreet.errors import MissingExtraError
 
-SCHEMA = Schema("people", {"age": Integer(0, 120), "county": Category(["Ash", "Elm"])})
+SCHEMA = Schema(
+    "people",
+    {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)},
+)
 ROWS = {"age": [20, 30, 40, 50] * 25, "county": ["Ash", "Elm"] * 50}
 SQL = "SELECT county, COUNT(*) AS people FROM people GROUP BY county"
 
