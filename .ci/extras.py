@@ -6,6 +6,7 @@ end with the exact command that installs what it needs.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -190,6 +191,11 @@ def served() -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     ended: list[Any] = []
+    made = CliRunner().invoke(app, ["ledger", "create"])
+    wanted(made.exit_code == 0, made.output)
+    token = json.loads(CliRunner().invoke(app, ["token", "create", "ann", "--role", "analyst", "--json"]).output)[
+        "token"
+    ]
     line = ["serve", "people.csv", "--schema", "discreet.toml", "--port", str(port)]
 
     def serve() -> None:
@@ -200,7 +206,7 @@ def served() -> None:
         if ended:
             raise ended[0]
         try:
-            remote = discreet.connect(f"http://127.0.0.1:{port}", dataset="people")
+            remote = discreet.connect(f"http://127.0.0.1:{port}", token, dataset="people")
             break
         except Exception:  # it starts
             time.sleep(0.1)

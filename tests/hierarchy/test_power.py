@@ -394,7 +394,8 @@ def test_the_answer_says_when_the_cost_was_declared(ledger):
 
 def test_an_account_protects_one_alpha(ledger):
     grid, exact = ring()
-    hide_loads(grid, Loads(exact), ledger, alpha=1, budget=Budget(epsilon=1), who="me")
+    first = hide_loads(grid, Loads(exact), ledger, alpha=1, budget=Budget(epsilon=1), who="me")
+    first.plan(epsilon=0.1, cost=2900).release()  # with which the account is opened
     hide_loads(grid, Loads(exact), ledger, alpha=1, who="me")
     with pytest.raises(InputError, match="alpha"):
         hide_loads(grid, Loads(exact), ledger, alpha=0.5, who="me")
