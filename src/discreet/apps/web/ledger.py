@@ -38,7 +38,8 @@ def routes(frame: Frame) -> APIRouter:
         books = frame.house.curator(dataset, caller).ledger
         standing = frame.budgets(caller, dataset)
         whole = caller.role == "custodian"
-        records = list(books.records(dataset))
+        # Of books that do not verify only the problems are shown: nothing else in them is to be believed.
+        records = [] if result is not None and not result.ok else list(books.records(dataset))
         charges = [one for one in records if one.kind == "charge"]
         visible = {one.allotment.name: one for one in standing}
         charges = [one for one in charges if one.allotment in visible]
