@@ -21,7 +21,7 @@ import discreet.query.stream
 import discreet.query.top
 import discreet.synth.engine
 from discreet.query.compile import GROUP, measure_name
-from discreet.query.pool import FIXED
+from discreet.query.pool import fixed_settings
 from discreet.query.source import Connection
 from discreet.query.unknown import PEOPLE
 from seam import BrokenLawError, Step, Tape, captured, noise_loss, within
@@ -78,7 +78,7 @@ class Engine:
 
     def __init__(self) -> None:
         self.backend = ibis.duckdb.connect()
-        for name, value in FIXED.items():
+        for name, value in fixed_settings().items():
             if "{" not in str(value):
                 self.backend.raw_sql(f"SET {name} = {value}")
         self.backend.raw_sql("SET threads = 1")

@@ -288,7 +288,7 @@ def test_what_postgresql_stores_in_its_own_way():
     assert engine(source, Query().group_by("mood").agg(n=count()), schema) == {0: [2], 1: [2], 2: [1]}
     assert engine(source, Query().group_by("c").agg(n=count()), schema) == {0: [2], 1: [1]}
     days = bins("d", ["2020-01-01", "2020-06-02", "2020-06-03", "2020-12-31"])
-    assert engine(source, Query().group_by(days).agg(n=count()), schema) == {0: [2], 1: [1], 2: [1]}
+    assert engine(source, Query().group_by(days).agg(n=count()), schema) == {0: [1], 1: [1], 3: [1]}
     assert engine(source, Query().agg(s=total("s")), schema) == {0: [1 + 4 + 0 + 9 + 2]}
     persons = Schema("t", columns, Unit("who", groups=1, rows=1))
     assert engine(source, Query().agg(who=people(), n=count()), persons) == {0: [2, 2]}
@@ -416,18 +416,15 @@ def test_only_an_engine_that_can_try_reads_text_as_numbers_or_dates():
 
 
 def test_memory_can_be_limited_and_what_does_not_fit_is_nobody_else_s_to_read(tmp_path, monkeypatch):
-    import tempfile
-
     path = parquet_file(tmp_path)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "it's here"))
-    (tmp_path / "it's here").mkdir()
+    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "it's here"))
     monkeypatch.setenv("DISCREET_MEMORY", "200MB")
     with path.open() as connection:
         limit, folder = connection._backend.raw_sql(
             "SELECT current_setting('memory_limit'), current_setting('temp_directory')"
         ).fetchone()
         assert limit.startswith("190.")  # in MiB
-        assert Path(folder).parent == tmp_path / "it's here"
+        assert Path(folder).is_relative_to(tmp_path / "it's here")
         assert Path(folder).stat().st_mode & 0o077 == 0
     assert not Path(folder).exists()
     for wrong in ("1GB'; SELECT 1; --", "much", "-1GB", "0GB"):
@@ -485,3 +482,17 @@ def test_a_stored_truth_value_can_be_declared_a_number_on_postgres():
         found = engine(source_of(address, "flags"), query, schema)
         step = 2**20 if isinstance(declared, Real) else 1
         assert found == {0: [3, 2 * step]}
+
+
+def test_a_line_counts_although_one_of_its_values_cannot_be_read(tmp_path):
+    # An optimizer handed the cast to the reader of the file, which then left out the line.
+    lines = "".join(f"{row},{'N/A' if row % 10 == 5 else 5}\n" for row in range(1000))
+    (tmp_path / "y.csv").write_text("id,v\n" + lines)
+    schema = Schema("t", {"v": Real(0, 10, nullable=True)})
+    budget = discreet.Budget(10**9)
+    curator = discreet.open(tmp_path / "y.csv", schema, ledger=tmp_path / "y.db", budget=budget, create=True)
+    question = curator.table().agg(n=count(), values=count("v"), s=total("v"))
+    answer = question.plan(epsilon=10**6).release()
+    assert answer["n"] == [1000]
+    assert answer["values"] == [900]
+    assert curator.table().agg(n=count()).plan(epsilon=10**6).release()["n"] == [1000]

@@ -14,17 +14,19 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from discreet.query.spill import Spill
 
-__all__ = ["FIXED", "IDLE", "Engine", "Pool", "engines"]
+__all__ = ["IDLE", "Engine", "Pool", "engines", "fixed_settings"]
 
 IDLE = 8  # as many as a server lets run at once; each has some ten threads asleep and 4 to 15 MB
 
-# The day of a moment must not depend on the machine. And DuckDB takes a Parquet file's word for its largest value,
-# where NaN is never on record, and then drops the very tests that keep NaN out (duckdb issue 25521).
-FIXED = {"TimeZone": "'UTC'", "disabled_optimizers": "'statistics_propagation'", "temp_directory": "'{spill}'"}
+# Rules of DuckDB's optimizer that change what comes out. It takes a Parquet file's word for its largest value, where
+# NaN is never on record, and then drops the very tests that keep NaN out (duckdb issue 25521). And it hands a cast to
+# the reader of a CSV file, which then leaves out the whole line where the cast of one value fails.
+_UNSOUND = ("statistics_propagation", "type_pushdown", "scalar_fn_pushdown")
 # What is to hold for every connection of a kept engine, and no connection can undo. The last one locks the others.
 _KEPT = {
     "python_enable_replacements": "false",
@@ -39,6 +41,17 @@ SELECT (SELECT count(*) FROM duckdb_databases() WHERE NOT internal) - 1
 """
 
 
+@cache
+def fixed_settings() -> dict[str, str]:
+    """What holds for every DuckDB here: the day of a moment does not depend on the machine, nor a row on a rule."""
+    import ibis
+
+    listed = ibis.duckdb.connect(":memory:").raw_sql("SELECT name FROM duckdb_optimizers()")
+    known = {name for (name,) in listed.fetchall()}
+    off = ",".join(name for name in _UNSOUND if name in known)
+    return {"TimeZone": "'UTC'", "disabled_optimizers": f"'{off}'", "temp_directory": "'{spill}'"}
+
+
 class Engine:
     """A DuckDB in memory, and a folder nobody else can read for what does not fit there."""
 
@@ -48,7 +61,7 @@ class Engine:
         self._process = os.getpid()
         self._spill = Spill()
         self._backend = ibis.duckdb.connect(":memory:")
-        for name, value in (FIXED | _KEPT).items():
+        for name, value in (fixed_settings() | _KEPT).items():
             folder = str(self._spill.path).replace("'", "''")
             self._backend.raw_sql(f"SET GLOBAL {name} = {value.format(spill=folder)}")
 

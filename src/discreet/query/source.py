@@ -23,7 +23,7 @@ from discreet.errors import DiscreetError, InputError, MissingExtraError
 from discreet.query.files import DELIMITERS, Files, files_at
 from discreet.query.frame import Frame
 from discreet.query.header import check_names, read_first_line
-from discreet.query.pool import FIXED, engines
+from discreet.query.pool import engines, fixed_settings
 from discreet.query.spark import is_frame, shown
 from discreet.query.spill import Spill
 
@@ -33,7 +33,6 @@ _KINDS = (
     "a CSV or Parquet file, glob or folder, a DuckDB file, postgresql://..., spark://..., sc://..., "
     "or an Arrow/pandas/Polars/Spark table"
 )
-_DUCKDB = "; ".join(f"SET {name} = {value}" for name, value in FIXED.items())
 _POSTGRES = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
 
 
@@ -178,7 +177,8 @@ class Source:
                 raise MissingExtraError("postgres", "psycopg") from None
             settings = _POSTGRES
         else:
-            settings = _DUCKDB.format(spill=spill.replace("'", "''")) + _memory()
+            settings = "; ".join(f"SET {name} = {value}" for name, value in fixed_settings().items())
+            settings = settings.format(spill=spill.replace("'", "''")) + _memory()
             database = self.place.paths()[0] if self.kind == "duckdb" else ":memory:"
             backend = ibis.duckdb.connect(database, read_only=self.kind == "duckdb")
         try:
