@@ -342,6 +342,6 @@ def test_a_server_killed_in_the_middle_of_a_job_charges_once(tmp_path):
         assert asked("synth/release", body)[0] == 202
         until(lambda: asked("jobs/rows")[1]["state"] == "done", 120)
         assert asked("synth/rows")[1]["columns"] == ["age", "sex"]
-    books = Ledger.open(tmp_path / "discreet.db", create=True)
+    books = Ledger.open(tmp_path / ".discreet" / "ledger.db")
     assert [str(one.spent.amount) for one in books.standing("people")] == ["1/2"]
     assert books.verify().ok

@@ -107,6 +107,8 @@ def test_the_command_line_says_nothing_of_a_row_either(tmp_path):
         'age = { type = "integer", lower = 0, upper = 120 }\n'
         'county = { type = "category", values = ["Ash", "Elm"] }\n'
     )
+    make = [sys.executable, "-m", "discreet", "ledger", "create"]
+    subprocess.run(make, capture_output=True, cwd=tmp_path, check=True)
     words = [sys.executable, "-m", "discreet", "ask", "people.csv", "count", "mean(age)", "--by", "county"]
     ran = subprocess.run([*words, "--epsilon", "1", "--yes"], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert SECRET not in ran.stdout + ran.stderr
