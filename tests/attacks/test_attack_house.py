@@ -100,7 +100,7 @@ SPENDER = """
 import sys, discreet, pyarrow as pa
 from discreet import Schema, Integer, count
 schema = Schema("people", {"age": Integer(0, 9)})
-curator = discreet.open(pa.table({"age": [1]}), schema, ledger=sys.argv[1], create=True)
+curator = discreet.open(pa.table({"age": [1]}), schema, ledger=sys.argv[1])
 for _ in range(40):
     try:
         curator.table("people").agg(n=count()).plan(epsilon="1/20").release()
@@ -112,13 +112,7 @@ for _ in range(40):
 
 def test_processes_at_once_do_not_overspend(tmp_path):
     books = tmp_path / "b.db"
-    discreet.open(
-        pa.table({"age": [1]}),
-        Schema("people", {"age": Integer(0, 9, nullable=False)}),
-        ledger=books,
-        budget=Budget(1),
-        create=True,
-    )
+    discreet.Ledger.open(books, create=True).create("people", Budget(1), who="custodian")
     running = [
         subprocess.Popen([sys.executable, "-c", SPENDER, str(books)], stdout=subprocess.PIPE, text=True)
         for _ in range(3)
