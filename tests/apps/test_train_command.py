@@ -10,6 +10,7 @@ import pytest
 from test_cli import run
 
 from discreet.apps.cli.train_progress import line
+from discreet.ledger.ledger import Ledger
 
 pytest.importorskip("jax")
 
@@ -47,6 +48,7 @@ def folder(tmp_path):
     with (tmp_path / "people.csv").open("w", newline="") as file:
         csv.writer(file).writerows(rows)
     (tmp_path / "discreet.toml").write_text(TOML)
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     return tmp_path
 
 
