@@ -26,7 +26,7 @@ from discreet.learn.recipe import Recipe
 from discreet.learn.train import losses_of, train
 
 REAL, CANARIES, STEPS = 400, 300, 30
-RECIPE = Recipe(examples=700, lot=140, steps=STEPS, bound=1, multiplier=6, rate=0.001)
+RECIPE = Recipe(examples=700, lot=140, steps=STEPS, bound=1, multiplier=6, rate=0.001, noise="device")
 DELTA = 1e-12  # so small that a claim can be refuted beyond doubt
 GUESSES = 200
 SURE = 1 - 1e-9  # false alarms of a sound trainer
