@@ -70,6 +70,11 @@ def test_under_noise_the_same_solver_finds_few_people():
     assert sum(hits) <= 14  # of 28
 
 
+def test_a_block_that_noise_has_emptied_is_rebuilt_as_nobody():
+    assert rebuild(published([])).people == ()
+    assert rebuild(published([]), exact=False, others=False).right(BLOCK) == 0
+
+
 def test_under_a_huge_budget_the_tables_are_the_exact_ones_and_less_of_it_finds_fewer():
     people = _made_up(7)
     assert noisy_tables(people, 1e6, sexes=SEXES, races=RACES) == published(people)

@@ -146,15 +146,15 @@ def rebuild(block: Block, *, exact: bool = True, others: bool = True) -> Rebuilt
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
+    most = max((round(one.count) for one in block.statistics), default=0)
+    if most == 0:  # noise can empty a block: then it prints no sex and no race either
+        return Rebuilt((), 0)
     cells = list(itertools.product(range(AGES), block.sexes, block.races))
     rows, low, high = _equations(block, cells)
     slack = np.zeros((len(rows), 0)) if exact else np.hstack([np.eye(len(rows)), -np.eye(len(rows))])
     matrix = np.hstack([rows, slack])
     cost = np.concatenate([np.zeros(len(cells)), np.ones(slack.shape[1])])
     whole = np.concatenate([np.ones(len(cells)), np.zeros(slack.shape[1])])
-    most = max((round(one.count) for one in block.statistics), default=0)
-    if most == 0:
-        return Rebuilt((), 0)
     upper = np.concatenate([np.full(len(cells), float(most)), np.full(slack.shape[1], np.inf)])
     limits = Bounds(np.zeros(len(upper)), upper)
     rule = LinearConstraint(matrix, low, high)
