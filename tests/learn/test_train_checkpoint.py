@@ -18,6 +18,7 @@ pytest.importorskip("jax")
 
 import jax
 import jax.numpy as jnp
+import optax
 from train_people import BUDGET, FIXED, SCHEMA, charges, table
 
 import discreet
@@ -27,7 +28,6 @@ from discreet.learn import kept as keeping
 from discreet.learn.checkpoint import Checkpoint, data_tag
 from discreet.learn.kept import fingerprint, identity_of, taken_up
 from discreet.learn.objective import cross_entropy
-from discreet.learn.optimizer import sgd
 from discreet.learn.recipe import Recipe
 from discreet.learn.train import losses_of
 from discreet.ledger.door import ATTEMPTS
@@ -345,7 +345,7 @@ def test_a_run_is_not_taken_up_with_another_optimizer_or_precision(tmp_path):
     identity = identity_of(recipe, "m")
 
     def taken(rate):
-        own = sgd(lambda _: rate, 0.5)
+        own = optax.sgd(lambda _: rate, 0.5)
         return taken_up(losses, params, recipe, identity, checkpoint=place, optimizer=own)
 
     taken(jnp.float32(0.1)).go(few())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from discreet.learn.lot import capacity, microbatches, sampled
 jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp  # noqa: E402
+import optax  # noqa: E402
 from train_steps import OTHER, SECRET, examples, flat, linear, recipe, start, step_of  # noqa: E402
 
 from discreet.learn import step as step_module  # noqa: E402
@@ -25,7 +25,6 @@ from discreet.learn.noise import (  # noqa: E402
     LONGEST,
 )
 from discreet.learn.objective import absolute, cross_entropy, logistic, squared  # noqa: E402
-from discreet.learn.optimizer import optimizer_of, rate_at  # noqa: E402
 from discreet.learn.per_example import augmented, each_alone  # noqa: E402
 from discreet.learn.train import losses_of, train  # noqa: E402
 
@@ -108,31 +107,12 @@ def test_the_sum_is_divided_by_the_expected_lot():
 
 
 def test_any_optimizer_of_optax_will_do():
-    optax = pytest.importorskip("optax")
-    ours = optimizer_of(recipe(momentum=0.9, rate=0.3)), optimizer_of(recipe(optimizer="adam", rate=0.01))
-    theirs = optax.sgd(0.3, momentum=0.9), optax.adam(0.01)
-    for one, other in zip(ours, theirs, strict=True):
-        params = {"w": np.ones(3, np.float32)}
-        states = one.init(params), other.init(params)
-        for step in range(4):
-            gradient = {"w": np.array([1.0, -step, 0.1], np.float32)}
-            change, first = one.update(gradient, states[0], params)
-            expected, second = other.update(gradient, states[1], params)
-            states = first, second
-            assert np.allclose(change["w"], expected["w"], atol=1e-6)
     run = {"data": examples(), "recipe": recipe(momentum=0.9, rate=0.3), "secret": SECRET}
     named = train(linear, cross_entropy, start(), **run)
-    given = train(linear, cross_entropy, start(), **run, optimizer=theirs[0])
-    assert np.allclose(flat(named.params), flat(given.params), atol=1e-6)
-
-
-def test_rates_rise_stay_and_fall():
-    rate = rate_at(recipe(steps=100, rate=2.0, schedule="cosine", warmup=9))
-    assert math.isclose(float(rate(0)), 0.2, rel_tol=1e-5)
-    assert math.isclose(float(rate(9)), 2.0, rel_tol=1e-5)
-    assert float(rate(99)) < 0.01
-    assert float(rate_at(recipe(rate=3.0))(2)) == 3.0
-    assert math.isclose(float(rate_at(recipe(rate=1.0, schedule="linear"))(4)), 0.2, rel_tol=1e-5)
+    given = train(linear, cross_entropy, start(), **run, optimizer=optax.sgd(0.3, momentum=0.9))
+    assert np.array_equal(flat(named.params), flat(given.params))
+    other = train(linear, cross_entropy, start(), **run, optimizer=optax.lion(0.1))
+    assert not np.allclose(flat(named.params), flat(other.params))
 
 
 def test_the_average_follows_the_parameters():
