@@ -134,7 +134,7 @@ def test_init_says_what_is_wrong_with_a_header(tmp_path, text, says):
     ("data", "says"),
     [
         (b"a;b;c\n1;2;3\n", "divided by commas"),
-        ("navn,\u00e5r\n".encode("latin-1"), "not UTF-8"),
+        ("navn,\u00e5r\n".encode("utf-16"), "UTF-16"),
     ],
 )
 def test_init_doubts_a_header_that_is_hardly_one(tmp_path, data, says):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from discreet.errors import InputError
+from discreet.query.encoding import open_text
 
 __all__ = ["check_names", "doubt", "read_first_line"]
 
@@ -27,8 +27,7 @@ _VALUES = {
 
 def read_first_line(path: str, delimiter: str) -> list[str]:
     """The cells of the first line of a file."""
-    # What is not UTF-8 further down is read ahead with the first line, and is no reason to fail.
-    with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
+    with open_text(path) as file:
         return next(csv.reader(file, delimiter=delimiter), [])
 
 

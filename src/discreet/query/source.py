@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from discreet.core.version import DataVersion
 from discreet.core.wire import Json
 from discreet.errors import DiscreetError, InputError, MissingExtraError
+from discreet.query.csv_file import Copies, readable
 from discreet.query.files import DELIMITERS, Files, files_at
 from discreet.query.frame import Frame
-from discreet.query.header import check_names, read_first_line
+from discreet.query.header import read_first_line
 from discreet.query.pool import engines, fixed_settings
 from discreet.query.spark import is_frame, shown
 from discreet.query.spill import Spill
@@ -104,7 +105,7 @@ class Source:
         """Column names and stored types: public, and all there is to read without paying."""
         problem: InputError | None = None
         try:
-            with self._connected(rows=False) as connection:
+            with self._connected(None) as connection:
                 return {name: str(kind) for name, kind in connection.table.schema().items()}
         except DiscreetError:
             raise
@@ -146,27 +147,28 @@ class Source:
     @contextmanager
     def open(self) -> Iterator[Connection]:
         """The data itself. Called by the one door only, after the charge is durable."""
-        with self._connected(rows=True) as connection:
+        with Copies() as copies, self._connected(copies) as connection:
             yield connection
 
     @contextmanager
-    def _connected(self, *, rows: bool) -> Iterator[Connection]:
+    def _connected(self, copies: Copies | None) -> Iterator[Connection]:
+        """Without `copies`, for names and types only."""
         import ibis
 
         if self.kind == "spark":
             with shown(self.place, self.table) as (session, name):
                 backend = ibis.pyspark.connect(session)
-                yield Connection(backend, self._widened(backend, backend.table(name), rows=rows))
+                yield Connection(backend, self._widened(backend, backend.table(name), copies))
             return  # the session is not ours to end
         kinds = {self.kind, *(other.kind for _, other in self.others)}
         if kinds <= {"csv", "parquet"} and not _memory():  # who limits memory wants none of it held between questions
             with engines.lent() as backend:
-                yield Connection(backend, self._widened(backend, self._read(backend, rows=rows), rows=rows))
+                yield Connection(backend, self._widened(backend, self._read(backend, copies), copies))
             return
         with Spill() as spill:
-            yield from self._local(str(spill.path), rows=rows)
+            yield from self._local(str(spill.path), copies)
 
-    def _local(self, spill: str, *, rows: bool) -> Iterator[Connection]:
+    def _local(self, spill: str, copies: Copies | None) -> Iterator[Connection]:
         """By PostgreSQL, or a DuckDB of its own that spills to a folder nobody else can read."""
         import ibis
 
@@ -183,27 +185,28 @@ class Source:
             backend = ibis.duckdb.connect(database, read_only=self.kind == "duckdb")
         try:
             backend.raw_sql(settings)
-            table = self._widened(backend, self._read(backend, rows=rows), rows=rows)
+            table = self._widened(backend, self._read(backend, copies), copies)
             frames = any(source.kind == "frame" for source in (self, *dict(self.others).values()))
             yield Connection(backend, table, in_memory=frames)
         finally:
             backend.disconnect()
 
-    def _read(self, backend: Any, *, rows: bool) -> Any:
+    def _read(self, backend: Any, copies: Copies | None) -> Any:
         import ibis
 
         if self.kind in ("postgres", "duckdb"):
             return _named_types(backend.table(self.table))
         if self.kind == "csv":
-            return _read_csv(backend, self.place.paths(), self.names)
+            files, options = readable(self.place.paths(), self.names, copies)
+            return backend.read_csv(files, **options)
         if self.kind == "parquet":
             return _named_types(backend.read_parquet(self.place.paths(), union_by_name=True))
-        return ibis.memtable(self.place.arrow(rows=rows))
+        return ibis.memtable(self.place.arrow(rows=copies is not None))
 
-    def _widened(self, backend: Any, table: Any, *, rows: bool) -> Any:
+    def _widened(self, backend: Any, table: Any, copies: Copies | None) -> Any:
         if self.view is None:
             return table
-        return self.view(table, {name: other._read(backend, rows=rows) for name, other in self.others})
+        return self.view(table, {name: other._read(backend, copies) for name, other in self.others})
 
     def beside(self, others: Mapping[str, Source]) -> Source:
         """This source with private tables to be joined to it; they must be within reach of the same engine."""
@@ -235,38 +238,6 @@ def _named_types(table: Any) -> Any:
     unknown = {name: str(kind) for name, kind in table.schema().items() if kind.is_unknown()}
     read = {name: to for name, kind in unknown.items() for mark, to in known.items() if mark in kind}
     return table.mutate(**{name: table[name].cast(to) for name, to in read.items()}) if read else table
-
-
-def _read_csv(backend: Any, files: list[str], names: Sequence[str]) -> Any:
-    """Every column as text, in the one dialect of the file's ending: nothing is guessed from values.
-
-    A line that does not have the columns of the first is left out (more of them are ignored), as is one that is not
-    UTF-8: no line can make a run fail. With `names` there is no header line.
-    """
-    endings = {Path(file).suffix.lower() for file in files}
-    if len(endings) > 1:
-        raise InputError("source", sorted(endings), "files of one kind")
-    delimiter = DELIMITERS[endings.pop()]
-    lines = [read_first_line(file, delimiter) for file in files]
-    if names and any(len(line) != len(names) for line in lines):
-        hint = "They are the names of its columns, in the order of the file, which has no header line."
-        raise InputError("dataset.names", f"{len(names)} names", f"one for each of {len(lines[0])} columns", hint)
-    if not names and any(line != lines[0] for line in lines):
-        hint = "If they have no header line, name their columns: [dataset] names in the schema."
-        raise InputError("source", f"{len(files)} files", "files with the same header line", hint)
-    header = list(names or lines[0])
-    check_names(header, files[0])
-    return backend.read_csv(
-        files,
-        columns=dict.fromkeys(header, "VARCHAR"),
-        auto_detect=False,
-        header=not names,
-        delim=delimiter,
-        quote='"',
-        escape='"',
-        strict_mode=False,
-        ignore_errors=True,
-    )
 
 
 def source_of(place: Any, table: str | None = None) -> Source:

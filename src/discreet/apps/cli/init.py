@@ -105,8 +105,8 @@ def _odd(names: list[str]) -> Iterator[str]:
     """What a header looks like when the file is not what its ending says."""
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
         yield f"one column, {names[0]!r}. Values are divided by commas in .csv files and by tabs in .tsv files."
-    if any("\ufffd" in name for name in names):
-        yield "it is not UTF-8. Lines that are not are left out of every answer: save the file as UTF-8 first."
+    if any("\0" in name for name in names):
+        yield "it is UTF-16 or no text at all. Save the file as UTF-8."
 
 
 def _unit(names: list[str], unit: str | None, groups: int | None, rows: int | None) -> Unit:
