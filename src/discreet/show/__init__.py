@@ -1,0 +1,67 @@
+"""Pictures and pages: plain values become SVG and HTML that need nothing else.
+
+One kit, one page shell, one style sheet.
+
+A chart is a function from values to a `Picture`, which a template or a page takes as it is, and which saves itself as
+.svg, .html, .png or .pdf. Every picture has a title, a description and, where it has numbers, a table of them.
+"""
+
+from discreet.show.bars import Bar, bars
+from discreet.show.columns import Column, columns
+from discreet.show.dots import dots
+from discreet.show.heat import image, matrix
+from discreet.show.intervals import Error, Span, errors, span, span_key
+from discreet.show.lines import Line, Step, lines, steps
+from discreet.show.meter import Reach, meter, reach, reach_axis
+from discreet.show.page import embedded, frame, page, policy
+from discreet.show.picture import Picture, stack
+from discreet.show.plot import Axis
+from discreet.show.roc import roc
+from discreet.show.scale import Scale, brief, compact, share
+from discreet.show.scatter import Point, scatter
+from discreet.show.style import style
+from discreet.show.svg import Markup, clean, element, shorten
+from discreet.show.table import Table
+
+__all__ = [
+    "Axis",
+    "Bar",
+    "Column",
+    "Error",
+    "Line",
+    "Markup",
+    "Picture",
+    "Point",
+    "Reach",
+    "Scale",
+    "Span",
+    "Step",
+    "Table",
+    "bars",
+    "brief",
+    "clean",
+    "columns",
+    "compact",
+    "dots",
+    "element",
+    "embedded",
+    "errors",
+    "frame",
+    "image",
+    "lines",
+    "matrix",
+    "meter",
+    "page",
+    "policy",
+    "reach",
+    "reach_axis",
+    "roc",
+    "scatter",
+    "share",
+    "shorten",
+    "span",
+    "span_key",
+    "stack",
+    "steps",
+    "style",
+]

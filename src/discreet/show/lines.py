@@ -1,0 +1,105 @@
+"""Lines over two axes: curves with points, levels to compare with, and a budget that goes down in steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from discreet.errors import InputError
+from discreet.show.picture import Picture
+from discreet.show.plot import Axis, Plot, key
+from discreet.show.scale import Scale, compact
+from discreet.show.svg import Markup, element
+from discreet.show.table import Table
+
+__all__ = ["Line", "Step", "lines", "steps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Points of one series, joined by a line unless it is `loose`."""
+
+    label: str
+    points: tuple[tuple[float, float], ...]
+    loose: bool = False
+
+
+def lines(
+    title: str,
+    data: Sequence[Line],
+    *,
+    x: Axis | None = None,
+    y: Axis | None = None,
+    levels: Sequence[tuple[str, float]] = (),
+    dots: bool = True,
+    width: float = 360,
+    height: float = 220,
+) -> Picture:
+    """Several series over the same axes; `levels` are values of y to compare with, drawn as broken lines."""
+    points = [point for line in data for point in line.points]
+    if not points:
+        raise InputError("data", 0, "at least one point")
+    across = x or Axis(Scale.around(point[0] for point in points))
+    up = y or Axis(Scale.around([*(point[1] for point in points), *(value for _, value in levels)], zero=True))
+    plot = Plot(across, up, width, height)
+    parts = plot.frame()
+    for index, (_, value) in enumerate(levels):
+        (start, here), (end, _) = plot.at(across.scale.low, value), plot.at(across.scale.high, value)
+        kind = f"line dashed s{(len(data) + index) % 6}"
+        parts.append(element("line", {"class": kind, "x1": start, "x2": end, "y1": here, "y2": here}))
+    for index, line in enumerate(data):
+        if not line.loose:
+            parts.append(element("path", {"class": f"line s{index % 6}", "d": plot.outline(line.points)}))
+        if dots or line.loose:
+            parts += [_dot(plot, line, point, index) for point in line.points]
+    names = [*(line.label for line in data), *(name for name, _ in levels)]
+    wide, tall = plot.size
+    keys = key(names, plot.left, tall + 10) if len(names) > 1 else []
+    head = ["series", across.label or "x", up.label or "y"]
+    rows = [[line.label, across.format(a), up.format(b)] for line in data for a, b in line.points]
+    rows += [[name, "any", up.format(value)] for name, value in levels]
+    said = f"{up.label or 'y'} by {across.label or 'x'}: " + ", ".join(names)
+    full = tall + (16 * len(names) + 6 if keys else 0)
+    return Picture(title, wide, full, (*parts, *keys), said, table=Table.of(head, rows, title))
+
+
+def _dot(plot: Plot, line: Line, point: tuple[float, float], index: int) -> Markup:
+    cx, cy = plot.at(*point)
+    words = f"{line.label}: {plot.x.format(point[0])}, {plot.y.format(point[1])}"
+    here = {"class": f"point s{index % 6}", "cx": cx, "cy": cy, "r": 5 if line.loose else 3.5}
+    return element("circle", here, element("title", None, words))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What was left after something happened, and words for it."""
+
+    left: float
+    words: str
+
+
+def steps(title: str, whole: float, data: Sequence[Step], *, first: str = "", last: str = "") -> Picture:
+    """What is left of a whole, a step down for each event; `first` and `last` are written at the ends of the line."""
+    if not whole > 0:
+        raise InputError("whole", whole, "more than zero")
+    plot = Plot(Axis(Scale(0, len(data) + 1), "", lambda _: "", 1), Axis(Scale(0, whole), "", compact, 4), 400, 180)
+    parts = [part for part in plot.frame() if not part.endswith("></text>")]
+    before = whole
+    for index, step in enumerate([Step(whole, "the whole"), *data]):
+        (left, top), (right, bottom) = plot.at(index, step.left), plot.at(index + 1, 0)
+        body = {"x": left, "y": top, "width": right - left, "height": bottom - top}
+        line = plot.outline([(index, before), (index, step.left), (index + 1, step.left)])
+        area = element("rect", {"class": "area", **body})
+        stair = element("path", {"class": "line s0", "d": line})
+        parts.append(element("g", None, element("title", None, step.words), area, stair))
+        before = step.left
+    base = plot.top + plot.height + 17
+    count = f"{len(data)} charge" + ("" if len(data) == 1 else "s")
+    middle = plot.left + plot.width / 2
+    written = ((plot.left, "start", first), (middle, "middle", count), (plot.left + plot.width, "end", last))
+    for x, anchor, text in written:
+        parts.append(element("text", {"class": "tick", "x": x, "y": base, "text-anchor": anchor}, text))
+    said = "A staircase down from the whole, a step for each charge." if data else "Nothing is spent: a straight line."
+    rows = [[step.words, compact(step.left)] for step in data]
+    table = Table.of(["", "left"], rows, title) if rows else None
+    return Picture(title, *plot.size, tuple(parts), said, table=table)

@@ -1,0 +1,87 @@
+"""The frame of a picture with two axes: grid, ticks, names, and where a point of it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from discreet.show.scale import Format, Scale, compact
+from discreet.show.svg import Markup, element, path, shorten
+
+__all__ = ["Axis", "Plot", "key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A scale, what it counts, and how its ticks are written."""
+
+    scale: Scale
+    label: str = ""
+    format: Format = compact
+    ticks: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """An area of `width` by `height` between two axes, with room for their ticks around it."""
+
+    x: Axis
+    y: Axis
+    width: float = 360
+    height: float = 220
+
+    left, top, right = 52, 10, 14
+
+    @property
+    def bottom(self) -> float:
+        """The room below the area."""
+        return 40 if self.x.label else 24
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height with the room around."""
+        return self.left + self.width + self.right, self.top + self.height + self.bottom
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point lies; what is outside lies on the edge."""
+        return self.left + self.width * self.x.scale.at(x), self.top + self.height * (1 - self.y.scale.at(y))
+
+    def outline(self, points: Sequence[tuple[float, float]], *, closed: bool = False) -> str:
+        """The line through points, for the attribute `d`."""
+        return path((self.at(x, y) for x, y in points), closed=closed)
+
+    def frame(self) -> list[Markup]:
+        """Grid, ticks and names of the axes."""
+        right, bottom = self.left + self.width, self.top + self.height
+        parts = []
+        for tick in self.y.scale.ticks(self.y.ticks):
+            y = self.at(self.x.scale.low, tick)[1]
+            parts.append(element("line", {"class": "gridline", "x1": self.left, "x2": right, "y1": y, "y2": y}))
+            words = {"class": "tick", "x": self.left - 6, "y": y + 4, "text-anchor": "end"}
+            parts.append(element("text", words, self.y.format(tick)))
+        for tick in self.x.scale.ticks(self.x.ticks):
+            x = self.at(tick, self.y.scale.low)[0]
+            parts.append(element("line", {"class": "axis", "x1": x, "x2": x, "y1": bottom, "y2": bottom + 4}))
+            words = {"class": "tick", "x": x, "y": bottom + 17, "text-anchor": "middle"}
+            parts.append(element("text", words, self.x.format(tick)))
+        parts.append(element("line", {"class": "axis", "x1": self.left, "x2": right, "y1": bottom, "y2": bottom}))
+        middle = (self.left + self.width / 2, self.top + self.height / 2)
+        if self.x.label:
+            below = {"class": "tick", "x": middle[0], "y": bottom + 34, "text-anchor": "middle"}
+            parts.append(element("text", below, self.x.label))
+        if self.y.label:
+            turn = f"translate(11 {middle[1]:g}) rotate(-90)"
+            parts.append(element("text", {"class": "tick", "transform": turn, "text-anchor": "middle"}, self.y.label))
+        return parts
+
+
+def key(names: Sequence[str], x: float, y: float, *, line: bool = True) -> list[Markup]:
+    """What the colours of series mean, one below the other."""
+    parts = []
+    for index, name in enumerate(names):
+        here = y + 16 * index
+        mark = {"x1": x, "x2": x + 16, "y1": here, "y2": here} if line else {"cx": x + 8, "cy": here, "r": 4.5}
+        kind = "line" if line else "point"
+        parts.append(element("line" if line else "circle", {"class": f"{kind} s{index % 6}", **mark}))
+        parts.append(element("text", {"class": "tick", "x": x + 22, "y": here + 4}, shorten(name, 48)))
+    return parts

@@ -1,0 +1,52 @@
+"""A table of text on a page: heads with a scope, numbers to the right, wide ones scroll by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.errors import InputError
+from discreet.show.svg import Markup, element
+
+__all__ = ["Table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under heads. The first column names the row; those in `numbers` (all others, if None) are set right."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    caption: str = ""
+    numbers: frozenset[int] | None = None
+
+    def __post_init__(self) -> None:
+        wrong = next((row for row in self.rows if len(row) != len(self.head)), None)
+        if wrong is not None:
+            raise InputError("rows", f"{len(wrong)} cells", f"as many cells as heads: {len(self.head)}")
+
+    @classmethod
+    def of(
+        cls, head: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "", numbers: Sequence[int] | None = None
+    ) -> Table:
+        """The same from any sequences."""
+        chosen = None if numbers is None else frozenset(numbers)
+        return cls(tuple(head), tuple(tuple(row) for row in rows), caption, chosen)
+
+    def __html__(self) -> str:
+        heads = (element("th", {"scope": "col", "class": self._kind(i)}, name) for i, name in enumerate(self.head))
+        rows = (element("tr", None, *(self._cell(i, cell) for i, cell in enumerate(row))) for row in self.rows)
+        parts = [element("caption", None, self.caption)] if self.caption else []
+        parts += [element("thead", None, element("tr", None, *heads)), element("tbody", None, *rows)]
+        region = {"class": "scroll", "role": "region", "tabindex": "0", "aria-label": self.caption or self.head[0]}
+        return element("div", region, element("table", None, *parts))
+
+    def _kind(self, column: int) -> str | None:
+        right = column > 0 if self.numbers is None else column in self.numbers
+        return "number" if right else None
+
+    def _cell(self, column: int, cell: Any) -> Markup:
+        if column == 0:
+            return element("th", {"scope": "row"}, cell)
+        return element("td", {"class": self._kind(column)}, cell)

@@ -1,0 +1,47 @@
+"""Lines pass through their points; a budget goes down by what was spent."""
+
+import re
+
+import pytest
+from drawn import parts, texts
+
+from discreet.errors import InputError
+from discreet.show import Axis, Line, Scale, Step, lines, steps
+
+
+def corners(path: str) -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in re.findall(r"([\d.]+) ([\d.]+)", path)]
+
+
+def test_a_line_passes_through_its_points_on_its_axes():
+    across = Axis(Scale(1, 100, log=True), "epsilon")
+    picture = lines("l", [Line("a", ((1, 0), (10, 5), (100, 10)))], x=across, y=Axis(Scale(0, 10)))
+    (line,) = parts(picture, "path", "line")
+    (x0, y0), (x1, y1), (x2, y2) = corners(line.get("d"))
+    assert x1 == pytest.approx((x0 + x2) / 2)
+    assert y1 == pytest.approx((y0 + y2) / 2)
+    assert y2 < y0
+    assert len(parts(picture, "circle", "point")) == 3
+
+
+def test_levels_and_series_have_names_and_colours_of_their_own():
+    picture = lines("l", [Line("a", ((0, 1), (1, 2))), Line("b", ((0, 2),), loose=True)], levels=[("top", 3)])
+    assert {"a", "b", "top"} <= set(texts(picture))
+    (level,) = [one for one in parts(picture, "line", "line") if "dashed" in one.get("class")]
+    assert level.get("class") == "line dashed s2"
+    assert ("top", "any", "3") in picture.table.rows
+
+
+def test_the_stairs_of_a_budget_are_its_sums():
+    picture = steps("left", 2, [Step(1.5, "a"), Step(0.5, "b")], first="2024-01-01", last="2024-02-01")
+    heights = [float(one.get("height")) for one in parts(picture, "rect", "area")]
+    assert heights == pytest.approx([180, 135, 45])
+    assert {"2024-01-01", "2 charges", "2024-02-01", "0", "1", "2"} <= set(texts(picture))
+    assert len(parts(steps("left", 2, []), "rect", "area")) == 1
+
+
+def test_no_points_and_no_whole_are_refused():
+    with pytest.raises(InputError, match="data"):
+        lines("l", [])
+    with pytest.raises(InputError, match="whole"):
+        steps("left", 0, [])

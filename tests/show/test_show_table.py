@@ -1,0 +1,24 @@
+"""Tables: heads with a scope, numbers to the right, text that is only text."""
+
+import pytest
+
+from discreet.errors import InputError
+from discreet.show import Table
+
+
+def test_cells_are_text_and_heads_have_a_scope():
+    text = Table.of(["what", "n"], [["<b>", 3]], "All of it").__html__()
+    assert '<th scope="row">&lt;b&gt;</th>' in text
+    assert '<td class="number">3</td>' in text
+    assert '<th scope="col">what</th>' in text
+    assert "<caption>All of it</caption>" in text
+
+
+def test_rows_have_a_cell_for_each_head():
+    with pytest.raises(InputError, match="rows"):
+        Table.of(["a", "b"], [["1"]])
+
+
+def test_only_the_named_columns_are_numbers():
+    text = Table.of(["a", "b", "c"], [["1", "2", "3"]], numbers=[2]).__html__()
+    assert '<td>2</td><td class="number">3</td>' in text
