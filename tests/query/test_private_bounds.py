@@ -19,7 +19,6 @@ from scipy import stats
 import discreet
 from chance import LEVEL, at_most
 from discreet.accounting import pure, zcdp
-from discreet.apps.cli.options import _outputs
 from discreet.core.loss import Repeated
 from discreet.core.unit import Unit
 from discreet.errors import InputError
@@ -33,6 +32,7 @@ from discreet.query.joined import JoinedPlan, plan_question
 from discreet.query.key import bins, discover, key
 from discreet.query.kinds import plan_any
 from discreet.query.measure import lattice_for, moment_lattice, sensitivity
+from discreet.query.notation import read_outputs
 from discreet.query.plan import plan_query
 from discreet.query.price import Price
 from discreet.query.private_bounds import SEARCHED, BoundsPlan, _most, plan_bounds
@@ -530,11 +530,11 @@ def test_in_json_and_back(curator):
 
 
 def test_on_the_command_line():
-    found = _outputs(["mean(pay, private)", "x=sum(pay,private)", "count"])
+    found = read_outputs(["mean(pay, private)", "x=sum(pay,private)", "count"])
     assert found == {"mean_pay": mean("pay", "private"), "x": total("pay", "private"), "count": count()}
     for wrong in ("mean(private)", "mean(,private)", "count(pay, private)", "median(pay, private)"):
         with pytest.raises(InputError):
-            Query().agg(**_outputs([wrong])).checked(schema_of())
+            Query().agg(**read_outputs([wrong])).checked(schema_of())
 
 
 FREE = Allotment("questions", "zcdp", rho=5, delta="1e-6")

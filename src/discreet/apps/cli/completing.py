@@ -12,8 +12,9 @@ from typing import Any
 import typer
 
 from discreet.errors import DiscreetError
+from discreet.query.notation import COMPUTED, quoted
 
-__all__ = ["allotments", "columns", "datasets", "offered", "releases", "schema_path"]
+__all__ = ["allotments", "columns", "datasets", "offered", "outputs", "releases", "schema_path"]
 
 Offering = Callable[[typer.Context, str], list[str]]
 
@@ -42,11 +43,20 @@ def offered(*words: str) -> Offering:
 def columns(ctx: typer.Context, incomplete: str) -> list[str]:
     """Declared columns; after a comma, one more of them."""
     done, comma, begun = incomplete.rpartition(",")
-    declared = _schema(ctx)
-    names = [*_table(declared, "columns"), *_table(declared, "derived")]
-    for wider in ("lookups", "joins"):
-        names += [name for one in _table(declared, wider).values() for name in _table(one, "columns")]
-    return _sorted(f"{done}{comma}{name}" for name in names if name.startswith(begun))
+    return _sorted(f"{done}{comma}{name}" for name in _columns(ctx) if name.startswith(begun))
+
+
+def outputs(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Functions; after a parenthesis, a declared column, in quotes if its name needs them."""
+    function, parenthesis, begun = incomplete.partition("(")
+    if not parenthesis:
+        words = ["count", "people", *(f"{name}(" for name in COMPUTED if name not in ("count", "people"))]
+        return [word for word in words if word.startswith(incomplete)]
+    end = ")" if function.rpartition("=")[2] != "quantile" else ","
+    names = [(name, quoted(name)) for name in _columns(ctx)]
+    return _sorted(
+        f"{function}({word}{end}" for name, word in names if begun in (name[: len(begun)], word[: len(begun)])
+    )
 
 
 def allotments(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -66,6 +76,14 @@ def datasets(ctx: typer.Context, incomplete: str) -> list[str]:
     """Datasets on the ledger."""
     books = _books(ctx)
     return [] if books is None else _sorted(name for name in books.datasets() if name.startswith(incomplete))
+
+
+def _columns(ctx: typer.Context) -> list[str]:
+    declared = _schema(ctx)
+    names = [*_table(declared, "columns"), *_table(declared, "derived")]
+    for wider in ("lookups", "joins"):
+        names += [name for one in _table(declared, wider).values() for name in _table(one, "columns")]
+    return names
 
 
 def _schema(ctx: typer.Context) -> dict[str, Any]:

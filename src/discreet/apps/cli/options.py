@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import Annotated, Any
 
 import typer
 
-from discreet.apps.cli.completing import allotments, columns, offered, schema_path
-from discreet.core.exact import Number
+from discreet.apps.cli.completing import allotments, columns, offered, outputs, schema_path
 from discreet.curator import Curator, open_curator
 from discreet.errors import InputError, MissingLedgerError
-from discreet.query.aggregate import PRIVATE, Aggregate
-from discreet.query.column import Date
 from discreet.query.curator import Offer, Question
-from discreet.query.key import Key, bins, discover, key
-from discreet.query.quantile import Ordered, quantile, quantile_name
-from discreet.query.question import output_from
-from discreet.query.schema import Schema
+from discreet.query.notation import read_key, read_outputs
 
 __all__ = [
     "Allotment",
@@ -39,7 +32,6 @@ __all__ = [
     "Where",
     "Within",
     "curator_at",
-    "key_from",
     "offer_for",
 ]
 
@@ -48,8 +40,9 @@ Outputs = Annotated[
     list[str] | None,
     typer.Argument(
         help="What to compute: count, people, sum(COLUMN), mean(...), variance(...), std(...), median(...), "
-        "quantile(COLUMN,0.9); mean(COLUMN,private) searches for bounds; NAME=... names it.",
-        autocompletion=offered("count", "people"),
+        "quantile(COLUMN,0.9); mean(COLUMN,private) searches for bounds; NAME=... names it. "
+        "Names with signs in them may stand in double quotes: 'mean(\"pay, in €\")'.",
+        autocompletion=outputs,
     ),
 ]
 SchemaFile = Annotated[str | None, typer.Option("--schema", envvar="DISCREET_SCHEMA", help="discreet.toml by default.")]
@@ -118,57 +111,7 @@ def offer_for(
     if top[0] is not None:
         if outputs or by:
             raise InputError("--top", top[0], "a question of its own, without outputs and --by")
-        return question.top(key_from(top[0], curator.schema), top[1]).plan(**price)
+        return question.top(read_key(top[0], curator.schema), top[1]).plan(**price)
     if by:
-        question = question.group_by(*(key_from(text, curator.schema) for text in by))
-    return question.agg(**_outputs(outputs or ["count"])).plan(**price)
-
-
-_COMPUTED = ("count", "people", "sum", "mean", "variance", "std", "median", "quantile")
-_OUTPUT = re.compile(r"(?:(?P<name>\w+)=)?(?P<of>\w+)(?:\((?P<column>[^()]*)\))?")
-
-
-def _outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
-    found: dict[str, Aggregate | Ordered] = {}
-    for text in texts:
-        match = _OUTPUT.fullmatch(text.strip())
-        if match is None:
-            raise InputError(
-                "output", text, "such as count, people, sum(pay), median(pay), quantile(pay,0.9) or average=mean(pay)"
-            )
-        column = (match["column"] or "").strip() or None
-        if match["of"] == "quantile":
-            name, _, share = (column or "").rpartition(",")
-            asked = quantile(name.strip(), share.strip())
-            found[match["name"] or _plain(f"{quantile_name(asked.q)}_{asked.column}")] = asked
-            continue
-        if match["of"] not in _COMPUTED:
-            raise InputError("outputs", text, "one of " + ", ".join(_COMPUTED) + ", such as count or 'mean(pay)'")
-        entry: dict[str, Any] = {"of": match["of"]}
-        before, _, bounds = (column or "").rpartition(",")
-        if bounds.strip() == PRIVATE:
-            column, entry["bounds"] = before.strip(), PRIVATE
-        name = match["name"] or (match["of"] if column is None else _plain(f"{match['of']}_{column}"))
-        entry |= {"column": column} if column else {}
-        found[name] = output_from(entry)
-    return found
-
-
-def _plain(name: str) -> str:
-    """A name for an output of a column that has any name: 'mean_pay, in €' is mean_pay_in."""
-    return re.sub(r"\W+", "_", name).strip("_")
-
-
-def key_from(text: str, schema: Schema) -> Key:
-    """What to group by, as written after --by."""
-    name, slash, how = text.partition("/")
-    if not slash and name.endswith("?") and name not in schema.columns:
-        return discover(name[:-1])
-    if not slash:
-        return key(name)
-    if "," in how:
-        return bins(name, [part.strip() for part in how.split(",")])
-    if isinstance(schema.column(name, "--by"), Date) and not how.isdigit():
-        return bins(name, every=how)
-    width: Number = how
-    return bins(name, width=width)
+        question = question.group_by(*(read_key(text, curator.schema) for text in by))
+    return question.agg(**read_outputs(outputs or ["count"])).plan(**price)

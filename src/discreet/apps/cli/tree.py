@@ -26,7 +26,6 @@ from discreet.apps.cli.options import (
     Table,
     Where,
     curator_at,
-    key_from,
 )
 from discreet.apps.cli.output import AsJson, confirm_spending, fit_to_write, paid, say, show_json, show_table
 from discreet.apps.described import tree_planned, tree_released
@@ -36,6 +35,7 @@ from discreet.errors import InputError
 from discreet.hierarchy.offer import TreeOffer
 from discreet.hierarchy.released import TreeRelease
 from discreet.hierarchy.stored import tree_release_of
+from discreet.query.notation import read_key
 
 __all__ = ["app"]
 
@@ -190,7 +190,7 @@ def _offer(
     asked["levels"] = _levels(asked["levels"])
     # Bins may have commas of their own: age/0,18,65.
     named = [name for text in asked["by"] or [] for name in ([text] if "/" in text else text.split(","))]
-    asked["by"] = [key_from(name.strip(), curator.schema) for name in named]
+    asked["by"] = [read_key(name.strip(), curator.schema) for name in named]
     if how["split"] not in ("auto", "equal", "leaves", "accurate"):
         how["split"] = dict(_pairs(how["split"], "--split"))
     return curator.tree(**asked).plan(**how)

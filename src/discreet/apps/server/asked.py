@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictStr, model_validator
 
-from discreet.apps.cli.options import key_from, offer_for
+from discreet.apps.cli.options import offer_for
 from discreet.apps.server.modest import check_amount, check_key, check_lists, check_sql
 from discreet.curator import Curator
 from discreet.errors import InputError
 from discreet.query.curator import Offer
+from discreet.query.notation import read_key
 
 __all__ = ["Asked", "Plain", "Spent"]
 
@@ -65,7 +66,7 @@ class Asked(Plain):
         }
         if self.sql is None and self.query is None:
             for text in (*(self.by or ()), *([] if self.top is None else [self.top])):
-                check_key(key_from(text, curator.schema), curator.schema)
+                check_key(read_key(text, curator.schema), curator.schema)
             return offer_for(curator, self.outputs, self.by, self.where, price, (self.top, self.k))
         if self.outputs or self.by or self.where or self.top or (self.sql and self.query):
             raise InputError("sql", "with other parts of a question", "alone", "SQL says everything by itself.")

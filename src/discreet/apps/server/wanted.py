@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
-from discreet.apps.cli.options import key_from
 from discreet.apps.described import synth_planned, train_planned, tree_planned
 from discreet.apps.server.asked import Amount, Plain, Text
 from discreet.apps.server.modest import check_key, check_lists
@@ -18,6 +17,7 @@ from discreet.curator import Curator
 from discreet.errors import InputError
 from discreet.hierarchy.rules import Rules
 from discreet.query.key import Key
+from discreet.query.notation import read_key
 from discreet.query.predicate import Predicate, predicate_from
 
 __all__ = ["STEPS", "Kind", "SynthAsked", "TrainAsked", "TreeAsked", "Wanted"]
@@ -233,7 +233,7 @@ class TrainAsked(Wanted):
 
 def _key(one: str | dict[str, Any], curator: Curator) -> Key:
     if isinstance(one, str):
-        return check_key(key_from(one, curator.schema), curator.schema)
+        return check_key(read_key(one, curator.schema), curator.schema)
     check_lists(one, "by", curator.schema)
     return Key.from_dict(one, curator.schema)
 

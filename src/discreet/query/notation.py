@@ -1,0 +1,111 @@
+"""Outputs and keys as people write them in one line: `mean(pay)`, `visit_date/month`.
+
+A name that has one of the signs of this notation in it stands in double quotes, as in SQL: `mean("pay, in €")`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from discreet.errors import InputError
+from discreet.query.aggregate import PRIVATE, Aggregate
+from discreet.query.column import Date
+from discreet.query.key import Key, bins, discover, key
+from discreet.query.quantile import Ordered, quantile, quantile_name
+from discreet.query.question import output_from
+from discreet.query.schema import Schema
+
+__all__ = ["COMPUTED", "quoted", "read_key", "read_outputs"]
+
+COMPUTED = ("count", "people", "sum", "mean", "variance", "std", "median", "quantile")
+"""What can be computed, by the names of this notation."""
+
+_OUTPUT = re.compile(r"(?:(?P<name>\w+)=)?(?P<of>\w+)(?:\((?P<inner>.*)\))?", re.DOTALL)
+_QUOTED = re.compile(r'\s*"(?P<name>(?:[^"]|"")+)"\s*')
+_EXAMPLES = "such as count, people, sum(pay), median(pay), quantile(pay,0.9) or average=mean(pay)"
+_HINT = "A name with signs in it stands in double quotes: 'mean(\"pay, in €\")'."
+
+
+def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
+    """Outputs by their names, each from a text.
+
+    >>> list(read_outputs(["count", 'mean("pay, in €")', "top=quantile(pay,0.9)"]))
+    ['count', 'mean_pay_in', 'top']
+    """
+    outputs: dict[str, Aggregate | Ordered] = {}
+    for text in texts:
+        match = _OUTPUT.fullmatch(text.strip())
+        if match is None:
+            raise InputError("outputs", text, _EXAMPLES, _HINT)
+        function = match["of"]
+        if function not in COMPUTED:
+            raise InputError("outputs", text, "one of " + ", ".join(COMPUTED) + ", such as count or 'mean(pay)'")
+        column, rest = _split(match["inner"] or "", text, PRIVATE if function != "quantile" else None)
+        if function == "quantile":
+            if rest is None:
+                raise InputError("outputs", text, "a column and a share, such as quantile(pay,0.9)")
+            ordered = quantile(column, rest)
+            outputs[match["name"] or _plain(f"{quantile_name(ordered.q)}_{ordered.column}")] = ordered
+            continue
+        if rest is not None and rest != PRIVATE:
+            raise InputError("outputs", text, f"a column, with {PRIVATE} after a comma or nothing", _HINT)
+        entry: dict[str, Any] = {"of": function} | ({"column": column} if column else {})
+        entry |= {} if rest is None else {"bounds": rest}
+        outputs[match["name"] or _plain(f"{function}_{column}" if column else function)] = output_from(entry)
+    return outputs
+
+
+def read_key(text: str, schema: Schema) -> Key:
+    """What to group by: COLUMN, COLUMN/WIDTH, COLUMN/month, COLUMN/0,18,65,100 or COLUMN?.
+
+    A declared column needs no quotes, whatever its name.
+    """
+    name, how = (text, "") if text in schema.columns else _parted(text)
+    if how == "?":
+        return discover(name)
+    if not how:
+        return key(name)
+    width = how[1:].strip()
+    if "," in width:
+        return bins(name, [part.strip() for part in width.split(",")])
+    if isinstance(schema.column(name, "--by"), Date) and not width.isdigit():
+        return bins(name, every=width)
+    return bins(name, width=width)
+
+
+def quoted(name: str) -> str:
+    """The name of a column as this notation reads it back.
+
+    >>> quoted("pay"), quoted("sepal length (cm)")
+    ('pay', '"sepal length (cm)"')
+    """
+    return name if re.fullmatch(r"\w+", name) else '"' + name.replace('"', '""') + '"'
+
+
+def _split(inner: str, text: str, only: str | None) -> tuple[str, str | None]:
+    """The column of an output, and what stands after the last comma: `only` that, if the name is not in quotes."""
+    if match := _QUOTED.match(inner):
+        rest = inner[match.end() :]
+        if rest and not rest.startswith(","):
+            raise InputError("outputs", text, "nothing but a comma after a quoted name", _HINT)
+        return match["name"].replace('""', '"'), rest[1:].strip() if rest else None
+    before, comma, rest = inner.rpartition(",")
+    if comma and only in (None, rest.strip()):
+        return before.strip(), rest.strip()
+    return inner.strip(), None
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The column of a key, and the rest: nothing, a question mark, or a slash and the bins."""
+    if (match := _QUOTED.match(text)) and text[match.end() :][:1] in ("", "/", "?"):
+        return match["name"].replace('""', '"'), text[match.end() :]
+    name, slash, how = text.partition("/")
+    if not slash and name.endswith("?"):
+        return name[:-1], "?"
+    return name, slash + how
+
+
+def _plain(name: str) -> str:
+    """A name for an output of a column that has any name: 'mean_pay, in €' is mean_pay_in."""
+    return re.sub(r"\W+", "_", name).strip("_")

@@ -1,0 +1,95 @@
+"""Whatever a column is called, one line can name it."""
+
+import contextlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import DiscreetError, InputError
+from discreet.query.aggregate import count, mean, people, total
+from discreet.query.column import Category, Date, Integer
+from discreet.query.key import bins, discover, key
+from discreet.query.notation import quoted, read_key, read_outputs
+from discreet.query.quantile import median, quantile
+from discreet.query.schema import Schema
+
+ODD = "sepal length (cm)"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "output"),
+    [
+        ("count", "count", count()),
+        ("count(pay)", "count_pay", count("pay")),
+        ("people", "people", people()),
+        (" all=sum( pay ) ", "all", total("pay")),
+        (f"mean({ODD})", "mean_sepal_length_cm", mean(ODD)),
+        (f'mean("{ODD}")', "mean_sepal_length_cm", mean(ODD)),
+        (f'm=mean( "{ODD}" )', "m", mean(ODD)),
+        ("mean(pay, in €)", "mean_pay_in", mean("pay, in €")),
+        ('mean("pay, in €")', "mean_pay_in", mean("pay, in €")),
+        ('mean("a,private")', "mean_a_private", mean("a,private")),
+        ('mean("say ""hi""")', "mean_say_hi", mean('say "hi"')),
+        ("mean(pay,private)", "mean_pay", mean("pay", bounds="private")),
+        (f'mean("{ODD}", private)', "mean_sepal_length_cm", mean(ODD, bounds="private")),
+        ("median(pay)", "median_pay", median("pay")),
+        ('top=quantile("a,0.5", 0.9)', "top", quantile("a,0.5", "0.9")),
+    ],
+)
+def test_an_output_names_its_column_with_quotes_or_without(text, name, output):
+    assert read_outputs([text]) == {name: output}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("mean(pay", "double quotes"),
+        ("mean pay", "double quotes"),
+        ("", "such as count"),
+        ("average(pay)", "one of count"),
+        ('mean("pay" x)', "nothing but a comma"),
+        ('mean("pay", wide)', "private"),
+        ("quantile(pay)", "a column and a share"),
+        ('quantile("pay")', "a column and a share"),
+    ],
+)
+def test_what_cannot_be_read_is_told_how_to_be_written(text, says):
+    with pytest.raises(InputError, match=says):
+        read_outputs([text])
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(st.text(min_size=1, max_size=12))
+def test_every_name_in_quotes_is_read_back(name):
+    (output,) = read_outputs([f"mean({quoted(name)})"]).values()
+    assert output == mean(name)
+    schema = Schema("t", {name: Integer(0, 10)})
+    assert read_key(name, schema) == read_key(quoted(name), schema) == key(name)
+    assert read_key(f"{quoted(name)}/5", schema) == bins(name, width="5")
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(st.text(alphabet='mean("),/?=0x private', max_size=20))
+def test_no_line_makes_it_stumble(text):
+    for read in (lambda: read_outputs([text]), lambda: read_key(text, Schema("t", {"x": Integer(0, 10)}))):
+        with contextlib.suppress(DiscreetError):
+            read()
+
+
+def test_keys_as_they_are_written():
+    schema = Schema(
+        "t",
+        {
+            "age": Integer(0, 100),
+            "day": Date("2024-01-01", "2024-12-31"),
+            "a/b": Category(["x"]),
+            "really?": Category(["x"]),
+        },
+    )
+    assert read_key("age/0,18,65", schema) == bins("age", ["0", "18", "65"])
+    assert read_key("day/month", schema) == bins("day", every="month")
+    assert read_key("a/b", schema) == read_key('"a/b"', schema) == key("a/b")
+    assert read_key("really?", schema) == key("really?")
+    assert read_key('"really?"?', schema) == discover("really?")
+    assert read_key("county?", schema) == discover("county")
