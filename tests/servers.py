@@ -11,6 +11,8 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
+import time
 import uuid
 import warnings
 from importlib import import_module
@@ -125,6 +127,28 @@ def free_port() -> int:
             with contextlib.suppress(OSError):
                 probe.bind(("127.0.0.1", port))
                 return port
+
+
+@contextlib.contextmanager
+def serving(application, **how):
+    """The address of an application that is served from this process."""
+    import uvicorn  # an extra: looked for when it is used
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(application, port=port, log_level="error", ws="none", **how))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    for _ in range(200):
+        if server.started:
+            break
+        time.sleep(0.05)
+    try:
+        yield f"http{'s' if how else ''}://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

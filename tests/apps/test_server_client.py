@@ -1,10 +1,7 @@
 """`discreet.connect`: a curator elsewhere answers as one here, over a real socket."""
 
 import http.server
-import socket
 import threading
-import time
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from ipaddress import ip_address
@@ -20,41 +17,23 @@ from cryptography.x509.oid import NameOID
 import discreet
 from discreet import Allotment, Boolean, Budget, Category, Integer, Rules, Schema, bins, col, count, mean
 from discreet.errors import BudgetError, DiscreetError, InputError, RunError
+from servers import serving
 
 pytest.importorskip("fastapi")
-uvicorn = pytest.importorskip("uvicorn")
-from discreet.apps.server.app import application  # noqa: E402
-from discreet.apps.server.house import House  # noqa: E402
-from discreet.apps.server.tokens import Tokens  # noqa: E402
+pytest.importorskip("uvicorn")
+from discreet.apps.server.app import application
+from discreet.apps.server.house import House
+from discreet.apps.server.tokens import Tokens
 
 SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"]})
-
-
-@contextmanager
-def serving(house, **how):
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(application(house), port=port, log_level="error", ws="none", **how))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    for _ in range(200):
-        if server.started:
-            break
-        time.sleep(0.05)
-    try:
-        yield f"http{'s' if how else ''}://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
 
 
 @pytest.fixture
 def served(tmp_path):
     curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
     house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
-    with serving(house) as url:
+    with serving(application(house)) as url:
         yield url, house, curator
 
 
@@ -119,7 +98,7 @@ def wide(tmp_path):
     budget = Budget(7, delta=1e-5, allotments=parts)
     curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=budget, create=True)
     house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
-    with serving(house) as url:
+    with serving(application(house)) as url:
         yield discreet.connect(url, house.tokens.create("ann", "analyst")), curator
 
 
@@ -277,7 +256,7 @@ def test_over_tls_only_who_is_trusted_is_spoken_to(tmp_path):
     curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
     house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
     token = house.tokens.create("ann", "analyst")
-    with serving(house, ssl_certfile=str(own), ssl_keyfile=str(key)) as url:
+    with serving(application(house), ssl_certfile=str(own), ssl_keyfile=str(key)) as url:
         assert discreet.connect(url, token, certificate=own).standing() == curator.standing()
         for trusted in (None, other):
             with pytest.raises(InputError, match="answers"):

@@ -12,7 +12,6 @@ from discreet import Budget, Category, Integer, Schema
 pytest.importorskip("fastapi")
 httpx = pytest.importorskip("httpx")
 from asgi_client import Client  # noqa: E402
-
 from discreet.apps.cli import app  # noqa: E402
 from discreet.apps.server.app import application  # noqa: E402
 from discreet.apps.server.house import House  # noqa: E402

@@ -22,7 +22,6 @@ from discreet import Allotment, Budget, Category, Integer, Schema
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-
 from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.jobs import BusyError, Jobs

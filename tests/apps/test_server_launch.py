@@ -16,9 +16,9 @@ from discreet.ledger.ledger import Ledger
 pytest.importorskip("fastapi")
 pytest.importorskip("jinja2")
 pytest.importorskip("httpx")
-from asgi_client import Client
 from visitor import Visitor
 
+from asgi_client import Client
 from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.launch import launched

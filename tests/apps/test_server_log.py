@@ -11,7 +11,6 @@ from discreet import Budget, Category, Integer, Schema
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-
 from discreet.apps.server.access_log import writer
 from discreet.apps.server.app import application
 from discreet.apps.server.house import House

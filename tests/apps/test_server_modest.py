@@ -12,7 +12,6 @@ from discreet import Budget, Category, Date, Integer, Real, Schema, Text
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-
 from discreet.apps.server.app import application
 from discreet.apps.server.guard import Guard
 from discreet.apps.server.house import House

@@ -12,10 +12,10 @@ from discreet import Allotment, Budget, Category, Schema
 
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
-from asgi_client import Client
 from test_server_jobs import waited
 from visitor import Visitor
 
+from asgi_client import Client
 from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs

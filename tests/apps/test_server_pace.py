@@ -14,7 +14,6 @@ from discreet.errors import BudgetError
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-
 from discreet.apps.server import answering
 from discreet.apps.server.answering import LATER, Desk
 from discreet.apps.server.app import application

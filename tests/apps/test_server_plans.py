@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 import pyarrow as pa
-from asgi_client import Client
 
 import discreet
+from asgi_client import Client
 from discreet import Allotment, Budget, Category, Integer, Schema
 from discreet.apps.server import plans
 from discreet.apps.server.app import application

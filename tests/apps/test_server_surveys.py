@@ -14,7 +14,6 @@ from discreet import Budget, Integer, Schema
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-
 from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.surveys import survey_at

@@ -13,9 +13,9 @@ from discreet import Budget, Category, Integer, Schema
 pytest.importorskip("fastapi")
 pytest.importorskip("jinja2")
 pytest.importorskip("httpx")
-from asgi_client import Client
 from visitor import Visitor
 
+from asgi_client import Client
 from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Tokens

@@ -1,0 +1,249 @@
+"""Every way there is to read a stored release again: each gives its values, or says that it cannot.
+
+A way is either `release`, the one that is meant for all kinds, or `own`, one that is of a kind alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+import discreet
+from asgi_client import Client
+from asks import DATASET, Ask, Tables, Town, commuters_of, identity, levels_of, model_of
+from discreet.apps.cli import main
+from discreet.apps.server.app import application
+from discreet.apps.server.house import House, Limits
+from discreet.core.release import number
+from discreet.errors import DiscreetError
+from servers import serving
+
+NOT_YET = "-"
+Read = Callable[[str, list[str]], Tables]
+
+
+class UnreadableError(Exception):
+    """This way leads to no values."""
+
+
+def command(*words: str) -> tuple[str, int]:
+    """What `discreet` prints to stdout, and its exit code."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
+        try:
+            main([*words])
+        except SystemExit as end:
+            return said.getvalue(), int(end.code or 0)
+    return said.getvalue(), 0
+
+
+@dataclass(frozen=True)
+class Surfaces:
+    """A town with its ledger, read from Python, the command line, over HTTP, by the client and on pages."""
+
+    here: Town
+    ledger: Path
+    web: Client
+    url: str
+    dataset: str = DATASET
+
+    def read(self, surface: str, name: str, ask: Ask, parts: Iterable[str]) -> tuple[str, Tables | None]:
+        """Which way an ask's release can be read on a surface, and its values."""
+        there = replace(self, dataset=ask.dataset)
+        for way in ("release", "own"):
+            reader: Read | None = getattr(there, f"_{surface}_{way}_{ask.kind}", None)
+            reader = reader or getattr(there, f"_{surface}_{way}", None)
+            if reader is not None:
+                with contextlib.suppress(DiscreetError, UnreadableError, KeyError, AttributeError):
+                    if ask.steps == 1:
+                        return way, reader(identity(name), list(parts))
+                    return way, {step: reader(f"{identity(name)}/{step}", [""])[""] for step in parts}
+        return NOT_YET, None
+
+    # Python: `curator.release(id)`, and a method for each other kind
+
+    def _curator_release(self, release: str, parts: list[str]) -> Tables:
+        return {part: dict(self.here.curator.release(release, part).columns) for part in parts}
+
+    def _curator_own_tree(self, release: str, parts: list[str]) -> Tables:
+        return levels_of(self.here.curator.tree_release(release))
+
+    def _curator_own_synth(self, release: str, parts: list[str]) -> Tables:
+        return _rows(self.here.curator.synthetic_release(release).to_csv())
+
+    def _curator_own_train(self, release: str, parts: list[str]) -> Tables:
+        return model_of(self.here.curator.model_release(release))
+
+    _curator_own_search = _curator_own_train
+
+    def _curator_own_commute(self, release: str, parts: list[str]) -> Tables:
+        return commuters_of(self.here.curator.commute_release(release))
+
+    # The command line: `discreet releases show`, and `discreet KIND show`
+
+    def _shown(self, *words: str) -> str:
+        said, code = command(*words, "--ledger", str(self.ledger))
+        if code:
+            raise UnreadableError
+        return said
+
+    def _command_release(self, release: str, parts: list[str]) -> Tables:
+        told = json.loads(self._shown("releases", "show", release, "--json"))
+        return {part: (told[part] if part else told)["columns"] for part in parts}
+
+    def _command_own(self, release: str, parts: list[str]) -> Tables:
+        return json.loads(self._shown(release.split("-")[0], "show", release, "--json"))["columns"]
+
+    def _command_own_tree(self, release: str, parts: list[str]) -> Tables:
+        with tempfile.TemporaryDirectory() as folder:
+            self._shown("tree", "show", release, "--out", folder, "--format", "csv", "--json")
+            files = {path.stem: path.read_text(encoding="utf-8") for path in Path(folder).glob("*.csv")}
+        return {part: _rows(files[part])["rows"] for part in parts}
+
+    def _command_own_synth(self, release: str, parts: list[str]) -> Tables:
+        with tempfile.TemporaryDirectory() as folder:
+            self._shown("synth", "show", release, "--out", f"{folder}/rows.csv", "--json")
+            return _rows(Path(folder, "rows.csv").read_text(encoding="utf-8"))
+
+    def _command_own_train(self, release: str, parts: list[str]) -> Tables:
+        with tempfile.TemporaryDirectory() as folder:
+            self._shown("train", "show", release, "--out", f"{folder}/m.npz", "--json")
+            weights = _weights(Path(folder, "m.npz").read_bytes())
+            Path(folder, "seen.csv").write_text("age,works\n20,true\n70,false\n", encoding="utf-8")
+            told = json.loads(self._shown("train", "predict", release, f"{folder}/seen.csv", "--json"))
+        return {"weights": weights, "predictions": told}
+
+    _command_own_search = _command_own_train
+
+    # HTTP
+
+    def _fetched(self, path: str, **query: str) -> Any:
+        answer = self.web.get(f"/api/datasets/{self.dataset}{path}", params=query)
+        if answer.status_code != 200:
+            raise UnreadableError
+        return answer
+
+    def _api_release(self, release: str, parts: list[str]) -> Tables:
+        path = f"/releases/{quote(release, safe='')}"
+        return {part: self._fetched(path, part=part).json()["columns"] for part in parts}
+
+    def _api_own(self, release: str, parts: list[str]) -> Tables:
+        return {"": self._fetched(f"/{release.split('-')[0]}/{release}").json()["columns"]}
+
+    def _api_own_tree(self, release: str, parts: list[str]) -> Tables:
+        return {part: self._fetched(f"/tree/{release}/table", level=part).json()["columns"] for part in parts}
+
+    def _api_own_synth(self, release: str, parts: list[str]) -> Tables:
+        return _rows(self._fetched(f"/synth/{release}/rows").text)
+
+    def _api_own_train(self, release: str, parts: list[str]) -> Tables:
+        return {"weights": _weights(self._fetched(f"/train/{release}/weights").content)}
+
+    _api_own_search = _api_own_train
+
+    # The client
+
+    def there(self) -> Any:
+        """A curator by the server."""
+        return discreet.connect(self.url, dataset=self.dataset)
+
+    def _client_release(self, release: str, parts: list[str]) -> Tables:
+        return {part: dict(self.there().release(release, part).columns) for part in parts}
+
+    def _client_own_tree(self, release: str, parts: list[str]) -> Tables:
+        return levels_of(self.there().tree_release(release))
+
+    def _client_own_synth(self, release: str, parts: list[str]) -> Tables:
+        return _rows(self.there().synthetic_release(release).to_csv())
+
+    def _client_own_train(self, release: str, parts: list[str]) -> Tables:
+        return model_of(self.there().model_release(release))
+
+    _client_own_search = _client_own_train
+
+    def _client_own_commute(self, release: str, parts: list[str]) -> Tables:
+        return commuters_of(self.there().commute_release(release))
+
+    # The pages, which show what their files hold
+
+    def page(self, path: str, **query: str) -> Any:
+        """A page, or a file that it offers."""
+        answer = self.web.get(f"/d/{self.dataset}{path}", params=query, headers={"accept": "text/html"})
+        if answer.status_code != 200:
+            raise UnreadableError
+        return answer
+
+    def _page_release(self, release: str, parts: list[str]) -> Tables:
+        found = {}
+        for part in parts:
+            shown = self.page(f"/releases/{release}", part=part).text
+            table = self.page(f"/releases/{release}/download.json", part=part).json()
+            for output in table["outputs"]:
+                missing = [value for value in table["columns"][output] if _text(value) not in shown]
+                if missing:
+                    raise UnreadableError
+            found[part] = table["columns"]
+        return found
+
+    def _page_own_tree(self, release: str, parts: list[str]) -> Tables:
+        self.page("/map", release=release)
+        return {
+            part: self.page("/map/table", release=release, level=part, format="json").json()["columns"]
+            for part in parts
+        }
+
+    def _page_own_synth(self, release: str, parts: list[str]) -> Tables:
+        self.page("/synthetic", release=release)
+        return _rows(self.page("/synthetic/rows", release=release).text)
+
+
+SURFACES = ("curator", "command", "api", "client", "page")
+
+
+@contextlib.contextmanager
+def surfaces(here: Town, ledger: Path) -> Iterator[Surfaces]:
+    """All surfaces over one town. Whoever reaches this server is its custodian."""
+    house = House({DATASET: here.curator}, None, Limits(rate=1e6, burst=1e6))
+    app = application(house)
+    with serving(app) as url:
+        yield Surfaces(here, ledger, Client(app), url)
+
+
+def comparable(tables: Tables) -> dict[str, dict[str, list[Any]]]:
+    """Values that can be compared whether they came as JSON or as CSV: numbers as floats, all else as text."""
+    return {
+        name: {column: [_cell(value) for value in values] for column, values in columns.items()}
+        for name, columns in tables.items()
+    }
+
+
+def _cell(value: Any) -> Any:
+    try:
+        return str(value) if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def _text(value: Any) -> str:
+    return "too few rows" if value is None else number(value)
+
+
+def _rows(text: str) -> Tables:
+    head, *rows = csv.reader(io.StringIO(text))
+    return {"rows": {name: [row[place] for row in rows] for place, name in enumerate(head)}}
+
+
+def _weights(content: bytes) -> dict[str, list[float]]:
+    with np.load(io.BytesIO(content)) as arrays:
+        listed = [arrays[name] for name in arrays.files]
+    return {str(place): [float(value) for value in array.ravel()] for place, array in enumerate(listed)}
