@@ -22,8 +22,6 @@ import discreet
 from asgi_client import Client
 from asks import DATASET, Ask, Tables, Town, commuters_of, identity, levels_of, model_of
 from discreet.apps.cli import main
-from discreet.apps.server.app import application
-from discreet.apps.server.house import House, Limits
 from discreet.core.release import number
 from discreet.errors import DiscreetError
 from servers import serving
@@ -213,6 +211,9 @@ SURFACES = ("curator", "command", "api", "client", "page")
 @contextlib.contextmanager
 def surfaces(here: Town, ledger: Path) -> Iterator[Surfaces]:
     """All surfaces over one town. Whoever reaches this server is its custodian."""
+    from discreet.apps.server.app import application  # an extra: looked for when it is used
+    from discreet.apps.server.house import House, Limits
+
     house = House({DATASET: here.curator}, None, Limits(rate=1e6, burst=1e6))
     app = application(house)
     with serving(app) as url:
