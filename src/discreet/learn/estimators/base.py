@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 import numpy as np
+from attrs import define
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_array, column_or_1d, validate_data
@@ -31,6 +32,7 @@ Measure = Callable[[Rows, Till], dict[str, Any]]
 Measured = Callable[[Rows, Bits | None], dict[str, Any]]
 
 
+@define(kw_only=True, slots=False, eq=False, repr=False)
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     """An estimator whose `fit` costs what it says and keeps only what has noise on it.
 
@@ -50,15 +52,16 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         of the ledger or message holds their exact number. Proof: docs/proofs/estimators.md.
     """
 
-    epsilon: Any
-    delta: Any
-    rho: Any
-    ledger: Any
-    dataset: Any
-    allotment: Any
-    who: Any
-    release: Any
-    malformed: Any
+    # Anything goes in, as in all of scikit-learn; `fit` checks it.
+    epsilon: Any = None
+    delta: Any = None
+    rho: Any = None
+    ledger: Any = None
+    dataset: Any = None
+    allotment: str | None = None
+    who: str | None = None
+    release: str | None = None
+    malformed: str = "refuse"
 
     def __sklearn_clone__(self) -> Self:
         """A copy of the settings; the ledger is the same one, for it stands for books on disk."""
@@ -111,6 +114,19 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if len(column) != len(read):
             raise InputError("y", "more or fewer values", "one value for each row of X")
         return read, column
+
+    def _read_pair(self, features: Any, targets: Any) -> tuple[Floats, Any]:
+        """What a supervised `fit` is given."""
+        if targets is None:
+            raise ValueError("requires y to be passed, but the target y is None")  # as scikit-learn says it
+        return self._read(features, reset=True, targets=targets)
+
+    def _whole(self, field: str, least: int, most: int) -> int:
+        """A setting that is a whole number."""
+        value = getattr(self, field)
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+            raise InputError(field, value, f"a whole number from {least} to {most:,}")
+        return int(value)
 
     def _labels(self, targets: Any, classes: Any) -> Any:
         """Places of the labels among the declared classes."""

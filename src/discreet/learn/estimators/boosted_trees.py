@@ -6,11 +6,11 @@ import math
 from typing import Any, Self
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.exact import Number
 from discreet.core.packed import packed, unpacked
 from discreet.errors import InputError
 from discreet.learn.estimators.base import PrivateEstimator
@@ -25,6 +25,7 @@ __all__ = ["DPBoostedTrees"]
 _GAUSSIAN, _PURE = (20, 0.5), (5, 0.8)  # rounds and rate
 
 
+@define(kw_only=True, slots=False, eq=False, repr=False)
 class DPBoostedTrees(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """Gradient boosting in rounds over the columns, one small tree on one column at a time (an explainable boosting
     machine with noise).
@@ -43,50 +44,19 @@ class DPBoostedTrees(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     bin is for what is missing or unknown), `noise_` (standard deviation of a leaf's sum, in rows), `loss_`, `privacy_`.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        classes: Any = None,
-        bounds: Any = None,
-        categories: Any = None,
-        bins: int = 64,
-        rounds: int | None = None,
-        rate: float | None = None,
-        leaves: int = 8,
-        ledger: Any = None,
-        dataset: str | None = None,
-        allotment: str | None = None,
-        who: str | None = None,
-        release: str | None = None,
-        malformed: str = "refuse",
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
-        self.classes = classes
-        self.bounds = bounds
-        self.categories = categories
-        self.bins = bins
-        self.rounds = rounds
-        self.rate = rate
-        self.leaves = leaves
-        self.ledger = ledger
-        self.dataset = dataset
-        self.allotment = allotment
-        self.who = who
-        self.release = release
-        self.malformed = malformed
+    classes: Any = None
+    bounds: Any = None
+    categories: Any = None
+    bins: int = 64
+    rounds: int | None = None
+    rate: float | None = None
+    leaves: int = 8
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Count the columns and grow the trees. Every call spends."""
         self._price()
         labels = read_classes(self.classes)
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        features, targets = self._read(X, reset=True, targets=y)
+        features, targets = self._read_pair(X, y)
         columns = read_columns(self.bounds, self.categories, features.shape[1])
         bins = self._whole("bins", 2, 4096)
         shape = self._shape(columns, bins, len(labels))
@@ -121,12 +91,6 @@ class DPBoostedTrees(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         sizes = (*(bins + 1 for _ in columns.numbers), *(size + 1 for size in columns.sizes))
         ordered = (*(True for _ in columns.numbers), *(False for _ in columns.sizes))
         return Boosting(sizes, ordered, classes, rounds, float(rate), self._whole("leaves", 2, 1024))
-
-    def _whole(self, field: str, least: int, most: int) -> int:
-        value = getattr(self, field)
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-            raise InputError(field, value, f"a whole number from {least} to {most:,}")
-        return int(value)
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
         """Scores: for two classes one, above zero for the second; else one a class. Free."""

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import jax
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -39,6 +40,7 @@ __all__ = ["DescentClassifier"]
 Apply = Callable[[Any, Any], Any]
 
 
+@define(kw_only=True, slots=False, eq=False, repr=False)
 class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """Noisy gradient descent on lots drawn at random, by `discreet.learn.train`.
 
@@ -50,21 +52,21 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         Proof: docs/proofs/training.md.
     """
 
-    classes: Any
-    bounds: Any
-    origin: Any
-    features: Any
-    examples: Any
-    lot: Any
-    probability: Any
-    steps: Any
-    clip: Any
-    rate: Any
-    momentum: Any
-    schedule: Any
-    ema: Any
-    noise: Any
-    _pace: tuple[float, float, float]
+    classes: Any = None
+    bounds: Any = None
+    origin: Any = None
+    features: Any = None
+    examples: int | None = None
+    lot: int | None = None
+    probability: Number | None = None
+    steps: int = 100
+    clip: float = 1.0
+    rate: float | None = None
+    momentum: float = 0.9
+    schedule: str = "constant"
+    ema: float = 0.9
+    noise: str = "auto"
+    _pace: ClassVar[tuple[float, float, float]]
 
     def _network(self, inputs: int, outputs: int) -> tuple[Apply, Any, dict[str, Any]]:
         """The function, the parameters it starts from, and words for the record."""
@@ -93,7 +95,12 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             raise InputError("probability", self.probability, "more than 0 and at most 1")
         many = chance.denominator if examples is None else examples
         lot = chance * many if self.lot is None else self.lot
-        given = {"bound": self.clip, "momentum": self.momentum, "schedule": self.schedule, "ema": self.ema}
+        given: dict[str, Any] = {
+            "bound": self.clip,
+            "momentum": self.momentum,
+            "schedule": self.schedule,
+            "ema": self.ema,
+        }
         given["noise"] = self.noise
         rate = 1.0 if self.rate is None else self.rate
         draft = Recipe(examples=many, lot=lot, steps=self.steps, rate=rate, multiplier=1, **given)
@@ -136,9 +143,7 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Train. Every call spends, and a run that is stopped stays spent."""
         labels = read_classes(self.classes)
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        features, targets = self._read(X, reset=True, targets=y)
+        features, targets = self._read_pair(X, y)
         box = read_box(self.bounds, features.shape[1], origin=self.origin)
         rows = Rows(features, self._labels(targets, labels))
         made = self._made(box.origin[None], box)  # only how many features there are

@@ -8,14 +8,13 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
+from attrs import define, field
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.exact import Number
 from discreet.core.packed import packed, unpacked
-from discreet.errors import InputError
 from discreet.learn.estimators.base import PrivateEstimator
 from discreet.learn.estimators.box import Floats, read_box
 from discreet.learn.estimators.cells import Cells, cell_noise, cells
@@ -36,6 +35,7 @@ _COARSE = 2**16  # steps in 1 while distances are compared: products of so many 
 _MOST = 1024
 
 
+@define(slots=False, eq=False, repr=False)
 class DPKMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[misc]
     """k-means within declared bounds.
 
@@ -53,34 +53,9 @@ class DPKMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignor
     Fitted: `cluster_centers_`, `n_rows_` (noisy, one a cluster), `noise_`, `loss_`, `privacy_`.
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        bounds: Any = None,
-        steps: int = _STEPS,
-        ledger: Any = None,
-        dataset: str | None = None,
-        allotment: str | None = None,
-        who: str | None = None,
-        release: str | None = None,
-        malformed: str = "refuse",
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
-        self.bounds = bounds
-        self.steps = steps
-        self.ledger = ledger
-        self.dataset = dataset
-        self.allotment = allotment
-        self.who = who
-        self.release = release
-        self.malformed = malformed
+    n_clusters: int = 8
+    bounds: Any = field(default=None, kw_only=True)
+    steps: int = field(default=_STEPS, kw_only=True)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Release a picture and steps. Every call spends."""
@@ -119,12 +94,6 @@ class DPKMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignor
             "sum": math.sqrt(sums.variance) / RADIUS,
             "cell": math.sqrt(cell.variance) / 2**10,
         }
-
-    def _whole(self, field: str, least: int, most: int) -> int:
-        value = getattr(self, field)
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-            raise InputError(field, value, f"a whole number from {least} to {most:,}")
-        return int(value)
 
     def predict(self, X: Any) -> NDArray[np.int32]:  # noqa: N803
         """The nearest centre; free."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.core.exact import Number
+from attrs import define
+
 from discreet.learn.estimators.descent import Apply, DescentClassifier
 from discreet.learn.model import model_named
 
 __all__ = ["DPLinearClassifier"]
 
 
+@define(kw_only=True, slots=False, eq=False, repr=False)
 class DPLinearClassifier(DescentClassifier):
     """Multinomial logistic regression within (epsilon, delta).
 
@@ -33,57 +35,6 @@ class DPLinearClassifier(DescentClassifier):
     """
 
     _pace = (0.012, 0.05, 8.0)
-
-    def __init__(
-        self,
-        *,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        classes: Any = None,
-        bounds: Any = None,
-        origin: Any = None,
-        features: Any = None,
-        examples: int | None = None,
-        lot: int | None = None,
-        probability: Number | None = None,
-        steps: int = 100,
-        clip: float = 1.0,
-        rate: float | None = None,
-        momentum: float = 0.9,
-        schedule: str = "constant",
-        ema: float = 0.9,
-        noise: str = "auto",
-        ledger: Any = None,
-        dataset: str | None = None,
-        allotment: str | None = None,
-        who: str | None = None,
-        release: str | None = None,
-        malformed: str = "refuse",
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
-        self.classes = classes
-        self.bounds = bounds
-        self.origin = origin
-        self.features = features
-        self.examples = examples
-        self.lot = lot
-        self.probability = probability
-        self.steps = steps
-        self.clip = clip
-        self.rate = rate
-        self.momentum = momentum
-        self.schedule = schedule
-        self.ema = ema
-        self.noise = noise
-        self.ledger = ledger
-        self.dataset = dataset
-        self.allotment = allotment
-        self.who = who
-        self.release = release
-        self.malformed = malformed
 
     def _network(self, inputs: int, outputs: int) -> tuple[Apply, Any, dict[str, Any]]:
         model = model_named("logistic")

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
+from attrs import define
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.exact import Number
 from discreet.core.packed import packed, unpacked
 from discreet.errors import InputError
 from discreet.learn.estimators.base import PrivateEstimator
@@ -28,6 +28,7 @@ _FEATURES = math.isqrt(RADIUS**2 - 2 * _ONE**2)
 _SHORTEST = 1e-3
 
 
+@define(kw_only=True, slots=False, eq=False, repr=False)
 class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """Linear regression with an intercept, on features and targets within declared bounds.
 
@@ -47,45 +48,16 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
     `noise_` (standard deviations, in rows), `loss_`, `privacy_`.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        norm: float | None = None,
-        origin: Any = None,
-        ridge: float | None = None,
-        ledger: Any = None,
-        dataset: str | None = None,
-        allotment: str | None = None,
-        who: str | None = None,
-        release: str | None = None,
-        malformed: str = "refuse",
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.norm = norm
-        self.origin = origin
-        self.ridge = ridge
-        self.ledger = ledger
-        self.dataset = dataset
-        self.allotment = allotment
-        self.who = who
-        self.release = release
-        self.malformed = malformed
+    bounds: Any = None
+    target_bounds: Any = None
+    norm: float | None = None
+    origin: Any = None
+    ridge: float | None = None
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Release the statistics and solve. Every call spends."""
         self._price()
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        features, targets = self._read(X, reset=True, targets=y)
+        features, targets = self._read_pair(X, y)
         box = read_box(self.bounds, features.shape[1], origin=self.origin)
         target = read_box(self.target_bounds, 1, "target_bounds")
         norm, ridge = self._norm(len(box)), self._ridge()

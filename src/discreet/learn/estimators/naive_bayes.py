@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.exact import Number
 from discreet.core.packed import packed, unpacked
 from discreet.learn.estimators.base import PrivateEstimator
 from discreet.learn.estimators.box import Floats
@@ -26,6 +26,7 @@ _UNIT = 2**12  # steps in 1
 _NARROWEST = 1e-4  # the least variance of a column scaled to [-1, 1]
 
 
+@define(kw_only=True, slots=False, eq=False, repr=False)
 class DPNaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """Classes told apart by each column alone: Gaussian for numbers, a table of shares for categories.
 
@@ -41,42 +42,15 @@ class DPNaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     category column), `n_rows_` (noisy, one a class), `noise_` (standard deviation of a count), `loss_`, `privacy_`.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        classes: Any = None,
-        bounds: Any = None,
-        categories: Any = None,
-        ledger: Any = None,
-        dataset: str | None = None,
-        allotment: str | None = None,
-        who: str | None = None,
-        release: str | None = None,
-        malformed: str = "refuse",
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
-        self.classes = classes
-        self.bounds = bounds
-        self.categories = categories
-        self.ledger = ledger
-        self.dataset = dataset
-        self.allotment = allotment
-        self.who = who
-        self.release = release
-        self.malformed = malformed
+    classes: Any = None
+    bounds: Any = None
+    categories: Any = None
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Release the sums. Every call spends."""
         self._price()
         labels = read_classes(self.classes)
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        features, targets = self._read(X, reset=True, targets=y)
+        features, targets = self._read_pair(X, y)
         columns = read_columns(self.bounds, self.categories, features.shape[1])
         rows = Rows(features, self._labels(targets, labels))
         l1, l2_squared = norms(columns)

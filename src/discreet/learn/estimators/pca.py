@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
+from attrs import define, field
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.exact import Number
 from discreet.core.packed import packed, unpacked
 from discreet.errors import InputError
 from discreet.learn.estimators.base import PrivateEstimator, read_array
@@ -25,6 +25,7 @@ _CONSTANT = 0.5
 """How long the constant is beside a row of full length, where the mean is bought too: noise grows by a quarter."""
 
 
+@define(slots=False, eq=False, repr=False)
 class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
     """Principal components of rows within declared bounds, cut to a declared length.
 
@@ -45,40 +46,12 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
     (noisy, or as declared), `noise_`, `loss_`, `privacy_`.
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        bounds: Any = None,
-        norm: float | None = None,
-        origin: Any = None,
-        centered: bool = True,
-        examples: int | None = None,
-        ledger: Any = None,
-        dataset: str | None = None,
-        allotment: str | None = None,
-        who: str | None = None,
-        release: str | None = None,
-        malformed: str = "refuse",
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
-        self.bounds = bounds
-        self.norm = norm
-        self.origin = origin
-        self.centered = centered
-        self.examples = examples
-        self.ledger = ledger
-        self.dataset = dataset
-        self.allotment = allotment
-        self.who = who
-        self.release = release
-        self.malformed = malformed
+    n_components: int | None = None
+    bounds: Any = field(default=None, kw_only=True)
+    norm: float | None = field(default=None, kw_only=True)
+    origin: Any = field(default=None, kw_only=True)
+    centered: bool = field(default=True, kw_only=True)
+    examples: int | None = field(default=None, kw_only=True)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Release the second moments and find their axes. Every call spends."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import jax
 import numpy as np
+from attrs import define
 
-from discreet.core.exact import Number
 from discreet.errors import InputError
 from discreet.learn.estimators.descent import Apply, DescentClassifier
 from discreet.learn.model import model_named
@@ -17,6 +17,7 @@ from discreet.learn.model import model_named
 __all__ = ["DPSGDClassifier"]
 
 
+@define(kw_only=True, slots=False, eq=False, repr=False)
 class DPSGDClassifier(DescentClassifier):
     """DP-SGD within (epsilon, delta): a dense net with `hidden` units a layer, or any `model`.
 
@@ -32,60 +33,10 @@ class DPSGDClassifier(DescentClassifier):
 
     _pace = (0.0008, 0.02, 0.5)
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        classes: Any = None,
-        bounds: Any = None,
-        origin: Any = None,
-        features: Any = None,
-        hidden: Any = (64,),
-        model: Any = None,
-        examples: int | None = None,
-        lot: int | None = None,
-        probability: Number | None = None,
-        steps: int = 400,
-        clip: float = 1.0,
-        rate: float | None = None,
-        momentum: float = 0.9,
-        schedule: str = "constant",
-        ema: float = 0.95,
-        noise: str = "auto",
-        ledger: Any = None,
-        dataset: str | None = None,
-        allotment: str | None = None,
-        who: str | None = None,
-        release: str | None = None,
-        malformed: str = "refuse",
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
-        self.classes = classes
-        self.bounds = bounds
-        self.origin = origin
-        self.features = features
-        self.hidden = hidden
-        self.model = model
-        self.examples = examples
-        self.lot = lot
-        self.probability = probability
-        self.steps = steps
-        self.clip = clip
-        self.rate = rate
-        self.momentum = momentum
-        self.schedule = schedule
-        self.ema = ema
-        self.noise = noise
-        self.ledger = ledger
-        self.dataset = dataset
-        self.allotment = allotment
-        self.who = who
-        self.release = release
-        self.malformed = malformed
+    hidden: Any = (64,)
+    model: Any = None
+    steps: int = 400
+    ema: float = 0.95
 
     def _chance(self, examples: int | None) -> Fraction:
         if examples is None:
