@@ -23,10 +23,11 @@ lint: $(STAMP)
 lowest: $(VENV)-lowest/installed
 	$(VENV)-lowest/bin/python -m pytest -q -n auto -m 'not spark' tests/core tests/noise tests/apps/test_cli.py tests/query/test_compile.py tests/query/test_curator.py tests/query/test_pool.py tests/test_house.py
 
-$(VENV)-lowest/installed: pyproject.toml .ci/lowest.py
+$(VENV)-lowest/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lowest
-	$(PYTHON) .ci/lowest.py > $(VENV)-lowest/lowest.txt
-	$(VENV)-lowest/bin/python -m pip install -q --disable-pip-version-check -e '.[test]' -c $(VENV)-lowest/lowest.txt
+	$(VENV)-lowest/bin/python -m pip install -q --disable-pip-version-check uv
+	$(VENV)-lowest/bin/uv pip compile -q --resolution lowest-direct --python $(VENV)-lowest pyproject.toml -o $(VENV)-lowest/lowest.txt
+	$(VENV)-lowest/bin/uv pip install -q --python $(VENV)-lowest -e '.[test]' -c $(VENV)-lowest/lowest.txt
 	@touch $@
 
 # The wheel, used as a stranger would in clean environments; WHEEL=--all for every extra, pipx and uvx.

@@ -13,9 +13,8 @@ from discreet.core.loss import Pure
 from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Budget
-from discreet.ledger.export import export
+from discreet.ledger.export import export, json_in_yaml
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.yaml import to_yaml
 
 
 @pytest.fixture
@@ -78,5 +77,14 @@ plain = st.recursive(
 
 @settings(deadline=None)
 @given(plain)
-def test_yaml_is_read_back_as_it_was(value):
-    assert yaml.safe_load(to_yaml(value)) == value
+def test_an_entry_is_read_as_it_was_by_readers_of_yaml_and_of_json(value):
+    text = json_in_yaml(value)
+    assert yaml.safe_load(text) == value
+    assert json.loads(text) == value
+
+
+@pytest.mark.parametrize(
+    "value", [1e-06, -1e22, "1e-06", 'say "1e-06" \\', "a\u2028b\x85c\x7f", "\U0001f600", "no", {"on": [-0.0]}]
+)
+def test_what_yaml_takes_for_something_else_is_read_as_it_was(value):
+    assert yaml.safe_load(json_in_yaml({"x": value})) == {"x": value} == json.loads(json_in_yaml({"x": value}))

@@ -1,10 +1,11 @@
-"""The books for people: JSON, CSV, or an entry for a registry of deployments."""
+"""The books for people: JSON, CSV, or an entry for a registry of deployments (YAML, written as JSON)."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import re
 from fractions import Fraction
 from typing import Literal, get_args
 
@@ -13,9 +14,8 @@ from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.registry import entry
-from discreet.ledger.yaml import to_yaml
 
-__all__ = ["Format", "export"]
+__all__ = ["Format", "export", "json_in_yaml"]
 
 Format = Literal["json", "csv", "registry"]
 
@@ -39,6 +39,9 @@ _COLUMNS = (
     "hash",
 )
 
+_BARE = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\d.])(\d+)(e[+-]?\d+)')  # a text, to be left alone; or 1e-06
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
 
 def export(ledger: Ledger, format: Format = "json", *, dataset: str | None = None) -> str:
     """The records (json, csv) or the deployment entries (registry, YAML) of one dataset or of all."""
@@ -50,9 +53,23 @@ def export(ledger: Ledger, format: Format = "json", *, dataset: str | None = Non
             return _csv(ledger, dataset)
         case "registry":
             datasets = ledger.datasets() if dataset is None else (dataset,)
-            return "---\n".join(to_yaml(entry(ledger, each)) for each in datasets)
+            return "---\n".join(json_in_yaml(entry(ledger, each)) for each in datasets)
         case _:
             raise InputError("format", format, "one of " + ", ".join(get_args(Format)))
+
+
+def json_in_yaml(value: Json) -> str:
+    """JSON that every reader of YAML, of version 1.1 too, reads as what it is.
+
+    >>> print(json_in_yaml({"delta": 1e-06}), end="")
+    {
+      "delta": 1.0e-06
+    }
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    # YAML 1.1 takes 1e-06 for a text, and some characters for line breaks or for none at all.
+    text = _BARE.sub(lambda part: f"{part[1]}.0{part[2]}" if part[1] else part[0], text)
+    return _UNSAFE.sub(lambda each: f"\\u{ord(each[0]):04x}", text) + "\n"
 
 
 def _csv(ledger: Ledger, dataset: str | None) -> str:
