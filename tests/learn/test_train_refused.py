@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pyarrow
 import pytest
+from attrs import evolve
 
 import discreet
 from discreet import Allotment, Budget, Category, Integer, Schema
@@ -104,4 +103,4 @@ def test_a_model_that_mixes_examples_is_refused():
 def test_the_length_of_the_data_is_not_looked_at():
     x, y = examples()
     train(linear, cross_entropy, start(), (x[:60], y[:60]), recipe(steps=1))
-    assert replace(recipe(), steps=7).steps == 7
+    assert evolve(recipe(), steps=7).steps == 7

@@ -6,13 +6,13 @@ Both are keyed by (secret, step), so that a step done again has the same noise a
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from attrs import evolve
 from numpy.typing import NDArray
 
 from discreet.core.exact import sqrt_up
@@ -55,7 +55,7 @@ def settled(recipe: Recipe, params: Tree) -> Recipe:
         return recipe
     size = sum(leaf.size for leaf in jax.tree.leaves(params))
     exact = size <= (MIDDLE if jax.default_backend() == "cpu" else SMALL) or recipe.lot > LARGEST_LOT
-    return replace(recipe, noise="exact" if exact and recipe.multiplier <= MOST_EXACT else "device")
+    return evolve(recipe, noise="exact" if exact and recipe.multiplier <= MOST_EXACT else "device")
 
 
 def device_key(secret: bytes, step: int) -> NDArray[np.uint32]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 
 from discreet.accounting.pld import COARSE, privacy_loss
 from discreet.core.loss import Composed, LaplaceNoise, Loss
@@ -157,7 +158,7 @@ class TrainPlan:
         if self.count is not None:
             counted = len(examples[1]) + laplace(1 / self.count, bits=bits_of(run.secret, "count"))
             many = max(1, counted)
-            recipe = replace(recipe, examples=many, lot=recipe.probability * many)
+            recipe = evolve(recipe, examples=many, lot=recipe.probability * many)
         trained = replace(run, recipe=recipe).go(examples)
         tell("recording")
         return {

@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
+
+from attrs import evolve, field, fields, frozen
 
 from discreet.accounting.convert import approx
 from discreet.accounting.training import noise_multiplier, sampling_probability, training_loss, training_steps
+from discreet.core.check import at_least, exact, named, one_of, real, real_or_none, whole, whole_or_none, within
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, Loss
 from discreet.errors import InputError
 
 __all__ = ["DEVICE_DELTA", "LARGEST_LOT", "LOSS_WEIGHT", "MOST_EXACT", "Recipe", "weak_delta"]
 
-NoiseMode = Literal["auto", "device", "exact", "float"]
-_WAYS = ("auto", "ghost", "vmap", "microbatch")
-_OPTIMIZERS = ("sgd", "adam")
-_SCHEDULES = ("constant", "cosine", "linear")
-_MOST = 2**53
 _MOST_STEPS = 10**8
 _SAMPLER = "lattice"  # how "device" draws: entries without it are of 0.1
 MOST_EXACT = 2**19
@@ -45,7 +42,7 @@ DEVICE_DELTA = Fraction(2**40, 10**34)
 The distance of the law it has from the law it should have: docs/proofs/training.md, "Noise on the device"."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True, field_transformer=named)
 class Recipe:
     """A run of DP-SGD: in each of `steps` steps every example joins the lot with probability `lot / examples`.
 
@@ -72,83 +69,35 @@ class Recipe:
     Fraction(1, 100)
     """
 
-    examples: int
-    lot: Fraction
-    steps: int
-    bound: float
-    multiplier: Fraction
-    optimizer: str = "sgd"
-    rate: float = 0.1
-    momentum: float = 0.0
-    schedule: str = "constant"
-    warmup: int = 0
-    how: str = "auto"
-    copies: int = 1
-    microbatch: int | None = None
-    ema: float = 0.0
-    noise: NoiseMode = "auto"
-    report_loss: float | None = None
-    operands: str | None = None
+    examples: int = field(converter=whole, validator=at_least(1))
+    lot: Fraction = field(converter=exact, validator=within(above=0))
+    steps: int = field(converter=whole, validator=at_least(1))
+    bound: float = field(converter=real, validator=within(least=1e-9, below=1e30))
+    multiplier: Fraction = field(converter=exact, validator=within(above=0, hint="Without noise there is no privacy."))
+    optimizer: str = field(default="sgd", validator=one_of("sgd", "adam"))
+    rate: float = field(default=0.1, converter=real, validator=within(above=0, below=1e30))
+    momentum: float = field(default=0.0, converter=real, validator=within(least=0, below=1))
+    schedule: str = field(default="constant", validator=one_of("constant", "cosine", "linear"))
+    warmup: int = field(default=0, converter=whole, validator=at_least(0))
+    how: str = field(default="auto", validator=one_of("auto", "ghost", "vmap", "microbatch"))
+    copies: int = field(default=1, converter=whole, validator=at_least(1))
+    microbatch: int | None = field(default=None, converter=whole_or_none, validator=at_least(1))
+    ema: float = field(default=0.0, converter=real, validator=within(least=0, below=1))
+    noise: str = field(default="auto", validator=one_of("auto", "device", "exact", "float"))
+    report_loss: float | None = field(default=None, converter=real_or_none, validator=within(above=0, below=1e30))
+    operands: str | None = field(default=None, validator=one_of(None, "bfloat16"))
 
-    def __init__(
-        self,
-        *,
-        examples: int,
-        lot: Number,
-        steps: int,
-        bound: float,
-        multiplier: Number,
-        optimizer: str = "sgd",
-        rate: float = 0.1,
-        momentum: float = 0.0,
-        schedule: str = "constant",
-        warmup: int = 0,
-        how: str = "auto",
-        copies: int = 1,
-        microbatch: int | None = None,
-        ema: float = 0.0,
-        noise: str = "auto",
-        report_loss: float | None = None,
-        operands: str | None = None,
-    ) -> None:
-        many = _whole(examples, "examples", 1)
-        wanted = as_written(lot, "lot")
-        if wanted <= 0:
-            raise InputError("lot", lot, "more than zero")
-        if wanted > many:
+    def __attrs_post_init__(self) -> None:
+        if self.lot > self.examples:
             hint = "A lot is a part of the examples: name a smaller one, or all of them."
-            raise InputError("lot", lot, f"at most the {many:,} examples there are", hint)
-        noisy = as_written(multiplier, "multiplier")
-        if noisy <= 0:
-            raise InputError("multiplier", multiplier, "more than zero", "Without noise there is no privacy.")
-        values: dict[str, Any] = {
-            "examples": many,
-            "lot": wanted,
-            "steps": _whole(steps, "steps", 1),
-            "bound": _real(bound, "bound", least=1e-9),
-            "multiplier": noisy,
-            "optimizer": _one_of(optimizer, "optimizer", _OPTIMIZERS),
-            "rate": _real(rate, "rate", above=0.0),
-            "momentum": _real(momentum, "momentum", least=0.0, below=1.0),
-            "schedule": _one_of(schedule, "schedule", _SCHEDULES),
-            "warmup": _whole(warmup, "warmup", 0),
-            "how": _one_of(how, "how", _WAYS),
-            "copies": _whole(copies, "copies", 1),
-            "microbatch": None if microbatch is None else _whole(microbatch, "microbatch", 1),
-            "ema": _real(ema, "ema", least=0.0, below=1.0),
-            "noise": _one_of(noise, "noise", ("auto", "device", "exact", "float")),
-            "report_loss": None if report_loss is None else _real(report_loss, "report_loss", above=0.0),
-        }
-        if values["noise"] == "exact" and noisy > MOST_EXACT:
+            raise InputError("lot", float(self.lot), f"at most the {self.examples:,} examples there are", hint)
+        if self.noise == "exact" and self.multiplier > MOST_EXACT:
             hint = "No budget asks for so much; the exact sampler ends there."
-            raise InputError("multiplier", multiplier, "at most 2**19 with exact noise", hint)
-        if values["noise"] == "device" and values["lot"] > LARGEST_LOT:
+            raise InputError("multiplier", float(self.multiplier), "at most 2**19 with exact noise", hint)
+        if self.noise == "device" and self.lot > LARGEST_LOT:
             hint = "Use noise='exact': sums of whole numbers are right at any size."
             allowed = f"at most {LARGEST_LOT:,} with noise drawn on the device, whose sums are single-precision"
-            raise InputError("lot", float(values["lot"]), allowed, hint)
-        values["operands"] = None if operands is None else _one_of(operands, "operands", ("bfloat16",))
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+            raise InputError("lot", float(self.lot), allowed, hint)
 
     @classmethod
     def within(
@@ -172,12 +121,11 @@ class Recipe:
         if len(missing) != 1:
             allowed = "exactly two of lot, steps and multiplier: the third is found"
             raise InputError("recipe", [name for name in given if name not in missing], allowed)
-        many = _whole(examples, "examples", 1)
         # Whatever is wrong elsewhere is said before a search that takes seconds.
         stand_in = {"lot": 1, "steps": 1, "multiplier": 1, missing[0]: 1}
         known: dict[str, Any] = {name: stand_in[name] if value is None else value for name, value in given.items()}
-        draft = cls(examples=many, **known, **others)
-        if note := weak_delta(delta, many):
+        draft = cls(examples=examples, **known, **others)
+        if note := weak_delta(delta, draft.examples):
             warnings.warn(note, UserWarning, stacklevel=2)
         longest = _MOST_STEPS if missing[0] == "steps" else draft.steps
         left = as_written(delta, "delta") - draft.noise_delta(longest)
@@ -186,13 +134,13 @@ class Recipe:
         match missing[0]:
             case "multiplier":
                 noise = noise_multiplier(epsilon, left, draft.probability, draft.steps)
-                return replace(draft, multiplier=noise)
+                return evolve(draft, multiplier=noise)
             case "steps":
                 most = training_steps(epsilon, left, draft.multiplier, draft.probability)
-                return replace(draft, steps=most)
+                return evolve(draft, steps=most)
             case _:
                 share = sampling_probability(epsilon, left, draft.multiplier, draft.steps)
-                return replace(draft, lot=share * many)
+                return evolve(draft, lot=share * draft.examples)
 
     @property
     def probability(self) -> Fraction:
@@ -241,8 +189,8 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, exact."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain = {name: str(value) if isinstance(value, Fraction) else value for name, value in found.items()}
+        values = {one.name: getattr(self, one.name) for one in fields(Recipe)}
+        plain = {name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()}
         return {**plain, "sampler": _SAMPLER}
 
     @classmethod
@@ -263,27 +211,3 @@ def weak_delta(delta: Number, examples: int) -> str:
         f"delta = {float(missed):.3g} is not below 1/examples = {1 / examples:.3g}: a mechanism that publishes one "
         f"example in {math.ceil(1 / missed):,} outright would be within it. Choose a delta well below 1/examples."
     )
-
-
-def _whole(value: Any, field: str, least: int) -> int:
-    try:
-        number = as_written(value, field)
-    except InputError:
-        number = Fraction(1, 2)
-    if number.denominator != 1 or not least <= number <= _MOST:
-        raise InputError(field, value, f"a whole number, {least} or more")
-    return int(number)
-
-
-def _real(value: Any, field: str, *, above: float = -math.inf, least: float = -math.inf, below: float = 1e30) -> float:
-    number = float(as_written(value, field))
-    if not (above < number < below and least <= number):
-        low = f"more than {above:g}" if above > -math.inf else f"at least {least:g}"
-        raise InputError(field, value, low + (f" and less than {below:g}" if below < 1e30 else ""))
-    return number
-
-
-def _one_of(value: Any, field: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise InputError(field, value, "one of " + ", ".join(allowed))
-    return str(value)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import evolve
 
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Loss
@@ -195,7 +196,7 @@ def searched(
         if not isinstance(one, Mapping) or fixed & set(one):
             raise InputError("settings", str(one), 'changes to the recipe, such as {"rate": 0.5, "steps": 200}')
     try:
-        recipes = [replace(plan.recipe, **one) for one in listed]
+        recipes = [evolve(plan.recipe, **one) for one in listed]
     except TypeError as problem:
         raise InputError("settings", str(problem).split()[-1], "the names of a Recipe's settings") from None
     for recipe in recipes:

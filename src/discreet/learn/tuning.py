@@ -7,15 +7,16 @@ best is picked on public data for nothing, or on private rows that were held out
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from attrs import evolve, field, frozen
 
 from discreet.accounting.convert import approx
 from discreet.accounting.pld import COARSE, FINE, privacy_loss
 from discreet.accounting.words import readable
+from discreet.core.check import exact, named, within
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Composed, Loss, Pure
 from discreet.core.mechanism import Bits
@@ -29,7 +30,16 @@ _UNITS = 10_000
 _MOST = 10**8
 
 
-@dataclass(frozen=True, slots=True)
+def _listed(recipes: Iterable[Recipe]) -> tuple[Recipe, ...]:
+    listed = tuple(recipes)
+    if not listed or not all(isinstance(one, Recipe) for one in listed):
+        raise InputError("recipes", len(listed), "at least one Recipe")
+    if len({one.examples for one in listed}) > 1:
+        raise InputError("recipes", "several numbers of examples", "recipes for the same examples")
+    return listed
+
+
+@frozen(field_transformer=named)
 class Search:
     """Runs of several recipes on the same examples, of which one is kept. `choice` is the epsilon of choosing.
 
@@ -42,20 +52,8 @@ class Search:
     True
     """
 
-    recipes: tuple[Recipe, ...]
-    choice: Fraction = Fraction(0)
-
-    def __init__(self, recipes: Iterable[Recipe], choice: Number = 0) -> None:
-        listed = tuple(recipes)
-        if not listed or not all(isinstance(one, Recipe) for one in listed):
-            raise InputError("recipes", len(listed), "at least one Recipe")
-        if len({one.examples for one in listed}) > 1:
-            raise InputError("recipes", "several numbers of examples", "recipes for the same examples")
-        price = as_written(choice, "choice")
-        if price < 0:
-            raise InputError("choice", choice, "zero (public data) or more")
-        object.__setattr__(self, "recipes", listed)
-        object.__setattr__(self, "choice", price)
+    recipes: tuple[Recipe, ...] = field(converter=_listed)
+    choice: Fraction = field(default=Fraction(0), converter=exact, validator=within(least=0))
 
     @classmethod
     def within(cls, epsilon: Number, delta: Number, recipes: Iterable[Recipe], choice: Number = 0) -> Search:
@@ -93,7 +91,7 @@ class Search:
 
     def _scaled(self, units: int) -> Search:
         factor = Fraction(units, _UNITS)
-        return replace(self, recipes=tuple(replace(one, multiplier=one.multiplier * factor) for one in self.recipes))
+        return evolve(self, recipes=tuple(evolve(one, multiplier=one.multiplier * factor) for one in self.recipes))
 
     @property
     def cost(self) -> Loss:

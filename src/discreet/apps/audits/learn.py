@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 
 from discreet.audit.claim import Claimed
 from discreet.audit.outputs import Pair
@@ -24,13 +25,13 @@ __all__ = ["planted", "subjects"]
 _COPIES = 500
 # As private as Gaussian noise of mu = 1: four steps that see every example.
 _RECIPE = Recipe(examples=_COPIES + 1, lot=_COPIES + 1, steps=4, bound=1, multiplier=2, rate=1.0, noise="exact")
-_SAMPLED = replace(_RECIPE, lot=Fraction(_COPIES + 1, 2), multiplier=Fraction(1))
+_SAMPLED = evolve(_RECIPE, lot=Fraction(_COPIES + 1, 2), multiplier=Fraction(1))
 
 
 def subjects() -> Iterator[Subject]:
     """Exact noise and noise in floats, whole lots and sampled ones."""
     yield _subject("DP-SGD", _RECIPE)
-    yield _subject("DP-SGD, noise on the device", replace(_RECIPE, noise="device"))
+    yield _subject("DP-SGD, noise on the device", evolve(_RECIPE, noise="device"))
     yield _subject("DP-SGD, sampled", _SAMPLED)
 
 
@@ -41,7 +42,7 @@ def planted() -> Iterator[Subject]:
 
 def _subject(name: str, recipe: Recipe, share: Fraction = Fraction(1)) -> Subject:
     def attack() -> tuple[Claimed, Sequence[Pair]]:
-        used = replace(recipe, multiplier=recipe.multiplier * share)
+        used = evolve(recipe, multiplier=recipe.multiplier * share)
         pair = Pair(buffered(_pushed(used, True)), buffered(_pushed(used, False)), "an example that is there, or not")
         return recipe.cost, [pair]
 

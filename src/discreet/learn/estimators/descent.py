@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import jax
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -106,7 +105,7 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         draft = Recipe(examples=many, lot=lot, steps=self.steps, rate=rate, multiplier=1, **given)
         budget = as_written(self.epsilon, "epsilon") - (self._counted() or 0)
         missed = as_written(self.delta, "delta") - draft.noise_delta()
-        return replace(draft, multiplier=_multiplier(budget, missed, draft.probability, draft.steps))
+        return evolve(draft, multiplier=_multiplier(budget, missed, draft.probability, draft.steps))
 
     def _counted(self) -> Fraction | None:
         """The epsilon that the number of rows is counted with; None where it is declared."""
@@ -118,8 +117,8 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         """The draft for so many rows, declared or counted: length and pace of the steps follow, their cost does not."""
         if note := weak_delta(self.delta, examples):
             warnings.warn(note, UserWarning, stacklevel=4)
-        found = replace(draft, examples=examples, lot=draft.probability * examples)
-        return found if self.rate is not None else replace(found, rate=self._rate(found))
+        found = evolve(draft, examples=examples, lot=draft.probability * examples)
+        return found if self.rate is not None else evolve(found, rate=self._rate(found))
 
     def _chance(self, examples: int | None) -> Fraction:
         """The chance of a row to be in a step, where neither it nor a lot is named."""
