@@ -29,7 +29,7 @@ from discreet.learn.model import Model
         ({"lot": 10, "probability": 0.1}, "absent where lot"),
         ({"probability": 2}, "at most 1"),
         ({"bound": float("nan")}, "finite"),
-        ({"rate": -1}, "more than 0"),
+        ({"rate": -1}, "more than zero"),
         ({"model": "forest"}, "one of logistic, mlp"),
         ({"hidden": [3]}, "only the model mlp"),
         ({"model": "mlp", "hidden": [0]}, "whole numbers from 1"),

@@ -1,7 +1,6 @@
 """The laws every way of estimating frequencies obeys. A new one joins by one entry in `SMALL`."""
 
 import copy
-import dataclasses
 import itertools
 import math
 import pickle
@@ -9,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from attrs.exceptions import FrozenInstanceError
 
 from chance import at_most, fits, mean_fits
 from discreet.core.exact import exp_down, exp_up, log_up
@@ -206,7 +206,7 @@ def test_it_is_a_frozen_value(oracle):
     assert same == oracle
     assert hash(same) == hash(oracle)
     assert pickle.loads(pickle.dumps(oracle)) == oracle
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(FrozenInstanceError):
         oracle.epsilon = 2
     assert responder_from_dict(oracle.to_dict()) == oracle
     assert len(oracle.id) == 16

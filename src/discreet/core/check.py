@@ -21,9 +21,32 @@ from attrs import Attribute
 from discreet.core.exact import Number, as_written
 from discreet.errors import InputError
 
-__all__ = ["at_least", "exact", "named", "one_of", "real", "real_or_none", "whole", "whole_or_none", "within"]
+__all__ = [
+    "AUTO",
+    "at_least",
+    "exact",
+    "exact_or_none",
+    "named",
+    "one_of",
+    "real",
+    "real_or_none",
+    "settle",
+    "whole",
+    "whole_or_none",
+    "within",
+]
 
 Validator = Callable[[Any, "Attribute[Any]", Any], None]
+
+
+AUTO: Any = None
+"""The default of a field that follows from the others: `__attrs_post_init__` settles it."""
+
+
+def settle(value: Any, **fields: Any) -> None:
+    """Set fields of a frozen value that is being made."""
+    for name, each in fields.items():
+        object.__setattr__(value, name, each)
 
 
 def named(owner: type, fields: list[Attribute[Any]]) -> list[Attribute[Any]]:
@@ -42,6 +65,11 @@ def _with_name(one: Attribute[Any]) -> Attribute[Any]:
 def exact(value: Number, field: str = "value") -> Fraction:
     """A number as a person wrote it: 0.1 is one tenth."""
     return as_written(value, field)
+
+
+def exact_or_none(value: Number | None, field: str = "value") -> Fraction | None:
+    """A number as a person wrote it, where one is given."""
+    return None if value is None else as_written(value, field)
 
 
 def real(value: Number, field: str = "value") -> float:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number
+from discreet.core.check import named
 from discreet.core.mechanism import Bits
 from discreet.local.draws import evenly
-from discreet.local.mean import STEPS, Mean
+from discreet.local.mean import Mean
 from discreet.local.protocol import Report
 
 __all__ = ["Duchi"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Duchi(Mean):
     """Duchi, Jordan and Wainwright's mean: a coin whose odds run from 1 : ratio to ratio : 1 along the range.
 
@@ -33,22 +33,6 @@ class Duchi(Mean):
     """
 
     kind: ClassVar[str] = "duchi"
-    epsilon: Fraction
-    lower: Fraction
-    upper: Fraction
-    steps: int
-    ratio: Fraction
-
-    def __init__(
-        self,
-        epsilon: Number | None = None,
-        lower: Number = -1,
-        upper: Number = 1,
-        *,
-        steps: int = STEPS,
-        ratio: Number | None = None,
-    ) -> None:
-        self._read(epsilon, lower, upper, steps, ratio)
 
     @property
     def reports(self) -> int:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
+from discreet.core.check import AUTO, exact_or_none, named
 from discreet.core.exact import Number, as_written
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
 from discreet.local.draws import evenly, flips
-from discreet.local.protocol import Oracle, Report
+from discreet.local.protocol import Oracle, Report, read_categories
 from discreet.local.tally import Tally
 from discreet.mechanisms.inputs import read_count, read_probability_inside
 from discreet.noise.bits import SystemBits
@@ -21,7 +22,7 @@ from discreet.noise.bits import SystemBits
 __all__ = ["GRR"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class GRR(Oracle):
     """Report one's category with odds ratio : 1 against each other one. The shortest report; best for few categories.
 
@@ -36,12 +37,9 @@ class GRR(Oracle):
     """
 
     kind: ClassVar[str] = "grr"
-    categories: int
-    epsilon: Fraction
-    ratio: Fraction
-
-    def __init__(self, categories: int = 2, epsilon: Number | None = None, *, ratio: Number | None = None) -> None:
-        self._read(categories, epsilon, ratio)
+    categories: int = field(default=2, converter=read_categories)
+    epsilon: Fraction = field(default=AUTO, converter=exact_or_none)  # again, to keep the order of the fields
+    ratio: Fraction = field(default=AUTO, converter=exact_or_none, kw_only=True)
 
     @classmethod
     def coin(cls, q: Number = Fraction(1, 2), categories: int = 2) -> GRR:

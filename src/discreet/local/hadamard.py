@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number
+from discreet.core.check import AUTO, named, settle, whole_or_none
 from discreet.core.mechanism import Bits, Integers
-from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.local.draws import evenly, flips
 from discreet.local.protocol import Oracle, Report
@@ -22,7 +21,7 @@ from discreet.noise.bits import SystemBits
 __all__ = ["Hadamard"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Hadamard(Oracle):
     """Report a place in one's block where one's row of a Hadamard matrix is +1, with odds ratio : 1 against any other.
 
@@ -37,27 +36,16 @@ class Hadamard(Oracle):
     """
 
     kind: ClassVar[str] = "hadamard"
-    categories: int
-    epsilon: Fraction
-    ratio: Fraction
-    length: int
+    length: int = field(default=AUTO, converter=whole_or_none, kw_only=True)
 
-    def __init__(
-        self,
-        categories: int,
-        epsilon: Number | None = None,
-        *,
-        ratio: Number | None = None,
-        length: int | None = None,
-    ) -> None:
-        self._read(categories, epsilon, ratio)
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
         longest = 1 << self.categories.bit_length()
-        allowed = [1 << place for place in range(1, longest.bit_length())]
-        if length is None:
-            length = min(allowed, key=self._variance_with)
-        elif isinstance(length, bool) or length not in allowed:
-            raise InputError("length", length, f"a power of two from 2 to {longest}")
-        object.__setattr__(self, "length", int(length))
+        allowed = [1 << power for power in range(1, longest.bit_length())]
+        if self.length is AUTO:
+            settle(self, length=min(allowed, key=self._variance_with))
+        if self.length not in allowed:
+            raise InputError("length", self.length, f"a power of two from 2 to {longest}")
 
     @property
     def blocks(self) -> int:
@@ -89,18 +77,9 @@ class Hadamard(Oracle):
         return self._weight * half * (near * (self.ratio + 1) + (1 - near) * 2)
 
     def _variance_with(self, length: int) -> Fraction:
-        object.__setattr__(self, "length", length)
+        settle(self, length=length)
         share = Fraction(1, self.categories)
         return self._second(share) / self.hit**2
-
-    def to_dict(self) -> dict[str, Json]:
-        return {
-            "kind": self.kind,
-            "categories": self.categories,
-            "epsilon": str(self.epsilon),
-            "ratio": str(self.ratio),
-            "length": self.length,
-        }
 
     def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.int64]:
         source = bits if bits is not None else SystemBits()

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number, as_written
+from discreet.core.check import AUTO, exact_or_none, named, settle, within
 from discreet.core.mechanism import Bits
-from discreet.core.wire import Json
-from discreet.errors import InputError
 from discreet.local.draws import flips
 from discreet.local.duchi import Duchi
-from discreet.local.mean import STEPS, Mean
+from discreet.local.mean import Mean
 from discreet.local.piecewise import Piecewise
 from discreet.local.protocol import Report
 
 __all__ = ["Hybrid"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Hybrid(Mean):
     """`Piecewise` with probability `share`, else `Duchi`; the report says which.
 
@@ -33,31 +31,12 @@ class Hybrid(Mean):
     """
 
     kind: ClassVar[str] = "hybrid"
-    epsilon: Fraction
-    lower: Fraction
-    upper: Fraction
-    steps: int
-    ratio: Fraction
-    share: Fraction
+    share: Fraction = field(default=AUTO, converter=exact_or_none, validator=within(least=0, most=1), kw_only=True)
 
-    def __init__(
-        self,
-        epsilon: Number | None = None,
-        lower: Number = -1,
-        upper: Number = 1,
-        *,
-        steps: int = STEPS,
-        ratio: Number | None = None,
-        share: Number | None = None,
-    ) -> None:
-        self._read(epsilon, lower, upper, steps, ratio)
-        if share is None:
-            object.__setattr__(self, "share", self._best_share())
-            return
-        exact = as_written(share, "share")
-        if not 0 <= exact <= 1:
-            raise InputError("share", share, "between 0 and 1")
-        object.__setattr__(self, "share", exact)
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if self.share is AUTO:
+            settle(self, share=self._best_share())
 
     def _best_share(self) -> Fraction:
         """Variances are quadratics in the point, and mix: the worst point is the middle or an end."""
@@ -112,6 +91,3 @@ class Hybrid(Mean):
 
     def point_variance(self, point: int) -> Fraction:
         return self.share * self._near.point_variance(point) + (1 - self.share) * self._bit.point_variance(point)
-
-    def to_dict(self) -> dict[str, Json]:
-        return {**Mean.to_dict(self), "share": str(self.share)}

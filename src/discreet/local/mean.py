@@ -15,11 +15,12 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number, as_written
+from discreet.core.check import AUTO, at_least, exact, exact_or_none, named, settle, whole, within
+from discreet.core.exact import Number
 from discreet.core.mechanism import Bits, Integers
-from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.local.estimate import Of
 from discreet.local.protocol import Report, Responder, count_reports
@@ -28,7 +29,7 @@ from discreet.local.tally import Tally
 from discreet.mechanisms.inputs import read_confidence, read_count
 from discreet.noise.bits import SystemBits
 
-__all__ = ["Mean", "MeanEstimate", "on_lattice", "read_range"]
+__all__ = ["Mean", "MeanEstimate", "on_lattice"]
 
 STEPS = 4096
 _MOST = 1 << 20
@@ -68,17 +69,6 @@ class MeanEstimate:
         return np.column_stack([self.values - half, self.values + half])
 
 
-def read_range(lower: Number, upper: Number, steps: int) -> tuple[Fraction, Fraction, int]:
-    """The ends of a range and the points on either side of its middle."""
-    low, high = as_written(lower, "lower"), as_written(upper, "upper")
-    if low >= high:
-        raise InputError("upper", upper, "more than lower")
-    count = read_count(steps, "steps")
-    if count > _MOST:
-        raise InputError("steps", steps, f"at most {_MOST:,}")
-    return low, high, count
-
-
 def on_lattice(values: Any, lower: Fraction, upper: Fraction, steps: int) -> NDArray[np.int64]:
     """Numbers as lattice points -steps..steps; what is outside the range moves to its end."""
     try:
@@ -92,21 +82,23 @@ def on_lattice(values: Any, lower: Fraction, upper: Fraction, steps: int) -> NDA
     return np.clip(np.rint((clipped - middle) / half * steps), -steps, steps).astype(np.int64)
 
 
+@frozen(field_transformer=named)
 class Mean(Responder):
     """A way to scramble a number from a range, and to estimate the mean of many."""
 
-    __slots__ = ()
-    lower: Fraction
-    upper: Fraction
-    steps: int
+    epsilon: Fraction = field(default=AUTO, converter=exact_or_none)
+    lower: Fraction = field(default=Fraction(-1), converter=exact)
+    upper: Fraction = field(default=Fraction(1), converter=exact)
+    steps: int = field(default=STEPS, converter=whole, validator=[at_least(1), within(most=_MOST)], kw_only=True)
+    ratio: Fraction = field(default=AUTO, converter=exact_or_none, kw_only=True)
 
-    def _read(self, epsilon: Number | None, lower: Number, upper: Number, steps: int, ratio: Number | None) -> None:
-        asked, exact = read_ratio(epsilon, ratio)
-        low, high, count = read_range(lower, upper, steps)
-        if exact.numerator.bit_length() + count.bit_length() > 58:
-            raise InputError("ratio", ratio, "a shorter fraction")
-        for name, value in (("epsilon", asked), ("ratio", exact), ("lower", low), ("upper", high), ("steps", count)):
-            object.__setattr__(self, name, value)
+    def __attrs_post_init__(self) -> None:
+        if self.lower >= self.upper:
+            raise InputError("upper", str(self.upper), f"more than lower = {self.lower}")
+        epsilon, ratio = read_ratio(self.epsilon, self.ratio)
+        if ratio.numerator.bit_length() + self.steps.bit_length() > 58:
+            raise InputError("ratio", str(self.ratio), "a shorter fraction")
+        settle(self, epsilon=epsilon, ratio=ratio)
 
     @property
     @abstractmethod
@@ -165,16 +157,6 @@ class Mean(Responder):
     @abstractmethod
     def point_variance(self, point: int) -> Fraction:
         """Of the scaled score of someone at a lattice point; a quadratic in the point, extreme at its ends."""
-
-    def to_dict(self) -> dict[str, Json]:
-        return {
-            "kind": self.kind,
-            "epsilon": str(self.epsilon),
-            "lower": str(self.lower),
-            "upper": str(self.upper),
-            "steps": self.steps,
-            "ratio": str(self.ratio),
-        }
 
     def half_width(self, n: int, confidence: float = 0.95) -> float:
         """The +- of the mean of `n` numbers, at worst."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number
+from discreet.core.check import AUTO, named, settle, whole_or_none
 from discreet.core.mechanism import Bits, Integers
-from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.local.draws import evenly, flips
 from discreet.local.primes import LARGEST, digits_for, digits_of, inner_products, part_length, primes
@@ -27,7 +26,7 @@ _LISTED = 1 << 16
 _CELLS = 1 << 22
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class OLH(Oracle):
     """Optimal local hashing: a random key, and the bucket of one's category under it, scrambled like `GRR`.
 
@@ -45,26 +44,14 @@ class OLH(Oracle):
     """
 
     kind: ClassVar[str] = "olh"
-    categories: int
-    epsilon: Fraction
-    ratio: Fraction
-    buckets: int
+    buckets: int = field(default=AUTO, converter=whole_or_none, kw_only=True)
 
-    def __init__(
-        self,
-        categories: int,
-        epsilon: Number | None = None,
-        *,
-        ratio: Number | None = None,
-        buckets: int | None = None,
-    ) -> None:
-        self._read(categories, epsilon, ratio)
-        if buckets is None:
-            object.__setattr__(self, "buckets", _least_variance(self.ratio, self.categories))
-            return
-        if isinstance(buckets, bool) or buckets not in primes():
-            raise InputError("buckets", buckets, f"a prime number, at most {LARGEST}")
-        object.__setattr__(self, "buckets", int(buckets))
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if self.buckets is AUTO:
+            settle(self, buckets=_least_variance(self.ratio, self.categories))
+        if self.buckets not in primes():
+            raise InputError("buckets", self.buckets, f"a prime number, at most {LARGEST}")
 
     @property
     def digits(self) -> int:
@@ -82,15 +69,6 @@ class OLH(Oracle):
     @property
     def reports(self) -> int:
         return int(self.buckets ** (self.digits + 1))
-
-    def to_dict(self) -> dict[str, Json]:
-        return {
-            "kind": self.kind,
-            "categories": self.categories,
-            "epsilon": str(self.epsilon),
-            "ratio": str(self.ratio),
-            "buckets": self.buckets,
-        }
 
     def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.int64]:
         source = bits if bits is not None else SystemBits()

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number
+from discreet.core.check import AUTO, named, settle, whole_or_none
 from discreet.core.mechanism import Bits
-from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.local.draws import evenly, flips
-from discreet.local.mean import STEPS, Mean
+from discreet.local.mean import Mean
 from discreet.local.protocol import Report
 
 __all__ = ["Piecewise"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Piecewise(Mean):
     """Report a whole number: one within `reach` of one's lattice point is `ratio` times as likely as one further away.
 
@@ -34,29 +33,14 @@ class Piecewise(Mean):
     """
 
     kind: ClassVar[str] = "piecewise"
-    epsilon: Fraction
-    lower: Fraction
-    upper: Fraction
-    steps: int
-    ratio: Fraction
-    reach: int
+    reach: int = field(default=AUTO, converter=whole_or_none, kw_only=True)
 
-    def __init__(
-        self,
-        epsilon: Number | None = None,
-        lower: Number = -1,
-        upper: Number = 1,
-        *,
-        steps: int = STEPS,
-        ratio: Number | None = None,
-        reach: int | None = None,
-    ) -> None:
-        self._read(epsilon, lower, upper, steps, ratio)
-        if reach is None:
-            reach = _best_reach(self.ratio, self.steps)
-        elif isinstance(reach, bool) or not isinstance(reach, int) or not 0 <= reach <= 2 * self.steps:
-            raise InputError("reach", reach, f"a whole number from 0 to {2 * self.steps}")
-        object.__setattr__(self, "reach", reach)
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if self.reach is AUTO:
+            settle(self, reach=_best_reach(self.ratio, self.steps))
+        if not 0 <= self.reach <= 2 * self.steps:
+            raise InputError("reach", self.reach, f"a whole number from 0 to {2 * self.steps}")
 
     @property
     def end(self) -> int:
@@ -99,10 +83,6 @@ class Piecewise(Mean):
 
     def point_variance(self, point: int) -> Fraction:
         return _variance(self.ratio, self.steps, self.reach, point)
-
-    def to_dict(self) -> dict[str, Json]:
-        # By its full name: a class with slots is made anew, and bare super() would look for the old one.
-        return {**Mean.to_dict(self), "reach": self.reach}
 
 
 def _variance(ratio: Fraction, steps: int, reach: int, point: int) -> Fraction:

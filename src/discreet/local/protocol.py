@@ -19,8 +19,10 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from attrs import field, fields, frozen
 from numpy.typing import NDArray
 
+from discreet.core.check import AUTO, exact_or_none, named, settle
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Pure
 from discreet.core.mechanism import Bits, Integers
@@ -41,6 +43,7 @@ __all__ = [
     "count_reports",
     "identity",
     "read_answers",
+    "read_categories",
     "read_times",
 ]
 
@@ -102,9 +105,12 @@ class Responder(ABC):
     def estimate(self, reports: Any) -> Any:
         """What is estimated from reports, or from a `Tally` of them: unbiased, with its error."""
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Json]:
         """Everything that decides the law of a report, as plain values."""
+        made: Any = type(self)  # of attrs
+        values = {one.name: getattr(self, one.name) for one in fields(made)}
+        plain = {name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()}
+        return {"kind": self.kind, **plain}
 
     @property
     def id(self) -> str:
@@ -136,21 +142,26 @@ class Responder(ABC):
         return found
 
 
+def read_categories(value: int) -> int:
+    """How many categories there are."""
+    count = read_count(value, "categories", least=2)
+    if count > MOST:
+        hint = "For strings and other large domains see discreet.local.HeavyHitters."
+        raise InputError("categories", value, f"at most {MOST:,}", hint)
+    return count
+
+
+@frozen(field_transformer=named)
 class Oracle(Responder):
     """A way to scramble a category, and to estimate how many people have each."""
 
-    __slots__ = ()
-    categories: int
+    categories: int = field(converter=read_categories)
+    epsilon: Fraction = field(default=AUTO, converter=exact_or_none)
+    ratio: Fraction = field(default=AUTO, converter=exact_or_none, kw_only=True)
 
-    def _read(self, categories: int, epsilon: Number | None, ratio: Number | None) -> None:
-        count = read_count(categories, "categories", least=2)
-        if count > MOST:
-            hint = "For strings and other large domains see discreet.local.HeavyHitters."
-            raise InputError("categories", categories, f"at most {MOST:,}", hint)
-        asked, exact = read_ratio(epsilon, ratio)
-        object.__setattr__(self, "categories", count)
-        object.__setattr__(self, "epsilon", asked)
-        object.__setattr__(self, "ratio", exact)
+    def __attrs_post_init__(self) -> None:
+        epsilon, ratio = read_ratio(self.epsilon, self.ratio)
+        settle(self, epsilon=epsilon, ratio=ratio)
 
     @property
     @abstractmethod
@@ -197,14 +208,6 @@ class Oracle(Responder):
     def _second(self, share: Fraction) -> Fraction:
         """The mean squared score of a category that a share of people have; scores are 0 and 1 unless overridden."""
         return self.miss + share * (self.hit - self.miss)
-
-    def to_dict(self) -> dict[str, Json]:
-        return {
-            "kind": self.kind,
-            "categories": self.categories,
-            "epsilon": str(self.epsilon),
-            "ratio": str(self.ratio),
-        }
 
     def counted(self, reports: Any, times: Integers | None = None) -> NDArray[np.int64]:
         """How often each report was made, of reports that are whole numbers."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number
+from discreet.core.check import AUTO, named, settle, whole_or_none
 from discreet.core.mechanism import Bits, Integers
-from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.local.draws import flips
 from discreet.local.packed import bit_sums, read_packed, width_of
@@ -27,7 +26,7 @@ __all__ = ["Subset"]
 _LISTED = 14
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Subset(Oracle):
     """Report `size` categories: sets with one's own among them are `ratio` times as likely as others.
 
@@ -43,26 +42,15 @@ class Subset(Oracle):
 
     kind: ClassVar[str] = "subset"
     layout: ClassVar[Layout] = "packed"
-    categories: int
-    epsilon: Fraction
-    ratio: Fraction
-    size: int
+    size: int = field(default=AUTO, converter=whole_or_none, kw_only=True)
 
-    def __init__(
-        self,
-        categories: int,
-        epsilon: Number | None = None,
-        *,
-        ratio: Number | None = None,
-        size: int | None = None,
-    ) -> None:
-        self._read(categories, epsilon, ratio)
-        if size is None:
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if self.size is AUTO:
             near = math.floor(self.categories / (self.ratio + 1))
-            size = min({max(1, near), near + 1}, key=self._variance_with)
-        elif isinstance(size, bool) or not isinstance(size, int) or not 1 <= size < self.categories:
-            raise InputError("size", size, f"a whole number from 1 to {self.categories - 1}")
-        object.__setattr__(self, "size", size)
+            settle(self, size=min({max(1, near), near + 1}, key=self._variance_with))
+        if not 1 <= self.size < self.categories:
+            raise InputError("size", self.size, f"a whole number from 1 to {self.categories - 1}")
 
     @property
     def hit(self) -> Fraction:
@@ -81,18 +69,9 @@ class Subset(Oracle):
         return self.categories
 
     def _variance_with(self, size: int) -> Fraction:
-        object.__setattr__(self, "size", size)
+        settle(self, size=size)
         share, hit, miss = Fraction(1, self.categories), self.hit, self.miss
         return (share * hit * (1 - hit) + (1 - share) * miss * (1 - miss)) / (hit - miss) ** 2
-
-    def to_dict(self) -> dict[str, Json]:
-        return {
-            "kind": self.kind,
-            "categories": self.categories,
-            "epsilon": str(self.epsilon),
-            "ratio": str(self.ratio),
-            "size": self.size,
-        }
 
     def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.uint8]:
         source = bits if bits is not None else SystemBits()

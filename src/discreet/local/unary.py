@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number, sqrt_down
+from discreet.core.check import AUTO, named, settle
+from discreet.core.exact import sqrt_down
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
 from discreet.local.draws import flips, packed_flips
@@ -65,7 +66,7 @@ class _Unary(Oracle):
         return Tally(self.id, len(rows) if times is None else int(np.sum(times)), sums, sums)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class OUE(_Unary):
     """Optimised unary encoding: one's own bit is a fair coin, every other is set with odds 1 : ratio.
 
@@ -77,12 +78,6 @@ class OUE(_Unary):
     """
 
     kind: ClassVar[str] = "oue"
-    categories: int
-    epsilon: Fraction
-    ratio: Fraction
-
-    def __init__(self, categories: int, epsilon: Number | None = None, *, ratio: Number | None = None) -> None:
-        self._read(categories, epsilon, ratio)
 
     @property
     def hit(self) -> Fraction:
@@ -93,7 +88,7 @@ class OUE(_Unary):
         return 1 / (self.ratio + 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class SUE(_Unary):
     """Symmetric unary encoding: every bit is kept with odds root : 1, root^2 = ratio. The basic form of RAPPOR.
 
@@ -102,16 +97,14 @@ class SUE(_Unary):
     """
 
     kind: ClassVar[str] = "sue"
-    categories: int
-    epsilon: Fraction
-    ratio: Fraction
 
-    def __init__(self, categories: int, epsilon: Number | None = None, *, ratio: Number | None = None) -> None:
-        self._read(categories, epsilon, ratio)
-        if ratio is None:
-            object.__setattr__(self, "ratio", root_below(self.epsilon) ** 2)
+    def __attrs_post_init__(self) -> None:
+        free = self.ratio is AUTO
+        super().__attrs_post_init__()
+        if free:
+            settle(self, ratio=root_below(self.epsilon) ** 2)
         elif self._root**2 != self.ratio:
-            raise InputError("ratio", ratio, "the square of a fraction")
+            raise InputError("ratio", str(self.ratio), "the square of a fraction")
 
     @property
     def _root(self) -> Fraction:

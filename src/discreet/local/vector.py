@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number
+from discreet.core.check import AUTO, at_least, exact, named, settle, whole, whole_or_none, within
 from discreet.core.mechanism import Bits, Integers
-from discreet.core.wire import Json
 from discreet.errors import InputError
 from discreet.local.draws import evenly
 from discreet.local.hybrid import Hybrid
@@ -19,7 +18,7 @@ from discreet.local.mean import MeanEstimate, on_lattice
 from discreet.local.protocol import Report, Responder, read_times
 from discreet.local.ratio import read_epsilon
 from discreet.local.tally import Tally
-from discreet.mechanisms.inputs import read_count, read_values
+from discreet.mechanisms.inputs import read_values
 from discreet.noise.bits import SystemBits
 
 __all__ = ["VectorMean"]
@@ -29,7 +28,7 @@ _MOST_DIMENSIONS = 2**40
 _EACH = Fraction(5, 2)  # of epsilon for one number: where telling of one more begins to pay
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class VectorMean(Responder):
     """Report `told` of `dimensions` numbers from one range, each by `Hybrid` with an equal part of epsilon.
 
@@ -45,39 +44,23 @@ class VectorMean(Responder):
     """
 
     kind: ClassVar[str] = "vector"
-    dimensions: int
-    epsilon: Fraction
-    lower: Fraction
-    upper: Fraction
-    steps: int
-    told: int
+    dimensions: int = field(converter=whole, validator=[at_least(1), within(most=_MOST_DIMENSIONS)])
+    epsilon: Fraction = field(converter=read_epsilon)
+    lower: Fraction = field(default=Fraction(-1), converter=exact)
+    upper: Fraction = field(default=Fraction(1), converter=exact)
+    steps: int = field(default=256, converter=whole, kw_only=True)
+    told: int = field(default=AUTO, converter=whole_or_none, validator=at_least(1), kw_only=True)
 
-    def __init__(
-        self,
-        dimensions: int,
-        epsilon: Number,
-        lower: Number = -1,
-        upper: Number = 1,
-        *,
-        steps: int = 256,
-        told: int | None = None,
-    ) -> None:
-        count, asked = read_count(dimensions, "dimensions"), read_epsilon(epsilon)
-        if count > _MOST_DIMENSIONS:
-            raise InputError("dimensions", dimensions, "at most 2**40")
-        best = max(1, min(count, int(asked / _EACH))) if told is None else read_count(told, "told")
-        if best > count:
-            raise InputError("told", told, f"at most {count}, the number of dimensions")
-        while True:
-            one = Hybrid(asked / best, lower, upper, steps=steps)
-            if (count * one.reports) ** best < 1 << 62:
-                break
-            if told is not None:
-                raise InputError("told", told, "fewer numbers, or fewer steps: a report must fit 62 bits")
-            best -= 1
-        values = {"dimensions": count, "epsilon": asked, "lower": one.lower, "upper": one.upper, "steps": one.steps}
-        for name, value in {**values, "told": best}.items():
-            object.__setattr__(self, name, value)
+    def __attrs_post_init__(self) -> None:
+        free = self.told is AUTO
+        if free:
+            settle(self, told=max(1, min(self.dimensions, int(self.epsilon / _EACH))))
+        if self.told > self.dimensions:
+            raise InputError("told", self.told, f"at most {self.dimensions}, the number of dimensions")
+        while self.reports >= 1 << 62:
+            if not free:
+                raise InputError("told", self.told, "fewer numbers, or fewer steps: a report must fit 62 bits")
+            settle(self, told=self.told - 1)
 
     @property
     def each(self) -> Hybrid:
@@ -155,14 +138,3 @@ class VectorMean(Responder):
         least = min(rare * ends[0], rare * ends[1] + rare - 1) / found.n
         spread = np.maximum(least, (square - mean**2) / max(1, found.n - 1))
         return MeanEstimate(found.n, middle + half * mean, half**2 * spread)
-
-    def to_dict(self) -> dict[str, Json]:
-        return {
-            "kind": self.kind,
-            "dimensions": self.dimensions,
-            "epsilon": str(self.epsilon),
-            "lower": str(self.lower),
-            "upper": str(self.upper),
-            "steps": self.steps,
-            "told": self.told,
-        }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
+
+from attrs import fields
 
 from discreet.core.wire import fraction
 from discreet.errors import InputError
@@ -33,18 +34,18 @@ def responder_from_dict(entry: Mapping[str, Any]) -> Responder:
     >>> responder_from_dict(GRR(5, epsilon=1).to_dict()) == GRR(5, epsilon=1)
     True
     """
-    fields = dict(entry) if isinstance(entry, Mapping) else {}
-    kind = KINDS.get(str(fields.pop("kind", None)))
+    values = dict(entry) if isinstance(entry, Mapping) else {}
+    kind = KINDS.get(str(values.pop("kind", None)))
     if kind is None:
         raise InputError("kind", entry, "one of " + ", ".join(KINDS))
-    known = {field.name for field in dataclasses.fields(kind)}
-    if unknown := set(fields) - known:
+    known = {one.name for one in fields(kind)}
+    if unknown := set(values) - known:
         raise InputError(min(unknown), "present", "only " + ", ".join(sorted(known)))
-    if missing := known - set(fields):
+    if missing := known - set(values):
         raise InputError(min(missing), "missing", "given")
     for name in _FRACTIONS & known:
-        fields[name] = fraction(fields[name], name)
-    made: Responder = kind(**fields)
+        values[name] = fraction(values[name], name)
+    made: Responder = kind(**values)
     if made.to_dict() != dict(entry):
         raise InputError("mechanism", dict(entry), "parameters that belong together")
     return made
