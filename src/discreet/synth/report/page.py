@@ -1,19 +1,18 @@
-"""The page of a quality report: one HTML file, no script, no request, nothing but its own style sheet."""
+"""The page of a quality report: one HTML file, no script, no request."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
-from collections.abc import Iterable, Sequence
-from importlib.resources import files
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.core.release import percent
+from discreet.show import Column as Bar
+from discreet.show import Markup, Span, Table, brief, clean, columns, dots, element, matrix, span, span_key
+from discreet.show import page as shell
 from discreet.synth.counts import Columns
-from discreet.synth.report.draw import Bar, Markup, Row, bars, brief, clean, dots, matrix, spans, tag
 from discreet.synth.report.figures import Asked, Column, Figures, Real
 from discreet.synth.report.words import (
     ASKS,
@@ -39,41 +38,25 @@ _MATRIX = 40  # columns that a matrix shows
 
 
 def page(release: SyntheticRelease, figures: Figures) -> str:
-    """The whole page.
-
-    Its content security policy forbids every request, every script and every style but its own (by hash), so even a
-    mistake in escaping would not run anything.
-    """
-    style = (files(__package__) / "page.css").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'"
+    """The whole page."""
     owner = figures.real is not None
     title = f"{'Owner only: ' if owner else ''}synthetic rows of {clean(release.dataset)}"
-    head = [
-        Markup('<meta charset="utf-8">'),
-        Markup(f'<meta http-equiv="Content-Security-Policy" content="{policy}">'),
-        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-        Markup('<meta name="color-scheme" content="light dark">'),
-        *([Markup('<meta name="robots" content="noindex">')] if owner else []),
-        tag("title", None, title),
-        tag("style", None, Markup(style)),
-    ]
     body = [
         *([_banner()] if owner else []),
-        tag("h1", None, f"Synthetic rows of {release.dataset}"),
+        element("h1", None, f"Synthetic rows of {release.dataset}"),
         _quiet(f"Quality report. Release {release.id}, made by {release.method}. {_notes(release)}"),
         *sections(release, figures),
         _footer(figures),
     ]
-    return f"<!doctype html>\n{tag('html', {'lang': 'en'}, tag('head', None, *head), tag('body', None, *body))}\n"
+    return shell(title, body, kind="report", private=owner)
 
 
-def sections(release: SyntheticRelease, figures: Figures) -> list[Markup]:
-    """What the page says, without its heading and its end: for other pages, which have their own style sheet."""
+def sections(release: SyntheticRelease, figures: Figures) -> list[Any]:
+    """What the page says, without its heading and its end: for other pages."""
     names = release.domain.names
     return [
         _tiles(release, figures),
-        tag("div", {"class": "privacy"}, tag("p", None, privacy(release.cost, figures.real is not None))),
+        element("div", {"class": "privacy"}, element("p", None, privacy(release.cost, figures.real is not None))),
         *_asks(figures),
         *_columns(figures),
         *([] if figures.real is None else _real(names, figures.real)),
@@ -83,11 +66,13 @@ def sections(release: SyntheticRelease, figures: Figures) -> list[Markup]:
 
 
 def _banner() -> Markup:
-    return tag("div", {"class": "banner", "role": "alert"}, tag("strong", None, BANNER), tag("p", None, WARNING))
+    return element(
+        "div", {"class": "banner", "role": "alert"}, element("strong", None, BANNER), element("p", None, WARNING)
+    )
 
 
 def _quiet(text: str) -> Markup:
-    return tag("p", {"class": "quiet"}, text)
+    return element("p", {"class": "quiet"}, text)
 
 
 def _notes(release: SyntheticRelease) -> str:
@@ -121,42 +106,28 @@ def _tiles(release: SyntheticRelease, figures: Figures) -> Markup:
             told = f"trained on real rows: {learnt.real.auc:.3f}"
             tiles.append(("Trained on synthetic rows: AUC", f"{learnt.synthetic.auc:.3f}", told))
     found = [
-        tag("div", None, tag("dt", None, name), tag("dd", None, value, tag("small", None, more)))
+        element("div", None, element("dt", None, name), element("dd", None, value, element("small", None, more)))
         for name, value, more in tiles
     ]
-    return tag("dl", {"class": "tiles"}, *found)
+    return element("dl", {"class": "tiles"}, *found)
 
 
-def _asks(figures: Figures) -> list[Markup]:
+def _asks(figures: Figures) -> list[Any]:
     if not figures.asks:
         return []
     sure = percent(figures.confidence)
-    real = figures.real is not None
-    legend = [
-        ("M11 2l5 5l-5 5l-5-5z", "answer", "from these rows"),
-        (
-            "M2 2v10M2 7H20M20 2v10",
-            "known",
-            f"true answer, from the noisy counts ({sure}, holds whatever the rows are like)",
-        ),
-    ]
-    keys = [_key(tag("path", {"class": kind, "d": path}), text) for path, kind, text in legend]
-    if figures.copies:
-        band = tag("rect", {"class": "about", "x": 1, "y": 1, "width": 20, "height": 12, "rx": 3})
-        keys.append(_key(band, f"tried out, about {sure}: noise and draws only, from {figures.copies} trials"))
-        keys.append(_key(tag("circle", {"class": "draw", "cx": 11, "cy": 7, "r": 3}), f"{figures.copies} other draws"))
-    if real:
-        keys.append(_key(tag("path", {"class": "truth", "d": "M11 1v12"}), "real rows"))
+    tried = f"tried out, about {sure}: noise and draws only, from {figures.copies} trials" if figures.copies else ""
     return [
-        tag("h2", None, "Questions asked of the rows"),
+        element("h2", None, "Questions asked of the rows"),
         _quiet(ASKS),
-        tag("ul", {"class": "legend"}, *keys),
-        tag("div", {"class": "asks"}, *(_ask(one, figures.confidence) for one in figures.asks)),
+        span_key(
+            known=f"true answer, from the noisy counts ({sure}, holds whatever the rows are like)",
+            about=tried,
+            draws=f"{figures.copies} other draws" if figures.copies else "",
+            real="real rows" if figures.real is not None else "",
+        ),
+        element("div", {"class": "asks"}, *(_ask(one, figures.confidence) for one in figures.asks)),
     ]
-
-
-def _key(shape: Markup, text: str) -> Markup:
-    return tag("li", None, tag("svg", {"viewBox": "0 0 22 14", "aria-hidden": "true"}, shape), text)
 
 
 def _ask(asked: Asked, confidence: float) -> Markup:
@@ -172,42 +143,34 @@ def _ask(asked: Asked, confidence: float) -> Markup:
         lines.append(("True answer", "no interval is known: its columns were not measured together"))
     if asked.about is not None:
         lines.append((f"Tried out ({percent(confidence)})", f"{shown(asked.about[0])} to {shown(asked.about[1])}"))
-    told = tag(
-        "dl", None, *(piece for name, value in lines for piece in (tag("dt", None, name), tag("dd", None, value)))
+    told = element(
+        "dl",
+        None,
+        *(piece for name, value in lines for piece in (element("dt", None, name), element("dd", None, value))),
     )
     known = None if asked.known is None else (asked.known.lower, asked.known.upper)
-    row = Row(asked.answer, known, asked.about, tuple(one for one in asked.draws if math.isfinite(one)), asked.real)
-    picture = (
-        spans(row, *_reach(row, not asked.mean), not asked.mean)
-        if math.isfinite(asked.answer)
-        else tag("p", None, "No row is asked about.")
-    )
-    return tag("div", {"class": "card ask"}, tag("div", None, tag("div", {"class": "mono"}, asked.text), told), picture)
-
-
-def _reach(row: Row, share: bool) -> tuple[float, float]:
-    """The ends of a line that shows everything, with a little room."""
-    every = [row.answer, *row.draws, *(row.known or ()), *(row.about or ()), *([] if row.real is None else [row.real])]
-    low, high = min(every), max(every)
-    room = max((high - low) * 0.08, abs(high) * 0.01, 1e-6)
-    low, high = low - room, high + room
-    return (max(low, 0.0), min(high, 1.0)) if share else (low, high)
+    row = Span(asked.answer, known, asked.about, tuple(one for one in asked.draws if math.isfinite(one)), asked.real)
+    picture: Any = element("p", None, "No row is asked about.")
+    if math.isfinite(asked.answer):
+        picture = span(asked.text, row, part=not asked.mean)
+    words = element("div", None, element("div", {"class": "mono"}, asked.text), told)
+    return element("div", {"class": "card ask"}, words, picture)
 
 
 def _share(value: float) -> str:
     return f"{value:.2%}" if math.isfinite(value) else "none"
 
 
-def _columns(figures: Figures) -> list[Markup]:
+def _columns(figures: Figures) -> list[Any]:
     sure = percent(figures.confidence)
     real = " The line in another colour is the number of real rows." if figures.real is not None else ""
     return [
-        tag("h2", None, "Columns by themselves"),
+        element("h2", None, "Columns by themselves"),
         _quiet(
             f"Bars are synthetic rows, scaled to the rows counted. Whiskers hold the true count with {sure} "
             f"confidence, each by itself: they come from the noisy counts.{real}"
         ),
-        tag("div", {"class": "columns"}, *(_column(one) for one in figures.columns)),
+        element("div", {"class": "small"}, *(_column(one) for one in figures.columns)),
     ]
 
 
@@ -221,7 +184,7 @@ def _column(column: Column) -> Markup:
             told += f", real {group.real:,.0f}"
         tick = _tick(group.label, group is column.groups[-1])
         data.append(Bar(group.label, group.synthetic, group.lower, group.upper, group.real, told, tick))
-    return tag("div", {"class": "card"}, tag("h3", None, column.name), bars(column.name, data))
+    return element("div", {"class": "card"}, element("h3", None, column.name), columns(column.name, data))
 
 
 def _tick(label: str, last: bool) -> str:
@@ -239,7 +202,7 @@ def _tick(label: str, last: bool) -> str:
     return f"{number / 1000:.3g}k" if 10_000 <= abs(number) < 1e6 else f"{number:.4g}"
 
 
-def _measured(names: Sequence[str], figures: Figures) -> list[Markup]:
+def _measured(names: Sequence[str], figures: Figures) -> list[Any]:
     groups: dict[str, list[tuple[float, str]]] = {}
     for one in sorted(figures.agreements, key=lambda one: len(one.columns)):
         way = _WAYS.get(len(one.columns), f"{len(one.columns)} columns")
@@ -259,14 +222,14 @@ def _measured(names: Sequence[str], figures: Figures) -> list[Markup]:
     ]
     head = ["Farthest off", "cells", "noise (sd)", "interval", "gap", "inside", "largest gap"]
     return [
-        tag("h2", None, "Rows against the noisy counts"),
+        element("h2", None, "Rows against the noisy counts"),
         _quiet(GAPS),
-        tag("div", {"class": "card"}, dots("Gaps of measured marginals", groups, mark=1.0)),
-        _table(head, rows),
+        element("div", {"class": "card"}, dots("Gaps of measured marginals", groups, mark=1.0)),
+        Table.of(head, rows),
     ]
 
 
-def _together(names: Sequence[str], figures: Figures) -> list[Markup]:
+def _together(names: Sequence[str], figures: Figures) -> list[Any]:
     if not 2 <= len(names) <= _MATRIX:
         return []
     shown = [("Synthetic rows", figures.association, "{:.2f}")]
@@ -276,17 +239,19 @@ def _together(names: Sequence[str], figures: Figures) -> list[Markup]:
     elif figures.copies:
         shown.append(("How far trials strayed", figures.spread, "{:.3f}"))
     cards = [
-        tag("div", {"class": "card"}, tag("h3", None, title), matrix(title, names, values, "both", tips))
+        element(
+            "div", {"class": "card"}, element("h3", None, title), matrix(title, names, values.tolist(), format=tips)
+        )
         for title, values, tips in shown
     ]
     return [
-        tag("h2", None, "What goes together"),
+        element("h2", None, "What goes together"),
         _quiet(TOGETHER),
-        tag("div", {"class": "matrices"}, *cards),
+        element("div", {"class": "matrices"}, *cards),
     ]
 
 
-def _real(names: Sequence[str], real: Real) -> list[Markup]:
+def _real(names: Sequence[str], real: Real) -> list[Any]:
     groups = {
         _WAYS[ways]: [(one.tv, f"{_named(names, one.columns)}: {one.tv:.1%}") for one in every]
         for ways, every in real.distances.items()
@@ -305,10 +270,14 @@ def _real(names: Sequence[str], real: Real) -> list[Markup]:
         if every
     ]
     parts = [
-        tag("h2", None, "Marginals against the real rows"),
+        element("h2", None, "Marginals against the real rows"),
         _quiet(REAL),
-        tag("div", {"class": "card"}, dots("Distances of marginals", groups)),
-        _table(["Marginals of", "compared", "mean TV", "largest TV", "max error", "farthest off"], rows),
+        element("div", {"class": "card"}, dots("Distances of marginals", groups)),
+        Table.of(
+            ["Marginals of", "compared", "mean TV", "largest TV", "max error", "farthest off"],
+            rows,
+            numbers=(1, 2, 3, 4),
+        ),
     ]
     if real.prediction is not None:
         learnt = real.prediction
@@ -318,23 +287,17 @@ def _real(names: Sequence[str], real: Real) -> list[Markup]:
             ["The more common answer, always", "0.5000", f"{learnt.common:.2%}"],
         ]
         parts += [
-            tag("h2", None, "Train on synthetic, test on real"),
+            element("h2", None, "Train on synthetic, test on real"),
             _quiet("A logistic regression on all other columns, tested on half of the real rows. It predicts:"),
-            tag("p", {"class": "mono"}, learnt.text),
-            _table(["Model", "AUC", "right"], rows),
+            element("p", {"class": "mono"}, learnt.text),
+            Table.of(["Model", "AUC", "right"], rows),
         ]
     return parts
 
 
 def _footer(figures: Figures) -> Markup:
-    return tag("footer", None, _quiet(PUBLIC if figures.real is None else OWNER), _quiet(INTERVALS))
+    return element("footer", None, _quiet(PUBLIC if figures.real is None else OWNER), _quiet(INTERVALS))
 
 
 def _named(names: Sequence[str], columns: Columns) -> str:
     return " \u00d7 ".join(names[column] for column in columns)
-
-
-def _table(head: Iterable[str], rows: Iterable[Sequence[str]]) -> Markup:
-    top = tag("thead", None, tag("tr", None, *(tag("th", {"scope": "col"}, one) for one in head)))
-    body = tag("tbody", None, *(tag("tr", None, *(tag("td", None, one) for one in row)) for row in rows))
-    return tag("div", {"class": "scroll"}, tag("table", None, top, body))
