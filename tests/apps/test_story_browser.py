@@ -132,7 +132,7 @@ def test_from_the_custodian_to_a_refusal_and_back(house, guest):
     assert page.get_by_label("Why").input_value() == "schooling, <b>for the report</b>"
     spend(page, "schooling, <b>for the report</b>")
     page.get_by_text("Released.").wait_for()
-    assert page.locator("rect.column").count() == 7
+    assert page.locator("rect.bar").count() == 7
     assert 0.9 < left(page) < 1
     screenshot(page, "release-light")
     with page.expect_download() as waiting:
@@ -172,7 +172,7 @@ def test_from_the_custodian_to_a_refusal_and_back(house, guest):
     table = page.get_by_role("region", name="Charges").inner_text()
     assert "schooling, <b>for the report</b>" in table
     assert table.count("ann") == 4
-    assert page.locator(".burn g").count() == 4
+    assert page.locator(".steps g").count() == 4
     page.get_by_role("button", name="Verify the books").click()
     page.get_by_text("The books are whole.").wait_for()
     screenshot(page, "ledger-light")
@@ -219,7 +219,7 @@ def test_bars_on_the_screen_are_as_long_as_their_numbers(house, guest):
     one = guest()
     sign_in(one, house.tokens.create("ann", "analyst"))
     page = one.go("/d/people/releases/r")
-    widths = page.evaluate("[...document.querySelectorAll('rect.column')].map((e) => e.getBoundingClientRect().width)")
+    widths = page.evaluate("[...document.querySelectorAll('rect.bar')].map((e) => e.getBoundingClientRect().width)")
     most = max(release["n"])
     assert widths == pytest.approx([max(n, 0) * max(widths) / most for n in release["n"]], abs=1)
 
@@ -285,7 +285,7 @@ def test_without_scripts_the_same_can_be_done(house, guest):
     page.get_by_role("radio", name=re.compile("accuracy")).check()
     page.get_by_label("accuracy: within ±", exact=True).fill("25")
     page.get_by_role("button", name="Price it").click()
-    page.locator(".whiskers .value", has_text="± 25").wait_for()
+    page.locator(".errors .value", has_text="± 25").wait_for()
     assert 0 < float(page.get_by_label("epsilon", exact=True).input_value()) < 1
     spend(page, "no scripts")
     page.get_by_text("Released.").wait_for()
@@ -326,7 +326,7 @@ def test_the_demo_serves_its_pages(browser, tmp_path):
                     time.sleep(0.1)
             page.goto(f"http://127.0.0.1:{port}/d/people/ledger")
             assert left(page) > 2
-            assert page.locator(".burn g").count() == 3
+            assert page.locator(".steps g").count() == 3
             page.goto(f"http://127.0.0.1:{port}/d/people/ask")
             page.get_by_label("epsilon", exact=True).fill("0.5")
             priced(page)

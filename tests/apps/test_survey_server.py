@@ -130,7 +130,7 @@ def test_a_huge_body_is_cut_short(client, reports):
 
 
 def test_every_answer_carries_the_headers_that_shut_others_out(client):
-    for path in ("/", "/page.js", "/sw.js", "/page.css", "/results", "/nothing", "/report"):
+    for path in ("/", "/page.js", "/sw.js", "/style.css", "/results", "/nothing", "/report"):
         answer = client.get(path)
         for name, value in HEADERS.items():
             assert answer.headers[name] == value
@@ -209,7 +209,7 @@ def test_results_say_what_estimate_says(reports):
     for one in results_of(SURVEY, reports).estimates:
         for row in one.rows():
             for cell in row[1:]:
-                assert f"<td>{cell}</td>" in page
+                assert f'<td class="number">{cell}</td>' in page
     assert page.count("<svg") == len(SURVEY.questions)
     assert "300 reports" in page
     hidden = Client(application(SURVEY, reports, show_results=False))

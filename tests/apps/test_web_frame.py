@@ -227,7 +227,7 @@ def test_files_are_ours_and_may_be_kept(house):
     ann = signed(house)
     page = ann.get("/d/people/ask").text
     paths = [part.split('"')[0] for part in page.split('="') if part.startswith("/static/")]
-    assert {path.partition("?")[0] for path in paths} >= {"/static/page.css", "/static/mark.svg", "/static/ask.js"}
+    assert {path.partition("?")[0] for path in paths} >= {"/static/style.css", "/static/mark.svg", "/static/ask.js"}
     for path in paths:
         found = ann.client.get(path)
         assert found.status_code == 200

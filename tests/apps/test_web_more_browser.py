@@ -112,9 +112,9 @@ def test_where_there_is_no_geometry_there_are_bars(guest):
 def test_without_scripts_a_map_is_bars_and_tables_with_links(guest):
     page = guest(java_script_enabled=False).go("/d/us/map?release=tree&level=state")
     assert page.locator("#atlas").is_hidden()
-    assert page.locator("rect.column").count() == 3
+    assert page.locator("rect.bar").count() == 3
     page.get_by_role("link", name="44", exact=True).click()
-    assert page.locator("rect.column").count() == 3
+    assert page.locator("rect.bar").count() == 3
     assert "Inside state 44" in page.locator("main").inner_text()
     assert page.get_by_role("row").filter(has_text="44001").count() == 1
 

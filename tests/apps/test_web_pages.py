@@ -173,7 +173,7 @@ def test_errors_are_drawn_before_anything_is_spent_and_odds_said(shared):
     assert "moves to at most 62.3%" in text  # e^0.5 / (1 + e^0.5) is 62.25%
     assert "All answers together, ever, cost at most epsilon = 2" in text
     assert "Left: epsilon = 1 now, epsilon = 0.5 after" in text
-    assert '<rect class="span"' in page.text
+    assert '<rect class="band"' in page.text
     mean = told(ann.post("/d/people/ask", {**ASK, "of0": "mean", "column0": "pay"}))
     assert "mean_pay, at 1,000 rows in the group" in mean
     median = told(ann.post("/d/people/ask", {**ASK, "of0": "median", "column0": "age"}))
@@ -276,7 +276,7 @@ def test_a_release_needs_the_price_typed_and_is_then_free_to_read(house):
     text = told(page)
     assert "Released. epsilon = 0.25 was spent" in text
     assert "0.75 of 1 epsilon left" in text
-    assert page.text.count('<rect class="column"') == 3
+    assert page.text.count('<rect class="bar s0"') == 3
     assert EVIL not in page.text
     assert f"for {EVIL}" in text
     (identity,) = house.curators["people"].releases()

@@ -85,13 +85,13 @@ def steps(title: str, whole: float, data: Sequence[Step], *, first: str = "", la
     plot = Plot(Axis(Scale(0, len(data) + 1), "", lambda _: "", 1), Axis(Scale(0, whole), "", compact, 4), 400, 180)
     parts = [part for part in plot.frame() if not part.endswith("></text>")]
     before = whole
-    for index, step in enumerate([Step(whole, "the whole"), *data]):
+    for index, step in enumerate([Step(whole, ""), *data]):
         (left, top), (right, bottom) = plot.at(index, step.left), plot.at(index + 1, 0)
         body = {"x": left, "y": top, "width": right - left, "height": bottom - top}
         line = plot.outline([(index, before), (index, step.left), (index + 1, step.left)])
         area = element("rect", {"class": "area", **body})
         stair = element("path", {"class": "line s0", "d": line})
-        parts.append(element("g", None, element("title", None, step.words), area, stair))
+        parts += [element("g", None, element("title", None, step.words), area, stair)] if index else [area, stair]
         before = step.left
     base = plot.top + plot.height + 17
     count = f"{len(data)} charge" + ("" if len(data) == 1 else "s")
@@ -99,7 +99,7 @@ def steps(title: str, whole: float, data: Sequence[Step], *, first: str = "", la
     written = ((plot.left, "start", first), (middle, "middle", count), (plot.left + plot.width, "end", last))
     for x, anchor, text in written:
         parts.append(element("text", {"class": "tick", "x": x, "y": base, "text-anchor": anchor}, text))
-    said = "A staircase down from the whole, a step for each charge." if data else "Nothing is spent: a straight line."
+    about = "A staircase down from the whole, a step for each charge." if data else "Nothing is spent: a straight line."
     rows = [[step.words, compact(step.left)] for step in data]
     table = Table.of(["", "left"], rows, title) if rows else None
-    return Picture(title, *plot.size, tuple(parts), said, table=table)
+    return Picture(title, *plot.size, tuple(parts), about, kind="steps", table=table)

@@ -7,11 +7,11 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Any
 
-from discreet.hierarchy.map.page import embedded
 from discreet.local.questionnaire.grid import written
 from discreet.local.questionnaire.law import law_to_page
 from discreet.local.questionnaire.question import Question
 from discreet.local.questionnaire.questionnaire import PRIOR, Questionnaire
+from discreet.show import embedded
 
 __all__ = ["content", "render"]
 

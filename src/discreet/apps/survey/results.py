@@ -6,21 +6,20 @@ randomised before they were sent, so this can be looked at as often as one likes
 
 from __future__ import annotations
 
-import html
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from discreet.apps.survey.drawing import figure, figures
 from discreet.apps.survey.store import Reports
 from discreet.core.release import percent
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import InputError
 from discreet.local.questionnaire.estimate import Estimated, estimates
 from discreet.local.questionnaire.questionnaire import Questionnaire
+from discreet.show import Markup, Table, element, page
 
 __all__ = ["Results", "results_from", "results_of", "results_page", "save"]
 
@@ -108,36 +107,25 @@ def results_page(found: Results, *, alone: bool = False, owner: bool = False) ->
 
     Below the survey's minimum it says only that, except to its `owner`.
     """
-    sheet = (files("discreet.apps.survey") / "page.css").read_text("utf-8")
-    style = f"<style>{sheet}</style>" if alone else '<link rel="stylesheet" href="page.css">'
-    icon = "" if alone else '<link rel="icon" href="icon.svg" type="image/svg+xml">'
-    again = "" if alone else '<p><a href="results">Look again</a></p>'
-    title = html.escape(found.survey.title)
     shown = owner or found.public
-    note = found.note() if shown else found.withheld()
-    sections = "".join(map(_section, found.estimates)) if shown else ""
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
-        f"<title>{title}: results</title>{icon}{style}</head><body><main><h1>{title}</h1>"
-        f"<p>{html.escape(note)}</p>{again}{sections}"
-        f'<footer><p class="quiet">{html.escape(found.survey.about())}</p></footer></main></body></html>\n'
-    )
+    body = [
+        element("h1", None, found.survey.title),
+        element("p", None, found.note() if shown else found.withheld()),
+        *([] if alone else [element("p", None, element("a", {"href": "results"}, "Look again"))]),
+        *(map(_section, found.estimates) if shown else ()),
+        element("footer", None, element("p", {"class": "quiet"}, found.survey.about())),
+    ]
+    linked, icon = ("", "") if alone else ("style.css", "icon.svg")
+    title = f"{found.survey.title}: results"
+    return page(title, body, kind="survey", private=True, linked=linked, icon=icon)
 
 
-def _section(one: Estimated) -> str:
-    if one.reports == 0:
-        return f"<section><h2>{html.escape(one.question.text)}</h2><p>No report yet.</p></section>"
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(label)}</th><td>{value}</td><td>{low}</td><td>{high}</td></tr>'
-        for label, value, low, high in one.rows()
-    )
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("", "estimate", "from", "to"))
-    return (
-        f"<section><h2>{html.escape(one.question.text)}</h2>{figure(one)}"
-        f"<table><caption>{html.escape(one.caption())}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></section>"
-    )
+def _section(estimated: Estimated) -> Markup:
+    heading = element("h2", None, estimated.question.text)
+    if estimated.reports == 0:
+        return element("section", None, heading, element("p", None, "No report yet."))
+    table = Table.of(["", "estimate", "from", "to"], estimated.rows(), estimated.caption())
+    return element("section", {"class": "card"}, heading, figure(estimated).figure(table=False), table)
 
 
 def save(found: Results, path: Path, *, owner: bool = False) -> Path:
@@ -154,13 +142,4 @@ def save(found: Results, path: Path, *, owner: bool = False) -> Path:
         path.write_text(results_page(found, alone=True, owner=owner), encoding="utf-8")
         return path
     title = found.survey.title if found.public else f"{found.survey.title} (not public)"
-    drawn = figures(title, found.estimates)
-    if kind == ".svg":
-        path.write_text(drawn, encoding="utf-8")
-        return path
-    try:
-        import vl_convert
-    except ImportError:
-        raise MissingExtraError("charts", "vl_convert") from None
-    path.write_bytes(vl_convert.svg_to_png(drawn))
-    return path
+    return figures(title, found.estimates).save(path)

@@ -21,6 +21,7 @@ from discreet.apps.survey.results import Results, results_of, results_page
 from discreet.apps.survey.store import Reports
 from discreet.errors import DiscreetError, InputError, MissingExtraError
 from discreet.local.questionnaire.questionnaire import Questionnaire
+from discreet.show import style
 
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request, Response
@@ -39,7 +40,6 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 _FILES = {
-    "page.css": "text/css",
     "page.js": "text/javascript",
     "randomise.js": "text/javascript",
     "memory.js": "text/javascript",
@@ -162,6 +162,7 @@ def application(
 
     app.middleware("http")(guarded)
     app.add_route("/", fixed(page.encode(), "text/html; charset=utf-8"), methods=["GET"])
+    app.add_route("/style.css", fixed(style().encode(), "text/css"), methods=["GET"])
     for name, kind in _FILES.items():
         content = (files("discreet.apps.survey") / name).read_bytes()
         app.add_route(f"/{name}", fixed(content, kind), methods=["GET"])

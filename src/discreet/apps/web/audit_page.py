@@ -21,17 +21,17 @@ from discreet.apps.web.frame import Frame
 from discreet.apps.web.kept import Kept
 from discreet.audit.finding import Finding
 from discreet.audit.gate import Gate, gate, listed
+from discreet.show import Reach
 
 __all__ = ["Mark", "marks", "routes", "run"]
 
 _NOWHERE = ""  # an audit is of no dataset
 _WORKERS = 2  # processes of their own, so that pages are answered meanwhile
-_REACH = 1.5  # of what is claimed: how far the axis goes
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One claim in the picture: how far attacks came, as percent of an axis on which the claim has its place."""
+    """One claim: what was found against it, and the picture of that."""
 
     name: str
     kind: str
@@ -43,9 +43,7 @@ class Mark:
     outcome: str
     bad: bool
     """Whether this is not as it should be."""
-    refuted: bool
-    at: float | None
-    beyond: bool
+    reach: Reach
     words: str
 
 
@@ -71,7 +69,6 @@ def routes(frame: Frame) -> APIRouter:
             when=when,
             claims=[] if result is None else marks(result["findings"]),
             planted=[] if result is None else marks(result["planted"]),
-            claim_at=round(100 / _REACH, 3),
             job=job if _told(job, when) else None,
             running=job is not None and not job.over,
             may_run=caller.role == "custodian",
@@ -129,19 +126,19 @@ def _mark(one: dict[str, Any]) -> Mark:
     elif endless or one["violated"]:
         share = math.inf
     at = f" at delta {readable(one['delta'])}" if one["delta"] else ""
+    said = readable(claimed, 4) + at if claimed is not None else "none"
+    shown = "no epsilon is enough" if endless else readable(found, 3, "down")
     outcome = ("caught" if one["violated"] else "NOT CAUGHT") if one["planted"] else ""
     return Mark(
         name=one["name"],
         kind=one["kind"],
         planted=one["planted"],
         claim=one["claim"],
-        claimed=readable(claimed, 4) + at if claimed is not None else "none",
-        found="no epsilon is enough" if endless else readable(found, 3, "down"),
+        claimed=said,
+        found=shown,
         runs=f"{one['runs']:,}",
         outcome=outcome or ("VIOLATED" if one["violated"] else "no violation"),
         bad=one["violated"] != bool(one["planted"]),
-        refuted=one["violated"],
-        at=None if share is None else round(100 * min(share / _REACH, 1.0), 3),
-        beyond=share is not None and share > _REACH,
+        reach=Reach(share, f"{one['name']}: found {shown}, claimed {said}", one["violated"]),
         words=one["words"],
     )

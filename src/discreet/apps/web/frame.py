@@ -25,9 +25,11 @@ from discreet.apps.server.tokens import Caller
 from discreet.apps.web import form as forms
 from discreet.apps.web import session
 from discreet.apps.web.form import Form
+from discreet.apps.web.pictures import expected
 from discreet.core.release import number, percent
 from discreet.errors import DiscreetError
 from discreet.ledger.account import Standing
+from discreet.show import meter, reach, reach_axis, style
 
 __all__ = ["Frame", "Page", "SignInError", "local", "status_of"]
 
@@ -61,7 +63,8 @@ class Frame:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.templates.globals.update(static=self._file, readable=readable)
+        pictures = {"expected": expected, "meter": meter, "reach": reach, "reach_axis": reach_axis}
+        self.templates.globals.update(static=self._file, readable=readable, **pictures)
         self.templates.filters.update(number=number, percent=percent, segment=lambda text: quote(str(text), safe=""))
 
     # Who looks
@@ -275,7 +278,8 @@ def _secure(request: Request) -> bool:
 def _static() -> dict[str, bytes]:
     """Files that pages use, by name: read once, so that no path of a request is ever opened."""
     folder = files("discreet.apps.web") / "static"
-    return {one.name: one.read_bytes() for one in folder.iterdir() if one.name.endswith((".css", ".js", ".svg"))}
+    own = {one.name: one.read_bytes() for one in folder.iterdir() if one.name.endswith((".js", ".svg"))}
+    return {"style.css": style().encode(), **own}
 
 
 _TITLES = {

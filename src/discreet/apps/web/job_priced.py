@@ -7,19 +7,19 @@ from typing import Any
 
 from discreet.accounting.words import readable
 from discreet.apps.web.odds import lifetime, meaning
-from discreet.apps.web.pictures import Whisker, whisker
 from discreet.apps.web.priced import Priced, percent_of
 from discreet.apps.web.wish import Wish
 from discreet.core.release import number, percent
 from discreet.errors import DiscreetError
 from discreet.hierarchy.offer import TreeOffer
 from discreet.query.explain import price_text
+from discreet.show import Error
 
 __all__ = ["job_priced"]
 
 
 def job_priced(wish: Wish, offer: Any) -> Priced:
-    """An offer of a hierarchy or of synthetic rows in words and whiskers. Nothing in it depends on the data."""
+    """An offer of a hierarchy or of synthetic rows in words and pictures. Nothing in it depends on the data."""
     plan = offer.plan
     part, charge = plan.allotment, plan.charge
     books = offer.curator.ledger
@@ -62,7 +62,7 @@ def _odds(offer: Any) -> str:
         return ""
 
 
-def _levels(offer: TreeOffer) -> list[Whisker]:
+def _levels(offer: TreeOffer) -> list[Error]:
     """The error of one number of each level, and of its totals where regions have several numbers."""
     several = offer.plan.counted.cells > 1 and offer.plan.counted.sizes is None
     found = []
@@ -74,14 +74,14 @@ def _levels(offer: TreeOffer) -> list[Whisker]:
         else:
             found.append((f"{one.level} ({regions})", one.cell))
     widest = max(half for _, half in found)
-    return [whisker(label, f"\u00b1 {_shown(half)}", half, widest) for label, half in found]
+    return [Error(label, f"\u00b1 {_shown(half)}", half, widest) for label, half in found]
 
 
-def _scales(offer: Any) -> list[Whisker]:
+def _scales(offer: Any) -> list[Error]:
     widest = max((scale.half_width for scale in offer.expected.values()), default=None)
     words = {"one-way": "a count of one column", "two-way": "a count of two columns together"}
     return [
-        whisker(f"{words[kind]}, for scale", f"\u00b1 {number(scale.half_width)}", scale.half_width, widest)
+        Error(f"{words[kind]}, for scale", f"\u00b1 {number(scale.half_width)}", scale.half_width, widest)
         for kind, scale in offer.expected.items()
     ]
 

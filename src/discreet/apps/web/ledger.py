@@ -14,11 +14,12 @@ from discreet.accounting.words import readable
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.pictures import Burn, burn
+from discreet.apps.web.pictures import burn
 from discreet.ledger.account import Standing
 from discreet.ledger.record import Record
 from discreet.ledger.verification import Verification
 from discreet.query.explain import price_text
+from discreet.show import Markup
 
 __all__ = ["routes"]
 
@@ -73,7 +74,7 @@ def routes(frame: Frame) -> APIRouter:
     return pages
 
 
-def _burns(standing: list[Standing], charges: list[Record], caller: Caller) -> list[Burn]:
+def _burns(standing: list[Standing], charges: list[Record], caller: Caller) -> list[Markup]:
     """A burn-down for each allotment. What others did it for is not told to those who are no custodians."""
     paid: dict[str, list[tuple[Fraction, str, str]]] = defaultdict(list)
     left = {one.allotment.name: one.allotment.cap.amount for one in standing}
@@ -84,4 +85,6 @@ def _burns(standing: list[Standing], charges: list[Record], caller: Caller) -> l
         rest = readable(max(left[one.allotment], Fraction(0)), direction="down")
         words = f"{who}; {readable(one.charge.amount)} spent, {rest} left"
         paid[one.allotment].append((one.charge.amount, one.time, words))
-    return [burn(p.name, p.cap.amount, paid[p.name], p.currency) for p in (one.allotment for one in standing)]
+    parts = [one.allotment for one in standing]
+    drawn = [burn(part.name, part.cap.amount, paid[part.name], part.currency) for part in parts]
+    return [picture.figure(picture.title, table=False) for picture in drawn]

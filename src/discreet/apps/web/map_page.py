@@ -14,7 +14,7 @@ from discreet.apps.web.files import attached, table_file
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_form import JobForm
 from discreet.apps.web.kept import Kept
-from discreet.apps.web.pictures import Bars, bars, text
+from discreet.apps.web.pictures import output_bars, text
 from discreet.apps.web.releases import kind_of
 from discreet.apps.web.shelf import Shelf
 from discreet.apps.web.wish import TreeWish
@@ -153,7 +153,7 @@ def _numbers(tree: TreeRelease, level: str, above: str, inside: str) -> dict[str
     whole = _inside(tree[level], above, inside)
     totals = None if tree.cumulative else _inside(tree.totals(level), above, inside)
     rows = whole.rows()
-    shown: Bars | None = None if totals is None else bars(_named(totals, level), "count")
+    shown = None if totals is None else output_bars(_named(totals, level), "count")
     keys = [key for key in whole.keys if key != above or not inside]
     return {
         "bars": shown,

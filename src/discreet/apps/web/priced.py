@@ -11,7 +11,6 @@ from decimal import ROUND_CEILING, Context, Decimal
 from discreet.accounting.convert import pure
 from discreet.accounting.words import readable
 from discreet.apps.web.odds import lifetime, meaning
-from discreet.apps.web.pictures import Whisker, whisker
 from discreet.core.release import number, percent
 from discreet.errors import DiscreetError, InputError, LossError
 from discreet.ledger.budget import Charge
@@ -19,6 +18,7 @@ from discreet.query.curator import Offer
 from discreet.query.explain import price_text
 from discreet.query.plan import Expectation
 from discreet.query.quantile_plan import RankExpectation
+from discreet.show import Error
 
 __all__ = ["Priced", "confirmed", "percent_of", "priced"]
 
@@ -37,7 +37,7 @@ class Priced:
     now: tuple[float, float, float]
     """Cap, left and left after, for the bar."""
     share: str
-    errors: tuple[Whisker, ...]
+    errors: tuple[Error, ...]
     confidence: str
     noise: str
     rows: str
@@ -51,7 +51,7 @@ class Priced:
 
 
 def priced(offer: Offer) -> Priced:
-    """An offer in words and whiskers."""
+    """An offer in words and pictures."""
     plan = offer.plan
     part, charge = plan.allotment, plan.charge
     left = offer.curator.ledger.remaining(plan.dataset, part.name)
@@ -95,21 +95,21 @@ def _odds(offer: Offer) -> str:
         return ""
 
 
-def _whiskers(expected: Expectation | RankExpectation) -> list[Whisker]:
+def _whiskers(expected: Expectation | RankExpectation) -> list[Error]:
     name = expected.output
     if isinstance(expected, RankExpectation):
         off = math.ceil(expected.half_width)
-        return [whisker(name, f"within {off:,} ranks of the one asked for", off)]
+        return [Error(name, f"within {off:,} ranks of the one asked for", off)]
     unit = f" {expected.unit}".rstrip()
     if expected.choice:
         behind = math.ceil(expected.half_width or 0)
-        return [whisker(name, f"each at most {number(behind)} behind the best one left", behind)]
+        return [Error(name, f"each at most {number(behind)} behind the best one left", behind)]
     if expected.half_width is not None:
-        return [whisker(name, f"± {_up(expected.half_width):,f}{unit}", expected.half_width)]
+        return [Error(name, f"± {_up(expected.half_width):,f}{unit}", expected.half_width)]
     known = [(rows, half) for rows, half in expected.by_rows if math.isfinite(half)]
     widest = max((half for _, half in known), default=None)
     return [
-        whisker(f"{name}, at {rows:,} rows in the group", f"about ± {_up(half):,f}{unit}", half, widest)
+        Error(f"{name}, at {rows:,} rows in the group", f"about ± {_up(half):,f}{unit}", half, widest)
         for rows, half in known
     ]
 

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.pictures import bars, text
+from discreet.apps.web.pictures import output_bars, text
 from discreet.core.release import UNKNOWN, Release, number
 from discreet.errors import InputError
 from discreet.ledger.door import stored
@@ -87,7 +87,7 @@ def routes(frame: Frame) -> APIRouter:
         except InputError as problem:  # no table: a hierarchy, rows, a model, flows
             return frame.page(request, "pending.html", caller, **values, other=str(problem))
         release = found.get(part) or next(iter(found.values()))
-        drawn = [(name, bars(release, name)) for name in release.outputs]
+        drawn = [output_bars(release, name) for name in release.outputs]
         rows = release.rows()
         return frame.page(
             request,

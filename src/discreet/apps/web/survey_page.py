@@ -5,7 +5,6 @@ What respondents see is another application under /surveys/NAME/: it knows no se
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from fastapi import APIRouter, Depends
@@ -15,15 +14,17 @@ from starlette.responses import Response
 from discreet.accounting.words import readable
 from discreet.apps.server.surveys import Survey
 from discreet.apps.server.tokens import Caller
+from discreet.apps.survey.drawing import figure
 from discreet.apps.survey.planning import Planned
 from discreet.apps.survey.results import results_of
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame, status_of
-from discreet.apps.web.pictures import Bar, Bars, Tick, ticks
 from discreet.core.exact import as_written
+from discreet.core.release import percent
 from discreet.errors import DiscreetError, InputError
 from discreet.local.questionnaire.estimate import Estimated
 from discreet.mechanisms.inputs import read_confidence, read_count
+from discreet.show import Markup
 
 __all__ = ["routes"]
 
@@ -87,30 +88,12 @@ def _found(survey: Survey, caller: Caller) -> dict[str, Any]:
         "reports": results.reports,
         "note": results.note() if shown else results.withheld(),
         "confidence": results.confidence,
-        "questions": [(one, _bars(one) if one.reports else None) for one in results.estimates],
+        "questions": [(one, _drawn(one)) for one in results.estimates],
         "epsilon": readable(survey.questionnaire.epsilon, 4),
     }
 
 
-def _bars(one: Estimated) -> Bars | None:
-    """A question as bars with intervals."""
-    ends = [float(end) for part in (one.value, one.lower, one.upper) for end in part if math.isfinite(end)]
-    if not ends:
-        return None
-    low, high = min(0.0, one.floor, *ends), max(one.ceiling, *ends)
-    if not high > low:
-        high = low + 1
-
-    def place(value: float) -> float:
-        return round(100 * (value - low) / (high - low), 3)
-
-    zero = place(min(max(0.0, low), high))
-    drawn = []
-    for label, value, lower, upper in zip(one.labels, one.value, one.lower, one.upper, strict=True):
-        at = place(float(value))
-        interval = f"{one.number(float(lower))} to {one.number(float(upper))}"
-        start, width = min(zero, at), round(abs(at - zero), 3)
-        words = one.number(float(value))
-        drawn.append(Bar(label, words, interval, start, width, place(float(lower)), place(float(upper)), at))
-    marks = tuple(Tick(place(value), one.number(value)) for value in ticks(low, high))
-    return Bars(one.caption(), tuple(drawn), marks, zero, 0)
+def _drawn(estimated: Estimated) -> Markup | None:
+    """A question as a picture, once there are reports."""
+    caption = f"{estimated.caption()}, with {percent(estimated.confidence)} intervals"
+    return figure(estimated).figure(caption, table=False) if estimated.reports else None

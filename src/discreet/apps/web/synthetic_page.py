@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,6 +19,7 @@ from discreet.apps.web.shelf import Shelf
 from discreet.apps.web.wish import SynthWish
 from discreet.ledger.outcome import Outcome
 from discreet.query.explain import price_text
+from discreet.show import Markup, element
 from discreet.synth.methods import METHODS
 from discreet.synth.released import SyntheticRelease
 from discreet.synth.report.page import sections
@@ -58,8 +58,7 @@ def routes(frame: Frame) -> APIRouter:
 
         def new() -> tuple[Markup, str]:
             report = rows.report()
-            # The report escapes what it holds; it is markup already.
-            return Markup("".join(sections(rows, report.figures))), report.to_html()
+            return element("div", {"class": "quality"}, *sections(rows, report.figures)), report.to_html()
 
         return reports.get(f"{dataset}/{rows.id}", new)
 
