@@ -25,9 +25,9 @@ import numpy as np
 
 import discreet
 from discreet import Budget, Integer, Schema
-from discreet.hierarchy.map.atlas import atlas
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits
+from discreet.show.map.atlas import atlas
 from discreet.synth.commute import commute
 from discreet.synth.commute_chart import distances_panels
 from discreet.synth.commute_classic import Urns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from discreet.hierarchy.map import Layer, Map, choropleth
+from discreet.show.map import Layer, Map, choropleth
 
 if TYPE_CHECKING:
     from discreet.hierarchy.released import TreeRelease

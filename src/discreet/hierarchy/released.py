@@ -22,7 +22,7 @@ from discreet.ledger.door import Answer
 from discreet.mechanisms.inputs import read_confidence
 
 if TYPE_CHECKING:
-    from discreet.hierarchy.map import Map
+    from discreet.show.map import Map
 
 __all__ = ["TreeRelease"]
 

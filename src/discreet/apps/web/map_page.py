@@ -20,12 +20,12 @@ from discreet.apps.web.shelf import Shelf
 from discreet.apps.web.wish import TreeWish
 from discreet.core.release import Release, number
 from discreet.errors import InputError
-from discreet.hierarchy.map.drawing import Map
-from discreet.hierarchy.map.page import script
 from discreet.hierarchy.released import TreeRelease
 from discreet.ledger.outcome import Outcome
 from discreet.query.column import Category
 from discreet.query.explain import price_text
+from discreet.show.map.drawing import Map
+from discreet.show.map.page import controls, script
 
 __all__ = ["made", "routes"]
 
@@ -100,6 +100,7 @@ def routes(frame: Frame) -> APIRouter:
             caller,
             tree=tree,
             title=f"{dataset}, by {tree.levels[-1]}",
+            atlas=controls(),
             level=level,
             below=tree.levels[place + 1] if place + 1 < len(tree.levels) else "",
             above=above,

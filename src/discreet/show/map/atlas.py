@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from importlib.resources import as_file, files
 
-from discreet.hierarchy.map.layer import Layer
-from discreet.hierarchy.map.topojson import Collection, collections
+from discreet.show.map.layer import Layer
+from discreet.show.map.topojson import Collection, collections
 
 __all__ = ["LATER", "atlas", "fits"]
 

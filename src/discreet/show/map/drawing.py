@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discreet.core.release import percent
 from discreet.errors import InputError
-from discreet.hierarchy.map.atlas import LATER
-from discreet.hierarchy.map.layer import Layer, lineage
-from discreet.hierarchy.map.page import page
-from discreet.hierarchy.map.projection import Projection
-from discreet.hierarchy.map.shapes import Shapes, shapes
+from discreet.show.map.atlas import LATER
+from discreet.show.map.layer import Layer, lineage
+from discreet.show.map.page import page
+from discreet.show.map.projection import Projection
+from discreet.show.map.shapes import Shapes, shapes
+from discreet.show.page import frame
 
 __all__ = ["Map", "choropleth"]
 
@@ -40,10 +39,7 @@ class Map:
         return path
 
     def _repr_html_(self) -> str:
-        source = html.escape(self.html, quote=True)
-        name = html.escape(self.title, quote=True)
-        frame = 'sandbox="allow-scripts" width="100%" height="760" style="border:0;color-scheme:normal"'
-        return f'<iframe title="{name}" {frame} srcdoc="{source}"></iframe>'
+        return frame(self.title, self.html, 760, scripts=True)
 
     def __repr__(self) -> str:
         missing = sum(len(codes) for codes in self.unmapped.values())
@@ -85,7 +81,7 @@ def choropleth(
     outputs = list(layers[0].outputs)
     parents = lineage(layers)
     found = shapes(layers, geometry, projection, code_property)
-    level = percent(confidence) if confidence is not None else ""
+    level = "" if confidence is None else f"{float(str(confidence)) * 100:.12g}%"
     content = {
         "title": title,
         "privacy": privacy,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import InputError
-from discreet.hierarchy.map.atlas import atlas, fits
-from discreet.hierarchy.map.layer import Layer
-from discreet.hierarchy.map.projection import Grid, Projection, project
-from discreet.hierarchy.map.topojson import Collection, collections
+from discreet.show.map.atlas import atlas, fits
+from discreet.show.map.layer import Layer
+from discreet.show.map.projection import Grid, Projection, project
+from discreet.show.map.topojson import Collection, collections
 
 __all__ = ["Shapes", "shapes"]
 

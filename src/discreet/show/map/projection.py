@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.hierarchy.map.topojson import Ring
+from discreet.show.map.topojson import Ring
 
 __all__ = ["Grid", "Projection", "project"]
 

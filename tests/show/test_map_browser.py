@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from discreet.hierarchy.map import Layer, choropleth
-from discreet.hierarchy.map.atlas import atlas
+from discreet.show.map import Layer, choropleth
+from discreet.show.map.atlas import atlas
 
 STATES = sorted(atlas(False)[0].rings)
 COUNTIES = sorted(next(part for part in atlas(True) if "01001" in part.rings).rings)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from discreet.errors import InputError
-from discreet.hierarchy.map import Layer, choropleth
-from discreet.hierarchy.map.atlas import LATER, atlas, fits
-from discreet.hierarchy.map.page import embedded
-from discreet.hierarchy.map.projection import Grid, project
-from discreet.hierarchy.map.topojson import collections
+from discreet.show.map import Layer, choropleth
+from discreet.show.map.atlas import LATER, atlas, fits
+from discreet.show.map.projection import Grid, project
+from discreet.show.map.topojson import collections
+from discreet.show.page import embedded
 
 ATLAS = ("us-atlas-states-albers-10m.json.gz", "us-atlas-counties-albers-10m.json.gz")
 STATES = sorted(atlas(False)[0].rings)
@@ -77,7 +77,7 @@ def test_the_atlas_has_every_state_and_county_in_closed_rings():
 
 
 def test_arcs_meet_where_they_are_joined():
-    raw = json.loads(gzip.decompress((files("discreet.hierarchy.map") / ATLAS[1]).read_bytes()))
+    raw = json.loads(gzip.decompress((files("discreet.show.map") / ATLAS[1]).read_bytes()))
     arcs = [np.cumsum(arc, axis=0) for arc in raw["arcs"]]
     for thing in raw["objects"]["counties"]["geometries"]:
         for polygon in [thing["arcs"]] if thing["type"] == "Polygon" else thing["arcs"]:
@@ -368,7 +368,7 @@ def test_pages_are_small():
 
 
 def test_the_licence_of_the_shapes_is_beside_them():
-    folder = files("discreet.hierarchy.map")
+    folder = files("discreet.show.map")
     assert "Michael Bostock" in (folder / "us-atlas-LICENSE").read_text()
     assert set(ATLAS) <= {path.name for path in folder.iterdir()}
 
