@@ -93,6 +93,7 @@ def public():
         for name in names:
             made = getattr(module, name)
             protocol = getattr(made, "_is_protocol", False) or getattr(made, "__origin__", None) is not None
+            protocol = protocol or inspect.isabstract(made)
             if isinstance(made, type) and issubclass(made, Enum):
                 continue  # Python's own errors: text is read by `read_neighbours`
             if callable(made) and not protocol and name not in OBJECTS.get(room, ()) and takes(made):

@@ -28,6 +28,7 @@ __all__ = [
     "exact_or_none",
     "named",
     "one_of",
+    "plain",
     "real",
     "real_or_none",
     "settle",
@@ -38,6 +39,8 @@ __all__ = [
 
 Validator = Callable[[Any, "Attribute[Any]", Any], None]
 
+
+_LARGEST = 10**300  # in a float, with room
 
 AUTO: Any = None
 """The default of a field that follows from the others: `__attrs_post_init__` settles it."""
@@ -74,7 +77,10 @@ def exact_or_none(value: Number | None, field: str = "value") -> Fraction | None
 
 def real(value: Number, field: str = "value") -> float:
     """A number as a float."""
-    return float(as_written(value, field))
+    number = as_written(value, field)
+    if abs(number) > _LARGEST:
+        raise InputError(field, value, "a number below 1e300")
+    return float(number)
 
 
 def whole(value: Number, field: str = "value") -> int:
@@ -113,7 +119,7 @@ def within(
 
     def check(owner: Any, attribute: Attribute[Any], value: Any) -> None:
         if value is not None and not (above < value < below and least <= value <= most):
-            raise InputError(attribute.name, _plain(value), allowed, hint)
+            raise InputError(attribute.name, plain(value), allowed, hint)
 
     return check
 
@@ -143,7 +149,10 @@ def _end(end: float) -> str:
     return "zero" if end == 0 else f"{end:,}" if isinstance(end, int) else f"{end:g}"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A number as a message shows it."""
     if not isinstance(value, Fraction):
         return value
-    return int(value) if value.denominator == 1 else float(value)
+    if value.denominator == 1:
+        return int(value)
+    return float(value) if abs(value) < _LARGEST else value

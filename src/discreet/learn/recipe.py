@@ -15,7 +15,7 @@ from attrs import evolve, field, fields, frozen
 
 from discreet.accounting.convert import approx
 from discreet.accounting.training import noise_multiplier, sampling_probability, training_loss, training_steps
-from discreet.core.check import at_least, exact, named, one_of, real, real_or_none, whole, whole_or_none, within
+from discreet.core.check import at_least, exact, named, one_of, plain, real, real_or_none, whole, whole_or_none, within
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, Loss
 from discreet.errors import InputError
@@ -90,14 +90,14 @@ class Recipe:
     def __attrs_post_init__(self) -> None:
         if self.lot > self.examples:
             hint = "A lot is a part of the examples: name a smaller one, or all of them."
-            raise InputError("lot", float(self.lot), f"at most the {self.examples:,} examples there are", hint)
+            raise InputError("lot", plain(self.lot), f"at most the {self.examples:,} examples there are", hint)
         if self.noise == "exact" and self.multiplier > MOST_EXACT:
             hint = "No budget asks for so much; the exact sampler ends there."
-            raise InputError("multiplier", float(self.multiplier), "at most 2**19 with exact noise", hint)
+            raise InputError("multiplier", plain(self.multiplier), "at most 2**19 with exact noise", hint)
         if self.noise == "device" and self.lot > LARGEST_LOT:
             hint = "Use noise='exact': sums of whole numbers are right at any size."
             allowed = f"at most {LARGEST_LOT:,} with noise drawn on the device, whose sums are single-precision"
-            raise InputError("lot", float(self.lot), allowed, hint)
+            raise InputError("lot", plain(self.lot), allowed, hint)
 
     @classmethod
     def within(

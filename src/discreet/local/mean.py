@@ -18,7 +18,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.check import AUTO, at_least, exact, exact_or_none, named, settle, whole, within
+from discreet.core.check import AUTO, at_least, exact, exact_or_none, named, plain, settle, whole, within
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
@@ -94,10 +94,10 @@ class Mean(Responder):
 
     def __attrs_post_init__(self) -> None:
         if self.lower >= self.upper:
-            raise InputError("upper", str(self.upper), f"more than lower = {self.lower}")
+            raise InputError("upper", plain(self.upper), "more than lower")
         epsilon, ratio = read_ratio(self.epsilon, self.ratio)
         if ratio.numerator.bit_length() + self.steps.bit_length() > 58:
-            raise InputError("ratio", str(self.ratio), "a shorter fraction")
+            raise InputError("ratio", plain(self.ratio), "a shorter fraction")
         settle(self, epsilon=epsilon, ratio=ratio)
 
     @property

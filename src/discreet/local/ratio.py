@@ -11,6 +11,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
+from discreet.core.check import plain
 from discreet.core.exact import Number, as_written, exp_down, log_up, round_up, sqrt_down
 from discreet.errors import InputError
 
@@ -62,13 +63,13 @@ def read_ratio(epsilon: Number | None, ratio: Number | None) -> tuple[Fraction, 
         return asked, ratio_below(asked)
     exact = as_written(ratio, "ratio")
     if exact <= 1:
-        raise InputError("ratio", str(ratio), "more than 1", "At 1 a report says nothing.")
+        raise InputError("ratio", plain(ratio), "more than 1", "At 1 a report says nothing.")
     spent = read_epsilon(epsilon_of(exact), "ratio")
     if epsilon is None:
         return spent, exact
     asked = read_epsilon(epsilon)
     if log_up(exact) > asked and exact > exp_down(asked):
-        raise InputError("ratio", str(ratio), f"at most e^epsilon, epsilon = {float(asked):g}")
+        raise InputError("ratio", plain(ratio), f"at most e^epsilon, epsilon = {float(asked):g}")
     return asked, exact
 
 

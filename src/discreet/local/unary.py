@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from discreet.core.check import AUTO, named, settle
+from discreet.core.check import AUTO, named, plain, settle
 from discreet.core.exact import sqrt_down
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
@@ -104,7 +104,7 @@ class SUE(_Unary):
         if free:
             settle(self, ratio=root_below(self.epsilon) ** 2)
         elif self._root**2 != self.ratio:
-            raise InputError("ratio", str(self.ratio), "the square of a fraction")
+            raise InputError("ratio", plain(self.ratio), "the square of a fraction")
 
     @property
     def _root(self) -> Fraction:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number, sqrt_up
+from discreet.core.check import named, plain
+from discreet.core.exact import sqrt_up
 from discreet.core.loss import ZCDP, GaussianNoise, LaplaceNoise, Loss, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.wire import Json, fraction
 from discreet.errors import ExhaustedError, InputError
 from discreet.mechanisms.blend import half_width
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_integer, read_outputs
+from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon_or_none, read_integer, read_outputs
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.session import Session
 
@@ -27,7 +28,7 @@ __all__ = ["ContinualCount", "ContinualCountSession", "close", "closing"]
 _LONGEST = 2**40
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class ContinualCount:
     """The running total of a count over `periods` periods, at one price fixed before the first.
 
@@ -47,24 +48,17 @@ class ContinualCount:
     (1, 364)
     """
 
-    periods: int
-    epsilon: Fraction | None
-    rho: Fraction | None
-    limit: int
-    each: int
+    periods: int = field(converter=read_count)
+    epsilon: Fraction | None = field(default=None, converter=read_epsilon_or_none)
+    rho: Fraction | None = field(default=None, converter=read_epsilon_or_none, kw_only=True)
+    limit: int = field(default=1, converter=read_count, kw_only=True)
+    each: int = field(default=1, converter=read_count, kw_only=True)
 
-    def __init__(
-        self, periods: int, epsilon: Number | None = None, *, rho: Number | None = None, limit: int = 1, each: int = 1
-    ) -> None:
-        object.__setattr__(self, "periods", read_count(periods, "periods"))
+    def __attrs_post_init__(self) -> None:
         if self.periods > _LONGEST:
-            raise InputError("periods", periods, "at most 2**40")
-        if (epsilon is None) == (rho is None):
-            raise InputError("epsilon", epsilon, "either epsilon or rho, and not both")
-        object.__setattr__(self, "epsilon", None if epsilon is None else read_epsilon(epsilon))
-        object.__setattr__(self, "rho", None if rho is None else read_epsilon(rho, "rho"))
-        object.__setattr__(self, "limit", read_count(limit, "limit"))
-        object.__setattr__(self, "each", read_count(each, "each"))
+            raise InputError("periods", self.periods, "at most 2**40")
+        if (self.epsilon is None) == (self.rho is None):
+            raise InputError("epsilon", plain(self.epsilon), "either epsilon or rho, and not both")
         self.noise  # noqa: B018  a scale out of range is refused here
 
     @property

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.core.exact import Number, log_up, round_up
+from attrs import frozen
+
+from discreet.core.exact import log_up, round_up
 from discreet.core.loss import BoundedRange, Loss
 from discreet.core.mechanism import Bits, Integers
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_outputs, read_scores
+from discreet.mechanisms.inputs import read_confidence, read_outputs, read_scores
+from discreet.mechanisms.selection import Selection
 from discreet.noise.bits import SystemBits
 from discreet.noise.choice import Gaps, pick
 
 __all__ = ["Exponential", "shortfall"]
 
 
-@dataclass(frozen=True, slots=True)
-class Exponential:
+@frozen
+class Exponential(Selection):
     """Select an index with probability proportional to e^(epsilon * score / (2 * sensitivity)), exactly.
 
     A unit moves every score by at most `sensitivity`. Scores are `monotone` if the scores of a dataset and of any
@@ -28,20 +30,6 @@ class Exponential:
     >>> Exponential(epsilon=1).release([0, 3, 10**6])
     2
     """
-
-    epsilon: Fraction
-    sensitivity: int
-    monotone: bool
-
-    def __init__(self, epsilon: Number, sensitivity: int = 1, monotone: bool = False) -> None:
-        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
-        object.__setattr__(self, "sensitivity", read_count(sensitivity, "sensitivity"))
-        object.__setattr__(self, "monotone", read_flag(monotone, "monotone"))
-
-    @property
-    def rate(self) -> Fraction:
-        """By how much the log-probability grows with each point of score."""
-        return self.epsilon / (self.sensitivity if self.monotone else 2 * self.sensitivity)
 
     def loss(self) -> Loss:
         """What one selection costs."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
+from discreet.core.check import named
 from discreet.core.exact import Number, sqrt_up
 from discreet.core.loss import GaussianNoise, Loss, Repeated
 from discreet.core.mechanism import Bits, Integers
@@ -20,7 +21,7 @@ from discreet.noise.spread import gaussian_half_width, gaussian_variance
 __all__ = ["Gaussian"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Gaussian:
     """Add noise with P[x] proportional to e^(-x^2/(2 sigma^2)) to every integer.
 
@@ -38,10 +39,7 @@ class Gaussian:
     (3,)
     """
 
-    sigma: Fraction
-
-    def __init__(self, sigma: Number) -> None:
-        object.__setattr__(self, "sigma", read_scale(sigma, "sigma"))
+    sigma: Fraction = field(converter=read_scale)
 
     @classmethod
     def for_rho(cls, rho: Number, sensitivity: Sensitivity | int = 1) -> Gaussian:

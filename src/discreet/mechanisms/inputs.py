@@ -20,6 +20,7 @@ __all__ = [
     "read_confidence",
     "read_count",
     "read_epsilon",
+    "read_epsilon_or_none",
     "read_flag",
     "read_integer",
     "read_outputs",
@@ -42,7 +43,12 @@ def read_epsilon(value: Number, field: str = "epsilon") -> Fraction:
     return number
 
 
-def read_count(value: int, field: str, least: int = 1) -> int:
+def read_epsilon_or_none(value: Number | None, field: str = "epsilon") -> Fraction | None:
+    """A privacy parameter, where one is given."""
+    return None if value is None else read_epsilon(value, field)
+
+
+def read_count(value: int, field: str = "count", least: int = 1) -> int:
     """A whole number, `least` or more."""
     number = exactly(value, field)
     if number.denominator != 1 or number < least:
@@ -58,14 +64,14 @@ def read_outputs(value: int, field: str = "k") -> int:
     return number
 
 
-def read_flag(value: bool, field: str) -> bool:
+def read_flag(value: bool, field: str = "flag") -> bool:
     """True or False, and not something that merely looks like it."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(field, value, "True or False")
     return bool(value)
 
 
-def read_probability_inside(value: Number, field: str) -> Fraction:
+def read_probability_inside(value: Number, field: str = "probability") -> Fraction:
     """A probability that is neither 0 nor 1, as it was written."""
     number = as_written(value, field)
     if not 0 < number < 1:
@@ -78,7 +84,7 @@ def read_confidence(value: float) -> Fraction:
     return read_probability_inside(value, "confidence")
 
 
-def read_integer(value: int, field: str) -> int:
+def read_integer(value: int, field: str = "value") -> int:
     """One integer with room for noise around it."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise InputError(field, type(value).__name__, "an integer", _LATTICE)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
+from discreet.core.check import named
 from discreet.core.exact import Number
 from discreet.core.loss import LaplaceNoise, Loss, Repeated
 from discreet.core.mechanism import Bits, Integers
@@ -21,7 +22,7 @@ from discreet.noise.spread import laplace_half_width, laplace_variance
 __all__ = ["Laplace"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Laplace:
     """Add noise with P[x] proportional to e^(-|x|/scale) to every integer (also known as the geometric mechanism).
 
@@ -36,10 +37,7 @@ class Laplace:
     (3,)
     """
 
-    scale: Fraction
-
-    def __init__(self, scale: Number) -> None:
-        object.__setattr__(self, "scale", read_scale(scale, "scale"))
+    scale: Fraction = field(converter=read_scale)
 
     @classmethod
     def for_epsilon(cls, epsilon: Number, sensitivity: Sensitivity | int = 1) -> Laplace:

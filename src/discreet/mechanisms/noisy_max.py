@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from attrs import frozen
 
-from discreet.core.exact import Number
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
 from discreet.mechanisms.inputs import (
     read_confidence,
-    read_count,
-    read_epsilon,
-    read_flag,
     read_outputs,
     read_scores,
     read_values,
 )
+from discreet.mechanisms.selection import Selection
 from discreet.noise.laplace import laplace
 from discreet.noise.parameters import read_scale
 
@@ -29,8 +26,8 @@ __all__ = ["NoisyMax"]
 _SLACK = 1 + 1e-9  # the tail below is a dozen float operations, each within 2**-52
 
 
-@dataclass(frozen=True, slots=True)
-class NoisyMax:
+@frozen
+class NoisyMax(Selection):
     """Add discrete Laplace noise to every score and report where the largest is: the index only, never the value.
 
     The scale is 2 * sensitivity / epsilon, without the 2 for `monotone` scores (see `Exponential`). Integer noise can
@@ -43,20 +40,13 @@ class NoisyMax:
     2
     """
 
-    epsilon: Fraction
-    sensitivity: int
-    monotone: bool
-
-    def __init__(self, epsilon: Number, sensitivity: int = 1, monotone: bool = False) -> None:
-        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
-        object.__setattr__(self, "sensitivity", read_count(sensitivity, "sensitivity"))
-        object.__setattr__(self, "monotone", read_flag(monotone, "monotone"))
+    def __attrs_post_init__(self) -> None:
         read_scale(self.scale, "scale")
 
     @property
     def scale(self) -> Fraction:
         """Of the noise on each score."""
-        return (self.sensitivity if self.monotone else 2 * self.sensitivity) / self.epsilon
+        return 1 / self.rate
 
     def loss(self) -> Loss:
         """What one selection costs."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number, exp_bounds, log_down, log_up
+from discreet.core.check import named, plain
+from discreet.core.exact import exp_bounds, log_down, log_up
 from discreet.core.loss import Approx, Loss
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
@@ -34,7 +35,7 @@ _FINEST, _COARSEST = Fraction(1, 2**40), 1000  # epsilon for each key
 _RAREST = Fraction(1, 10**300)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class PartitionSelection:
     """Keep or drop each key by the number of distinct units that have it, keeping with the largest chance there is.
 
@@ -51,18 +52,15 @@ class PartitionSelection:
     [False, False, True]
     """
 
-    epsilon: Fraction
-    delta: Fraction
-    keys: int
+    epsilon: Fraction = field(converter=read_epsilon)
+    delta: Fraction = field(converter=read_probability_inside)
+    keys: int = field(default=1, converter=read_count)
 
-    def __init__(self, epsilon: Number, delta: Number, keys: int = 1) -> None:
-        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
-        object.__setattr__(self, "delta", read_probability_inside(delta, "delta"))
-        object.__setattr__(self, "keys", read_count(keys, "keys"))
+    def __attrs_post_init__(self) -> None:
         if not _FINEST <= self.epsilon / self.keys <= _COARSEST:
-            raise InputError("epsilon", epsilon, "from 2**-40 to 1000 for each of the keys")
+            raise InputError("epsilon", plain(self.epsilon), "from 2**-40 to 1000 for each of the keys")
         if self.delta / self.keys < _RAREST:
-            raise InputError("delta", delta, "at least 1e-300 for each of the keys")
+            raise InputError("delta", plain(self.delta), "at least 1e-300 for each of the keys")
 
     @property
     def certain_at(self) -> int:
@@ -107,7 +105,7 @@ class PartitionSelection:
         return _rule(self.epsilon / self.keys, self.delta / self.keys)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rule:
     """The chances for one key, in closed form: up to count `turn` one inequality binds, from there the other.
 

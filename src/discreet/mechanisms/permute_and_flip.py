@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from attrs import frozen
 
-from discreet.core.exact import Number, log_up, round_up
+from discreet.core.exact import log_up, round_up
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits, Integers
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_outputs, read_scores
+from discreet.mechanisms.inputs import read_confidence, read_outputs, read_scores
+from discreet.mechanisms.selection import Selection
 from discreet.noise.bits import SystemBits
 from discreet.noise.choice import Gaps, flip
 from discreet.noise.uniform import uniform
@@ -18,8 +19,8 @@ from discreet.noise.uniform import uniform
 __all__ = ["PermuteAndFlip"]
 
 
-@dataclass(frozen=True, slots=True)
-class PermuteAndFlip:
+@frozen
+class PermuteAndFlip(Selection):
     """Visit the candidates in random order; take one with probability e^(-rate * gap to the best), or go on.
 
     The same as flipping every coin at once and drawing evenly among the heads, which is how it is done here. The rate
@@ -32,20 +33,6 @@ class PermuteAndFlip:
     >>> PermuteAndFlip(epsilon=1).release([0, 3, 10**6])
     2
     """
-
-    epsilon: Fraction
-    sensitivity: int
-    monotone: bool
-
-    def __init__(self, epsilon: Number, sensitivity: int = 1, monotone: bool = False) -> None:
-        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
-        object.__setattr__(self, "sensitivity", read_count(sensitivity, "sensitivity"))
-        object.__setattr__(self, "monotone", read_flag(monotone, "monotone"))
-
-    @property
-    def rate(self) -> Fraction:
-        """By how much the log-probability of heads grows with each point of score."""
-        return self.epsilon / (self.sensitivity if self.monotone else 2 * self.sensitivity)
 
     def loss(self) -> Loss:
         """What one selection costs."""

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from discreet.core.exact import Number
 from discreet.core.mechanism import Integers
 from discreet.errors import InputError
-from discreet.mechanisms.inputs import read_probability_inside, read_values
+from discreet.mechanisms.inputs import read_count, read_probability_inside, read_values
 
-__all__ = ["MOST_BINS", "MOST_ROWS", "Quantile", "read_histogram", "read_quantiles"]
+__all__ = ["MOST_BINS", "MOST_ROWS", "Quantile", "read_bins", "read_histogram", "read_quantiles"]
 
 MOST_BINS = 2**24
 MOST_ROWS = 2**42  # times the denominator of a quantile, at most 2**20, this stays inside 64 bits
@@ -51,6 +51,14 @@ def read_histogram(counts: Integers, bins: int) -> NDArray[np.int64]:
     if float(exact.sum(dtype=np.float64)) > MOST_ROWS:
         raise InputError("counts", "more than 2**42 rows", "at most 2**42 in all", "Divide the counts.")
     return exact
+
+
+def read_bins(value: int) -> int:
+    """How many bins a histogram has."""
+    count = read_count(value, "bins")
+    if count > MOST_BINS:
+        raise InputError("bins", value, "at most 2**24")
+    return count
 
 
 def read_quantiles(quantiles: Iterable[Number] | Number) -> tuple[Fraction, ...]:

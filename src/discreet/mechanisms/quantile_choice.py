@@ -6,18 +6,18 @@ What the selections share: the score of a bin, how epsilon is divided, and how a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
+from discreet.core.check import named, plain
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
 from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_outputs, read_probability_inside
-from discreet.mechanisms.quantile import MOST_BINS, Quantile, read_histogram, read_quantiles
+from discreet.mechanisms.quantile import Quantile, read_bins, read_histogram, read_quantiles
 from discreet.noise.bits import SystemBits
 from discreet.noise.choice import Gaps
 
@@ -26,36 +26,24 @@ __all__ = ["ByChoice"]
 _FARTHEST = 2**61  # ranks times a denominator are below 2**62; a target moved by less than this stays inside 64 bits
 
 
-@dataclass(frozen=True, slots=True)
+def _confidence(value: Number | None) -> Fraction | None:
+    return None if value is None else read_probability_inside(value, "confidence")
+
+
+@frozen(field_transformer=named)
 class ByChoice:
     """Choose a bin for each quantile, by a selection that prefers a small rank error."""
 
-    quantiles: tuple[Fraction, ...]
-    epsilon: Fraction
-    bins: int
-    rows: int
-    confidence: Fraction | None
+    quantiles: tuple[Fraction, ...] = field(converter=read_quantiles)
+    epsilon: Fraction = field(converter=read_epsilon)
+    bins: int = field(converter=read_bins)
+    rows: int = field(default=1, converter=read_count)
+    confidence: Fraction | None = field(default=None, converter=_confidence)
 
-    def __init__(
-        self,
-        quantiles: Iterable[Number] | Number,
-        epsilon: Number,
-        bins: int,
-        rows: int = 1,
-        confidence: Number | None = None,
-    ) -> None:
-        object.__setattr__(self, "quantiles", read_quantiles(quantiles))
-        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
-        object.__setattr__(self, "bins", read_count(bins, "bins"))
-        object.__setattr__(self, "rows", read_count(rows, "rows"))
-        object.__setattr__(
-            self, "confidence", None if confidence is None else read_probability_inside(confidence, "confidence")
-        )
-        if self.bins > MOST_BINS:
-            raise InputError("bins", bins, "at most 2**24")
+    def __attrs_post_init__(self) -> None:
         # What follows from the parameters is refused here: found out among the rows, it would tell how many there are.
         if self.confidence is not None and max(self._reach(q) for q in self.quantiles) >= _FARTHEST:
-            raise InputError("epsilon", epsilon, "larger: with an interval, ranks so far off leave 64 bits")
+            raise InputError("epsilon", plain(self.epsilon), "larger: with an interval, ranks so far off leave 64 bits")
 
     @property
     def choices(self) -> int:

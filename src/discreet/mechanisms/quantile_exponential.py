@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from attrs import frozen
 
 from discreet.core.loss import BoundedRange, Loss, Repeated
 from discreet.core.mechanism import Bits
@@ -14,7 +15,7 @@ from discreet.noise.choice import Gaps, pick
 __all__ = ["QuantileExponential"]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen
 class QuantileExponential(ByChoice):
     """Choose a bin for each quantile, with probability falling exponentially with its rank error, exactly.
 

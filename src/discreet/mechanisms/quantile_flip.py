@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from attrs import frozen
 
 from discreet.core.loss import Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
@@ -17,7 +17,7 @@ from discreet.noise.uniform import uniform
 __all__ = ["QuantileFlip"]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen
 class QuantileFlip(ByChoice):
     """Choose a bin for each quantile: flip a coin for each that shows heads less often the larger its rank error.
 

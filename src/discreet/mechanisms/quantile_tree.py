@@ -10,8 +10,10 @@ from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
+from discreet.core.check import at_least, named, plain
 from discreet.core.exact import Number
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits, Integers
@@ -19,10 +21,16 @@ from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError
 from discreet.mechanisms.blend import one_sided
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_outputs, read_probability_inside
+from discreet.mechanisms.inputs import (
+    read_confidence,
+    read_count,
+    read_epsilon_or_none,
+    read_outputs,
+    read_probability_inside,
+)
 from discreet.mechanisms.isotonic import rising
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.quantile import MOST_BINS, Quantile, read_histogram, read_quantiles
+from discreet.mechanisms.quantile import Quantile, read_bins, read_histogram, read_quantiles
 from discreet.noise.bits import SystemBits
 
 __all__ = ["QuantileTree", "RankCurve"]
@@ -31,7 +39,7 @@ _USUAL = 0.005  # chances below are of tails that no normal law describes
 _POOLED = 1 << 14  # bins; more are not worth the time, and the guaranteed interval stands
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class QuantileTree:
     """Noisy counts of every node of a tree over the bins; from them the rank of every bin, and quantiles.
 
@@ -48,30 +56,15 @@ class QuantileTree:
     [1, 2]
     """
 
-    bins: int
-    epsilon: Fraction | None
-    rho: Fraction | None
-    branching: int
-    rows: int
+    bins: int = field(converter=read_bins)
+    epsilon: Fraction | None = field(default=None, converter=read_epsilon_or_none)
+    rho: Fraction | None = field(default=None, converter=read_epsilon_or_none, kw_only=True)
+    branching: int = field(default=16, converter=read_count, validator=at_least(2), kw_only=True)
+    rows: int = field(default=1, converter=read_count, kw_only=True)
 
-    def __init__(
-        self,
-        bins: int,
-        epsilon: Number | None = None,
-        *,
-        rho: Number | None = None,
-        branching: int = 16,
-        rows: int = 1,
-    ) -> None:
-        object.__setattr__(self, "bins", read_count(bins, "bins"))
-        if self.bins > MOST_BINS:
-            raise InputError("bins", bins, "at most 2**24")
-        if (epsilon is None) == (rho is None):
-            raise InputError("epsilon", epsilon, "either epsilon or rho, and not both")
-        object.__setattr__(self, "epsilon", None if epsilon is None else read_epsilon(epsilon))
-        object.__setattr__(self, "rho", None if rho is None else read_epsilon(rho, "rho"))
-        object.__setattr__(self, "branching", read_count(branching, "branching", least=2))
-        object.__setattr__(self, "rows", read_count(rows, "rows"))
+    def __attrs_post_init__(self) -> None:
+        if (self.epsilon is None) == (self.rho is None):
+            raise InputError("epsilon", plain(self.epsilon), "either epsilon or rho, and not both")
         self.noise  # noqa: B018  a scale out of range is refused here
 
     @property

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
+from discreet.core.check import AUTO, at_least, named, plain, settle
 from discreet.core.exact import Number, log_up, round_up
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits, Integers
@@ -16,7 +17,7 @@ from discreet.errors import InputError
 from discreet.mechanisms.inputs import (
     read_confidence,
     read_count,
-    read_epsilon,
+    read_epsilon_or_none,
     read_outputs,
     read_probability_inside,
     read_values,
@@ -30,7 +31,11 @@ __all__ = ["RandomizedResponse"]
 _SLACK = 1 + 1e-9  # above every float rounding in the bounds below
 
 
-@dataclass(frozen=True, slots=True)
+def _truth(value: Number | None) -> Fraction | None:
+    return None if value is None else read_probability_inside(value, "truth")
+
+
+@frozen(field_transformer=named)
 class RandomizedResponse:
     """Report one's category truthfully with odds e^epsilon : categories - 1, any other evenly otherwise.
 
@@ -46,24 +51,20 @@ class RandomizedResponse:
     (Fraction(3, 4), 1.09861228866811)
     """
 
-    categories: int
-    epsilon: Fraction
-    truth: Fraction | None
+    categories: int = field(default=2, converter=read_count, validator=at_least(2))
+    epsilon: Fraction = field(default=AUTO, converter=read_epsilon_or_none)
+    truth: Fraction | None = field(default=None, converter=_truth, kw_only=True)
 
-    def __init__(self, categories: int = 2, epsilon: Number | None = None, *, truth: Number | None = None) -> None:
-        count = read_count(categories, "categories", least=2)
-        object.__setattr__(self, "categories", count)
-        if (epsilon is None) == (truth is None):
-            raise InputError("epsilon", epsilon, "either epsilon or truth, and not both")
-        if epsilon is not None:
-            object.__setattr__(self, "epsilon", read_epsilon(epsilon))
-            object.__setattr__(self, "truth", None)
-        elif truth is not None:
-            exact = read_probability_inside(truth, "truth")
-            if exact * count <= 1:
-                raise InputError("truth", truth, f"more than 1/{count}, or the reports say nothing")
-            object.__setattr__(self, "epsilon", round_up(log_up(exact * (count - 1) / (1 - exact))))
-            object.__setattr__(self, "truth", exact)
+    def __attrs_post_init__(self) -> None:
+        if (self.epsilon is AUTO) == (self.truth is None):
+            raise InputError("epsilon", plain(self.epsilon), "either epsilon or truth, and not both")
+        if self.truth is not None:
+            if self.truth * self.categories <= 1:
+                raise InputError(
+                    "truth", plain(self.truth), f"more than 1/{self.categories}, or the reports say nothing"
+                )
+            odds = self.truth * (self.categories - 1) / (1 - self.truth)
+            settle(self, epsilon=round_up(log_up(odds)))
 
     @classmethod
     def coin(cls, q: Number = Fraction(1, 2), categories: int = 2) -> RandomizedResponse:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.core.exact import Number
+from attrs import field, frozen
+
+from discreet.core.check import named
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.errors import ExhaustedError, InputError
@@ -19,7 +20,7 @@ from discreet.noise.spread import laplace_half_width
 __all__ = ["SparseVector", "SparseVectorSession"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class SparseVector:
     """Say for each value whether it is about `threshold` or more, until `count` of them were.
 
@@ -37,20 +38,13 @@ class SparseVector:
     (False, True, 0)
     """
 
-    threshold: int
-    epsilon: Fraction
-    sensitivity: int
-    count: int
-    monotone: bool
+    threshold: int = field(converter=read_integer)
+    epsilon: Fraction = field(converter=read_epsilon)
+    sensitivity: int = field(default=1, converter=read_count)
+    count: int = field(default=1, converter=read_count)
+    monotone: bool = field(default=False, converter=read_flag)
 
-    def __init__(
-        self, threshold: int, epsilon: Number, sensitivity: int = 1, count: int = 1, monotone: bool = False
-    ) -> None:
-        object.__setattr__(self, "threshold", read_integer(threshold, "threshold"))
-        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
-        object.__setattr__(self, "sensitivity", read_count(sensitivity, "sensitivity"))
-        object.__setattr__(self, "count", read_count(count, "count"))
-        object.__setattr__(self, "monotone", read_flag(monotone, "monotone"))
+    def __attrs_post_init__(self) -> None:
         read_scale(self.threshold_scale, "scale")
         read_scale(self.value_scale, "scale")
 

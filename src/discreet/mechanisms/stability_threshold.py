@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
+from attrs import field, frozen
 
-from discreet.core.exact import Number, exp_down, log_up
+from discreet.core.check import named
+from discreet.core.exact import exp_down, log_up
 from discreet.core.loss import Approx, Loss
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
@@ -31,7 +32,7 @@ __all__ = ["StabilityThreshold"]
 Key = TypeVar("Key", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class StabilityThreshold:
     """Noisy counts of the keys found in the data (names, queries, places), above a threshold only.
 
@@ -47,14 +48,11 @@ class StabilityThreshold:
     dict_keys(['flu'])
     """
 
-    epsilon: Fraction
-    delta: Fraction
-    keys: int
+    epsilon: Fraction = field(converter=read_epsilon)
+    delta: Fraction = field(converter=read_probability_inside)
+    keys: int = field(default=1, converter=read_count)
 
-    def __init__(self, epsilon: Number, delta: Number, keys: int = 1) -> None:
-        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
-        object.__setattr__(self, "delta", read_probability_inside(delta, "delta"))
-        object.__setattr__(self, "keys", read_count(keys, "keys"))
+    def __attrs_post_init__(self) -> None:
         read_scale(self.scale, "scale")
 
     @property

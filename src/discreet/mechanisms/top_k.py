@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from attrs import field, frozen
 
-from discreet.core.exact import Number
+from discreet.core.check import named
 from discreet.core.loss import BoundedRange, Loss, Repeated
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
@@ -19,7 +19,7 @@ from discreet.noise.choice import Gaps, pick
 __all__ = ["TopK"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class TopK:
     """Select `k` different indices: the exponential mechanism, again and again among those left.
 
@@ -34,16 +34,10 @@ class TopK:
     [1, 3]
     """
 
-    k: int
-    epsilon: Fraction
-    sensitivity: int
-    monotone: bool
-
-    def __init__(self, k: int, epsilon: Number, sensitivity: int = 1, monotone: bool = False) -> None:
-        object.__setattr__(self, "k", read_outputs(k))
-        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
-        object.__setattr__(self, "sensitivity", read_count(sensitivity, "sensitivity"))
-        object.__setattr__(self, "monotone", read_flag(monotone, "monotone"))
+    k: int = field(converter=read_outputs)
+    epsilon: Fraction = field(converter=read_epsilon)
+    sensitivity: int = field(default=1, converter=read_count)
+    monotone: bool = field(default=False, converter=read_flag)
 
     @property
     def rate(self) -> Fraction:

@@ -14,7 +14,7 @@ SMALLEST = Fraction(1, 2**40)
 _MOST_DRAWS = 2**30  # 8 GiB
 
 
-def read_scale(value: Number, field: str) -> Fraction:
+def read_scale(value: Number, field: str = "scale") -> Fraction:
     """A noise scale, exact."""
     scale = exactly(value, field)
     if scale <= 0:
