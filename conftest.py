@@ -18,9 +18,11 @@ collect_ignore_glob = ["docs/**/*.py"]  # programs that make the documentation; 
 
 
 @pytest.fixture(autouse=True)
-def _example_folder(request, monkeypatch, tmp_path):
+def _example_folder(request):
     if not str(getattr(request.node, "path", "")).endswith(".md"):
         return
+    # Asked for here only: a folder for each of ten thousand tests takes its time.
+    monkeypatch, tmp_path = map(request.getfixturevalue, ("monkeypatch", "tmp_path"))
     shipped = Path(str(files("discreet.apps.demo")))
     (tmp_path / "demo").mkdir()
     for name in ("people.csv", "discreet.toml"):
