@@ -4,12 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 
+# Many short programs are started: what Python compiled for one, the next need not compile again.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test lint lowest wheel audit bench docs clean
 
 demo: $(STAMP)
 	@$(BIN)/discreet demo
 
-# loadfile: the tests of a file share a worker, and with it what they set up.
+# loadfile: the tests of a file share a worker, and with it what they set up; tests/order.py says which begin.
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST)
 

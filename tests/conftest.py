@@ -67,7 +67,21 @@ def pytest_addoption(parser):
     parser.addoption("--large", action="store_true", help="also run the larger statistical tier")
 
 
+@pytest.hookimpl(optionalhook=True)  # there may be no xdist
+def pytest_xdist_make_scheduler(config, log):
+    if config.getoption("dist") != "loadfile":
+        return None
+    from order import Shared
+
+    config.option.loadscopereorder = False  # `rank` has said it
+    return Shared(config, log)
+
+
 def pytest_collection_modifyitems(config, items):
+    if hasattr(config, "workerinput"):
+        from order import rank
+
+        items.sort(key=lambda item: rank(item.nodeid))
     if config.getoption("--large"):
         return
     skip = pytest.mark.skip(reason="larger tier: run with --large")

@@ -159,7 +159,7 @@ def trials(kind: Callable[[random.Random], Job], pairs: int, seed: int, engine: 
         name = f"{seed} {turn}"
         chance = random.Random(name)
         job = kind(chance)
-        for again in range(2):
+        for again in range(3):  # to write a question out for the engine takes as long as to ask it of a whole table
             whole = world(chance, chance.choice(list(IDS)))
             first = engine.run(job, whole, f"{name} {again}")
             for other in neighbours(chance, whole, job.schema.unit):

@@ -42,24 +42,24 @@ from seam import BrokenLawError
 from worlds import ALLOTMENTS, KINDS, Desk, Job, schema_of
 
 PAIRS = {
-    "sums": 400,
-    "joins": 120,
-    "quantiles": 220,
-    "private bounds": 90,
-    "top": 350,
-    "batches": 60,
-    "streams": 60,
-    "trees": 220,
-    "flows": 150,
-    "commuters": 60,
-    "synthesis": 30,
-    "discoveries": 260,
+    "sums": 240,
+    "joins": 90,
+    "quantiles": 160,
+    "private bounds": 60,
+    "top": 240,
+    "batches": 45,
+    "streams": 45,
+    "trees": 160,
+    "flows": 110,
+    "commuters": 45,
+    "synthesis": 20,
+    "discoveries": 200,
 }
 
 
 def test_every_kind_is_tried():
     assert set(PAIRS) == set(KINDS)
-    assert sum(PAIRS.values()) > 2000
+    assert sum(PAIRS.values()) >= 1400
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -72,7 +72,7 @@ def test_neighbours_differ_by_no_more_than_is_charged(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_many_more_neighbours_do_so_too(kind, seed):
-    for _ in trials(KINDS[kind], 4 * PAIRS[kind], seed):
+    for _ in trials(KINDS[kind], 6 * PAIRS[kind], seed):
         pass
 
 

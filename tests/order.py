@@ -1,0 +1,43 @@
+"""Which tests share a worker, and which begin first: two cores are busy to the end, and Spark starts once."""
+
+from __future__ import annotations
+
+from xdist.scheduler import LoadFileScheduling
+
+# The longest, measured in CPU time: what is begun last should be short.
+LONG = (
+    "spark",
+    "tests/laws/test_same_integers.py",
+    "tests/laws/test_neighbours.py",
+    "tests/learn/test_clip.py",
+    "tests/learn/test_estimators_descent.py",
+    "tests/query/test_private_bounds.py",
+    "tests/query/test_estimate.py",
+    "tests/mechanisms/test_partition_selection.py",
+    "tests/learn/",
+    "tests/hierarchy/test_grid.py",
+    "tests/local/",
+    "tests/synth/",
+    "tests/apps/",
+    "tests/test_tutorials.py",
+    "docs/",
+    "tests/",
+    "src/",
+)
+ALONE = ("tests/laws/test_neighbours.py",)  # no two of its tests share anything
+
+
+def rank(nodeid: str) -> int:
+    """The place of a test: that of the first of `LONG` which its name holds or begins with."""
+    if "spark" in nodeid.lower():
+        return 0
+    return next((place for place, name in enumerate(LONG) if nodeid.startswith(name)), len(LONG))
+
+
+class Shared(LoadFileScheduling):
+    """A worker takes a whole file, and with it what its tests set up; one worker takes all tests of Spark."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        if rank(nodeid) == 0:
+            return "spark"
+        return nodeid if nodeid.startswith(ALONE) else super()._split_scope(nodeid)
