@@ -19,7 +19,7 @@ from servers import place  # noqa: F401 - a fixture for every room: each test ru
 
 # A program of JAX is compiled here to be run a few times: making it fast takes longer than running it.
 QUICK = ["--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true"]
-PLAIN = "--xla_cpu_use_fusion_emitters=false"  # the older way to write a fused loop, which compiles in a third of the time
+PLAIN = "--xla_cpu_use_fusion_emitters=false"  # fused loops written the older way compile in a third of the time
 
 
 def _known(flag: str) -> bool:

@@ -11,6 +11,7 @@ from discreet.risk.census import AGES, Block, _equations, _moved, coarse, noisy_
 from discreet.risk.difference import differencing
 from discreet.risk.membership import membership
 from discreet.risk.reconstruct import curator_answers, random_questions, rebuilt, reconstruction, sloppy_answers
+from seam import Tape
 
 
 @pytest.mark.parametrize("way", ["squares", "program"])
@@ -75,7 +76,10 @@ def test_a_block_that_noise_has_emptied_is_rebuilt_as_nobody():
     assert rebuild(published([]), exact=False, others=False).right(BLOCK) == 0
 
 
-def test_under_a_huge_budget_the_tables_are_the_exact_ones_and_less_of_it_finds_fewer():
+def test_under_a_huge_budget_the_tables_are_the_exact_ones_and_less_of_it_finds_fewer(monkeypatch):
+    """Always the same people, of whom tables tell more or less: of others in their place one run in 130 finds few."""
+    tape = Tape("people")
+    monkeypatch.setattr("discreet.risk.blocks.SystemBits", lambda: tape)
     people = _made_up(7)
     assert noisy_tables(people, 1e6, sexes=SEXES, races=RACES) == published(people)
     assert coarse(people) != published(people)
@@ -124,7 +128,7 @@ def test_differences_tell_everything_or_as_little_as_epsilon_allows():
     secret = np.arange(4000) % 2 == 0
     found = differencing(secret[::-1].copy(), epsilon=0.5)
     assert found.right_exact == 1
-    assert found.right_noisy < found.best + 0.04
+    assert found.right_noisy < found.best + 0.05  # 6.5 deviations: once in 10^10
     assert found.best == pytest.approx(math.exp(0.5) / (1 + math.exp(0.5)))
     assert differencing(secret, epsilon=20).right_noisy > 0.99  # a large epsilon hides nobody
     for bad in ({"epsilon": 0}, {"targets": 9999}):
