@@ -19,8 +19,6 @@ from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Tokens
 from discreet.ledger.ledger import Ledger
 
-pytestmark = pytest.mark.xdist_group("chromium")
-
 LOOKS = {
     "light": {},
     "dark": {"color_scheme": "dark"},

@@ -20,7 +20,6 @@ from servers import free_port
 
 pytest.importorskip("fastapi", reason="needs discreet[server]")
 uvicorn = pytest.importorskip("uvicorn", reason="needs discreet[server]")
-pytestmark = pytest.mark.xdist_group("chromium")
 
 SURVEY = survey()
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}

@@ -20,8 +20,6 @@ from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web import audit_page
 
-pytestmark = pytest.mark.xdist_group("chromium")
-
 COUNTIES = ["44001", "44003", "44005", "09001", "09003", "10001", "10003"]
 SCHEMA = Schema(
     "us",

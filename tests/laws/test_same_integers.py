@@ -89,6 +89,15 @@ def job_of(kind: str, turn: int = 0) -> Job:
     return next(job for job in found if job.schema.unit.column is not None)
 
 
+def with_each(ids: list[str]) -> list[Any]:
+    """Every kind of job with ids of one sort, by turns, and joins with all of them; the rest is the larger tier."""
+    return [
+        pytest.param(kind, sort, marks=() if kind == "joins" or (turn + place) % len(ids) == 0 else pytest.mark.large)
+        for turn, kind in enumerate(ALL)
+        for place, sort in enumerate(ids)
+    ]
+
+
 def integers(data: Connection, job: Job) -> list[Any]:
     """What the mechanisms are handed in one run. The noise is the same each time: adaptive jobs stay together."""
     bits = Tape("salt")
@@ -145,8 +154,7 @@ def in_every_order(job: Job, ids: str) -> list[list[Any]]:
     return found
 
 
-@pytest.mark.parametrize("ids", ["whole", "text"])
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize(("kind", "ids"), with_each(["whole", "text"]))
 def test_order_and_threads_change_no_integer(kind, ids):
     first, *others = in_every_order(job_of(kind), ids)
     assert first
@@ -211,15 +219,13 @@ def on(place: tuple[Any, tuple[Any, Any]], job: Job) -> list[Any]:
     return integers(Connection(backend, shown(job, tables)), job)
 
 
-@pytest.mark.parametrize("ids", IDS)
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize(("kind", "ids"), with_each(list(IDS)))
 def test_postgres_counts_the_same_integers(kind, ids):
     job = job_of(kind, list(IDS).index(ids))
     assert on(in_postgres(ids), job) == on(in_duckdb(ids), job)
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("kind", [kind for kind in ALL if kind != "joins"])  # two private tables are not joined there
 def test_spark_counts_the_same_integers(kind, tmp_path_factory):
     turn = list(ALL).index(kind)

@@ -212,7 +212,6 @@ def test_tables_in_memory_and_bits_beyond(tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_spark_adds_up_the_same(tmp_path):
     for mechanism in (OLH(50, 1), OUE(40, 1)):
         survey = survey_of(mechanism)

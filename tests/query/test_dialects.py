@@ -29,10 +29,7 @@ from discreet.query.schema import Schema
 from discreet.query.view import Lookup, widened
 
 OLD = int(sqlglot.__version__.split(".")[0]) < 30
-pytestmark = [
-    pytest.mark.skipif(OLD, reason="translating these dialects takes sqlglot 30 or newer"),
-    pytest.mark.xdist_group("dialects"),  # they share what they wrote and read back
-]
+pytestmark = pytest.mark.skipif(OLD, reason="translating these dialects takes sqlglot 30 or newer")
 DIALECTS = ["bigquery", "snowflake", "trino"]
 
 # What each engine documents, of what a question needs. A new name here is a function someone looked up.

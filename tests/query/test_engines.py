@@ -144,8 +144,7 @@ def on_spark() -> Source:
     return source_of(spark().read.parquet(parquet()))
 
 
-on_one_worker = pytest.mark.xdist_group("spark")
-ENGINES = [on_duckdb, on_postgres, pytest.param(on_spark, marks=[on_one_worker, pytest.mark.spark])]
+ENGINES = [on_duckdb, on_postgres, pytest.param(on_spark, marks=pytest.mark.spark)]
 
 
 @dataclass(frozen=True)
@@ -387,7 +386,6 @@ def test_no_sum_wraps_or_fails(engine):
     assert [int(found[column][0]) for column in ("top", "bottom", "both", "exact")] == [ROOM, -ROOM, 0, exact]
 
 
-@on_one_worker
 @pytest.mark.spark
 def test_a_plain_sum_would_wrap_on_spark():
     with on_spark().open() as connection:

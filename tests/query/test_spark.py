@@ -32,7 +32,7 @@ def frame():
     return spark().createDataFrame(CELLS, "place string, n int")
 
 
-pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.spark]
+pytestmark = pytest.mark.spark
 
 
 def settings(session):

@@ -305,7 +305,7 @@ def in_spark(rows, folder):
     return source_of(session.read.parquet(str(folder / "t.parquet")))
 
 
-ON_SPARK = pytest.param(in_spark, marks=[pytest.mark.xdist_group("spark"), pytest.mark.spark])
+ON_SPARK = pytest.param(in_spark, marks=pytest.mark.spark)
 
 
 @pytest.mark.parametrize("kept", [in_postgres, ON_SPARK], ids=lambda kept: kept.__name__)

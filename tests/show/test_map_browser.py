@@ -14,8 +14,6 @@ STATES = sorted(atlas(False)[0].rings)
 COUNTIES = sorted(next(part for part in atlas(True) if "01001" in part.rings).rings)
 TRACTS = [f"44007{number:06d}" for number in range(1, 151)]
 
-pytestmark = pytest.mark.xdist_group("chromium")
-
 
 def layer(name, codes, *, start, half, **more):
     """Each region has its own value, so that a wrong one is seen: start, start + 1000, ..."""

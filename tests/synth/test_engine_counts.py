@@ -114,7 +114,7 @@ ENGINES = [
     on_duckdb,
     in_memory,
     on_postgres,
-    pytest.param(on_spark, marks=[pytest.mark.xdist_group("spark"), pytest.mark.spark]),
+    pytest.param(on_spark, marks=pytest.mark.spark),
 ]
 
 
