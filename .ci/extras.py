@@ -47,16 +47,10 @@ def wanted(held: bool, what: object) -> None:
         raise SystemExit(f"not what was wanted: {what!r}")
 
 
-def plot() -> None:
-    wanted("county" in answer().plot().to_json(), "a chart of the release")
-
-
 def plot_png() -> None:
-    import io
-
-    made, chart = io.BytesIO(), answer().plot()
-    chart.save(made, format="png")
-    wanted(made.getvalue().startswith(b"\x89PNG"), "a chart as PNG")
+    with tempfile.TemporaryDirectory() as folder:
+        made = answer().plot().save(Path(folder) / "plot.png").read_bytes()
+    wanted(made.startswith(b"\x89PNG"), "a chart as PNG")
 
 
 def polars_frame() -> None:
@@ -215,7 +209,7 @@ def served() -> None:
 
 
 CALLS: dict[str, list[Callable[[], None]]] = {
-    "charts": [plot, plot_png],
+    "charts": [plot_png],
     "polars": [polars_frame, synthetic_polars],
     "postgres": [postgres_ledger, postgres_source],
     "spark": [spark_source, spark_connect],

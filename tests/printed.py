@@ -34,7 +34,7 @@ from pathlib import Path
 import pytest
 
 EXTRAS = {
-    "charts": ("altair", "vl_convert"),
+    "charts": ("vl_convert",),
     "learn": ("jax", "optax", "sklearn"),
     "polars": ("polars",),
     "postgres": ("psycopg",),

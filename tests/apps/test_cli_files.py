@@ -65,7 +65,7 @@ def test_nothing_is_spent(asked, option, path, capsys):
 
 def test_a_picture_without_the_extra(monkeypatch, capsys):
     monkeypatch.setattr(output, "find_spec", lambda name: None)
-    assert run(*ASK, "--plot", "x.svg") == 1
+    assert run(*ASK, "--plot", "x.png") == 1
     assert "discreet[charts]" in capsys.readouterr().err
     assert not spent()
 

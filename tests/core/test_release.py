@@ -104,17 +104,18 @@ def test_numbers_can_be_read():
 
 
 def test_a_picture_has_error_bars():
-    pytest.importorskip("altair")
-    picture = release().plot("pay").to_dict()
-    text = json.dumps(picture)
-    assert '"rule"' in text
-    assert "pay_lower" not in text
-    assert "12345.678" in text
-    assert "95% intervals" in text
+    picture = release().plot("pay")
+    text = picture.to_svg()
+    assert 'class="interval"' in text
+    assert "12,345.7" in text
+    assert "95% intervals" in picture.title
     alone = {"n": [1], "n_lower": [0], "n_upper": [2]}
-    assert release(columns=alone, keys=(), outputs=("n",)).plot().to_dict()
-    three = {**release().columns, "year": [1, 2, 3]}
-    assert release(columns=three, keys=("county", "adult", "year")).plot().to_dict()
+    assert release(columns=alone, keys=(), outputs=("n",)).plot().table.rows == (("n", "1", "0", "2"),)
+    three = {**release().columns, "year": [1, 2, 1]}
+    parts = release(columns=three, keys=("county", "adult", "year")).plot("n").to_svg()
+    assert [parts.count(f'class="title" x="0" y="{y}"') for y in (20, 134)] == [1, 1]  # one part a year
+    none = {name: [None] for name in ("n", "n_lower", "n_upper")}
+    assert "No numbers to draw" in release(columns=none, keys=(), outputs=("n",)).plot().to_svg()
     with pytest.raises(InputError, match="n, pay"):
         release().plot("nothing")
     four = {**three, "month": [1, 2, 3]}
@@ -123,9 +124,9 @@ def test_a_picture_has_error_bars():
 
 
 def test_a_missing_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "altair", None)
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MissingExtraError, match=r"discreet\[charts\]"):
-        release().plot()
+        release().plot().save("plot.png")
     with pytest.raises(MissingExtraError, match=r"discreet\[polars\]"):
         release().to_polars()

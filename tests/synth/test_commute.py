@@ -103,10 +103,12 @@ def test_mean_distances_and_pictures(tmp_path):
     means = found.mean_distances()
     by_hand = (found.flows[:, 0] * np.array([0, 5, 10, 50])).sum() / found.flows[:, 0].sum()
     assert means["A"] == pytest.approx(by_hand)
-    alone = found.plot().to_dict()
-    assert [len(rows) for rows in alone["datasets"].values()] == [4]
-    beside = found.plot(true=dict.fromkeys(PLACES, 7.0)).to_dict()
-    assert {row.get("true") for rows in beside["datasets"].values() for row in rows} == {7.0, None}  # and the diagonal
+    alone = found.plot()
+    assert len(alone.table.rows) == 4
+    assert 'class="diagonal"' not in alone.to_svg()
+    beside = found.plot(true=dict.fromkeys(PLACES, 7.0))
+    assert {row[1] for row in beside.table.rows} == {"7"}
+    assert 'class="diagonal"' in beside.to_svg()
     with pytest.raises(InputError):
         found.plot(true={"A": 1.0})
 

@@ -9,10 +9,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.note import Note
 from discreet.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from discreet.show.picture import Picture
 
 __all__ = ["UNKNOWN", "Release", "harmless", "number", "percent", "with_interval"]
 
@@ -145,9 +148,8 @@ class Release:
         """A Polars frame."""
         return _module("polars", "polars").DataFrame(dict(self.columns))
 
-    def plot(self, output: str | None = None) -> Any:
-        """A chart with error bars (needs the `charts` extra); `.save("picture.png")` or show it in a notebook."""
-        _module("altair", "charts")
+    def plot(self, output: str | None = None) -> Picture:
+        """Bars with intervals, for a notebook or `.save("picture.svg")`; .png and .pdf need the `charts` extra."""
         from discreet.core.chart import chart
 
         return chart(self, output if output is not None else self.outputs[0])

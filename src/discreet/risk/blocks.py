@@ -11,6 +11,7 @@ import numpy as np
 from discreet.errors import InputError
 from discreet.noise.bits import SystemBits, words
 from discreet.risk.census import Block, Person, coarse, noisy_tables, published, rebuild
+from discreet.show import Axis, Line, Picture, Scale, lines, share
 
 __all__ = ["Attacked", "blocks_attacked"]
 
@@ -60,23 +61,19 @@ class Attacked:
     def _share(self, right: int) -> str:
         return f"{right / self.people:.0%}"
 
-    def picture(self) -> Any:
+    def picture(self) -> Picture:
         """The curve over epsilon, and lines for exact and for coarse tables."""
-        import altair
-
-        dots = [{"epsilon": epsilon, "people": right / self.people} for epsilon, right in self.curve]
-        lines = [
-            {"tables": "exact tables", "people": self.right / self.people},
-            {"tables": "coarse tables, no noise", "people": self.right_coarse / self.people},
-        ]
-        y = altair.Y(
-            "people:Q", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]), title="people rebuilt"
+        points = tuple((epsilon, right / self.people) for epsilon, right in self.curve)
+        return lines(
+            "People rebuilt from tables of their block",
+            [Line("noisy tables", points)],
+            x=Axis(Scale.around([epsilon for epsilon, _ in points], log=True), "epsilon a block, same tables"),
+            y=Axis(Scale(0, 1), "people rebuilt", share),
+            levels=[
+                ("exact tables", self.right / self.people),
+                ("coarse tables, no noise", self.right_coarse / self.people),
+            ],
         )
-        x = altair.X("epsilon:Q", scale=altair.Scale(type="log"), title="epsilon a block, same tables")
-        curve = altair.Chart(altair.InlineData(values=dots)).mark_line(point=True).encode(x=x, y=y)
-        level = altair.Chart(altair.InlineData(values=lines)).mark_rule(strokeDash=[4, 4])
-        rules = level.encode(y=y, color=altair.Color("tables:N", title=None))
-        return (rules + curve).properties(width=360, height=240, title="People rebuilt from tables of their block")
 
 
 def blocks_attacked(blocks: int, people: int, epsilon: float, curve: Sequence[float] = CURVE) -> Attacked:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits, words
+from discreet.show import Axis, Line, Picture, Scale, lines, share
 
 __all__ = ["WAYS", "Guess", "curator_answers", "random_questions", "rebuilt", "reconstruction", "sloppy_answers"]
 
@@ -157,23 +157,17 @@ def reconstruction(
     return found
 
 
-def picture(guesses: Sequence[Guess], epsilon: float | None) -> Any:
+def picture(guesses: Sequence[Guess], epsilon: float | None) -> Picture:
     """The part of the bits found against the error of the answers, and where coin flips stand."""
-    import altair
-
-    rows = [
-        {
-            "error": guess.error / guess.people**0.5,
-            "right": guess.right,
-            "answers": "under a budget" if epsilon is not None and place == len(guesses) - 1 else "without one",
-        }
-        for place, guess in enumerate(guesses)
-    ]
-    base = altair.Chart(altair.InlineData(values=rows))
-    marks = base.mark_point(size=90, filled=True).encode(
-        x=altair.X("error:Q", scale=altair.Scale(type="log"), title="error of an answer / square root of people"),
-        y=altair.Y("right:Q", scale=altair.Scale(domain=[0.4, 1]), title="secret bits found"),
-        color=altair.Color("answers:N", title=None),
+    points = [(guess.error / guess.people**0.5, guess.right) for guess in guesses]
+    many = len(points) - (epsilon is not None)
+    series = [Line("without a budget", tuple(points[:many]), loose=True)] if many else []
+    series += [Line("under a budget", tuple(points[many:]), loose=True)] if points[many:] else []
+    errors = Scale.around([error for error, _ in points], log=True, room=0.2)
+    return lines(
+        "Secrets rebuilt from counts",
+        series,
+        x=Axis(errors, "error of an answer / square root of people"),
+        y=Axis(Scale(0.4, 1), "secret bits found", share),
+        levels=[("coin flips", 0.5)],
     )
-    coin = altair.Chart(altair.InlineData(values=[{"y": 0.5}])).mark_rule(strokeDash=[4, 4]).encode(y="y:Q")
-    return (coin + marks).properties(width=420, height=260, title="Secrets rebuilt from counts")

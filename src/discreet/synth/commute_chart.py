@@ -5,44 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from discreet.show import Bar, Picture, Point, bars, scatter, stack
+
 __all__ = ["distances_chart", "distances_panels"]
 
 Rows = Sequence[dict[str, Any]]
-_BLUE, _GREY = "#2166ac", "#999999"
+_TITLE = "Mean distance by destination"
+_NAMES = ("mean distance, true", "released")
 
 
-def distances_chart(rows: Rows, side: int = 380, title: str | None = None) -> Any:
-    """Points of (true, released) means on a diagonal, as large as their destinations; without true ones, dots in order.
+def distances_chart(rows: Rows, side: int = 380, title: str = _TITLE) -> Picture:
+    """Points of (true, released) means on a diagonal, as large as their destinations; without true ones, bars in order.
 
     Each row has destination, released, rows and true, which is None if it is not known.
     """
-    import altair
-
-    legend: Any = altair.Undefined if title is None else None
-    size = altair.Size("rows:Q", title="rows", scale=altair.Scale(type="sqrt", range=[10, 400]), legend=legend)
-    tips = [altair.Tooltip(name) for name in ("destination:N", "rows:Q", "released:Q")]
-    base = altair.Chart(altair.InlineData(values=list(rows))).mark_circle(color=_BLUE, opacity=0.6)
     if any(row["true"] is None for row in rows):
-        order = [row["destination"] for row in sorted(rows, key=lambda row: -row["released"])]
-        far = altair.X("released:Q", title="mean distance, released")
-        return base.encode(x=far, y=altair.Y("destination:N", sort=order, title=None), size=size, tooltip=tips)
-    most = 1.03 * max([1e-9, *(max(row["released"], row["true"]) for row in rows)])
-    limits = altair.Scale(domain=[0, most], nice=False)
-    points = base.encode(
-        x=altair.X("true:Q", title="mean distance, true", scale=limits),
-        y=altair.Y("released:Q", title="released", scale=limits),
-        size=size,
-        tooltip=[*tips, altair.Tooltip("true:Q")],
-    )
-    ends = altair.InlineData(values=[{"at": 0}, {"at": most}])
-    line = altair.Chart(ends).mark_line(color=_GREY, strokeDash=[4, 3]).encode(x="at:Q", y="at:Q")
-    drawn = altair.layer(line, points).properties(width=side, height=side)
-    return drawn if title is None else drawn.properties(title=title)
+        order = sorted(rows, key=lambda row: -row["released"])
+        return bars(f"{title}, released", [Bar(row["destination"], row["released"]) for row in order])
+    data = [Point(row["destination"], row["true"], row["released"], row["rows"]) for row in rows]
+    return scatter(title, data, names=_NAMES, side=side)
 
 
-def distances_panels(panels: Mapping[str, Rows], columns: int = 3) -> Any:
+def distances_panels(panels: Mapping[str, Rows], columns: int = 3) -> Picture:
     """Several such pictures side by side, by title, each with axes of its own."""
-    import altair
-
-    parts = [distances_chart(rows, 200, title) for title, rows in panels.items()]
-    return altair.concat(*parts, columns=columns).resolve_scale(x="independent", y="independent", size="independent")
+    return stack(_TITLE, [distances_chart(rows, 200, title) for title, rows in panels.items()], columns=columns)

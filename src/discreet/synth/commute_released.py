@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.packed import unpacked
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import InputError
 from discreet.ledger.door import Answer
+from discreet.show.picture import Picture
+from discreet.synth.commute_chart import distances_chart
 
 __all__ = ["CommuteRelease", "mean_distances"]
 
@@ -92,18 +94,12 @@ class CommuteRelease:
         """How far made-up people come to each destination, on average; None where nobody does."""
         return dict(zip(self.destinations, mean_distances(self.flows, self.distances), strict=True))
 
-    def plot(self, true: Mapping[str, float | None] | None = None) -> Any:
-        """Mean distance by destination (needs the `charts` extra).
+    def plot(self, true: Mapping[str, float | None] | None = None) -> Picture:
+        """Mean distance by destination.
 
         `true` is for whoever owns the data: the true means, to see how far released ones are off. Such a picture is
         not to be published.
         """
-        try:
-            import altair  # noqa: F401
-        except ImportError:
-            raise MissingExtraError("charts", "altair") from None
-        from discreet.synth.commute_chart import distances_chart
-
         if true is not None and (missing := set(self.destinations) - set(true)):
             raise InputError("true", min(missing), "a mean distance for every destination")
         released, people = self.mean_distances(), self.flows.sum(axis=0).tolist()

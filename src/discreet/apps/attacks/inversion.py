@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from discreet.apps.attacks.people import normal
 from discreet.errors import InputError, MissingExtraError
+from discreet.show import Picture, image, stack
 
 __all__ = ["Inverted", "faces_inverted"]
 
 SIDE, SHOTS, STEPS = 16, 8, 300
+_SHOWN = 6
 _TURNS = 60
 DELTA = 1e-3
 
@@ -46,28 +48,21 @@ class Inverted:
             "cannot tell them apart."
         )
 
-    def picture(self) -> Any:
+    def picture(self) -> Picture:
         """The first people, and what came out of the weights."""
-        import altair
+        rows = [image(name, _beside(images[:_SHOWN])) for name, images in self.pictures.items()]
+        return stack("People, and pictures drawn from the weights of a classifier", rows)
 
-        rows: list[dict[str, Any]] = []
-        for name, images in self.pictures.items():
-            for place, image in enumerate(images[:6]):
-                low, high = float(image.min()), float(image.max())
-                scaled = (image.reshape(SIDE, SIDE) - low) / max(high - low, 1e-9)
-                left = place * (SIDE + 2)
-                rows += [{"x": left + j, "y": i, "v": float(v), "of": name} for (i, j), v in np.ndenumerate(scaled)]
-        chart = altair.Chart(altair.InlineData(values=rows)).mark_rect()
-        return (
-            chart.encode(
-                x=altair.X("x:O", axis=None, scale=altair.Scale(domain=list(range(6 * (SIDE + 2))))),
-                y=altair.Y("y:O", axis=None),
-                color=altair.Color("v:Q", legend=None, scale=altair.Scale(scheme="greys")),
-                row=altair.Row("of:N", title=None, sort=list(self.pictures)),
-            )
-            .properties(width=420, height=64)
-            .configure_view(strokeWidth=0)
-        )
+
+def _beside(images: NDArray[np.float64]) -> list[list[float]]:
+    """Images in one row, each from its lightest to its darkest, with a gap of two between them."""
+    scaled = []
+    for picture in images:
+        low, high = float(picture.min()), float(picture.max())
+        shades = (picture.reshape(SIDE, SIDE) - low) / max(high - low, 1e-9)
+        scaled.append(np.pad(shades, ((0, 0), (0, 2))))
+    joined: list[list[float]] = np.concatenate(scaled, axis=1).tolist()
+    return joined
 
 
 def faces_inverted(people: int = 20, epsilon: float = 1.0) -> Inverted:

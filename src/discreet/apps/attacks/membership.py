@@ -11,6 +11,7 @@ import numpy as np
 from discreet.apps.attacks.people import even, normal
 from discreet.errors import InputError, MissingExtraError
 from discreet.risk.membership import Membership, membership
+from discreet.show import Line, Picture, roc
 
 __all__ = ["Exposed", "model_attacked", "roc_picture", "rows_attacked"]
 
@@ -159,21 +160,17 @@ def _checked(people: int, epsilon: float) -> None:
         raise InputError("epsilon", epsilon, "more than zero and below 100")
 
 
-def roc_picture(found: Exposed) -> Any:
+def roc_picture(found: Exposed) -> Picture:
     """Members named against others accused, with the line no attack crosses under the stated epsilon."""
-    import altair
-
-    rows = []
-    for kind, one in (("without a budget", found.plain), (f"epsilon = {found.epsilon:g}", found.private)):
-        points = [(0.0, 0.0), *zip(one.accused, one.caught, strict=True), (1.0, 1.0)]
-        rows += [{"accused": a, "named": c, "target": kind} for a, c in points]
+    curves = [
+        Line(kind, ((0.0, 0.0), *zip(one.accused, one.caught, strict=True), (1.0, 1.0)))
+        for kind, one in (("without a budget", found.plain), (f"epsilon = {found.epsilon:g}", found.private))
+    ]
     edge = np.exp(found.epsilon)
-    for a in np.linspace(0, 1, 41):
-        allowed = min(1.0, edge * a + found.delta, 1 - (1 - found.delta - a) / edge)
-        rows.append({"accused": float(a), "named": float(max(allowed, a)), "target": "most that epsilon allows"})
-    chart = altair.Chart(altair.InlineData(values=rows)).mark_line(point=False)
-    return chart.encode(
-        x=altair.X("accused:Q", title="others falsely accused"),
-        y=altair.Y("named:Q", title="members named"),
-        color=altair.Color("target:N", title=None, sort=None),
-    ).properties(width=320, height=320, title=f"Who was in the data? {found.target}")
+    most = [
+        (at, float(max(at, min(1.0, edge * at + found.delta, 1 - (1 - found.delta - at) / edge))))
+        for at in np.linspace(0, 1, 41).tolist()
+    ]
+    curves.append(Line("most that epsilon allows", tuple(most)))
+    names = ("others falsely accused", "members named")
+    return roc(f"Who was in the data? {found.target}", curves, names=names)

@@ -14,7 +14,7 @@ from discreet.apps.attacks.inversion import faces_inverted
 from discreet.apps.attacks.membership import model_attacked, roc_picture, rows_attacked
 from discreet.apps.cli.completing import offered
 from discreet.apps.cli.output import AsJson, say, show_json, show_table, working
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import InputError
 from discreet.noise.bits import SystemBits
 from discreet.risk.blocks import blocks_attacked
 from discreet.risk.difference import differencing
@@ -163,8 +163,5 @@ def _drawn(chart: Any, path: Path | None) -> None:
         return
     if path.suffix.lower() not in (".html", ".svg", ".png"):
         raise InputError("--picture", path.name, "a name that ends in .html, .svg or .png")
-    try:
-        chart.save(str(path))
-    except ImportError:
-        raise MissingExtraError("charts", "altair") from None
+    chart.save(path)
     print(f"Drawn: {path}", file=sys.stderr)

@@ -92,10 +92,8 @@ def fit_to_write(path: Path | None, option: str, endings: Sequence[str] = ()) ->
 def fit_to_draw(path: Path | None) -> None:
     """Refuse a picture that cannot be drawn, likewise."""
     fit_to_write(path, "--plot", (".png", ".svg", ".html", ".pdf"))
-    needed = () if path is None else ("altair",) if path.suffix.lower() == ".html" else ("altair", "vl_convert")
-    for module in needed:
-        if find_spec(module) is None:
-            raise MissingExtraError("charts", module)
+    if path is not None and path.suffix.lower() in (".png", ".pdf") and find_spec("vl_convert") is None:
+        raise MissingExtraError("charts", "vl_convert")
 
 
 def show_json(value: Any) -> None:
