@@ -8,6 +8,7 @@ from typing import Any
 
 from discreet.core.loss import Loss, Pure
 from discreet.core.unit import Protected, Unit
+from discreet.core.version import DataVersion
 
 CANARY = "canary-7f3a-jane-doe"
 
@@ -18,6 +19,9 @@ class Data:
 
     rows: Any = (CANARY, 1, 2, 3)
     opened: int = 0
+
+    def version(self, key):
+        return DataVersion.declare("as it is")
 
     @contextmanager
     def open(self):

@@ -35,3 +35,17 @@ def test_a_declared_version_is_a_name_a_number_or_a_day():
     for odd in ("", "  ", "a\nb", "x" * 201, True, 1.5, None):
         with pytest.raises(InputError, match="version"):
             DataVersion.declare(odd)
+
+
+def test_versions_are_the_same_or_not_or_nobody_can_tell():
+    files, table = DataVersion.of_files(STAMPS, b"k" * 32), DataVersion.of_table([1], b"k" * 32)
+    bare, outlined = DataVersion("unversioned", "a view"), DataVersion.unversioned("a view", ["age"], b"k" * 32)
+    assert files.same(files)
+    assert table.same(table)
+    assert [files.same(table), files.same(bare), table.same(bare), bare.same(files)] == [False] * 4
+    assert bare.same(table) is None  # recorded before counters of writes were looked at
+    assert [bare.same(bare), bare.same(outlined), outlined.same(outlined)] == [None] * 3
+    assert outlined.same(DataVersion.unversioned("a view", ["day"], b"k" * 32)) is False
+    assert bare.same(DataVersion("unversioned", "a pandas table")) is False
+    assert DataVersion.from_json(outlined.to_json()) == outlined
+    assert "age" not in str(outlined.to_json())

@@ -86,6 +86,77 @@ def test_a_guard_that_forgets_the_place_would_be_seen(tmp_path, monkeypatch):
         test_a_lost_ledger_is_not_begun_anew_under_a_named_guard(tmp_path, "", "the same machine", monkeypatch)
 
 
+# The places of databases
+
+
+def emptied(address):
+    """The database as after a mistake: every table of it is gone."""
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("DROP TABLE discreet_record, discreet_head, discreet_total CASCADE")
+
+
+def in_database(address):
+    ledger = Ledger.open(address, create=True)
+    ledger.create("visits", Budget(epsilon=10), who="ann")
+    spend(ledger, "r1")
+    ledger.close()
+    return ledger
+
+
+def test_a_lost_ledger_of_a_database_is_not_begun_anew(state):
+    from servers import fresh_schema
+
+    address = fresh_schema()
+    in_database(address)
+    emptied(address)
+    with pytest.raises(LedgerError, match=r"3 records was kept at postgresql://.* and is gone"):
+        Ledger.open(address, create=True)
+    spend_anew = Ledger.open(address, create=True, anew=True)
+    spend_anew.create("visits", Budget(epsilon=10), who="ann")
+    spend(spend_anew, "r1")
+    assert spend_anew.verify().ok
+    in_database(fresh_schema())  # another schema of the same database is another place
+
+
+def test_another_ledger_in_the_place_of_one_in_a_database_is_noticed(state):
+    import psycopg
+
+    from servers import fresh_schema
+
+    address, other = fresh_schema(), fresh_schema()
+    in_database(address)
+    in_database(other)
+    emptied(address)
+    here, there = (each.rpartition("%3D")[2] for each in (address, other))
+    with psycopg.connect(address, autocommit=True) as connection:
+        for table in ("discreet_record", "discreet_head", "discreet_total"):
+            connection.execute(f"ALTER TABLE {there}.{table} SET SCHEMA {here}")
+    with pytest.raises(LedgerError, match="another ledger"):
+        spend(Ledger.open(address), "r2")
+
+
+def test_what_is_remembered_of_a_database_has_no_password(state, monkeypatch):
+    address = "postgresql://ann:geheim@host:5/books?options=-csearch_path%3Dx&password=geheim"
+    Guard(place=address)._register("identity")
+    (register,) = (state / "guards" / "places").iterdir()
+    assert register.read_text() == "identity\npostgresql://host:5/books\n"
+    assert Guard(place=address.replace("geheim", "neu")).former() == "identity"
+    for other in (address.replace("ann", "bob"), address.replace("3Dx", "3Dy"), address.replace("/books", "/book")):
+        assert Guard(place=other).former() is None
+
+
+def test_a_guard_that_forgets_the_places_of_databases_would_be_seen(state, monkeypatch):
+    """The planted bug: 0.1 and its like remembered paths only."""
+    init = Guard.__init__
+    monkeypatch.setattr(
+        Guard, "__init__", lambda self, named=(), *, place=None, local=True: init(self, named, local=local)
+    )
+    with pytest.raises(pytest.fail.Exception):
+        test_a_lost_ledger_of_a_database_is_not_begun_anew(state)
+
+
 def test_a_lost_ledger_whose_guard_is_lost_too_is_not_begun_anew(tmp_path, state):
     begin(tmp_path / "books")
     for path in [*(state / "guards").glob("*.head"), *(tmp_path / "books").glob("books.db*")]:

@@ -1,13 +1,19 @@
 """A ledger that moves keeps everything, and the old one is closed."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from discreet.core.loss import Pure
 from discreet.errors import BudgetError, InputError, LedgerError, MissingLedgerError
+from discreet.ledger import move
 from discreet.ledger.anchor import FileAnchor
 from discreet.ledger.budget import Budget
 from discreet.ledger.guard import Guard
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.sqlite import SqliteStore
+from servers import fresh_schema
 
 
 def spend(ledger, release, epsilon=1):
@@ -101,6 +107,96 @@ def test_power_fails_before_the_new_books_are_committed(old, place, monkeypatch)
     old.acknowledge(who="ann", why="the move failed")
     assert old.remaining("visits").amount == 2  # and nothing was lost
     assert old.move(place, who="ann", why="second try").verify().ok
+
+
+STOPS = {
+    "before the old books are closed": (Guard, "close"),
+    "when they are closed": (FileAnchor, "add"),
+    "before the new books are committed": (SqliteStore, "commit"),
+    "before the guard follows the new books": (Guard, "follow"),
+    "before the old secret is removed": (move, "_tidy"),
+}
+
+
+@pytest.mark.parametrize("when", STOPS)
+def test_a_move_that_was_stopped_goes_on_where_it_was(old, tmp_path, monkeypatch, when):
+    """Whatever was done already, the same move again finishes it: no budget is lost, and streams go on."""
+    remember(old)
+    secret = old._secret.read_bytes() if old._secret.exists() else None
+    whole, name = STOPS[when]
+    with monkeypatch.context() as patch:
+        if name == "commit":
+            patch.setattr(move, "_carry_over", cut(move._carry_over))
+        else:
+            patch.setattr(whole, name, cut(getattr(whole, name), before=name != "add"))
+        with pytest.raises(KeyboardInterrupt):
+            old.move(tmp_path / "new.db", who="ann", why="")
+    closed = when != "before the old books are closed"
+    assert [spendable(old), spendable(reopened(tmp_path / "new.db"))].count(True) <= 1
+    assert spendable(old) is not closed
+    if closed:  # and no third ledger comes of it
+        with pytest.raises(LedgerError, match=r"being moved to .*new\.db"):
+            old.move(tmp_path / "third.db", who="ann", why="elsewhere")
+    new = old.move(tmp_path / "new.db", who="ann", why="again")
+    assert new.verify().ok
+    assert new.remaining("visits").amount == 2
+    assert [stream.name for stream in new.private().iterdir()] == ["stream.db"]
+    assert secret is None or new._secret.read_bytes() == secret
+    left = {path.name for path in tmp_path.iterdir() if path.name.startswith("old.db")}
+    assert left <= {"old.db", "old.db-wal", "old.db-shm", "old.db.lock", "old.db.running"}
+    spend(new, "r2", 2)
+    with pytest.raises(LedgerError):
+        spend(old, "r3")
+
+
+def cut(step, *, before=False):
+    """A step before or after which the power fails."""
+
+    def cutting(*values, **named):
+        if not before:
+            step(*values, **named)
+        raise KeyboardInterrupt
+
+    return cutting
+
+
+def remember(ledger):
+    with closing(sqlite3.connect(ledger.private() / "stream.db")) as stream:
+        stream.execute("CREATE TABLE person (hash BLOB)")
+        stream.commit()
+
+
+def reopened(path):
+    try:
+        return Ledger.open(path)
+    except LedgerError:
+        return None
+
+
+def spendable(ledger):
+    """Whether a ledger lets budgets be changed, which is like spending and spends nothing."""
+    try:
+        return ledger is not None and ledger.create("visits", Budget(epsilon=3), who="ann") is not None
+    except LedgerError:
+        return False
+
+
+def test_a_database_has_the_memories_of_streams_in_the_state_folder(old, tmp_path):
+    remember(old)
+    kept = old.private()
+    new = old.move(fresh_schema(), who="ann", why="")
+    assert [stream.name for stream in new.private().iterdir()] == ["stream.db"]
+    assert not kept.exists()
+    third = new.move(fresh_schema(), who="ann", why="")  # the same ledger, the same folder
+    assert third.private() == new.private()
+    assert [stream.name for stream in third.private().iterdir()] == ["stream.db"]
+
+
+def test_a_file_that_cannot_be_copied_leaves_the_ledger_where_it_is(old, tmp_path):
+    (old.private() / "stream.db").write_bytes(b"no database" * 100)
+    with pytest.raises(LedgerError, match="cannot be copied"):
+        old.move(tmp_path / "new.db", who="ann", why="")
+    spend(old, "r2")
 
 
 def test_an_old_copy_of_a_ledger_that_moved_and_went_on_is_refused(old, place):

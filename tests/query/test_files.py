@@ -120,17 +120,10 @@ def test_what_is_on_record_of_files_tells_neither_names_nor_sizes(tmp_path):
     assert key.version_of(curator._source) != curator.ledger.version_of(curator._source)
 
 
-def test_tables_in_memory_and_databases_say_that_they_are_unversioned(tmp_path):
-    import pyarrow
-
-    table = pyarrow.table({"age": [30, 40], "sex": ["f", "m"]})
-    curator = curator_of(table, tmp_path)
-    assert asked(curator, "r").data == "unversioned (a pyarrow table)"
-    assert asked(curator, "r").replayed
-    address = source_of("postgresql://ann:geheim@host:5/db?table=visits&password=x").version(b"")
-    assert str(address) == "unversioned (table visits of postgresql://host:5/db)"
-    spark = source_of("sc://host:15002/;token=geheim", "db.visits").version(b"")
-    assert str(spark) == "unversioned (table db.visits of sc://host:15002/)"
+def test_what_is_on_record_of_databases_has_no_password():
+    address = source_of("postgresql://ann:geheim@host:5/db?table=visits&password=x")
+    assert address.described == "table visits of postgresql://host:5/db"
+    assert source_of("sc://host:15002/;token=geheim", "db.visits").described == "table db.visits of sc://host:15002/"
 
 
 def test_a_run_that_was_paid_and_lost_is_not_made_again_on_other_data(tmp_path, monkeypatch):
@@ -172,8 +165,10 @@ def test_what_the_first_version_stored_is_returned_and_says_that_no_version_is_r
         patch.setattr(Ledger, "spend", lambda *values, data, **named: spend(*values, **named))
         asked(curator, "old")
     month(tmp_path, "visits.csv", 4)
-    found = asked(curator, "old")
+    with pytest.warns(UserWarning, match="no data version was recorded with it"):
+        found = asked(curator, "old")
     assert (found["n"], found.data, found.replayed) == ([3], "not recorded", True)
+    assert [note.kind for note in found.notes] == ["data"]
 
 
 def test_versions_go_with_the_books_when_they_move(tmp_path):

@@ -69,6 +69,19 @@ def test_state_is_never_inside_the_data(project):
     assert [path.name for path in (project / "visits").iterdir() if path.is_dir()] == []
 
 
+@pytest.mark.parametrize("pattern", ["visits/*.csv", "vis*/*.csv", "visits/**/*.csv", "**/*.csv"])
+def test_state_is_never_inside_the_folder_of_a_pattern(project, pattern):
+    shutil.move("discreet.toml", "visits/discreet.toml")
+    with pytest.raises(InputError, match="outside"):
+        open_curator(pattern, "visits/discreet.toml", create=True)
+    assert [path.name for path in (project / "visits").iterdir() if path.is_dir()] == []
+
+
+def test_state_may_lie_beside_the_folders_of_a_pattern(project):
+    ask(open_curator("vis*/*.csv", "discreet.toml", create=True)).release()
+    assert (project / ".discreet" / "ledger.db").exists()
+
+
 def test_a_schema_may_name_its_ledger(project):
     (project / "discreet.toml").write_text(SCHEMA + '[ledger]\nplace = "books.db"\n')
     open_curator("visits", "discreet.toml", create=True)

@@ -107,6 +107,7 @@ def model_released(answer: ModelRelease) -> dict[str, Any]:
         **_paid(answer),
         "weights": sum(int(one.size) for one in answer.weights),
         "losses": answer.losses,
+        "notes": list(answer.notes),
         "card": answer.card().to_dict(),
     }
 

@@ -19,6 +19,7 @@ NOTES: Final[Mapping[str, str]] = {
     "outside": "rows with values that no group was asked for are left out",
     "negative": "noise took numbers below zero",
     "unknown": "there are too few rows to say anything",
+    "data": "the answer was stored before, and the data has no version to compare it with",
 }
 """Every kind of note, and what it is about."""
 

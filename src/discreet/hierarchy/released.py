@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.core.note import Note
 from discreet.core.release import Release
 from discreet.errors import InputError
 from discreet.hierarchy.estimate import Estimate
@@ -51,6 +52,8 @@ class TreeRelease:
     """Whether it was on the books already: then `cost` was paid before, and nothing was spent this time."""
     data: str = ""
     """The version of the data it was made from."""
+    stale: str = field(default="", compare=False)
+    """Why a stored answer may describe other data than there is now; empty if it does not."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
@@ -74,6 +77,7 @@ class TreeRelease:
             _published=None if found is None else published_from(found, measured, entry["confidence"]),
             replayed=answer.replayed,
             data=answer.data_version,
+            stale=answer.stale,
         )
 
     @property
@@ -101,8 +105,8 @@ class TreeRelease:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the method has to say about its result."""
-        return self.estimate.notes
+        """What the method has to say about its result, and whether it may be one of earlier data."""
+        return (*((self.stale,) if self.stale else ()), *self.estimate.notes)
 
     def again(self, method: str, *, rules: Rules | None = None, confidence: float | None = None) -> TreeRelease:
         """The same noisy counts through another method. Costs nothing: no private value is seen."""
@@ -216,4 +220,5 @@ class TreeRelease:
             remaining=self.remaining,
             replayed=self.replayed,
             data=self.data,
+            notes=(Note("data", self.stale, (output,)),) if self.stale else (),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,8 @@ class ModelRelease:
     model: Model | None = None
     data: str = ""
     """The version of the data it was made from."""
+    stale: str = field(default="", compare=False)
+    """Why a stored answer may describe other data than there is now; empty if it does not."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str, model: Model | None = None) -> ModelRelease:
@@ -80,7 +82,13 @@ class ModelRelease:
             weights=unpacked_weights(entry["weights"]),
             model=model,
             data=answer.data_version,
+            stale=answer.stale,
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Whether it may be of earlier data."""
+        return (self.stale,) if self.stale else ()
 
     def using(self, model: Model) -> ModelRelease:
         """The same with the function its weights belong to."""

@@ -13,7 +13,16 @@ from discreet.errors import BudgetError, InputError
 from discreet.ledger.budget import Allotment, Budget, Charge
 from discreet.ledger.store import Reader
 
-__all__ = ["Account", "Standing", "account_of", "closed_refusal", "refusal", "standing_of", "unit_text"]
+__all__ = [
+    "Account",
+    "Standing",
+    "account_of",
+    "closed_refusal",
+    "former_allotments",
+    "refusal",
+    "standing_of",
+    "unit_text",
+]
 
 _UNCHANGED = "Nothing was changed."
 _WORDS = re.compile(
@@ -104,6 +113,15 @@ def account_of(reader: Reader, dataset: str) -> Account:
     closed = reader.latest(dataset, "close") is not None
     budget, unit = Budget.from_json(record.detail["budget"]), unit_text(record.detail["unit"])
     return Account(dataset, budget, unit, record.time, closed)
+
+
+def former_allotments(reader: Reader, dataset: str, allotment: str) -> list[Allotment]:
+    """An allotment as each budget of a dataset defined it, the latest first."""
+    opened = [entry.sequence for entry in reader.accounts() if (entry.kind, entry.dataset) == ("open", dataset)]
+    rows = [row for sequence in reversed(opened) if (row := reader.row(sequence)) is not None]
+    details = [row.record().detail for row in rows]
+    budgets = [Budget.from_json(detail["budget"]) for detail in details if isinstance(detail, dict)]
+    return [part for budget in budgets for part in budget.allotments if part.name == allotment]
 
 
 def standing_of(reader: Reader, account: Account) -> tuple[Standing, ...]:

@@ -5,6 +5,10 @@ stand for all records before it. Lines are added after a record is committed, ne
 committed ledger. So a ledger that is ahead of its anchor crashed at a bad moment and is well; one that is behind,
 or that has another hash at the same number, is not the ledger that was last seen. The log tells the last record that
 both have in common, and what was spent after it: that can be written off without the records.
+
+A log that grows is compacted: of old records only some keep a line, which then says what all since the line before
+spent. Sums and the last line stay what they are; for a copy that ends between two lines, what is charged may be more
+than was lost, never less.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,8 +29,11 @@ from discreet.ledger.lock import held
 from discreet.ledger.record import Head, Record
 from discreet.ledger.store import Reader
 
-__all__ = ["Anchor", "FileAnchor", "Mark", "Totals", "agrees", "marks_after"]
+__all__ = ["Anchor", "FileAnchor", "Mark", "Totals", "agrees", "compacted", "marks_after"]
 
+RECENT = 1024
+"""How many records at the end of a log keep a line each."""
+_EVERY = 4 * RECENT  # records after which a log is compacted
 _TAIL = 1 << 16  # bytes that hold the last line of nearly every log
 
 Totals = dict[tuple[str, str], Charge]
@@ -38,7 +45,7 @@ class Mark:
 
     head: Head
     spent: Totals = field(default_factory=dict)
-    """By dataset and allotment: what this record spent, or, if `whole`, all that was spent so far."""
+    """By dataset and allotment: what was spent since the mark before, or, if `whole`, all that was spent so far."""
     moved: bool = False
     """Whether the books go on in another ledger from here."""
     whole: bool = False
@@ -104,6 +111,27 @@ def marks_after(reader: Reader, last: Mark | None) -> list[Mark]:
     return marks
 
 
+def compacted(marks: Sequence[Mark]) -> list[Mark]:
+    """The same log in fewer lines: all of the latest records, of older ones every second, fourth, eighth, and so on.
+
+    Guarantee: every mark of the result is one of those given, with the totals it had there: docs/proofs/ledger.md.
+    """
+    end = marks[-1].head.sequence if marks else 0
+    out: list[Mark] = []
+    waiting: Totals = {}  # what the marks left out since the last one spent
+    for mark in marks:
+        if mark.whole:
+            out.append(mark)
+            waiting = {}
+            continue
+        waiting = mark.after(waiting)
+        step = 1 << ((end - mark.head.sequence) // RECENT).bit_length()
+        if mark.moved or (mark.head.sequence % step == 0):
+            out.append(replace(mark, spent=waiting))
+            waiting = {}
+    return out
+
+
 class Anchor(ABC):
     """A log of marks, wherever it is kept. `name` is what people are told."""
 
@@ -156,6 +184,12 @@ class Anchor(ABC):
                 self._replace(lines)
             elif lines:
                 self._append(lines)
+                if last.head.sequence // _EVERY != marks[-1].head.sequence // _EVERY:
+                    self._compact()
+
+    def _compact(self) -> None:
+        """Write the log in fewer lines: as before or as after, whenever it is stopped."""
+        self._replace([mark.to_text() for mark in compacted(self.history())])
 
     def add(self, mark: Mark) -> None:
         """Put one mark at the end, whatever is there."""

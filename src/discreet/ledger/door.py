@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from discreet.core.exact import Number
@@ -80,6 +81,8 @@ class Answer:
     """What was asked, as it is on record."""
     data: DataVersion | None = None
     """The version of the data it was made from; None if it was made before versions were recorded."""
+    stale: str = ""
+    """Why it may describe other data than there is now; empty if it is new, or the data is known to be the same."""
 
     @property
     def data_version(self) -> str:
@@ -104,7 +107,7 @@ def release(
     `release` is an id of the caller's choice (a new one if absent). Asked again under the same id and plan, the
     recorded answer comes back at no cost; if a crash lost the answer, the run is made again under the same charge, or
     gone on with where the plan is `Resumable`. An id that was paid for another version of the data is refused, unless
-    the plan is `Durable` and has no answer yet.
+    the plan is `Durable` and has no answer yet. Where versions cannot be compared, the stored answer says so (`stale`).
     `BudgetError`: refused, nothing spent, nothing read. `RunError`: the run failed; the charge stays.
 
     Guarantee: if `plan.run` costs `plan.cost`, then all answers ever returned stay within the budget of the
@@ -206,14 +209,23 @@ def _replay(plan: Plan, known: Outcome, version: DataVersion) -> Answer:
     if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
         hint = "Nothing was spent. Choose another id for another question."
         raise InputError("release", known.charged.release, "a new id: this one answers something else", hint)
-    _check_data(known, version)
-    return stored(known, replayed=True)
+    answer = stored(known, replayed=True)
+    if _check_data(known, version):
+        return answer
+    lack = "no data version was recorded with it" if known.data is None else f"the data is {version_text(version)}"
+    text = (
+        f"This answer was stored on {answer.time[:10]} and {lack}, so it may describe earlier data. Declare a version "
+        "to have it compared: `version` under [dataset] in the schema, or open(..., version=...)."
+    )
+    warnings.warn(f"Release {answer.release!r}: {text}", UserWarning, stacklevel=3)
+    return replace(answer, stale=text)
 
 
-def _check_data(known: Outcome, version: DataVersion) -> None:
-    """Refuse an id that was paid for another version of the data than the one there is now."""
-    if known.data is None or known.data == version:  # what the first version stored names none
-        return
+def _check_data(known: Outcome, version: DataVersion) -> bool:
+    """Whether the data is known to be what an id was paid for; refused if it is known to be something else."""
+    same = None if known.data is None else known.data.same(version)  # what the first version stored names none
+    if same is not False:
+        return same is True
     allowed = f"a new id: this one was paid for data version {known.data}, and the data is now version {version}"
     hint = (
         "Nothing was spent. Its stored answer can be read by its id alone (curator.release, discreet releases show). "

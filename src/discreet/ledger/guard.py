@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from discreet.errors import InputError, LedgerError
+from discreet.ledger.address import place_key, shown
 from discreet.ledger.anchor import Anchor, FileAnchor, Mark, marks_after
 from discreet.ledger.state import guards_folder, private_folder
 from discreet.ledger.store import Reader, Store
@@ -49,11 +49,11 @@ class Guard:
     `<place>.head` of version 0.1 is heeded and kept up. Without `local` nothing is kept in the state folder.
     """
 
-    def __init__(self, named: Sequence[str] = (), *, place: Path | None = None, local: bool = True) -> None:
+    def __init__(self, named: Sequence[str] = (), *, place: str | Path | None = None, local: bool = True) -> None:
         self._named = tuple(named)
         self._place = place
         self._local = local
-        self._beside = None if place is None else FileAnchor(place.with_name(place.name + ".head"))
+        self._beside = FileAnchor(place.with_name(place.name + ".head")) if isinstance(place, Path) else None
         self._entered: str | None = None
 
     def watch(self, identity: str | None) -> Watch:
@@ -97,7 +97,8 @@ class Guard:
     def close(self, mark: Mark, reader: Reader) -> None:
         """Put a last mark on every anchor of these books: they are behind it from now on, and refused."""
         for anchor in self.watch(identity_of(reader)).own:
-            anchor.add(mark)
+            if anchor.last() != mark:
+                anchor.add(mark)
 
     def accept(self, reader: Reader) -> None:
         """Make these books the ones that are watched from now on."""
@@ -117,7 +118,7 @@ class Guard:
     def lost(self) -> int:
         """How many records the ledger had that lay at this place, or that the named file watched; 0 if none did.
 
-        A shared anchor knows the place by its path only: a ledger at the same path of another machine counts too.
+        A shared anchor knows the place by its path or address: one at the same path of another machine counts too.
         """
         before = self.former()
         identities = {word for register in self._registers() for word in register.entries()} | {before} - {None}
@@ -140,7 +141,7 @@ class Guard:
             private_folder(path.parent)
             draft = path.with_name(f"{path.name}.{os.getpid()}.new")
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                file.write(f"{identity}\n{self._place}\n")
+                file.write(f"{identity}\n{shown(self._place)}\n")
             draft.replace(path)
         except (LedgerError, OSError):
             if not self._named:
@@ -150,7 +151,7 @@ class Guard:
         """Where the named anchors keep which ledgers lay at this place."""
         if self._place is None:
             return []
-        return [anchor_at(place, f"place-{_key(self._place)}") for place in self._named if _many(place)]
+        return [anchor_at(place, f"place-{place_key(self._place)}") for place in self._named if _many(place)]
 
 
 def anchor_at(place: str, identity: str | None) -> Anchor:
@@ -177,9 +178,5 @@ def _file_of(identity: str) -> FileAnchor:
     return FileAnchor(private_folder(guards_folder()) / f"{identity}.head")
 
 
-def _register_of(place: Path) -> Path:
-    return guards_folder() / "places" / _key(place)
-
-
-def _key(place: Path) -> str:
-    return hashlib.sha256(str(place.resolve()).encode()).hexdigest()[:32]
+def _register_of(place: str | Path) -> Path:
+    return guards_folder() / "places" / place_key(place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from discreet.core.version import DataVersion, Versioned
 from discreet.core.wire import Json, canonical, loss_to_json
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.account import Account, Standing, account_of, closed_refusal, refusal, standing_of
-from discreet.ledger.budget import Budget, Charge, label
+from discreet.ledger.account import former_allotments as _former_allotments
+from discreet.ledger.budget import Allotment, Budget, Charge, label
 from discreet.ledger.budget import shortened as _short
 from discreet.ledger.chain import check_chain
 from discreet.ledger.cover import check_cover, cover_to
@@ -26,9 +28,9 @@ from discreet.ledger.doubt import Doubt, doubt_of
 from discreet.ledger.guard import Guard, identity_of
 from discreet.ledger.outcome import Charged, Outcome, outcome_in, outcome_of
 from discreet.ledger.place import begin, store_at
-from discreet.ledger.record import GENESIS, Head, Record
+from discreet.ledger.record import Head, Record
 from discreet.ledger.secret import fresh_secret, secret_at, secret_path
-from discreet.ledger.state import private_folder, state_folder
+from discreet.ledger.state import private_folder, workspace
 from discreet.ledger.store import Reader, Store, Writer
 from discreet.ledger.totals import check_bound, write
 from discreet.ledger.verification import Verification, verify
@@ -91,7 +93,9 @@ class Ledger:
         """Which version of the data a charge made now would name. Nothing of the data is opened."""
         if not isinstance(data, Versioned):
             return DataVersion()
-        return data.version(fresh_secret() if self._secret is None else secret_at(self._secret))
+        if self._secret is None:  # fingerprints that compare with none
+            return replace(data.version(fresh_secret()), outline="")
+        return data.version(secret_at(self._secret))
 
     def private(self) -> Path:
         """The folder for what a job must remember of people between its steps, which only its owner may read."""
@@ -159,6 +163,11 @@ class Ledger:
         """The budget of a dataset, opened or declared; `InputError` if it has none here."""
         with self._store.read() as reader:
             return self._account(reader, dataset)
+
+    def former_allotments(self, dataset: str, allotment: str) -> list[Allotment]:
+        """An allotment as every budget that a dataset ever had on record defined it, the latest first."""
+        with self._store.read() as reader:
+            return _former_allotments(reader, dataset, allotment)
 
     def datasets(self) -> tuple[str, ...]:
         """Every dataset with a budget that was opened, in the order they came."""
@@ -355,29 +364,22 @@ class Ledger:
     def move(self, to: str | Path, *, who: str, why: str, anchor: str | Path | None = None) -> Ledger:
         """Carry these books over to a new place, and close them: they can be read, and no longer spent from.
 
-        Guarantee: at no moment, whatever fails, can both be spent from. If it fails half-way this ledger is closed and
-        the other one empty: `acknowledge` opens it again, and charges nothing.
+        The secret and what streams remember of people go along. Guarantee: at no moment, whatever fails, can both be
+        spent from. If it is stopped half-way, the same move again finishes it. Only if the other place is lost does
+        `acknowledge` open this ledger again, which charges nothing and ends its streams.
         """
-        from discreet.ledger.move import carry_over
+        from discreet.ledger.move import move_ledger
 
         store, guard = store_at(to, anchor, create=True)
         new = Ledger(store, guard, secret_path(to))
-        if new.head() != GENESIS:  # before both are held: this ledger itself would wait for itself
-            raise InputError("to", f"{new.head().sequence} records", "an empty ledger", "Nothing was changed.")
-        if self._secret is not None and new._secret is not None and self._secret.exists():
-            secret_at(new._secret, secret_at(self._secret))  # or no stored release could be compared with the data
-        with self._store.write() as old, new._write() as writer:
-            carry_over(old, self._guard, writer, who=who, why=why)
+        move_ledger(self, new, to, who=who, why=why)
         return new
 
     def workspace(self, name: str) -> Path:
         """A folder of this machine for passing state, such as what an engine spills; for its owner alone."""
-        path = getattr(self._store, "path", None)
-        if isinstance(path, Path):
-            return private_folder(path.with_name(f"{path.name}.{name}"))
         with self._store.read() as reader:
             identity = identity_of(reader) or "new"
-        return private_folder(private_folder(state_folder() / "ledgers" / identity) / name)
+        return private_folder(workspace(self._store.path, identity, name))
 
     @contextmanager
     def _write(self) -> Iterator[Writer]:

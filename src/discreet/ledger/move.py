@@ -1,39 +1,169 @@
-"""From one ledger to another, so that at no moment both can be spent from.
+"""From one ledger to another, so that at no moment both can be spent from, and nothing of the old one is left behind.
 
 Records are copied as they are: hashes, release ids and answers stay what they were, and a note on the move is the last.
-Before the new books are committed, that note is put on the anchors of the old ones. Books that end before their anchor
-are refused by every write, so the old ones can be read and no longer spent from, even if the power fails in between.
+The secret and what streams remember of people are copied before. Then the note is put on the anchors of the old books,
+which are behind it from then on and refused by every write; then the new ones are committed; then the old secret and
+memories are removed. The note lies in a file until the end, so that a move that was stopped anywhere goes on.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from discreet.core.wire import canonical
 from discreet.errors import InputError, LedgerError
+from discreet.ledger.address import shown
 from discreet.ledger.anchor import Mark
-from discreet.ledger.guard import Guard
+from discreet.ledger.guard import Guard, identity_of
 from discreet.ledger.record import GENESIS, Head, Record
-from discreet.ledger.store import Writer
+from discreet.ledger.secret import database_key, secret_at
+from discreet.ledger.state import private_folder, workspace
+from discreet.ledger.store import Store, Writer
 from discreet.ledger.totals import write
 from discreet.ledger.verification import verify
 
-__all__ = ["carry_over"]
+if TYPE_CHECKING:
+    from discreet.ledger.ledger import Ledger
+
+__all__ = ["move_ledger"]
+
+_LEFT = "The ledger does not add up, and was left where it is: "
 
 
-def carry_over(old: Writer, guard: Guard | None, new: Writer, *, who: str, why: str) -> Head:
-    """Copy the books of one transaction into the empty ones of another, and close the old ones. The new head."""
-    if guard is None:
+class Begun(NamedTuple):
+    """A move that was not finished: where to, and the last record of the new books."""
+
+    to: str
+    note: Record
+
+
+def move_ledger(old: Ledger, new: Ledger, place: str | Path, *, who: str, why: str) -> None:
+    """Carry all of a ledger over to an empty one at a place, or finish a move that was begun."""
+    to = f"{shown(place)} ({database_key(str(place))})" if "://" in str(place) else str(Path(place).resolve())
+    if (guard := old._guard) is None:
         hint = "Only books with a guard can be closed: open them with Ledger.open."
         raise InputError("ledger", "no guard", "a ledger that can be closed", hint)
-    if new.head() != GENESIS:
-        raise InputError("to", f"{new.head().sequence} records", "an empty ledger", "Nothing was changed.")
-    checked = verify(old, guard)
-    if not checked.ok:
-        raise LedgerError("The ledger does not add up, and was left where it is: " + "; ".join(checked.problems))
+    with old._store.read() as reader:
+        identity = identity_of(reader) or "new"
+    draft = workspace(old._store.path, identity, "moving") / "note.json"
+    begun = _read(draft)
+    if begun is None or begun.to != to or not _has(new._store, begun.note):
+        if new.head() != GENESIS:  # before both are held: this ledger itself would wait for itself
+            raise InputError("to", f"{new.head().sequence} records", "an empty ledger", "Nothing was changed.")
+        if old._secret is not None and new._secret is not None and old._secret.exists():
+            secret_at(new._secret, secret_at(old._secret))  # or no stored release could be compared with the data
+        with old._store.write() as books, new._write() as writer:
+            note = begun.note if begun is not None and _closed_by(begun.note, guard, books) else None
+            if note is not None and begun is not None and begun.to != to:
+                raise LedgerError(
+                    f"This ledger is being moved to {begun.to}: finish that move first. Nothing was changed. Only if "
+                    "that place is lost may the custodian open it again: discreet ledger acknowledge --reopen."
+                )
+            checked = verify(books, None if note is not None else guard)
+            if not checked.ok:
+                raise LedgerError(_LEFT + "; ".join(checked.problems))
+            _copy_folder(*_memories(old, new, identity))
+            _carry_over(books, guard, writer, note, draft, to, who=who, why=why)
+    elif new._guard is not None:
+        new._guard.follow(new._store)
+    _tidy(old, new, identity, draft)
+
+
+def _carry_over(
+    old: Writer, guard: Guard, new: Writer, begun: Record | None, draft: Path, to: str, *, who: str, why: str
+) -> None:
+    """Copy the books of one transaction into the empty ones of another, and close the old ones."""
     for row in old.rows():
         new.append(Record.from_body(row.body))
     for (dataset, allotment), spent in old.totals().items():
         new.set_total(dataset, allotment, spent)
     if new.head() != old.head():
         raise LedgerError("The copy is not what was copied; both ledgers were left as they were.")
-    write(new, Record.after(new.head(), kind="note", dataset="", who=who, why=why, detail={"moved": old.head().hash}))
+    if begun is None:
+        detail = {"moved": old.head().hash}
+        note = write(new, Record.after(new.head(), kind="note", dataset="", who=who, why=why, detail=detail))
+        _save(draft, canonical({"to": to, "note": note.body()}))
+    else:
+        new.append(begun)
     guard.close(Mark(new.head(), moved=True), old)
-    return new.head()
+
+
+def _closed_by(note: Record, guard: Guard, old: Writer) -> bool:
+    """Whether these books, all of them, were closed for a move that ends with this note."""
+    if old.head() != Head(note.sequence - 1, note.previous):
+        return False
+    marks = [anchor.last() for anchor in guard.watch(identity_of(old)).own]
+    return any(mark is not None and mark.moved and mark.head == note.head for mark in marks)
+
+
+def _has(store: Store, note: Record) -> bool:
+    with store.read() as reader:
+        row = reader.row(note.sequence)
+    return row is not None and row.hash == note.hash
+
+
+def _tidy(old: Ledger, new: Ledger, identity: str, draft: Path) -> None:
+    """Remove what was copied, and last the note, which says that there is something to be finished."""
+    here, there = _memories(old, new, identity)
+    if here != there:
+        shutil.rmtree(here, ignore_errors=True)
+    if old._secret is not None and old._secret != new._secret:
+        old._secret.unlink(missing_ok=True)
+    shutil.rmtree(draft.parent, ignore_errors=True)
+
+
+def _memories(old: Ledger, new: Ledger, identity: str) -> tuple[Path, Path]:
+    """Where the streams of either ledger remember people; of two databases it is one folder."""
+    return workspace(old._store.path, identity, "private"), workspace(new._store.path, identity, "private")
+
+
+def _copy_folder(old: Path, new: Path) -> None:
+    """Copy the databases in a folder, each as it is between two transactions, durably."""
+    if old == new or not old.is_dir():
+        return
+    for file in private_folder(new).iterdir():  # of a try that failed, and older than what is copied now
+        file.unlink()
+    for file in sorted(old.glob("*.db")):
+        with suppress(sqlite3.Error):
+            copy = new / file.name
+            os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            # Written to where a crash has left something to undo.
+            address = f"{file.absolute().as_uri()}?mode=rw"
+            with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
+                target.execute("PRAGMA synchronous = FULL")
+                source.backup(target)
+            continue
+        raise LedgerError(f"The file {file.name!r} of a stream cannot be copied; the ledger was left where it is.")
+    _settle(new)
+
+
+def _save(draft: Path, body: str) -> None:
+    beside = private_folder(draft.parent) / "note.new"
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(body)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(draft)
+    _settle(draft.parent)
+
+
+def _read(draft: Path) -> Begun | None:
+    if not draft.exists():
+        return None
+    entry = json.loads(draft.read_text(encoding="utf-8"))
+    return Begun(entry["to"], Record.from_body(entry["note"]))
+
+
+def _settle(folder: Path) -> None:
+    """Make names in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

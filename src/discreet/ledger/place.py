@@ -25,7 +25,7 @@ def store_at(place: str | Path, anchor: str | Path | None, *, create: bool, loca
     if isinstance(place, str) and place.startswith(("postgresql://", "postgres://")):
         from discreet.ledger.postgres import PostgresStore
 
-        return PostgresStore(place, create=create), Guard(anchors, local=local)
+        return PostgresStore(place, create=create), Guard(anchors, place=place, local=local)
     if isinstance(place, str) and "://" in place:
         raise InputError("ledger", place.partition("://")[0] + "://...", "a path or a postgresql:// address")
     from discreet.ledger.sqlite import SqliteStore

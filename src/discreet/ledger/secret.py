@@ -14,7 +14,7 @@ from pathlib import Path
 from discreet.errors import LedgerError
 from discreet.noise.bits import SystemBits
 
-__all__ = ["SIZE", "fresh_secret", "secret_at", "secret_path", "state_folder"]
+__all__ = ["SIZE", "database_key", "fresh_secret", "secret_at", "secret_path", "state_folder"]
 
 SIZE = 32
 
@@ -34,10 +34,14 @@ def secret_path(place: str | Path) -> Path:
     if named := os.environ.get("DISCREET_KEY"):
         return Path(named)
     if isinstance(place, str) and "://" in place:
-        address = place.partition("://")[2].rpartition("@")[2]  # without the password
-        return state_folder() / (hashlib.sha256(address.encode()).hexdigest()[:16] + ".key")
+        return state_folder() / f"{database_key(place)}.key"
     path = Path(place)
     return path.with_name(path.name + ".key")
+
+
+def database_key(address: str) -> str:
+    """What a database is known by on this machine: its address, options included, without user and password."""
+    return hashlib.sha256(address.partition("://")[2].rpartition("@")[2].encode()).hexdigest()[:16]
 
 
 def secret_at(path: Path, first: bytes | None = None) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from discreet.errors import LedgerError
 
-__all__ = ["guards_folder", "private_folder", "state_folder"]
+__all__ = ["guards_folder", "private_folder", "state_folder", "workspace"]
 
 
 def state_folder() -> Path:
@@ -31,6 +31,13 @@ def state_folder() -> Path:
 def guards_folder() -> Path:
     """Where the guards of ledgers are kept: apart from the ledgers, so that one restored folder does not hold both."""
     return state_folder() / "guards"
+
+
+def workspace(ledger: Path | None, identity: str, name: str) -> Path:
+    """Where state of a ledger lies on this machine: beside its file, or, of a database, under its identity."""
+    if ledger is not None:
+        return ledger.with_name(f"{ledger.name}.{name}")
+    return state_folder() / "ledgers" / identity / name
 
 
 def private_folder(path: Path) -> Path:

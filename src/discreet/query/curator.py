@@ -35,7 +35,7 @@ from discreet.query.question import Query, refuse_reading
 from discreet.query.schema import Schema
 from discreet.query.source import Source, source_of
 from discreet.query.sql import parse_sql
-from discreet.query.stream import plan_stream
+from discreet.query.stream import StreamPlan, plan_stream
 from discreet.query.streaming import StreamOffer
 from discreet.query.top import Top
 
@@ -199,9 +199,14 @@ def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
             query=asked.get("batch", {}).get(name, {}) if name else asked,
             replayed=answer.replayed,
             data=answer.data_version,
-            notes=tuple(Note.from_dict(note) for note in part.get("notes", ())),
+            notes=(*_stale(answer, part["outputs"]), *(Note.from_dict(note) for note in part.get("notes", ()))),
         )
     return found
+
+
+def _stale(answer: Answer, outputs: Sequence[str]) -> list[Note]:
+    """A note where nobody can tell whether a stored answer is one about the data there is now."""
+    return [Note("data", answer.stale, tuple(outputs))] if answer.stale else []
 
 
 class Priced(Plan, Protocol):
@@ -357,9 +362,11 @@ class StreamQuestion:
         if not isinstance(query, Query):
             raise InputError("stream", type(query).__name__, "a question with count(), people() or total()")
         schema, period, limit = curator.schema, self.period, self.limit
-        return StreamOffer(
-            curator, plan_at(price, part, lambda paid: plan_stream(query, schema, part, paid, period, limit))
-        )
+
+        def planned(part: Allotment) -> StreamPlan:
+            return plan_at(price, part, lambda paid: plan_stream(query, schema, part, paid, period, limit))
+
+        return StreamOffer(curator, planned(part), planned)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from discreet.errors import InputError
 
-__all__ = ["DELIMITERS", "Files", "files_at"]
+__all__ = ["DELIMITERS", "Files", "data_folders", "files_at"]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ENDINGS = {"parquet": {".parquet", ".pq"}, "csv": set(DELIMITERS), "duckdb": {".duckdb", ".ddb"}}
@@ -66,6 +66,15 @@ def files_at(place: str, kinds: str) -> Files:
         endings = ", ".join(sorted({Path(path).suffix.lower() for path in paths}))
         raise InputError("source", place, f"{kinds}; files here end in {endings}")
     return Files(place, kind)
+
+
+def data_folders(place: str) -> set[Path]:
+    """The folders that belong to the data under a name, and go when it is replaced; none for a single file."""
+    path = Path(place)
+    if path.exists() or not any(mark in place for mark in _WILD):
+        return {path} if path.is_dir() else set()
+    root, rest = _parts(place)
+    return {file.parent for file in _matching(place)} | ({root} if "**" in Path(rest).parts else set())
 
 
 def _paths(place: str) -> list[str]:

@@ -14,6 +14,7 @@ from discreet.core.version import DataVersion
 from discreet.errors import InputError, LedgerError, MissingLedgerError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
+from discreet.query.files import data_folders
 from discreet.query.schema import Schema
 
 __all__ = [
@@ -117,10 +118,11 @@ def chosen_ledger(old: Path, state: Path, source: Any = None) -> Path:
             stacklevel=4,
         )
         return old
-    folder = Path(source) if isinstance(source, (str, os.PathLike)) and "://" not in str(source) else None
-    if folder is not None and folder.is_dir() and state.resolve().is_relative_to(folder.resolve()):
-        hint = "Put the schema beside that folder, or name a ledger with --ledger, DISCREET_LEDGER or [ledger]."
-        raise InputError("ledger", str(state), f"outside {folder}, the folder of the data", hint)
+    named = str(source) if isinstance(source, (str, os.PathLike)) and "://" not in str(source) else ""
+    for folder in sorted(data_folders(named)) if named else ():
+        if state.resolve().is_relative_to(folder.resolve()):
+            hint = "Put the schema beside that folder, or name a ledger with --ledger, DISCREET_LEDGER or [ledger]."
+            raise InputError("ledger", str(state), f"outside {folder}, the folder of the data", hint)
     return state
 
 

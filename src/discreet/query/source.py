@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from discreet.core.version import DataVersion
 from discreet.core.wire import Json
 from discreet.errors import DiscreetError, InputError, MissingExtraError
+from discreet.query.catalogue import write_counters
 from discreet.query.csv_file import Copies, readable
 from discreet.query.files import DELIMITERS, Files, files_at
 from discreet.query.frame import Frame
 from discreet.query.header import read_first_line
 from discreet.query.pool import engines, fixed_settings
-from discreet.query.spark import is_frame, shown
+from discreet.query.spark import files_read, is_frame, shown
 from discreet.query.spill import Spill
+from discreet.query.stamp import Stamp
 
 __all__ = ["Connection", "Source", "source_of"]
 
@@ -121,18 +123,34 @@ class Source:
         return read_first_line(file, DELIMITERS[Path(file).suffix.lower()])
 
     def version(self, key: bytes) -> DataVersion:
-        """Which state the data is in: as declared, or by its files. Nothing is opened, and nobody can read it off
-        the fingerprint without the key.
+        """Which state the data is in: as declared, or by what tells of writes. No row is read, and nobody can read
+        anything off the fingerprint without the key.
         """
         if self.declared is not None:
             return self.declared
-        stamps: list[Json] = []
-        for name, source in (("", self), *self.others):
-            if not isinstance(source.place, Files):
-                return DataVersion("unversioned", source.described)
-            files: list[Json] = [list(stamp) for stamp in source.place.stamps()]
-            stamps.append([name, source.table, files])
-        return DataVersion.of_files(stamps, key)
+        sources = (("", self), *self.others)
+        stamps = {name: source._stamp() for name, source in sources}
+        facts: list[Json] = [[name, source.table, stamps[name].facts] for name, source in sources]
+        kinds = {stamp.kind for stamp in stamps.values()}
+        if "unversioned" in kinds:
+            first = next(source for name, source in sources if stamps[name].kind == "unversioned")
+            unknown = any(stamp.facts is None for stamp in stamps.values())
+            return DataVersion.unversioned(first.described, None if unknown else facts, key)
+        if kinds == {"table"}:
+            return DataVersion.of_table([self.described, facts], key)
+        return DataVersion.of_files(facts, key)
+
+    def _stamp(self) -> Stamp:
+        """What tells of writes to this source alone."""
+        if isinstance(self.place, Files):
+            return Stamp("files", [list(stamp) for stamp in self.place.stamps()])
+        if isinstance(self.place, Frame):
+            columns = self.place.arrow(rows=False).schema
+            return Stamp("unversioned", [[field.name, str(field.type)] for field in columns])
+        if self.kind == "postgres" and self.table is not None:
+            counters = write_counters(self.place, self.table)
+            return Stamp("unversioned" if counters is None else "table", counters)
+        return files_read(self.place, self.table)
 
     @property
     def described(self) -> str:

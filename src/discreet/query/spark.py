@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from discreet.errors import InputError, MissingExtraError
+from discreet.core.wire import Json
+from discreet.errors import DiscreetError, InputError, MissingExtraError
+from discreet.query.stamp import Stamp
 
-__all__ = ["is_frame", "shown"]
+__all__ = ["files_read", "is_frame", "shown"]
 
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # the day of a moment must not depend on the machine
@@ -29,6 +31,9 @@ _ESCAPES = "spark.sql.parser.escapedStringLiterals"
 _OPENED = {"spark.ui.enabled": "false", "spark.eventLog.enabled": "false", "spark.app.name": "discreet"}
 _OPENED |= {"spark.ui.showConsoleProgress": "false"}
 
+_LISTS = ("InMemoryFileIndex", "CatalogFileIndex")  # plain lists of files: other formats hide rows without writing any
+_MOST = 1_000  # files whose size and time are looked up, one at a time
+
 _numbers = itertools.count()
 _lock = threading.RLock()
 _remote: dict[str, Any] = {}
@@ -39,10 +44,56 @@ def is_frame(place: Any) -> bool:
     return type(place).__module__.startswith("pyspark.sql.") and hasattr(place, "createTempView")
 
 
+def _frame(place: Any, table: str | None) -> Any:
+    return place if is_frame(place) else _session(place).table(table)
+
+
+def files_read(place: Any, table: str | None) -> Stamp:
+    """The files a table is read from: with sizes and times where it is nothing but these files, else by their names.
+
+    Names alone, of a join, a filter or a table whose format keeps a log, do not tell of every write.
+    """
+    try:
+        frame = _frame(place, table)
+        if (stamps := _plain_files(frame)) is not None:
+            return Stamp("files", stamps)
+        names: list[Json] = sorted(frame.inputFiles())
+    except DiscreetError:
+        raise
+    except Exception:  # a catalogue that does not tell; if the table cannot be read at all, its columns could not be
+        return Stamp("unversioned", None)
+    return Stamp("unversioned", names or None)
+
+
+def _plain_files(frame: Any) -> list[Json] | None:
+    """Name, size and time of each file, and how it is read, of a table that is read as it is; None of all others."""
+    if not hasattr(frame, "_jdf"):  # Spark Connect shows no plan
+        return None
+    plan, session = frame._jdf.queryExecution().optimizedPlan(), frame.sparkSession
+    if _kind(plan) != "LogicalRelation" or _kind(plan.relation()) != "HadoopFsRelation":
+        return None
+    if _kind(plan.relation().location()) not in _LISTS:
+        return None
+    names = sorted(frame.inputFiles())
+    if len(names) > _MOST:
+        return None
+    settings = session._jsparkSession.sessionState().newHadoopConf()
+    stamps: list[Json] = [plan.relation().options().toString(), plan.schema().json()]
+    for name in names:
+        path = session._jvm.org.apache.hadoop.fs.Path(session._jvm.java.net.URI(name))
+        status = path.getFileSystem(settings).getFileStatus(path)
+        stamps.append([name, int(status.getLen()), int(status.getModificationTime())])
+    return stamps
+
+
+def _kind(thing: Any) -> str:
+    return str(thing.getClass().getSimpleName())
+
+
 @contextmanager
 def shown(place: Any, table: str | None) -> Iterator[tuple[Any, str]]:
     """A session and the name under which it shows the table, for as long as this lasts."""
-    frame = place if is_frame(place) else _session(place).table(table)
+    frame = _frame(place, table)
     if frame.isStreaming:
         raise InputError("source", "a stream", "a table: what a stream holds is never complete")
     names = [name.lower() for name in frame.columns]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from discreet.core.plan import Cover
 from discreet.core.release import Release, number
 from discreet.errors import InputError
+from discreet.ledger.budget import Allotment
 from discreet.ledger.door import stored
 from discreet.mechanisms.continual_count import close
 from discreet.query.explain import price_text
@@ -25,6 +28,8 @@ class StreamOffer:
 
     curator: Curator
     plan: StreamPlan
+    planned: Callable[[Allotment], StreamPlan]
+    """The same stream paid from an allotment of another size."""
 
     def explain(self) -> str:
         """Cost, noise and expected error of period counts and running totals."""
@@ -58,8 +63,23 @@ class StreamOffer:
         return "\n".join(lines)
 
     def start(self, name: str) -> Stream:
-        """The stream under a name of its own; the same name and plan go on where they were."""
-        return Stream(self, name)
+        """The stream under a name of its own; the same name and plan go on where they were.
+
+        One that was bought for a share goes on at the price it was bought for, though the budget was changed since.
+        """
+        return Stream(self._bought(name), name)
+
+    def _bought(self, name: str) -> StreamOffer:
+        """This offer, or the one that was paid under the name when the allotment had another cap."""
+        plan, ledger = self.plan, self.curator.ledger
+        first = ledger.find(f"{name}/1")
+        if first is None or first.charged.digest == Cover.digest(plan.digest, 1):
+            return self
+        for part in ledger.former_allotments(plan.dataset, plan.allotment.name):
+            before = self.planned(part)
+            if first.charged.digest == Cover.digest(before.digest, 1):
+                return replace(self, plan=replace(before, allotment=plan.allotment))
+        return self
 
     def __str__(self) -> str:
         return self.explain()

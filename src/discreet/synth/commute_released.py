@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class CommuteRelease:
     refused: tuple[str, ...]
     data: str = ""
     """The version of the data it was made from."""
+    stale: str = field(default="", compare=False)
+    """Why a stored answer may describe other data than there is now; empty if it does not."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> CommuteRelease:
@@ -66,7 +68,13 @@ class CommuteRelease:
             distances=unpacked(entry["metres"]) / 1000,
             refused=tuple(destinations[place] for place in entry["refused"]),
             data=answer.data_version,
+            stale=answer.stale,
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Whether it may be of earlier data."""
+        return (self.stale,) if self.stale else ()
 
     def __len__(self) -> int:
         return int(self.flows.sum())

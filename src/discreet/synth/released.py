@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,8 @@ class SyntheticRelease:
     made: Synthetic
     data: str = ""
     """The version of the data it was made from."""
+    stale: str = field(default="", compare=False)
+    """Why a stored answer may describe other data than there is now; empty if it does not."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> SyntheticRelease:
@@ -76,6 +78,7 @@ class SyntheticRelease:
             keys=tuple((name, form) for name, form in entry["keys"]),
             made=synthetic_from(entry["made"]),
             data=answer.data_version,
+            stale=answer.stale,
         )
 
     @cached_property
@@ -118,7 +121,7 @@ class SyntheticRelease:
         changed = self._rows[2]
         fixed = (f"{changed:,} rows could not be and were changed",) if changed else ()
         about = f"about {round(self.total):,} rows were counted" if self.total >= 1 else "hardly a row was counted"
-        return (*self.made.notes, about, *fixed)
+        return (*self.made.notes, about, *fixed, *((self.stale.rstrip("."),) if self.stale else ()))
 
     def __len__(self) -> int:
         return len(self.made.codes)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -54,62 +55,79 @@ def open_budget(
     _show(opened, declared.name, "is open" if declared.name not in known else "was open already", as_json)
 
 
-def raise_budget(
-    context: typer.Context,
-    dataset: Dataset,
-    why: Why,
-    epsilon: NewEpsilon = None,
-    rho: NewRho = None,
-    delta: NewDelta = None,
-    schema: SchemaFile = None,
-    ledger: Place = None,
-    who: Who = None,
-    yes: Yes = False,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class _Change:
+    """A way to give a dataset another budget: what is checked, said, done."""
+
+    help: str
+    check: Callable[[Ledger, Account, Budget, list[str]], None]
+    promise: tuple[str, ...]
+    question: str
+    make: Callable[..., Account]
+    done: str
+
+    def command(self) -> Callable[..., None]:
+        """The command: both ways take the same options."""
+
+        def change(
+            context: typer.Context,
+            dataset: Dataset,
+            why: Why,
+            epsilon: NewEpsilon = None,
+            rho: NewRho = None,
+            delta: NewDelta = None,
+            schema: SchemaFile = None,
+            ledger: Place = None,
+            who: Who = None,
+            yes: Yes = False,
+            as_json: AsJson = False,
+        ) -> None:
+            reason, opened = check_reason(why), books(ledger)
+            account = _account(opened, dataset)
+            budget, named = _new(context, account, (epsilon, rho, delta), schema)
+            changes = list(_changes(account, budget))
+            self.check(opened, account, budget, changes)
+            if not yes:
+                lines = [f"The budget of {dataset!r}, which protects {account.unit}:", *changes, *self.promise]
+                confirm(lines, self.question)
+            self.make(opened, dataset, budget, who=person(who), why=reason)
+            _show(opened, dataset, self.done, as_json, changes, named=named)
+
+        change.__doc__ = self.help
+        return change
+
+
+def _check_raise(opened: Ledger, account: Account, budget: Budget, changes: list[str]) -> None:
+    account.check_raise(budget)
+    if budget == account.budget:
+        hint = "Nothing was changed. Write the larger budget into the schema, or name it with --epsilon or --rho."
+        raise InputError("budget", changes[0], f"more than {account.dataset!r} has already", hint)
+
+
+def _check_lower(opened: Ledger, account: Account, budget: Budget, changes: list[str]) -> None:
+    account.check_lower(budget, {one.allotment.name: one.spent for one in opened.standing(account.dataset)})
+
+
+raise_budget = _Change(
     """Give a dataset a larger budget: the one its schema declares now, or the one that is named here.
 
     The promise is then the larger one, for everything released before as well.
-    """
-    reason, opened = check_reason(why), books(ledger)
-    account = _account(opened, dataset)
-    budget, named = _new(context, account, (epsilon, rho, delta), schema)
-    account.check_raise(budget)
-    changes = list(_changes(account, budget))
-    if budget == account.budget:
-        hint = "Nothing was changed. Write the larger budget into the schema, or name it with --epsilon or --rho."
-        raise InputError("budget", changes[0], f"more than {dataset!r} has already", hint)
-    if not yes:
-        lines = [f"The budget of {dataset!r}, which protects {account.unit}:", *changes]
-        lines.append("The promise becomes the larger one, for everything released before as well.")
-        confirm(lines, "Raise it?")
-    opened.raise_budget(dataset, budget, who=person(who), why=reason)
-    _show(opened, dataset, "is raised", as_json, changes, named=named)
+    """,
+    _check_raise,
+    ("The promise becomes the larger one, for everything released before as well.",),
+    "Raise it?",
+    Ledger.raise_budget,
+    "is raised",
+).command()
 
-
-def lower_budget(
-    context: typer.Context,
-    dataset: Dataset,
-    why: Why,
-    epsilon: NewEpsilon = None,
-    rho: NewRho = None,
-    delta: NewDelta = None,
-    schema: SchemaFile = None,
-    ledger: Place = None,
-    who: Who = None,
-    yes: Yes = False,
-    as_json: AsJson = False,
-) -> None:
-    """Give a dataset a smaller budget, down to what is spent: the one its schema declares, or the one named here."""
-    reason, opened = check_reason(why), books(ledger)
-    account = _account(opened, dataset)
-    budget, named = _new(context, account, (epsilon, rho, delta), schema)
-    account.check_lower(budget, {one.allotment.name: one.spent for one in opened.standing(dataset)})
-    changes = list(_changes(account, budget))
-    if not yes:
-        confirm([f"The budget of {dataset!r}, which protects {account.unit}:", *changes], "Lower it?")
-    opened.lower_budget(dataset, budget, who=person(who), why=reason)
-    _show(opened, dataset, "is lowered", as_json, changes, named=named)
+lower_budget = _Change(
+    """Give a dataset a smaller budget, down to what is spent: the one its schema declares, or the one named here.""",
+    _check_lower,
+    (),
+    "Lower it?",
+    Ledger.lower_budget,
+    "is lowered",
+).command()
 
 
 def close_budget(

@@ -276,6 +276,8 @@ def _deliver(answer: ModelRelease, out: Path | None, as_json: bool) -> None:
         show_json({**model_released(answer), "file": None if out is None else str(out)})
         return
     say(repr(answer))
+    for note in answer.notes:
+        say(f"Note: {note}")
     if answer.losses:
         say(f"Mean loss of the last steps, noisy: {sum(answer.losses[-50:]) / len(answer.losses[-50:]):.3f}")
     if out is not None:
