@@ -75,3 +75,20 @@ def test_where_no_state_can_be_written_it_lies_among_temporary_files(tmp_path, m
     root = spill_root()
     assert root.parent.parent == tmp_path
     assert root.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_engine_cannot_encrypt_what_it_spills_yet(tmp_path):
+    """If this fails, DuckDB can: turn `temp_file_encryption` on in `fixed_settings`, and mend sharp-edges.md."""
+    import duckdb
+
+    engine = duckdb.connect()
+    known = engine.execute("SELECT name FROM duckdb_settings() WHERE name = 'temp_file_encryption'").fetchall()
+    if not known:
+        return
+    loaded = engine.execute("SELECT installed FROM duckdb_extensions() WHERE extension_name = 'httpfs'").fetchall()
+    if loaded == [(True,)]:
+        pytest.skip("someone installed httpfs, which brings another library")
+    engine.execute(f"SET temp_directory = '{tmp_path}'; SET memory_limit = '60MB'; SET threads = 1")
+    engine.execute("SET temp_file_encryption = true")
+    with pytest.raises(duckdb.Error, match="read-only crypto module"):
+        engine.execute("CREATE TEMP TABLE t AS SELECT hash(i) h, i::VARCHAR s FROM range(3000000) r(i) ORDER BY h")
