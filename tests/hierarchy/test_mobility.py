@@ -86,7 +86,8 @@ def test_all_tables_agree_and_one_charge_pays(tmp_path):
     assert found["zones"].rows()[0].keys() >= {"start_zone", "end_zone", "hour"}
     assert found["zones"]["start_zone"][:4] == ["north"] * 4
     assert [record.kind for record in desk.ledger.records()].count("charge") == 1
-    assert offer.release(release="flows")["cells"].columns == found["cells"].columns
+    with pytest.warns(UserWarning, match="may describe earlier data"):
+        assert offer.release(release="flows")["cells"].columns == found["cells"].columns
     assert desk.release("flows", "origins").columns == found["origins"].columns
     assert abs(found["total"]["count"][0] - 3000) < 1000
 
