@@ -19,8 +19,9 @@ _TELL = "To be filled in by the custodian."
 
 _UNPROTECTED = (
     "Who asked what, when and at what cost; the schema, its bounds, categories and keys; the number and timing of "
-    "releases; that a release failed; whether files or tables of the data were written between two releases. None of these is "
-    "computed from private values by discreet; where a person chose them by looking at the data, that is not covered."
+    "releases; that a release failed; whether files or tables of the data were written between two releases. None of "
+    "these is computed from private values by discreet; where a person chose them by looking at the data, that is not "
+    "covered."
 )
 
 _COUNTED = {
