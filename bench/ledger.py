@@ -83,16 +83,18 @@ def long_books(report: Report, name: str, place: str, count: int) -> None:
     """How long it takes to check a long ledger."""
     from fractions import Fraction
 
+    from discreet.core.unit import Unit
+    from discreet.core.wire import loss_to_json
     from discreet.ledger.budget import Charge
     from discreet.ledger.record import Record
+    from discreet.ledger.totals import write
 
     ledger = ledger_with(place, 10 * count)
+    told = {"dataset": "visits", "allotment": "questions", "digest": "d", "unit": str(Unit())}
+    told |= {"charge": Charge(Fraction(1)), "loss": loss_to_json(Pure(1))}
     with ledger._store.write() as writer:  # one transaction: writing them one by one is measured above
         for index in range(count):
-            about = {"dataset": "visits", "allotment": "questions", "release": f"r{index}", "digest": "d"}
-            record = Record.after(writer.head(), kind="charge", charge=Charge(Fraction(1)), who="bench", **about)
-            writer.append(record)
-        writer.set_total("visits", "questions", Charge(Fraction(count)))
+            write(writer, Record.after(writer.head(), kind="charge", who="bench", release=f"r{index}", **told))
     start = time.perf_counter()
     found = ledger.verify()
     seconds = time.perf_counter() - start
