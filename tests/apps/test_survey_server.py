@@ -148,7 +148,7 @@ def test_a_title_is_text_and_nothing_is_inline(client):
     assert "<title>Night &amp; &lt;day&gt;</title>" in page
     assert "<day>" not in page
     scripts = [part.partition(">")[0] for part in page.split("<script")[1:]]
-    assert scripts == [' type="application/json" id="survey"', ' type="module" src="page.js"']
+    assert scripts == [' type="application/json" id="data"', ' type="module" src="page.js"']
     assert " style=" not in page
     assert "http" not in page.replace("http-equiv", "")
     marks = survey(title="@data@ </script><script>alert(1)</script>")

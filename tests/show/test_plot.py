@@ -22,5 +22,5 @@ def test_the_frame_has_ticks_and_names():
 
 
 def test_a_key_names_every_series():
-    found = texts(Picture("p", 100, 100, tuple(key(["a", "<b>"], 0, 0))))
+    found = texts(Picture("p", 100, 100, tuple(key([("a", "line"), ("<b>", "point")], 0, 0))))
     assert found[-2:] == ["a", "<b>"]

@@ -13,7 +13,7 @@ from discreet.show.heat import image, matrix
 from discreet.show.intervals import Error, Span, errors, span, span_key
 from discreet.show.lines import Line, Step, lines, steps
 from discreet.show.meter import Reach, meter, reach, reach_axis
-from discreet.show.page import embedded, frame, page, policy
+from discreet.show.page import embedded, frame, page, policy, served_policy
 from discreet.show.picture import Picture, stack
 from discreet.show.plot import Axis
 from discreet.show.roc import roc
@@ -57,6 +57,7 @@ __all__ = [
     "reach_axis",
     "roc",
     "scatter",
+    "served_policy",
     "share",
     "shorten",
     "span",

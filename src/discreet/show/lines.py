@@ -52,13 +52,14 @@ def lines(
             parts.append(element("path", {"class": f"line s{index % 6}", "d": plot.outline(line.points)}))
         if dots or line.loose:
             parts += [_dot(plot, line, point, index) for point in line.points]
-    names = [*(line.label for line in data), *(name for name, _ in levels)]
+    names = [(line.label, "point" if line.loose else "line") for line in data]
+    names += [(name, "line dashed") for name, _ in levels]
     wide, tall = plot.size
     keys = key(names, plot.left, tall + 10) if len(names) > 1 else []
     head = ["series", across.label or "x", up.label or "y"]
     rows = [[line.label, across.format(a), up.format(b)] for line in data for a, b in line.points]
     rows += [[name, "any", up.format(value)] for name, value in levels]
-    said = f"{up.label or 'y'} by {across.label or 'x'}: " + ", ".join(names)
+    said = f"{up.label or 'y'} by {across.label or 'x'}: " + ", ".join(name for name, _ in names)
     full = tall + (16 * len(names) + 6 if keys else 0)
     return Picture(title, wide, full, (*parts, *keys), said, table=Table.of(head, rows, title))
 

@@ -13,10 +13,7 @@ from typing import Any
 from discreet.show.style import style
 from discreet.show.svg import Markup, element
 
-__all__ = ["SERVED", "embedded", "frame", "page", "policy"]
-
-SERVED = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-"""How the policy of a page begins that a server gives out with files of its own; what follows depends on the server."""
+__all__ = ["embedded", "frame", "page", "policy", "served_policy"]
 
 # What could end a script element or a line of script, and halves of surrogate pairs, which have no UTF-8.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
@@ -31,13 +28,15 @@ def page(
     data: Any = None,
     script: str = "",
     linked: str = "",
+    module: str = "",
     icon: str = "",
 ) -> str:
     """One HTML page around a body of markup, pictures and tables.
 
     It holds its own style sheet, and its content security policy forbids every request and every style and script but
     its own (by hash), so even a mistake in escaping would not run anything. `data` is put in as JSON for its `script`.
-    A page that a server gives out beside a style sheet names its address in `linked`; its policy is then the server's.
+    A page that a server gives out beside a style sheet names its address in `linked`, and that of a script in `module`;
+    its policy is then the server's.
     `kind` is a class of the body, and a `private` page asks search engines to leave it alone.
     """
     head = [Markup('<meta charset="utf-8">')]
@@ -53,6 +52,7 @@ def page(
     ]
     end = [] if data is None else [_script(embedded(data), type="application/json", id="data")]
     end += [_script(script)] if script else []
+    end += [_script("", type="module", src=module)] if module else []
     inside = element("body", {"class": f"page {kind}".rstrip()}, element("main", None, *body), *end)
     return f"<!doctype html>\n{element('html', {'lang': 'en'}, element('head', None, *head), inside)}\n"
 
@@ -65,6 +65,16 @@ def policy(style: str, script: str = "") -> str:
     """
     scripts = f"; script-src '{_hash(script)}'" if script else ""
     return f"default-src 'none'; style-src '{_hash(style)}'{scripts}; base-uri 'none'; form-action 'none'"
+
+
+def served_policy(*, forms: bool = False) -> str:
+    """The policy of a page that a server gives out with files of its own; whether it may send `forms` to it.
+
+    >>> served_policy().split("; ")[-3:]
+    ["form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'"]
+    """
+    own = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"
+    return f"{own}; form-action '{'self' if forms else 'none'}'; base-uri 'none'; frame-ancestors 'none'"
 
 
 def embedded(content: Any) -> str:

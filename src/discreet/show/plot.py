@@ -75,13 +75,15 @@ class Plot:
         return parts
 
 
-def key(names: Sequence[str], x: float, y: float, *, line: bool = True) -> list[Markup]:
-    """What the colours of series mean, one below the other."""
+def key(names: Sequence[tuple[str, str]], x: float, y: float) -> list[Markup]:
+    """What the colours of series mean, one below the other: each with its mark (`line`, `line dashed` or `point`)."""
     parts = []
-    for index, name in enumerate(names):
+    for index, (name, mark) in enumerate(names):
         here = y + 16 * index
-        mark = {"x1": x, "x2": x + 16, "y1": here, "y2": here} if line else {"cx": x + 8, "cy": here, "r": 4.5}
-        kind = "line" if line else "point"
-        parts.append(element("line" if line else "circle", {"class": f"{kind} s{index % 6}", **mark}))
+        colour = {"class": f"{mark} s{index % 6}"}
+        if mark == "point":
+            parts.append(element("circle", {**colour, "cx": x + 8, "cy": here, "r": 4.5}))
+        else:
+            parts.append(element("line", {**colour, "x1": x, "x2": x + 16, "y1": here, "y2": here}))
         parts.append(element("text", {"class": "tick", "x": x + 22, "y": here + 4}, shorten(name, 48)))
     return parts

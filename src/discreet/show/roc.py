@@ -43,7 +43,7 @@ def roc(
         cx, cy = plot.at(*point)
         parts.append(element("circle", {"class": f"point {colour or 's0'}", "cx": cx, "cy": cy, "r": 4.5}))
     wide, tall = plot.size
-    keys = key([line.label for line in data], plot.left, tall + 10) if len(data) > 1 else []
+    keys = key([(line.label, "line") for line in data], plot.left, tall + 10) if len(data) > 1 else []
     full = tall + (16 * len(data) + 6 if keys else 0)
     said = f"{names[1]} against {names[0]}" + (", inside the region that is allowed" if bad is False else "")
     rows = [[line.label, f"{x:.4g}", f"{y:.4g}"] for line in data for x, y in line.points]

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import anyio.to_thread
 
 from discreet.apps.server.access_log import template
+from discreet.show import served_policy
 
 __all__ = ["HEADERS", "Bucket", "Guard"]
 
@@ -28,11 +29,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    ),
+    (b"content-security-policy", served_policy(forms=True).encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),

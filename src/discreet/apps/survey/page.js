@@ -5,7 +5,7 @@ import { Memory } from "./memory.js";
 import { point } from "./number.js";
 import { randomise } from "./randomise.js";
 
-const survey = JSON.parse(document.getElementById("survey").textContent);
+const survey = JSON.parse(document.getElementById("data").textContent);
 const memory = new Memory(survey.digest);
 const at = (id) => document.getElementById(id);
 const LONGEST = 5 * 60; // seconds between two tries to reach the server

@@ -1,8 +1,7 @@
-"""The page a person fills in: the template with the survey put in as data, never as markup or script."""
+"""The page a person fills in: the survey is put in as data, never as markup or script."""
 
 from __future__ import annotations
 
-import html
 from fractions import Fraction
 from importlib.resources import files
 from typing import Any
@@ -11,18 +10,16 @@ from discreet.local.questionnaire.grid import written
 from discreet.local.questionnaire.law import law_to_page
 from discreet.local.questionnaire.question import Question
 from discreet.local.questionnaire.questionnaire import PRIOR, Questionnaire
-from discreet.show import embedded
+from discreet.show import Markup, page
 
 __all__ = ["content", "render"]
 
 
 def render(survey: Questionnaire) -> str:
     """The HTML of a survey. Everything that came from its file is text when the page shows it."""
-    text = (files("discreet.apps.survey") / "page.html").read_text("utf-8")
-    # Split at the marks once: what is put in is never searched for marks.
-    before, _, rest = text.partition("@title@")
-    middle, _, after = rest.partition("@data@")
-    return before + html.escape(survey.title, quote=True) + middle + embedded(content(survey)) + after
+    body = Markup((files("discreet.apps.survey") / "page.html").read_text("utf-8"))
+    own = {"linked": "style.css", "module": "page.js", "icon": "icon.svg"}
+    return page(survey.title, [body], kind="survey", private=True, data=content(survey), **own)
 
 
 def content(survey: Questionnaire) -> dict[str, Any]:

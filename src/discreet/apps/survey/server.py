@@ -21,7 +21,7 @@ from discreet.apps.survey.results import Results, results_of, results_page
 from discreet.apps.survey.store import Reports
 from discreet.errors import DiscreetError, InputError, MissingExtraError
 from discreet.local.questionnaire.questionnaire import Questionnaire
-from discreet.show import style
+from discreet.show import served_policy, style
 
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request, Response
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["HEADERS", "Throttle", "application", "is_loopback", "serve"]
 
 HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
-    ),
+    "Content-Security-Policy": served_policy(),
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",

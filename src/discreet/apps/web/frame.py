@@ -29,7 +29,7 @@ from discreet.apps.web.pictures import expected
 from discreet.core.release import number, percent
 from discreet.errors import DiscreetError
 from discreet.ledger.account import Standing
-from discreet.show import meter, reach, reach_axis, style
+from discreet.show import element, meter, page, reach, reach_axis, style
 
 __all__ = ["Frame", "Page", "SignInError", "local", "status_of"]
 
@@ -292,8 +292,12 @@ _TITLES = {
     500: "Something went wrong",
 }
 
-_BROKEN = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Something went wrong</title>'
-    "<h1>Something went wrong</h1><p>What happened is in the log of the server. "
-    'The ledger says whether anything was spent.</p><p><a href="/">To the front page</a></p></html>'
+_BROKEN = page(
+    "Something went wrong",
+    [
+        element("h1", None, "Something went wrong"),
+        element("p", None, "What happened is in the log of the server. The ledger says whether anything was spent."),
+        element("p", None, element("a", {"href": "/"}, "To the front page")),
+    ],
+    linked="/static/style.css",
 )
