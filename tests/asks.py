@@ -7,9 +7,8 @@ the versions that wrote the ledgers under tests/golden, so it uses what all of t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,14 +110,14 @@ def table() -> list[dict[str, Any]]:
     ]
 
 
-def lay_out(folder: Path) -> tuple[Path, Path]:
+def lay_out(folder: Path, schema_text: str = SCHEMA) -> tuple[Path, Path]:
     """The table and its schema as files; the version of the data is declared where versions are known."""
     data, schema = folder / "town.csv", folder / "discreet.toml"
     rows = table()
     lines = [",".join(rows[0]), *(",".join(str(value) for value in row.values()) for row in rows)]
     data.write_text("\n".join(lines) + "\n", encoding="utf-8")
     known = "version" in inspect.signature(discreet.open).parameters
-    schema.write_text(SCHEMA.format(version=f'version = "{VERSION}"\n' if known else ""), encoding="utf-8")
+    schema.write_text(schema_text.format(version=f'version = "{VERSION}"\n' if known else ""), encoding="utf-8")
     return data, schema
 
 
@@ -141,9 +140,9 @@ def open_ledger(place: Path) -> Ledger:
     return Ledger.open(place, **made)
 
 
-def town(folder: Path, ledger: Ledger | None = None, who: str = "ann") -> Town:
-    """The table in a folder, laid out if it is not there, with a ledger of its own unless one is given."""
-    data, schema = lay_out(folder)
+def town(folder: Path, ledger: Ledger | None = None, who: str = "ann", schema_text: str = SCHEMA) -> Town:
+    """The table laid out in a folder, with a ledger of its own unless one is given."""
+    data, schema = lay_out(folder, schema_text)
     books = open_ledger(folder / "books.db") if ledger is None else ledger
     made = {"create": True} if "create" in inspect.signature(discreet.open).parameters else {}
     lines = [(0, 1, 1000, 70.0), (1, 2, 1100, 70.0), (2, 0, 900, 70.0)]
@@ -159,14 +158,30 @@ Tables = dict[str, dict[str, list[Any]]]
 
 @dataclass(frozen=True)
 class Ask:
-    """An ask of a kind: the offer it gives, what comes of releasing that, and what there is to read in it."""
+    """An ask of a kind: what it describes, its price, and what there is to read in what comes of it."""
 
     kind: str
-    offer: Callable[[Town], Any]
+    begin: Callable[..., Any]
+    """The question, from a town and the fields."""
+    fields: Mapping[str, Any]
+    price: Mapping[str, Any]
+    """What `plan` is given: the price and how it is spent."""
     values: Callable[[Any], Tables]
     dataset: str = DATASET
     steps: int = 1
     """How many releases it makes: those of a stream are named `id/1`, `id/2`, ..."""
+    verb: str = "plan"
+
+    def offer(self, here: Town, **changes: Any) -> Any:
+        """The priced plan; `changes` to fields or price go instead of what stands here."""
+        known = {name: value for name, value in changes.items() if name not in self.plan_names(here)}
+        paid = {name: value for name, value in changes.items() if name not in known}
+        question = self.begin(here, **{**self.fields, **known})
+        return getattr(question, self.verb)(**{**self.price, **paid})
+
+    def plan_names(self, here: Town) -> set[str]:
+        """What `plan` can be given."""
+        return set(inspect.signature(getattr(self.begin(here, **self.fields), self.verb)).parameters)
 
     def release(self, here: Town, identity: str, offer: Any = None) -> Any:
         """Spend and answer; of a stream, all steps."""
@@ -209,102 +224,130 @@ def model_of(release: Any) -> Tables:
     }
 
 
-def _loads(release: Any) -> Tables:
+def loads_of(release: Any) -> Tables:
     return {"": dict(release.table.columns), "noisy": {"mw": list(release.noisy)}}
 
 
-def question(here: Town) -> Any:
-    asked = here.curator.table().where("age >= 18 or works").group_by("sex", bins("age", [0, 50, 99]))
-    return asked.agg(n=count(), persons=people(), pay=total("pay"), mean_age=mean("age")).plan(
-        rho=2, allotment="questions"
-    )
+def _question(here: Town, outputs: Any, keys: Any = (), where: Any = None) -> Any:
+    asked = here.curator.table()
+    asked = asked if where is None else asked.where(where)
+    return asked.group_by(*keys).agg(**outputs)
 
 
-def quantiles(here: Town) -> Any:
-    return here.curator.table().group_by("sex").agg(m=median("age"), n=count()).plan(epsilon=4, allotment="questions")
+def _top(here: Town, where: Any = None, **how: Any) -> Any:
+    asked = here.curator.table()
+    return (asked if where is None else asked.where(where)).top(**how)
 
 
-def discovered(here: Town) -> Any:
-    asked = here.curator.table().group_by(discover("note")).agg(n=count())
-    return asked.plan(rho=20, delta="0.001", allotment="questions")
+def _batch(here: Town, **parts: Any) -> Any:
+    return here.curator.batch(**{name: _question(here, **fields) for name, fields in parts.items()})
 
 
-def top(here: Town) -> Any:
-    return here.curator.table().top("county", 2).plan(epsilon=3, allotment="questions")
+def _stream(here: Town, period: Any, limit: int = 1, **fields: Any) -> Any:
+    return _question(here, **fields).stream(period, limit=limit)
 
 
-def batch(here: Town) -> Any:
-    desk = here.curator
-    parts = {"by_sex": desk.table().group_by("sex").agg(n=count()), "pay": desk.table().agg(pay=mean("pay"))}
-    return desk.batch(**parts).plan(rho=2, weights={"by_sex": 2}, allotment="questions")
+def _of_curator(name: str) -> Callable[..., Any]:
+    return lambda here, **fields: getattr(here.curator, name)(**fields)
 
 
-def stream(here: Town) -> Any:
-    quarters = bins("day", ["2024-01-01", "2024-05-01", "2024-09-01", "2024-12-31"])
-    asked = here.curator.table().group_by("sex").agg(n=count()).stream(quarters, limit=2)
-    return asked.plan(rho=2, allotment="questions")
+def _loads(here: Town, budget: Any = None, **fields: Any) -> Any:
+    return hide_loads(here.grid, here.loads, here.ledger, budget=budget or Budget(epsilon=10), who="ann", **fields)
 
 
-def tree(here: Town) -> Any:
-    return here.curator.tree({"state": 1, "county": 2}, by=["sex"]).plan(rho=2, allotment="questions")
-
-
-def flows(here: Town) -> Any:
-    asked = here.curator.mobility(origin="home", destination="work", window="works", zones=ZONES)
-    return asked.plan(rho=2, allotment="questions")
-
-
-def commute(here: Town, **how: Any) -> Any:
-    asked = here.curator.commute(origin="home", destination="work", coordinates=PLACES)
-    return asked.plan(**{"rho": 2, "allotment": "questions", **how})
-
-
-def synth(here: Town) -> Any:
-    asked = here.curator.synthesize("mst", columns=["sex", "county", "age"], bins=4, rows=24)
-    return asked.plan(rho=2, allotment="questions")
-
-
-def training(here: Town, **how: Any) -> Any:
-    """A model to be trained in two steps: what it costs to price a run grows with them."""
-    settings = {"examples": 60, "lot": 60, "steps": 2, "rate": 1.0, "noise": "exact", **how}
-    return here.curator.train("logistic", target="sex", features=["age", "works"], **settings)
-
-
-def train(here: Town) -> Any:
-    return training(here, lot=20, multiplier=2).plan(delta="0.001")
-
-
-def train_at_a_price(here: Town) -> Any:
-    return training(here).plan(epsilon=1, delta="0.001")
-
-
-def search(here: Town) -> Any:
-    return training(here).search([{"rate": 0.5}, {"rate": 2.0}], epsilon=1, delta="0.001")
-
-
-def loads(here: Town) -> Any:
-    budget = Budget(epsilon=10)
-    return hide_loads(here.grid, here.loads, here.ledger, alpha=1, budget=budget, who="ann").plan(
-        epsilon=2, cost="measured", step="0.01"
-    )
-
+COUNTED = {"n": count()}
+ENDS = {"origin": "home", "destination": "work"}
+ALONE = {"allotment": "questions"}
+RHO = {"rho": 2, **ALONE}
+# A run of two steps: what it costs to price one grows with them.
+RUN = {"target": "sex", "features": ["age", "works"], "examples": 60, "lot": 60, "steps": 2, "rate": 1.0}
+RUN |= {"model": "logistic", "noise": "exact"}
 
 ASKS: dict[str, Ask] = {
-    "question": Ask("question", question, _columns),
-    "question of quantiles": Ask("question", quantiles, _columns),
-    "question of unknown groups": Ask("question", discovered, _columns),
-    "top": Ask("top", top, _columns),
-    "batch": Ask("batch", batch, _parts),
-    "stream": Ask("stream", stream, _steps, steps=2),
-    "tree": Ask("tree", tree, levels_of),
-    "flows": Ask("flows", flows, _parts),
-    "commute": Ask("commute", commute, commuters_of),
-    "commute by urns": Ask("commute", partial(commute, rho=None, epsilon=4, method="classic"), commuters_of),
-    "synth": Ask("synth", synth, rows_of),
-    "train": Ask("train", train, model_of),
-    "train at a price": Ask("train", train_at_a_price, model_of),
-    "search": Ask("search", search, model_of),
-    "loads": Ask("loads", loads, _loads, dataset="loads"),
+    "question": Ask(
+        "question",
+        _question,
+        {
+            "where": "age >= 18 or works",
+            "keys": ("sex", bins("age", [0, 50, 99])),
+            "outputs": {**COUNTED, "persons": people(), "pay": total("pay"), "mean_age": mean("age")},
+        },
+        RHO,
+        _columns,
+    ),
+    "question of quantiles": Ask(
+        "question",
+        _question,
+        {"keys": ("sex",), "outputs": {"m": median("age"), **COUNTED}},
+        {"epsilon": 4, **ALONE},
+        _columns,
+    ),
+    "question of unknown groups": Ask(
+        "question",
+        _question,
+        {"keys": (discover("note"),), "outputs": COUNTED},
+        {"rho": 20, "delta": "0.001", **ALONE},
+        _columns,
+    ),
+    "top": Ask("top", _top, {"column": "county", "k": 2}, {"epsilon": 3, **ALONE}, _columns),
+    "batch": Ask(
+        "batch",
+        _batch,
+        {"by_sex": {"keys": ("sex",), "outputs": COUNTED}, "pay": {"outputs": {"pay": mean("pay")}}},
+        {**RHO, "weights": {"by_sex": 2}},
+        _parts,
+    ),
+    "stream": Ask(
+        "stream",
+        _stream,
+        {
+            "keys": ("sex",),
+            "outputs": COUNTED,
+            "period": bins("day", ["2024-01-01", "2024-05-01", "2024-09-01", "2024-12-31"]),
+            "limit": 2,
+        },
+        RHO,
+        _steps,
+        steps=2,
+    ),
+    "tree": Ask("tree", _of_curator("tree"), {"levels": {"state": 1, "county": 2}, "by": ["sex"]}, RHO, levels_of),
+    "flows": Ask("flows", _of_curator("mobility"), {**ENDS, "window": "works", "zones": ZONES}, RHO, _parts),
+    "commute": Ask("commute", _of_curator("commute"), {**ENDS, "coordinates": PLACES}, RHO, commuters_of),
+    "commute by urns": Ask(
+        "commute",
+        _of_curator("commute"),
+        {**ENDS, "coordinates": PLACES},
+        {"epsilon": 4, "method": "classic", **ALONE},
+        commuters_of,
+    ),
+    "synth": Ask(
+        "synth",
+        _of_curator("synthesize"),
+        {"method": "mst", "columns": ["sex", "county", "age"], "bins": 4, "rows": 24},
+        RHO,
+        rows_of,
+    ),
+    "train": Ask(
+        "train",
+        _of_curator("train"),
+        {**RUN, "lot": 20, "multiplier": 2},
+        {"delta": "0.001", "allotment": "models"},
+        model_of,
+    ),
+    "train at a price": Ask(
+        "train", _of_curator("train"), RUN, {"epsilon": 1, "delta": "0.001", "allotment": "models"}, model_of
+    ),
+    "search": Ask(
+        "search",
+        _of_curator("train"),
+        RUN,
+        {"settings": [{"rate": 0.5}, {"rate": 2.0}], "epsilon": 1, "delta": "0.001", "allotment": "models"},
+        model_of,
+        verb="search",
+    ),
+    "loads": Ask(
+        "loads", _loads, {"alpha": 1}, {"epsilon": 2, "cost": "measured", "step": "0.01"}, loads_of, dataset="loads"
+    ),
 }
 KINDS = tuple(dict.fromkeys(ask.kind for ask in ASKS.values()))
 

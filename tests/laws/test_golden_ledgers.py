@@ -1,8 +1,8 @@
 """What an older version stored is read again, for free, wherever releases can be read, and gives the same values.
 
 Every pair of files `kinds_X_Y` under tests/golden is a ledger with a release of every kind, written by that version,
-and what there was to read in it. `READ` says where each kind can be read today: a kind that becomes readable, or ceases
-to be, fails the test until the table says so.
+and what there was to read in it. `READ` (tests/surfaces.py) says where each kind can be read today: a kind that becomes
+readable, or ceases to be, fails the test until the table says so.
 """
 
 from __future__ import annotations
@@ -23,28 +23,9 @@ pytest.importorskip("jinja2")
 from asks import ASKS, DATASET, KINDS, identity, town
 from discreet.errors import InputError
 from old import GOLDEN, golden_ledger
-from surfaces import NOT_YET, SURFACES, command, comparable, surfaces
+from surfaces import READ, SURFACES, command, comparable, surfaces
 
 VERSIONS = sorted(path.stem for path in GOLDEN.glob("kinds_*.sql"))
-
-PARTLY = "partly"
-# How a stored release is read: `release`, in the way that is meant for all kinds; `own`, in one of its kind alone;
-# `partly`, without some of what it had when it was made (of a stream, the running totals; of loads, those before the
-# repair); or not yet. To be ticked off until every word is `release`.
-READ = {
-    # kind        curator   command   api       client    page
-    "question": ("release", "release", "release", "release", "release"),
-    "top": ("release", "release", "release", "release", "release"),
-    "batch": ("release", "release", "release", "release", "release"),
-    "stream": (PARTLY, PARTLY, PARTLY, PARTLY, PARTLY),
-    "tree": ("own", "own", "own", "own", "own"),
-    "flows": ("release", "release", "release", "release", "release"),
-    "commute": (NOT_YET, NOT_YET, NOT_YET, NOT_YET, NOT_YET),
-    "synth": ("own", "own", "own", "own", "own"),
-    "train": ("own", "own", "own", "own", NOT_YET),
-    "search": ("own", "own", "own", "own", NOT_YET),
-    "loads": (NOT_YET, PARTLY, NOT_YET, NOT_YET, NOT_YET),
-}
 
 # Asks whose digest is no longer what that version made of them: their releases are read by their id, and no longer by
 # asking the same again.
@@ -54,8 +35,6 @@ OTHER_DIGEST = {
 
 # Intervals that are worked out when a release is read, and by a better rule than that version had.
 OTHER_INTERVALS = {"kinds_0_1": {"tree"}}
-BESIDE = {"noisy", "predictions"}
-"""What is no table of its own."""
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
@@ -112,15 +91,7 @@ def test_every_release_is_listed_on_every_surface(golden):
 def test_a_release_is_read_where_the_table_says_with_the_values_it_had(golden, name, surface):
     version, read, facts = golden
     expected = stored_values(version, name, facts)
-    way, values = read.read(surface, name, ASKS[name], [part for part in expected if part not in BESIDE])
-    if values is not None:
-        got = comparable(values)
-        for part, columns in got.items():
-            known = [column for column in expected[part] if column in columns]
-            assert {column: columns[column] for column in known} == {column: expected[part][column] for column in known}
-            way = way if len(known) == len(expected[part]) else PARTLY
-        way = way if set(expected) - set(got) <= {"predictions"} else PARTLY  # weights tell them
-    assert way == READ[ASKS[name].kind][SURFACES.index(surface)]
+    assert read.way(surface, name, expected) == READ[ASKS[name].kind][SURFACES.index(surface)]
 
 
 @pytest.mark.parametrize("name", ASKS)
