@@ -94,17 +94,7 @@ class TrainQuestion:
         recipe, count = self._recipe(price, missed)
         recipe = settled(recipe, self.model.params)
         refuse_on_table(self.model, self.encoding, recipe)
-        plan = TrainPlan(
-            schema=self.curator.schema,
-            encoding=self.encoding,
-            model=self.model,
-            recipe=recipe,
-            allotment=part,
-            delta=missed,
-            condition=self.condition,
-            count=count,
-            checkpoint=place,
-        )
+        plan = self._planned(recipe, part, missed, count, place)
         notes = [] if self.examples is None else [weak_delta(missed, self.examples)]
         if delta is None and price is None:
             notes.append(
@@ -140,16 +130,29 @@ class TrainQuestion:
             raise InputError("delta", delta, "more than 0 and at most the delta of the allotment")
         known = {name: value for name, value in self.settings.items() if name != "probability"}
         recipe = settled(Recipe(examples=self.examples, **known, multiplier=1), self.model.params)
-        plan = TrainPlan(
+        plan = self._planned(recipe, part, missed)
+        return SearchOffer(self.curator, searched(plan, settings, price, choice=choice, held_out=held_out))
+
+    def _planned(
+        self,
+        recipe: Recipe,
+        part: Allotment,
+        delta: Fraction,
+        count: Fraction | None = None,
+        checkpoint: Path | None = None,
+    ) -> TrainPlan:
+        """The plan of one run of this model by a recipe."""
+        return TrainPlan(
             schema=self.curator.schema,
             encoding=self.encoding,
             model=self.model,
             recipe=recipe,
             allotment=part,
-            delta=missed,
+            delta=delta,
             condition=self.condition,
+            count=count,
+            checkpoint=checkpoint,
         )
-        return SearchOffer(self.curator, searched(plan, settings, price, choice=choice, held_out=held_out))
 
     def _recipe(self, epsilon: Fraction | None, delta: Fraction) -> tuple[Recipe, Fraction | None]:
         """The recipe, and what the number of examples is bought with if it is not declared."""

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 from discreet.core.exact import Number, as_written, round_up
 from discreet.core.loss import ZCDP, Loss
+from discreet.core.search import largest
 from discreet.core.wire import Json, fraction
 from discreet.errors import InputError
 
@@ -305,12 +306,7 @@ def _largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     def fits(steps: int) -> bool:
         return approx(ZCDP(Fraction(steps, _STEPS)), delta, tight=False).epsilon <= epsilon
 
-    low, high = 0, 1
-    while fits(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    if low == 0:
+    steps = largest(fits)
+    if steps == 0:
         raise InputError("allotment.epsilon", str(epsilon), "larger: at this delta no rho above 1e-12 is within it")
-    return Fraction(low, _STEPS)
+    return Fraction(steps, _STEPS)

@@ -8,15 +8,14 @@ from typing import Any, Self
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.packed import packed, unpacked
 from discreet.errors import InputError
-from discreet.learn.estimators.base import PrivateEstimator
 from discreet.learn.estimators.box import Floats
 from discreet.learn.estimators.columns import Columns, read_columns
 from discreet.learn.estimators.rows import Rows, read_classes
+from discreet.learn.estimators.scores import ScoreClassifier
 from discreet.learn.estimators.stumps import Boosting, added_up, boosted, leaf_noise
 from discreet.learn.estimators.till import Till
 
@@ -26,7 +25,7 @@ _GAUSSIAN, _PURE = (20, 0.5), (5, 0.8)  # rounds and rate
 
 
 @define(kw_only=True, slots=False, eq=False, repr=False)
-class DPBoostedTrees(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class DPBoostedTrees(ScoreClassifier):
     """Gradient boosting in rounds over the columns, one small tree on one column at a time (an explainable boosting
     machine with noise).
 
@@ -93,25 +92,10 @@ class DPBoostedTrees(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         return Boosting(sizes, ordered, classes, rounds, float(rate), self._whole("leaves", 2, 1024))
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
-        """Scores: for two classes one, above zero for the second; else one a class. Free."""
         check_is_fitted(self, "shapes_")
         features, _ = self._read(X, reset=False)
         scores = added_up(self.shapes_, binned(features, self._columns, self._bins))
         return scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
-        """How likely each class is; free."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.column_stack([np.zeros(len(scores)), scores])
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
-
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """The likeliest class; free."""
-        scores = self.decision_function(X)
-        places = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[places])
 
 
 def binned(features: Floats, columns: Columns, bins: int) -> NDArray[np.int64]:

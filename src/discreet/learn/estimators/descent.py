@@ -13,7 +13,6 @@ import jax
 import numpy as np
 from attrs import define, evolve
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.accounting.convert import approx
@@ -23,9 +22,9 @@ from discreet.core.loss import Approx, Composed, LaplaceNoise, Loss
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.learn.early import refuse_early
-from discreet.learn.estimators.base import PrivateEstimator
 from discreet.learn.estimators.box import Box, Floats, read_box
 from discreet.learn.estimators.rows import COUNT_SHARE, Rows, read_classes, read_examples
+from discreet.learn.estimators.scores import ScoreClassifier
 from discreet.learn.keys import bits_of, new_secret
 from discreet.learn.model import packed_weights, unpacked_weights
 from discreet.learn.noise import settled
@@ -40,7 +39,7 @@ Apply = Callable[[Any, Any], Any]
 
 
 @define(kw_only=True, slots=False, eq=False, repr=False)
-class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class DescentClassifier(ScoreClassifier):
     """Noisy gradient descent on lots drawn at random, by `discreet.learn.train`.
 
     Guarantee
@@ -199,25 +198,10 @@ class DescentClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         return made
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
-        """Scores: for two classes one, above zero for the second; else one a class. Free."""
         check_is_fitted(self, "params_")
         features, _ = self._read(X, reset=False)
         scores = np.asarray(self._apply(self.params_, self._made(features, self._box)), dtype=np.float64)
         return np.asarray(scores[:, 1] - scores[:, 0]) if len(self.classes_) == 2 else scores
-
-    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
-        """How likely each class is; free."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.column_stack([np.zeros(len(scores)), scores])
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
-
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """The likeliest class; free."""
-        scores = self.decision_function(X)
-        places = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[places])
 
 
 @lru_cache(maxsize=64)

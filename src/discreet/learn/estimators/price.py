@@ -11,6 +11,7 @@ from discreet.accounting.concentrated import epsilon_of_zcdp
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written, sqrt_up
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
+from discreet.core.search import largest
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.parameters import LARGEST, SMALLEST
@@ -129,12 +130,7 @@ def _largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     def fits(steps: int) -> bool:
         return epsilon_of_zcdp(Fraction(steps, _STEPS), delta) <= epsilon
 
-    low, high = 0, 1
-    while fits(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    if low == 0:
+    steps = largest(fits)
+    if steps == 0:
         raise InputError("epsilon", str(epsilon), "larger: at this delta it buys no noise that says anything")
-    return Fraction(low, _STEPS)
+    return Fraction(steps, _STEPS)
