@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
+from discreet.core.check import named, plain
 from discreet.core.exact import Number, exactly
 from discreet.errors import InputError
 
@@ -19,7 +20,16 @@ __all__ = ["Lattice"]
 _FINEST, _COARSEST = -60, 60
 
 
-@dataclass(frozen=True, slots=True)
+def _bit_for_bit(value: Number, field: str = "lower") -> Fraction:
+    return exactly(value, field)
+
+
+def _check_exponent(owner: Any, attribute: Any, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not _FINEST <= value <= _COARSEST:
+        raise InputError("exponent", value, f"a whole number from {_FINEST} to {_COARSEST}")
+
+
+@frozen(field_transformer=named)
 class Lattice:
     """Reals in [lower, upper] as whole multiples of 2**exponent.
 
@@ -34,22 +44,16 @@ class Lattice:
     38.0
     """
 
-    lower: Fraction
-    upper: Fraction
-    exponent: int
+    lower: Fraction = field(converter=_bit_for_bit)
+    upper: Fraction = field(converter=_bit_for_bit)
+    exponent: int = field(default=0, validator=_check_exponent)
 
-    def __init__(self, lower: Number, upper: Number, exponent: int = 0) -> None:
-        low, high = exactly(lower, "lower"), exactly(upper, "upper")
-        if low > high:
-            raise InputError("upper", upper, "at least lower")
-        if isinstance(exponent, bool) or not isinstance(exponent, int) or not _FINEST <= exponent <= _COARSEST:
-            raise InputError("exponent", exponent, f"a whole number from {_FINEST} to {_COARSEST}")
-        object.__setattr__(self, "lower", low)
-        object.__setattr__(self, "upper", high)
-        object.__setattr__(self, "exponent", exponent)
+    def __attrs_post_init__(self) -> None:
+        if self.lower > self.upper:
+            raise InputError("upper", plain(self.upper), "at least lower")
         if max(abs(self.lowest), abs(self.highest)) >= 1 << 53:
             hint = "Choose a larger exponent (a coarser grid) or tighter bounds."
-            raise InputError("exponent", exponent, "bounds must be less than 2**53 steps from zero", hint)
+            raise InputError("exponent", self.exponent, "bounds must be less than 2**53 steps from zero", hint)
 
     @property
     def step(self) -> Fraction:

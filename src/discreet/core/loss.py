@@ -14,9 +14,11 @@ by whoever made it. The arithmetic of losses lives in `discreet.accounting`; thi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
+from attrs import field, frozen
+
+from discreet.core.check import named
 from discreet.core.exact import Number, as_written, exactly, round_up
 from discreet.errors import InputError
 
@@ -39,42 +41,55 @@ _LONGEST = 256
 _FINE = 10**60
 
 
-def _claim(loss: object, field: str, value: Number, *, below: Fraction | None = None) -> None:
+def _claim(value: Number, field: str = "epsilon") -> Fraction:
     number = as_written(value, field)
     if number < 0:
         raise InputError(field, value, "zero or more")
-    if below is not None and number >= below:
-        raise InputError(field, value, f"less than {below}")
-    if number.denominator.bit_length() > _LONGEST:
-        number = round_up(number, _FINE)
-    object.__setattr__(loss, field, number)
+    return number if number.denominator.bit_length() <= _LONGEST else round_up(number, _FINE)
 
 
-def _positive(loss: object, field: str, value: Number) -> None:
+def _part(value: Number, field: str = "delta") -> Fraction:
+    number = _claim(value, field)
+    if number >= 1:
+        raise InputError(field, value, "less than 1")
+    return number
+
+
+def _positive(value: Number, field: str = "scale") -> Fraction:
     number = exactly(value, field)
     if number <= 0:
         raise InputError(field, value, "more than zero")
-    object.__setattr__(loss, field, number)
+    return number
 
 
-def _whole(loss: object, field: str, value: int) -> None:
+def _whole(value: int, field: str = "shift") -> int:
     number = exactly(value, field)
     if number.denominator != 1 or number < 0:
         raise InputError(field, value, "a whole number, zero or more")
-    object.__setattr__(loss, field, int(number))
+    return int(number)
 
 
-@dataclass(frozen=True, slots=True)
+def _probability(value: Number, field: str = "probability") -> Fraction:
+    number = as_written(value, field)
+    if not 0 <= number <= 1:
+        raise InputError(field, value, "between 0 and 1")
+    return number
+
+
+def _listed(losses: Iterable[Loss]) -> tuple[Loss, ...]:
+    if not isinstance(losses, Iterable):
+        raise InputError("losses", losses, "a list of losses")
+    return tuple(losses)
+
+
+@frozen(field_transformer=named)
 class Pure:
     """epsilon-differential privacy: P[M(D) in S] <= e^epsilon P[M(D') in S] for neighbours D, D' and every S."""
 
-    epsilon: Fraction
-
-    def __init__(self, epsilon: Number) -> None:
-        _claim(self, "epsilon", epsilon)
+    epsilon: Fraction = field(converter=_claim)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class BoundedRange:
     """epsilon-bounded range: for neighbours, the log-ratio of output probabilities varies by at most epsilon.
 
@@ -82,13 +97,10 @@ class BoundedRange:
     and epsilon^2/8-zCDP.
     """
 
-    epsilon: Fraction
-
-    def __init__(self, epsilon: Number) -> None:
-        _claim(self, "epsilon", epsilon)
+    epsilon: Fraction = field(converter=_claim)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class ZCDP:
     """delta-approximate rho-zero-concentrated differential privacy (rho-zCDP when delta is zero).
 
@@ -96,103 +108,68 @@ class ZCDP:
     D_alpha(M(D)|E, M(D')|E') is at most rho*alpha for every alpha > 1.
     """
 
-    rho: Fraction
-    delta: Fraction = Fraction(0)
-
-    def __init__(self, rho: Number, delta: Number = 0) -> None:
-        _claim(self, "rho", rho)
-        _claim(self, "delta", delta, below=Fraction(1))
+    rho: Fraction = field(converter=_claim)
+    delta: Fraction = field(default=Fraction(0), converter=_part)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Approx:
     """(epsilon, delta)-differential privacy: P[M(D) in S] <= e^epsilon P[M(D') in S] + delta."""
 
-    epsilon: Fraction
-    delta: Fraction
-
-    def __init__(self, epsilon: Number, delta: Number) -> None:
-        _claim(self, "epsilon", epsilon)
-        _claim(self, "delta", delta, below=Fraction(1))
+    epsilon: Fraction = field(converter=_claim)
+    delta: Fraction = field(converter=_part)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class LaplaceNoise:
     """One integer that moves by at most `shift` between neighbours, plus discrete Laplace noise of `scale`.
 
     P[noise = x] is proportional to e^(-|x|/scale) over the integers.
     """
 
-    scale: Fraction
-    shift: int
-
-    def __init__(self, scale: Number, shift: int) -> None:
-        _positive(self, "scale", scale)
-        _whole(self, "shift", shift)
+    scale: Fraction = field(converter=_positive)
+    shift: int = field(converter=_whole)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class GaussianNoise:
     """One integer that moves by at most `shift` between neighbours, plus discrete Gaussian noise of `sigma`.
 
     P[noise = x] is proportional to e^(-x^2/(2 sigma^2)) over the integers.
     """
 
-    sigma: Fraction
-    shift: int
-
-    def __init__(self, sigma: Number, shift: int) -> None:
-        _positive(self, "sigma", sigma)
-        _whole(self, "shift", shift)
+    sigma: Fraction = field(converter=_positive)
+    shift: int = field(converter=_whole)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class RealGaussianNoise:
     """A real vector of L2 sensitivity 1 plus continuous Gaussian noise of standard deviation `multiplier` per entry."""
 
-    multiplier: Fraction
-
-    def __init__(self, multiplier: Number) -> None:
-        _positive(self, "multiplier", multiplier)
+    multiplier: Fraction = field(converter=_positive)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Sampled:
     """`loss` paid on a Poisson sample: every unit joins independently with `probability`; add/remove neighbours."""
 
     loss: Loss
-    probability: Fraction
-
-    def __init__(self, loss: Loss, probability: Number) -> None:
-        number = as_written(probability, "probability")
-        if not 0 <= number <= 1:
-            raise InputError("probability", probability, "between 0 and 1")
-        object.__setattr__(self, "loss", loss)
-        object.__setattr__(self, "probability", number)
+    probability: Fraction = field(converter=_probability)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Repeated:
     """`loss` paid `times` times, on the same data, with fresh noise each time."""
 
     loss: Loss
-    times: int
-
-    def __init__(self, loss: Loss, times: int) -> None:
-        object.__setattr__(self, "loss", loss)
-        _whole(self, "times", times)
+    times: int = field(converter=_whole)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Composed:
     """Every one of `losses`, paid on the same data with independent noise. The empty composition costs nothing."""
 
-    losses: tuple[Loss, ...]
-
-    def __init__(self, losses: Iterable[Loss]) -> None:
-        if not isinstance(losses, Iterable):
-            raise InputError("losses", losses, "a list of losses")
-        object.__setattr__(self, "losses", tuple(losses))
+    losses: tuple[Loss, ...] = field(converter=_listed)
 
 
 Loss = (
