@@ -1,4 +1,4 @@
-"""Private quantiles: rank error against OpenDP on the same data and budget, and the engine at ten million rows.
+"""Private quantiles: rank error against OpenDP, how well intervals are calibrated, the engine at ten million rows.
 
 python bench/quantile.py [--quick] [--json] [--no-peers] [--data FOLDER]
 """
@@ -16,11 +16,12 @@ import numpy as np
 from discreet import Allotment, Integer, Query, Real, Schema, Unit
 from discreet.noise.bits import SystemBits
 from discreet.query.grid import grid_for
+from discreet.query.pick import SALTS
 from discreet.query.price import Price
 from discreet.query.quantile import quantiles
 from discreet.query.quantile_plan import plan_quantiles
 from discreet.query.source import source_of
-from discreet.query.tally import SALTS, compile_tally
+from discreet.query.tally import compile_tally
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes, peer
 
 PAY = Real(0, 200_000, nullable=False)
@@ -28,6 +29,13 @@ BUDGET = Allotment("questions", "pure", epsilon=100)
 FIVE = [0.1, 0.25, 0.5, 0.75, 0.9]
 ROWS = 10_000_000
 GRID = 4096
+SHAPES = {
+    "uniform": lambda chance, rows: chance.uniform(0, 200_000, rows),
+    "skewed": lambda chance, rows: chance.lognormal(10.3, 0.6, rows),
+    "heaped on 1,000s": lambda chance, rows: np.round(chance.lognormal(10.3, 0.6, rows), -3),
+    "heaped on 10,000s": lambda chance, rows: np.round(chance.lognormal(10.3, 0.6, rows), -4),
+    "two humps": lambda chance, rows: chance.normal(np.where(chance.random(rows) < 0.5, 40_000, 160_000), 4_000),
+}
 
 
 def rank_error(found, asked, ordered):
@@ -49,11 +57,11 @@ class Intervals(NamedTuple):
     held: float
 
 
-def ours(values, asked, epsilon, trials, **how):
+def ours(values, asked, epsilon, trials, size=GRID, **how):
     """What our plan publishes, again and again; and what its plan said."""
     schema = Schema("people", {"pay": PAY})
     plan = plan_quantiles(
-        Query().agg(**quantiles("pay", asked, grid=GRID, **how)), schema, BUDGET, Price.read(epsilon=epsilon)
+        Query().agg(**quantiles("pay", asked, grid=size, **how)), schema, BUDGET, Price.read(epsilon=epsilon)
     )
     grid = plan.grid
     places = np.clip((values / 200_000 * grid.bins).astype(int), 0, grid.bins - 1)
@@ -72,6 +80,31 @@ def ours(values, asked, epsilon, trials, **how):
     off = np.abs(np.array(found, dtype=float) - np.array(true, dtype=float))
     needed = 2 * float(np.mean(np.quantile(off, 0.95, axis=0)))
     return found, Intervals(float(np.mean(widths)), needed, float(np.mean(held))), plan
+
+
+def calibration(report: Report, trials: int) -> None:
+    """Coverage and width over tables of all sizes and shapes, on the default grid. Bins are whole: one more is needed.
+
+    Width over needed is averaged over the tables where intervals span more than 3 bins and less than half of the grid:
+    where they do not, bins are whole, or nothing is known.
+    """
+    chance = np.random.default_rng(11)
+    for asked in ([0.5], [0.9], FIVE):
+        for shape, draw in SHAPES.items():
+            held, ratios = {}, []
+            for rows in (10, 100, 1_000, 10_000, 100_000):
+                values = np.clip(draw(chance, rows), 0, 200_000 - 1)
+                for epsilon in (0.1, 0.5, 1, 4):
+                    ends = ours(values, asked, epsilon, trials, size=1024)[1]
+                    held[rows, epsilon] = ends.held
+                    if 3 < ends.width / 200_000 * 1024 < 512:
+                        ratios.append(ends.width / (ends.needed + 200_000 / 1024))
+            case = f"{shape}, quantiles {', '.join(map(str, asked))}, {len(held)} tables of {trials} releases"
+            least = min(held, key=held.__getitem__)
+            report.figure(case, "mean coverage", float(np.mean(list(held.values()))), "")
+            report.figure(case, "least coverage", held[least], f"({least[0]:,} rows, epsilon {least[1]:g})")
+            report.figure(case, "width / needed, mean", float(np.mean(ratios)), f"of {len(ratios)}")
+            report.figure(case, "width / needed, median", float(np.median(ratios)), "x")
 
 
 def errors(report: Report, trials: int, *, peers: bool) -> None:
@@ -157,6 +190,7 @@ def main() -> None:
     options = arguments(__doc__.splitlines()[0])
     report = Report("quantile", as_json=options.json)
     errors(report, 40 if options.quick else 300, peers=not options.no_peers)
+    calibration(report, 60 if options.quick else 300)
     engine(report, options.data or ENVIRONMENTS / "data", 1_000_000 if options.quick else ROWS)
 
 

@@ -11,7 +11,8 @@ from chance import at_most, fits
 from discreet.accounting import pure, zcdp
 from discreet.core.loss import BoundedRange, Repeated
 from discreet.errors import InputError
-from discreet.mechanisms import QuantileExponential
+from discreet.mechanisms import QuantileExponential, QuantileFlip
+from discreet.mechanisms.quantile_ladder import downward, upward
 from mechanisms.outputs import exponential_law, lookup
 
 HISTOGRAMS = [np.array(h) for h in [*itertools.product(range(3), repeat=4), (400, 100, 40, 0), (0, 40, 100, 400)]]
@@ -65,6 +66,34 @@ def test_range_holds_for_the_ends_of_an_interval(shift):
         assert widest(q, rate, shift=shift) <= 1 + 1e-9
 
 
+def segment_misses(counts, q, shift, among, more=0):
+    """How far every segment is off, from the definition; the one at the end of the grid is better by `more`."""
+    before, upto, last = np.concatenate([[0], np.cumsum(counts)]), np.cumsum(counts), len(counts) - 1
+    target = float(q) * sum(counts) + shift
+    high = [before[a] - target if a > 0 else 0 for a in among[0]]
+    low = [target - upto[b] if b < last else 0 for b in among[1]]
+    misses = np.maximum(np.maximum(high, low), 0).astype(float)
+    misses[-1] -= more
+    return misses
+
+
+@pytest.mark.parametrize("among", [downward(3), upward(0, 4), upward(1, 4)])
+@pytest.mark.parametrize("shift", [-1.5, 2.5])
+def test_range_holds_for_segments_whose_end_is_preferred(among, shift):
+    q = Fraction(4, 5)
+    rate = QuantileExponential(q, 1, bins=4).rate(q)
+
+    def of_segments(counts, q, rate, shift):
+        return exponential_law(-segment_misses(counts, q, shift, among, more=3), rate)
+
+    def by_rows(counts, q, rate, shift):  # mutant: prefers segments with rows, which a unit moves by one more
+        held = [counts[a : b + 1].sum() for a, b in zip(*among, strict=True)]
+        return exponential_law(-segment_misses(counts, q, shift, among) + held, rate)
+
+    assert widest(q, rate, shift=shift, laws=of_segments) <= 1 + 1e-9
+    assert widest(q, rate, shift=shift, laws=by_rows) > 1.1
+
+
 def bin_itself(counts, q, rate, shift=0.0):
     """Mutant: scores a bin by its count as well, which a unit moves by one more."""
     return exponential_law(-misses(counts, q, shift) + counts, rate)
@@ -102,11 +131,18 @@ def test_draws_follow_the_law_and_mutants_do_not(q):
 def test_the_ends_follow_their_law():
     counts, n = np.array([30, 0, 20, 50, 0, 40]), 5000
     mechanism = QuantileExponential("1/2", 1, bins=6, confidence=0.6)
-    q = Fraction(1, 2)
-    reach = mechanism._miss(q, Fraction(1, 5))
-    draws = [mechanism._choose(np.concatenate([[0], np.cumsum(counts)]), q, -reach - 1, Bytes()) for _ in range(n)]
-    assert fits(draws, lookup(law(counts, q, mechanism.rate(q), shift=-(reach + 1) / 2)))
-    assert not fits(draws, lookup(law(counts, q, mechanism.rate(q))))
+    q, among = Fraction(1, 2), downward(4)
+    reach, more = mechanism._reach(q)
+    assert mechanism.reach(q) == Fraction(reach, 2)
+    below = np.concatenate([[0], np.cumsum(counts)])
+    draws = [mechanism._choose(below, q, -reach - 1, among, Bytes(), more) for _ in range(n)]
+
+    def expected(shift, more):
+        return lookup(exponential_law(-segment_misses(counts, q, shift, among, more), mechanism.rate(q)))
+
+    assert fits(draws, expected(-(reach + 1) / 2, more / 2))
+    assert not fits(draws, expected(0, more / 2))
+    assert not fits(draws, expected(-(reach + 1) / 2, 4 * more))
 
 
 class Bytes:
@@ -146,6 +182,32 @@ def test_intervals_that_forget_how_far_a_choice_misses_are_caught():
     ends = np.sort([[mechanism.release(counts)[0].at for _ in range(2)] for _ in range(trials)])
     missed = ((ends[:, 0] > 99) | (ends[:, 1] < 99)).sum()
     assert not at_most(missed, trials, 0.1)
+
+
+HUMP = np.pad(np.full(50, 40), 200)
+GAP = np.concatenate([HUMP, np.zeros(200, dtype=int), HUMP])  # the median is in bin 249, where the gap begins
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("kind", [QuantileExponential, QuantileFlip])
+def test_guaranteed_intervals_hold_beside_a_gap_where_calibrated_ones_do_not(kind):
+    trials, missed = 2000, []
+    for guaranteed in (True, False):
+        mechanism = kind("1/2", "1/2", bins=len(GAP), confidence=0.8, guaranteed=guaranteed)
+        answers = [mechanism.release(GAP)[0] for _ in range(trials)]
+        missed.append(sum(not a.lower <= 249 <= a.upper for a in answers))
+    assert at_most(missed[0], trials, 0.2)
+    assert not at_most(missed[1], trials, 0.2)
+
+
+@pytest.mark.parametrize("kind", [QuantileExponential, QuantileFlip])
+def test_ends_are_chosen_among_segments_so_a_guarantee_hardly_depends_on_the_grid(kind):
+    q = Fraction(1, 2)
+    few, many = (kind(q, 1, bins=bins, confidence=0.95, guaranteed=True).reach(q) for bins in (2**10, 2**20))
+    assert few < many < few * Fraction(13, 10)
+    # Of all bins, at half the chance for each end, it was:
+    assert few < Fraction(7, 10) * kind(q, 1, bins=2**10, confidence=0.95).error(0.975)
+    assert kind(q, 1, bins=2**10, confidence=0.95).reach(q) < Fraction(9, 10) * few
 
 
 def test_constants_and_ties_are_found():

@@ -32,6 +32,7 @@ from discreet.query.grid import DECADES, Decades, grid_for
 from discreet.query.joined import JoinedPlan, plan_question
 from discreet.query.key import bins, discover, key
 from discreet.query.kinds import plan_any
+from discreet.query.notes import declared_notes
 from discreet.query.pick import GROUP
 from discreet.query.price import Price
 from discreet.query.quantile import At, maximum, median, minimum, quantile, quantiles, spread
@@ -346,17 +347,24 @@ def test_the_better_search_is_chosen_and_a_person_may_insist():
         return plan_quantiles(query, ROWS_SCHEMA, PURE, Price.read(epsilon=1))
 
     single, several = chosen([0.5]), chosen([0.1, 0.5, 0.9])
-    assert isinstance(single.search, QuantileTree)  # whose interval is narrower
+    assert isinstance(single.search, QuantileFlip)  # its interval is narrower, and its value closer
+    assert isinstance(several.search, QuantileTree)
+    assert isinstance(chosen([0.5], grid=64).search, QuantileTree)
     value = chosen([0.5], interval=False)
     assert isinstance(value.search, QuantileFlip)
-    assert isinstance(several.search, QuantileTree)
-    for made, other in ((single, "flip"), (single, "exponential"), (several, "flip"), (several, "exponential")):
+    for made, other in ((single, "tree"), (several, "flip"), (several, "exponential")):
         insisted = chosen(made.ranks, method=other)
         assert type(insisted.search) is not type(made.search)
         counts = np.full(1024, 3)
         widths = [[plan._searched(counts, SystemBits()) for _ in range(30)] for plan in (made, insisted)]
         narrow, wide = (np.mean([upper - lower for _, lower, upper in found]) for found in widths)
         assert narrow < wide
+        guaranteed = chosen(made.ranks, method="tree" if made is several else "flip", interval="guaranteed")
+        wider = np.mean(
+            [upper - lower for _, lower, upper in (guaranteed._searched(counts, SystemBits()) for _ in range(30))]
+        )
+        assert narrow < wider
+        assert guaranteed.charge == made.charge
     for price in ({"rho": "0.01"}, {"epsilon": 1}):  # where rho is counted, a bounded range is cheaper
         charged = plan_quantiles(value.question, ROWS_SCHEMA, ZCDP, Price.read(**price))
         assert isinstance(charged.search, QuantileExponential)
@@ -606,6 +614,17 @@ def test_quantiles_in_sql(curator):
     assert same == Query().agg(q90_pay=quantile("pay", 0.9)).checked(curator.schema)
 
 
+def test_a_release_says_that_a_quantile_is_a_bin_and_not_interpolated(curator):
+    text = "SELECT MEDIAN(pay) AS m, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY pay) AS top, COUNT(*) AS n FROM people"
+    answer = curator.sql(text).plan(epsilon=1).release()
+    said = [note for note in answer.notes if note.kind == "grid"]
+    assert [note.outputs for note in said] == [("m", "top")]
+    assert "a bin 976.562 wide" in said[0].text
+    assert "SQL interpolates" in said[0].text
+    (fine,) = [note for note in declared_notes(Query().agg(m=median("age")), ROWS_SCHEMA) if note.kind == "grid"]
+    assert "one of the values" in fine.text
+
+
 @pytest.mark.parametrize(
     "item",
     [
@@ -743,8 +762,10 @@ def test_an_interval_that_is_not_paid_for_is_the_whole_grid():
     assert "paid for" not in explain(covered)
     mixed = Query().agg(a=median("pay"), b=median("pay", interval=False))
     assert len(plan_question(mixed, ROWS_SCHEMA, PURE, Price.read(epsilon=1)).parts) == 2
-    with pytest.raises(InputError, match="interval"):
+    with pytest.raises(InputError, match="guaranteed"):
         planned(interval="no")
+    stored = planned(interval="guaranteed").question
+    assert Query.from_json(stored.to_json(), ROWS_SCHEMA) == stored
 
 
 def test_quantiles_are_not_forgotten_beside_discovered_keys():

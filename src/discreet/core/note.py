@@ -15,6 +15,7 @@ NOTES: Final[Mapping[str, str]] = {
     "sampled": "of a unit's rows some were picked at random",
     "condition": "no declared value of a column meets the condition",
     "bounds": "values outside bounds count as the nearer end",
+    "grid": "a quantile is a bin of a grid, and not interpolated between two values",
     "complete": "missing values of a column declared complete count as the middle of its bounds",
     "outside": "rows with values that no group was asked for are left out",
     "negative": "noise took numbers below zero",

@@ -1,12 +1,14 @@
 """A few quantiles of a histogram by private selections: no noise on the counts, only on the choice of a bin.
 
-What the selections share: the score of a bin, how epsilon is divided, and how an interval is made of three choices.
-`QuantileExponential` and `QuantileFlip` say how one is made.
+What the selections share: the score of a bin, how epsilon is divided, and how an interval is made of three choices:
+a bin, and for either end a segment of the bins below or above it. `QuantileExponential` and `QuantileFlip` say how a
+choice is made.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from attrs import field, frozen
@@ -16,8 +18,16 @@ from discreet.core.check import named, plain
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
-from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_outputs, read_probability_inside
+from discreet.mechanisms.inputs import (
+    read_confidence,
+    read_count,
+    read_epsilon,
+    read_flag,
+    read_outputs,
+    read_probability_inside,
+)
 from discreet.mechanisms.quantile import Quantile, read_bins, read_histogram, read_quantiles
+from discreet.mechanisms.quantile_ladder import Segments, downward, most_segments, upward
 from discreet.noise.bits import SystemBits
 from discreet.noise.choice import Gaps
 
@@ -39,10 +49,14 @@ class ByChoice:
     bins: int = field(converter=read_bins)
     rows: int = field(default=1, converter=read_count)
     confidence: Fraction | None = field(default=None, converter=_confidence)
+    guaranteed: bool = field(default=False, converter=read_flag, kw_only=True)
+
+    # Segments, of which one is right: where rows do not keep to a few bins, intervals made for so many hold.
+    usual: ClassVar[int]
 
     def __attrs_post_init__(self) -> None:
         # What follows from the parameters is refused here: found out among the rows, it would tell how many there are.
-        if self.confidence is not None and max(self._reach(q) for q in self.quantiles) >= _FARTHEST:
+        if self.confidence is not None and max(sum(self._reach(q)) for q in self.quantiles) >= _FARTHEST:
             raise InputError("epsilon", plain(self.epsilon), "larger: with an interval, ranks so far off leave 64 bits")
 
     @property
@@ -54,26 +68,32 @@ class ByChoice:
         """By how much the log-probability falls with each rank of error: epsilon' / (2 rows max(q, 1 - q))."""
         return self.epsilon / self.choices / (2 * self.rows * max(q, 1 - q))
 
+    def reach(self, q: Fraction) -> Fraction:
+        """How far from the rank, in ranks, the ends of an interval aim."""
+        return Fraction(self._reach(q)[0], q.denominator)
+
     def select(self, gaps: Gaps, bits: Bits) -> int:
         """One index, private: the better its score, the likelier."""
         raise NotImplementedError
 
-    def shortfall(self, rate: Fraction, miss: Fraction) -> Fraction:
-        """A bound t with P[best - selected > t] <= miss for every list of as many scores as there are bins."""
+    def shortfall(self, rate: Fraction, miss: Fraction, k: int) -> Fraction:
+        """A bound t with P[best - selected > t] <= miss for every list of k scores."""
         raise NotImplementedError
 
     def release(self, counts: Integers, *, bits: Bits | None = None) -> list[Quantile]:
         """The bin of each quantile, with its interval if a confidence was asked for."""
         below = np.concatenate([[0], np.cumsum(read_histogram(counts, self.bins))])
         source = bits if bits is not None else SystemBits()
+        each = np.arange(self.bins)
         answers = []
         for q in self.quantiles:
-            at, lower, upper = self._choose(below, q, 0, source), 0, self.bins - 1
+            at, lower, upper = self._choose(below, q, 0, (each, each), source), 0, self.bins - 1
             if self.confidence is not None:
-                reach = self._reach(q)
+                reach, more = self._reach(q)
                 # One more than the choice may miss by, so that the rank found is truly below.
-                lower = min(at, self._choose(below, q, -(reach + 1), source))
-                upper = max(at, self._choose(below, q, reach, source))
+                down, up = downward(at), upward(at, self.bins)
+                lower = int(down[0][self._choose(below, q, -(reach + 1), down, source, more)])
+                upper = int(up[1][self._choose(below, q, reach, up, source, more)])
             answers.append(Quantile(q, at, lower, upper, self.confidence))
         return answers
 
@@ -83,29 +103,40 @@ class ByChoice:
         The worst case, whatever the histogram: every bin but one is that far off.
         """
         miss = (1 - read_confidence(confidence)) / read_outputs(k)
-        return max(Fraction(self._miss(q, miss), q.denominator) for q in self.quantiles)
+        return max(Fraction(self._miss(q, miss, self.bins), q.denominator) for q in self.quantiles)
 
-    def _reach(self, q: Fraction) -> int:
-        """How far, in ranks times the denominator of q, the ends of an interval aim beside the quantile."""
-        return self._miss(q, (1 - (self.confidence or Fraction())) / 2)
+    def _reach(self, q: Fraction) -> tuple[int, int]:
+        """How far, in ranks times the denominator of q, the ends of an interval aim beside the quantile.
 
-    def _miss(self, q: Fraction, chance: Fraction) -> int:
-        """What a choice stays within except with that chance, in ranks times the denominator of q, rounded up."""
-        return -(-self.shortfall(self.rate(q) / q.denominator, chance) // 1)
+        And how much better than its rank the segment at the end of the grid is taken to be, so that an interval for no
+        rows is the whole grid.
+        """
+        miss, segments = 1 - (self.confidence or Fraction()), most_segments(self.bins)
+        reach = self._miss(q, miss, segments if self.guaranteed else min(self.usual, segments))
+        return reach, self._miss(q, miss / 2, segments) - reach
 
-    def _choose(self, below: NDArray[np.int64], q: Fraction, shift: int, bits: Bits) -> int:
-        return self.select(Gaps(-_miss_ranks(below, q, shift), self.rate(q) / q.denominator), bits)
+    def _miss(self, q: Fraction, chance: Fraction, k: int) -> int:
+        """What a choice of k stays within except with that chance, in ranks times the denominator of q, rounded up."""
+        return -(-self.shortfall(self.rate(q) / q.denominator, chance, k) // 1)
+
+    def _choose(
+        self, below: NDArray[np.int64], q: Fraction, shift: int, among: Segments, bits: Bits, more: int = 0
+    ) -> int:
+        scores = -_miss_ranks(below, q, shift, among)
+        scores[-1] += more
+        return self.select(Gaps(scores, self.rate(q) / q.denominator), bits)
 
 
-def _miss_ranks(below: NDArray[np.int64], q: Fraction, shift: int) -> NDArray[np.int64]:
-    """How far each bin is off the rank q n + shift/denominator, times the denominator of q.
+def _miss_ranks(below: NDArray[np.int64], q: Fraction, shift: int, among: Segments) -> NDArray[np.int64]:
+    """How far each segment is off the rank q n + shift/denominator, times the denominator of q.
 
-    `below[j]` counts the rows before bin j. The first bin is never too high and the last never too low: there the
-    grid ends, and a rank beyond all rows is nobody's.
+    `below[j]` counts the rows before bin j. A segment with the first bin is never too high and one with the last never
+    too low: there the grid ends, and a rank beyond all rows is nobody's.
     """
+    first, last = among
     top, bottom = q.numerator, q.denominator
     target = top * int(below[-1]) + shift
-    high = bottom * below[:-1] - target
-    low = target - bottom * below[1:]
-    high[0], low[-1] = 0, 0
+    high = bottom * below[first] - target
+    low = target - bottom * below[last + 1]
+    high[first == 0], low[last == len(below) - 2] = 0, 0
     return np.maximum(np.maximum(high, low), 0)

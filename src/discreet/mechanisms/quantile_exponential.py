@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 from attrs import frozen
 
@@ -20,8 +21,10 @@ class QuantileExponential(ByChoice):
     """Choose a bin for each quantile, with probability falling exponentially with its rank error, exactly.
 
     A unit has at most `rows` rows in the histogram. `epsilon` is the price of all quantiles together. With a
-    `confidence`, each quantile takes three choices instead of one: the second and third aim as far below and above as
-    a choice may miss, so that what they find encloses the quantile. Neighbouring quantiles may come out in any order.
+    `confidence`, each quantile takes three choices instead of one: the second and third look below and above the bin
+    chosen, for a segment as far from the rank as a choice usually misses, so that what they find encloses the
+    quantile about as often as stated (measured, not proved). If `guaranteed`, as far as a choice may miss in the worst
+    case: it holds at least as often, whatever the histogram. Neighbouring quantiles may come out in any order.
 
     Guarantee
         k choices of epsilon/k-bounded range each, k = 1 or 3 for each quantile; hence epsilon-differential privacy
@@ -32,6 +35,8 @@ class QuantileExponential(ByChoice):
     [2]
     """
 
+    usual: ClassVar[int] = 4
+
     def loss(self) -> Loss:
         """What all quantiles cost together."""
         return Repeated(BoundedRange(self.epsilon / self.choices), self.choices)
@@ -40,6 +45,6 @@ class QuantileExponential(ByChoice):
         """One index, with probability proportional to e^(rate * score)."""
         return pick(gaps, bits)
 
-    def shortfall(self, rate: Fraction, miss: Fraction) -> Fraction:
-        """How far below the best score the one selected may be."""
-        return shortfall(rate, miss, self.bins)
+    def shortfall(self, rate: Fraction, miss: Fraction, k: int) -> Fraction:
+        """How far below the best of `k` scores the one selected may be."""
+        return shortfall(rate, miss, k)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from attrs import frozen
@@ -21,8 +22,8 @@ __all__ = ["QuantileFlip"]
 class QuantileFlip(ByChoice):
     """Choose a bin for each quantile: flip a coin for each that shows heads less often the larger its rank error.
 
-    Of the heads one is drawn, evenly. What is said of `QuantileExponential` about `rows`, `epsilon` and `confidence`
-    holds here too.
+    Of the heads one is drawn, evenly. What is said of `QuantileExponential` about `rows`, `epsilon`, `confidence` and
+    `guaranteed` holds here too.
 
     Guarantee
         k choices of epsilon/k each, k = 1 or 3 for each quantile; hence epsilon-differential privacy, when a unit is
@@ -34,6 +35,8 @@ class QuantileFlip(ByChoice):
     [2]
     """
 
+    usual: ClassVar[int] = 5
+
     def loss(self) -> Loss:
         """What all quantiles cost together."""
         return Repeated(Pure(self.epsilon / self.choices), self.choices)
@@ -43,6 +46,6 @@ class QuantileFlip(ByChoice):
         heads = np.flatnonzero(flip(gaps, bits))
         return int(heads[uniform(len(heads), bits=bits)])
 
-    def shortfall(self, rate: Fraction, miss: Fraction) -> Fraction:
-        """How far below the best score the one selected may be."""
-        return flip_shortfall(rate, miss, self.bins)
+    def shortfall(self, rate: Fraction, miss: Fraction, k: int) -> Fraction:
+        """How far below the best of `k` scores the one selected may be."""
+        return flip_shortfall(rate, miss, k)

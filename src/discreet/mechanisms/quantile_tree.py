@@ -137,6 +137,14 @@ class QuantileTree:
         most = max(float(self.energy(each).max()) for each in asked)
         return float(one_sided(self.noise, np.array([most]), self._largest, miss)[0])
 
+    def reach(self, q: Number, confidence: Number, *, guaranteed: bool = False) -> float:
+        """About how far from the rank, in ranks, an interval reaches: for a bin whose rank is as noisy as most."""
+        energy = float(self.energy(float(read_probability_inside(q, "q"))).mean())
+        miss = _chance((1 - read_probability_inside(confidence, "confidence")) / 2)
+        if guaranteed:
+            return float(one_sided(self.noise, np.array([energy]), self._largest, miss)[0])
+        return -NormalDist().inv_cdf(miss) * math.sqrt(energy * self.noise.variance)
+
     def energy(self, q: float) -> NDArray[np.float64]:
         """The variance of (rank of a bin - q total) for every bin, in units of that of one noise."""
         width, levels = self.children, self.levels

@@ -12,7 +12,7 @@ from discreet.query.column import Category, Column, Date, Integer, Real, Text
 from discreet.query.grid import Days, Decades, Even, grid_for, shown
 from discreet.query.key import Key
 from discreet.query.predicate import Predicate, beyond
-from discreet.query.quantile import Ordered, sortable
+from discreet.query.quantile import At, Ordered, sortable
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 
@@ -115,25 +115,33 @@ def _bounds(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[No
 
 
 def _grids(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]:
-    """Values outside the grid of a quantile, and between its points."""
-    texts: dict[str, list[str]] = {}
+    """Values outside the grid of a quantile, between its points, and between two values."""
+    texts: dict[tuple[str, str], list[str]] = {}
     for name, output in outputs:
         grid = grid_for(sortable(schema, output.column), output.grid)
         ends, steps = f"{shown(grid, grid.start(0))}..{shown(grid, grid.end(grid.bins - 1))}", ""
+        bin_ = "one of the values"
         match grid:
             case Days():
                 steps = "" if grid.width == 1 else f" and are told apart in steps of {grid.width:,} days"
+                bin_ = bin_ if grid.width == 1 else f"a bin of {grid.width:,} days"
             case Decades():
                 ends = f"{grid.start(0):g}..{grid.end(grid.bins - 1):g}"
                 steps = f" and are sorted into {grid.bins:,} bins that end at round numbers"
+                bin_ = "a bin between two round numbers"
             case Even():
                 ends = f"{grid.start(0):g}..{grid.end(grid.bins - 1):g}"
                 fine = grid.whole and grid.width == 1
                 steps = "" if fine else f" and are told apart in steps of {float(grid.width):g}"
+                bin_ = bin_ if fine else f"a bin {float(grid.width):g} wide"
         kind = "Days" if isinstance(grid, Days) else "Values"
         text = f"{kind} of {output.column} outside {ends} go to the nearer end{steps}."
-        texts.setdefault(text, []).append(name)
-    return [Note("bounds", text, tuple(names)) for text, names in texts.items()]
+        texts.setdefault(("bounds", text), []).append(name)
+        if isinstance(output, At) and output.take != "middle":  # a round number outside of it
+            continue
+        text = f"A quantile is {bin_}, the first that enough rows do not exceed: SQL interpolates between two values."
+        texts.setdefault(("grid", text), []).append(name)
+    return [Note(kind, text, tuple(names)) for (kind, text), names in texts.items()]
 
 
 def _complete(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[Note]:

@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import NormalDist
 from typing import Any, assert_never
 
 import numpy as np
@@ -25,7 +24,7 @@ from discreet.query.grid import Grid, grid_for, shown
 from discreet.query.notes import declared_notes
 from discreet.query.pick import GROUP, fresh_salt
 from discreet.query.price import Price
-from discreet.query.quantile import At, Between, Ordered, search_of, sortable
+from discreet.query.quantile import GUARANTEED, At, Between, Ordered, search_of, sortable
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
@@ -171,7 +170,8 @@ class QuantilePlan:
         match self.search:
             case QuantileTree():
                 level = _level(self.question, self.confidence)
-                found = self.search.release(counts, self.ranks, confidence=float(level), bits=bits)
+                curve = self.search.measure(counts, bits=bits)
+                found = curve.quantiles(self.ranks, level, guaranteed=_guaranteed(self.question))
             case QuantileFlip() | QuantileExponential():
                 found = self.search.release(counts, bits=bits)
             case _:
@@ -216,10 +216,7 @@ def plan_quantiles(question: Query, schema: Schema, allotment: Allotment, price:
         cells = f"{checked.groups(schema):,} groups of {grid.bins:,} bins"
         raise InputError("grid", cells, f"at most {MOST_CELLS:,} bins in all", "Ask for a coarser grid.")
     found = _offers(checked, schema, grid.bins, allotment, price)
-    ranks = _ranks(checked)
-    # With an interval, the search whose interval is narrower; a value alone errs as is to be expected.
-    covered = first.interval
-    search = min(found, key=lambda s: _half_width(s, ranks, price.confidence) if covered else _typical(s, ranks))
+    search = min(found, key=lambda search: _weight(search, checked, price))
     return QuantilePlan(checked, schema, allotment, price.confidence, search)
 
 
@@ -252,7 +249,7 @@ def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, pr
             else:  # groups * choices * (ends * epsilon / choices)^2 / 8 = amount
                 epsilon = _sqrt_down(8 * amount * choices / groups) / ends
             kind = QuantileFlip if by_choice == "flip" else QuantileExponential
-            found.append(kind(ranks, epsilon, bins, rows, level))
+            found.append(kind(ranks, epsilon, bins, rows, level, guaranteed=_guaranteed(question)))
     except InputError as problem:
         raise InputError(
             price.way, float(price.amount), f"another amount: noise for it is not made ({problem})"
@@ -289,23 +286,32 @@ def _error(search: Search, ranks: Sequence[Fraction], confidence: float) -> floa
             assert_never(search)
 
 
-def _half_width(search: Search, ranks: Sequence[Fraction], confidence: float) -> float:
-    """About half the width, in ranks, of an interval. It decides between searches, nothing else.
+def _weight(search: Search, question: Query, price: Price) -> float:
+    """What a search is chosen by, without the data: how far the value errs, and the interval reaches if there is one.
 
-    That of a tree is calibrated; the ends by choice aim as far off as a choice may miss in the worst case.
+    The sum, so that an interval hardly narrower does not buy a value that errs twice as much.
     """
+    typical = _typical(search, _ranks(question))
+    return typical + _half_width(search, question, price) if question.ordered[0][1].interval else typical
+
+
+def _half_width(search: Search, question: Query, price: Price) -> float:
+    """About half the width, in ranks, of the widest interval.
+
+    An end by choice is a segment: on even data the far side of one lies a fifth farther than what was aimed at.
+    """
+    ranks, level = _ranks(question), _level(question, price.confidence)
     match search:
         case QuantileTree():
-            z = NormalDist().inv_cdf((1 + confidence) / 2)
-            return max(z * math.sqrt(float(search.energy(float(q)).mean()) * search.noise.variance) for q in ranks)
+            return max(search.reach(q, level, guaranteed=_guaranteed(question)) for q in ranks)
         case QuantileFlip() | QuantileExponential():
-            return float(search.error((1 + confidence) / 2))
+            return 1.2 * float(max(search.reach(q) for q in ranks))
         case _:
             assert_never(search)
 
 
 def _typical(search: Search, ranks: Sequence[Fraction]) -> float:
-    """About the mean rank error where ranks grow evenly from bin to bin. It decides between searches, nothing else.
+    """About the mean rank error where ranks grow evenly from bin to bin.
 
     A choice errs by d ranks with a probability that falls as e^(-rate d); a sum of noise is about normal.
     """
@@ -327,6 +333,10 @@ def _level(question: Query, confidence: float) -> Fraction:
     """The confidence of each quantile: where two make one output, each may fail half as often."""
     miss = 1 - Fraction(repr(confidence))
     return 1 - (miss / 2 if any(isinstance(output, Between) for _, output in question.ordered) else miss)
+
+
+def _guaranteed(question: Query) -> bool:
+    return question.ordered[0][1].interval == GUARANTEED
 
 
 def _rising(places: Places) -> tuple[Places, Places, Places]:
