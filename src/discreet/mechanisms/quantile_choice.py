@@ -68,9 +68,10 @@ class ByChoice:
         """By how much the log-probability falls with each rank of error: epsilon' / (2 rows max(q, 1 - q))."""
         return self.epsilon / self.choices / (2 * self.rows * max(q, 1 - q))
 
-    def reach(self, q: Fraction) -> Fraction:
+    def reach(self, q: Number) -> Fraction:
         """How far from the rank, in ranks, the ends of an interval aim."""
-        return Fraction(self._reach(q)[0], q.denominator)
+        share = read_probability_inside(q, "q")
+        return Fraction(self._reach(share)[0], share.denominator)
 
     def select(self, gaps: Gaps, bits: Bits) -> int:
         """One index, private: the better its score, the likelier."""
