@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.exact import Number
+from discreet.core.typed import typed
 from discreet.errors import MissingExtraError
 from discreet.query.curator import Curator as Desk
 from discreet.query.key import Key
@@ -29,6 +30,7 @@ __all__ = ["Curator", "open_curator"]
 class Curator(Desk):
     """Stands before one private table and lets out what its budget allows: answers, hierarchies, rows."""
 
+    @typed
     def tree(
         self,
         levels: Sequence[str] | Mapping[str, int],
@@ -64,6 +66,7 @@ class Curator(Desk):
             rules=rules,
         )
 
+    @typed
     def mobility(
         self,
         *,
@@ -82,12 +85,14 @@ class Curator(Desk):
 
         return mobility(self, origin=origin, destination=destination, window=window, zones=zones, where=where)
 
+    @typed
     def tree_release(self, release: str) -> TreeRelease:
         """A hierarchy released before, read again for free."""
         from discreet.hierarchy.stored import tree_release
 
         return tree_release(self, release)
 
+    @typed
     def commute(
         self,
         *,
@@ -117,6 +122,7 @@ class Curator(Desk):
             where=where,
         )
 
+    @typed
     def synthesize(
         self,
         method: str = "auto",
@@ -150,12 +156,14 @@ class Curator(Desk):
             keys=keys,
         )
 
+    @typed
     def synthetic_release(self, release: str) -> SyntheticRelease:
         """Synthetic rows released before, read again for free."""
         from discreet.synth.stored import synthetic_release
 
         return synthetic_release(self, release)
 
+    @typed
     def train(
         self,
         model: str | Model = "logistic",
@@ -198,6 +206,7 @@ class Curator(Desk):
             **settings,
         )
 
+    @typed
     def model_release(self, release: str, model: Model | None = None) -> ModelRelease:
         """A model released before, read again for free; one of your own making needs its `model` to be used."""
         _needs_jax()

@@ -6,6 +6,7 @@ replaced in turn by hostile values, the others being sensible; then all at once.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import signal
@@ -17,9 +18,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
-from discreet import Category, Integer, Neighbours, Query, Real, Schema, Unit
+import discreet
+from discreet import Category, Date, Integer, Neighbours, Query, Real, Schema, Unit, bins, local
 from discreet.accounting import delta
 from discreet.core.loss import Pure
 from discreet.errors import DiscreetError, InputError
@@ -37,19 +40,22 @@ ROOMS = [
     "discreet.core.loss",
     "discreet.local",
 ]
-# What takes whole objects of the room (estimates, surveys, batches of replies) trusts their type.
-OBJECTS = {
-    "discreet.local": {
-        "aggregate",
-        "best",
-        "difference",
-        "half_width",
-        "sample_size",
-        "stratified",
-        "weighted",
-        "write",
-    }
-}
+# Rooms whose names take whole objects: tried with a few values that are none of them.
+OBJECTS = [
+    "discreet",
+    "discreet.local.questionnaire",
+    "discreet.audit",
+    "discreet.hierarchy.bayes",
+    "discreet.hierarchy.chain",
+    "discreet.hierarchy.constraints",
+    "discreet.hierarchy.exact",
+    "discreet.hierarchy.intervals",
+    "discreet.show.map",
+    "discreet.hierarchy.mobility",
+    "discreet.hierarchy.power",
+    "discreet.hierarchy.topdown",
+    "discreet.synth.report",
+]
 HOSTILE: list[Any] = [
     float("nan"), float("inf"), -float("inf"), -1, 0, -0.0, 10**400, 10**5000, -(10**400), 1e308, 1e-320, 5e-324,
     Decimal("NaN"), Decimal("1e-3000"), Decimal("1e999999"), Fraction(1, 10**400), np.float32("nan"), np.int8(-3),
@@ -66,6 +72,10 @@ SCHEMA = Schema("t", {"a": Integer(0, 1, nullable=False)})
 # A second each where numbers are allowed: these are tried with what is not.
 SLOW = {"noise_multiplier", "sampling_probability", "training_steps"}
 FEW: list[Any] = [float("nan"), -1, "abc", None, [], object(), np.array([])]
+STRANGE: list[Any] = [
+    None, 3, -1, "x", b"x", [], {}, ("x",), {"x": "y"}, object(), float("nan"), float("inf"), 10**400,
+    pandas.DataFrame({"a": [1]}),
+]  # fmt: skip
 
 
 class TooSlow(BaseException):
@@ -86,8 +96,8 @@ def soon():
         signal.signal(signal.SIGALRM, before)
 
 
-def public():
-    for room in ROOMS:
+def public(rooms):
+    for room in rooms:
         module = importlib.import_module(room)
         names = getattr(module, "__all__", None) or [n for n, v in vars(module).items() if inspect.isclass(v)]
         for name in names:
@@ -96,7 +106,7 @@ def public():
             protocol = protocol or inspect.isabstract(made)
             if isinstance(made, type) and issubclass(made, Enum):
                 continue  # Python's own errors: text is read by `read_neighbours`
-            if callable(made) and not protocol and name not in OBJECTS.get(room, ()) and takes(made):
+            if callable(made) and not protocol and not inspect.isabstract(made) and takes(made):
                 yield pytest.param(made, id=f"{room.removeprefix('discreet.')}.{name}")
 
 
@@ -120,7 +130,7 @@ def complaint(made, given):
     return None
 
 
-def complaints(made):
+def complaints(made, hostile=None):
     fields = [
         field
         for field in takes(made).values()
@@ -128,7 +138,7 @@ def complaints(made):
     ]
     needed = [field.name for field in fields if field.default is field.empty]
     sensible = {name: SENSIBLE.get(name, 1) for name in needed}
-    for value in FEW if made.__name__ in SLOW else HOSTILE:
+    for value in hostile or (FEW if made.__name__ in SLOW else HOSTILE):
         for field in fields:
             if said := complaint(made, {**sensible, field.name: value}):
                 yield field.name, said
@@ -136,9 +146,62 @@ def complaints(made):
             yield "all", said
 
 
-@pytest.mark.parametrize("made", list(public()))
+@pytest.mark.parametrize("made", list(public(ROOMS)))
 def test_a_result_or_an_error_of_our_own(made):
     assert list(complaints(made)) == []
+
+
+@pytest.mark.parametrize("made", list(public([*OBJECTS, "discreet.local"])))
+def test_what_takes_whole_objects_refuses_others(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert list(complaints(made, STRANGE)) == []
+
+
+TABLE = pandas.DataFrame({"a": [1, 2], "day": ["2024-01-01"] * 2, "c": ["x", "y"]})
+DECLARED = Schema("t", {"a": Integer(0, 9), "day": Date("2024-01-01", "2024-12-31"), "c": Category(["x", "y"])})
+OWN = {"through_the_door"}  # for the rooms, which hand over their own plans
+
+
+@pytest.fixture(scope="module")
+def curator(tmp_path_factory):
+    ledger = tmp_path_factory.mktemp("books") / "ledger.db"
+    return discreet.open(TABLE, DECLARED, ledger=ledger, create=True, budget=discreet.Budget(10**6, delta="1e-6"))
+
+
+@pytest.mark.parametrize("noun", ["curator", "question", "with outputs", "stream", "offer"])
+def test_a_curator_and_its_questions_refuse_what_they_cannot_use(noun, curator, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    counted = curator.table().agg(n=count())
+    known = {
+        "curator": curator,
+        "question": curator.table(),
+        "with outputs": counted,
+        "stream": counted.stream(bins("day", every="month")),
+        "offer": counted.plan(epsilon=1),
+    }[noun]
+    names = [name for name in dir(known) if not name.startswith("_") and name not in OWN]
+    methods = [method for name in names if callable(method := getattr(known, name)) and takes(method)]
+    assert len(methods) >= 1
+    assert {method.__name__: said for method in methods if (said := list(complaints(method, STRANGE)))} == {}
+
+
+@pytest.mark.parametrize("value", STRANGE, ids=lambda value: type(value).__name__)
+def test_no_part_of_a_question_is_taken_for_another(value, curator):
+    table = curator.table()
+    counted = table.agg(n=count())
+    for act in (
+        lambda: table.group_by(value).agg(n=count()).plan(epsilon=1),
+        lambda: table.group_by(value).plan(epsilon=1),
+        lambda: table.agg(n=value).plan(epsilon=1),
+        lambda: table.agg(value),
+        lambda: table.where(value).agg(n=count()).plan(epsilon=1),
+        lambda: counted.stream(value).plan(epsilon=1, periods=3),
+        lambda: curator.batch(a=value).plan(epsilon=1),
+        lambda: curator.tree(["c"], by=[value]).plan(epsilon=1),
+        lambda: discreet.open(TABLE, DECLARED, ledger=value),
+    ):
+        with contextlib.suppress(DiscreetError):
+            act()
 
 
 def test_a_raw_error_would_be_noticed():
@@ -148,25 +211,34 @@ def test_a_raw_error_would_be_noticed():
     assert list(complaints(raw))
 
 
-ERRORS = list(importlib.import_module("discreet.mechanisms").__all__)
+def mechanisms():
+    """Those that can be made of numbers alone and say what error to expect."""
+    module = importlib.import_module("discreet.mechanisms")
+    for name in module.__all__:
+        made = getattr(module, name)
+        if not callable(made):
+            continue
+        sensible = {
+            field.name: SENSIBLE.get(field.name, 1) for field in takes(made).values() if field.default is field.empty
+        }
+        with contextlib.suppress(DiscreetError):
+            mechanism = made(**sensible | ({"epsilon": 1} if {"epsilon", "rho"} <= set(takes(made)) else {}))
+            if hasattr(mechanism, "error"):
+                yield pytest.param(mechanism, id=name)
 
 
-@pytest.mark.parametrize("name", ERRORS)
-def test_expected_errors_of_mechanisms_take_hostile_values_too(name):
-    made = getattr(importlib.import_module("discreet.mechanisms"), name)
-    if not callable(made):
-        pytest.skip("a module of functions")
-    needed = [f.name for f in takes(made).values() if f.default is f.empty]
-    sensible = {field: SENSIBLE.get(field, 1) for field in needed}
-    if {"epsilon", "rho"} <= set(takes(made)):
-        sensible["epsilon"] = 1
-    try:
-        mechanism = made(**sensible)
-    except DiscreetError:
-        pytest.skip("a session, or a value that is not made alone")
-    if not hasattr(mechanism, "error"):
-        pytest.skip("nothing to expect")
+MECHANISMS = list(mechanisms())
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_expected_errors_of_mechanisms_take_hostile_values_too(mechanism):
     assert list(complaints(mechanism.error)) == []
+
+
+def test_what_expects_no_error_of_its_own_is_known():
+    named = {name for name in importlib.import_module("discreet.mechanisms").__all__ if name != "sensitivity"}
+    sessions = {"ContinualCountSession", "SparseVectorSession"}
+    assert named - {param.id for param in MECHANISMS} == sessions | {"Quantile", "RandomizedResponse", "RankCurve"}
 
 
 @pytest.mark.parametrize(
@@ -177,6 +249,11 @@ def test_expected_errors_of_mechanisms_take_hostile_values_too(name):
         (lambda: list(Query()), "release it first"),
         (lambda: Query()["rows"], "release it first"),
         (lambda: Query().group_by(None).agg(rows=count()).checked(SCHEMA), "column names"),
+        (lambda: Query().group_by(3), "column names"),
+        (lambda: discreet.open(TABLE, DECLARED, ledger=5), "ledger"),
+        (lambda: local.difference(3, 4), "first.*Measured"),
+        (lambda: local.stratified([1], [1]), "list of int.*list of Measured"),
+        (lambda: local.write(3, 4, "x.csv"), "survey.*Survey"),
         (lambda: delta(1, 0), "a privacy loss"),
         (lambda: delta("pure", 0), "a privacy loss"),
         (lambda: Unit(neighbours="sideways"), "neighbours"),
@@ -191,6 +268,11 @@ def test_expected_errors_of_mechanisms_take_hostile_values_too(name):
 def test_slips_of_the_pen_are_told_what_to_do(act, says):
     with pytest.raises(InputError, match=says):
         act()
+
+
+def test_a_stream_of_a_bare_column_is_shown_how_to_name_periods(curator):
+    with pytest.raises(InputError, match='bins\\("day", every="month"\\)'):
+        curator.table().agg(n=count()).stream("day")
 
 
 def test_neighbours_may_be_named_by_a_word():

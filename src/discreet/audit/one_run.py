@@ -23,11 +23,13 @@ from discreet.audit.finding import Finding
 from discreet.core.exact import exactly
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
+from discreet.mechanisms.inputs import read_count
 from discreet.noise.bits import SystemBits
 
 __all__ = ["OneRun", "chance", "coins", "guess"]
 
 _LARGEST = 50.0
+_MOST = 10**9  # canaries
 _EPSILONS = np.concatenate([[0.0], np.geomspace(0.01, 20.0, 60)])
 _DOWN = 1 - 1e-9
 
@@ -52,10 +54,7 @@ class OneRun:
 
     def __post_init__(self) -> None:
         for field in ("canaries", "guesses", "correct"):
-            value = getattr(self, field)
-            if isinstance(value, bool) or int(value) != value or value < 0:
-                raise InputError(field, value, "a whole number, zero or more")
-            object.__setattr__(self, field, int(value))
+            object.__setattr__(self, field, read_count(getattr(self, field), field, least=0))
         if self.canaries < 1:
             raise InputError("canaries", self.canaries, "1 or more")
         if self.guesses > self.canaries:
@@ -134,9 +133,7 @@ def chance(run: OneRun, epsilon: float, delta: float = 0.0) -> float:
 
 def coins(canaries: int, bits: Bits | None = None) -> NDArray[np.bool_]:
     """One fair coin for each canary: whether it goes into the data."""
-    if canaries < 1:
-        raise InputError("canaries", canaries, "1 or more")
-    return np.asarray((bits or SystemBits()).read(int(canaries)) & 1, dtype=np.bool_)
+    return np.asarray((bits or SystemBits()).read(read_count(canaries, "canaries", most=_MOST)) & 1, dtype=np.bool_)
 
 
 def guess(scores: ArrayLike, included: ArrayLike, guesses: int | None = None) -> OneRun:
@@ -148,19 +145,22 @@ def guess(scores: ArrayLike, included: ArrayLike, guesses: int | None = None) ->
     >>> guess([3.0, 0.1, 2.5, -1.0], [True, False, True, False])
     OneRun(canaries=4, guesses=4, correct=4)
     """
-    marks, truth = np.asarray(scores, dtype=np.float64), np.asarray(included)
+    try:
+        marks, truth = np.asarray(scores, dtype=np.float64), np.asarray(included)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("scores", type(scores).__name__, "a list of numbers, one for each canary") from None
     if marks.ndim != 1 or np.isnan(marks).any():
         raise InputError("scores", f"an array of shape {marks.shape}", "one number for each canary, none of them NaN")
     if truth.shape != marks.shape or truth.dtype != np.bool_:
         raise InputError("included", f"an array of {truth.dtype} of shape {truth.shape}", "one True or False a canary")
-    total = len(marks) if guesses is None else guesses
-    if isinstance(total, bool) or int(total) != total or not 0 <= total <= len(marks):
+    total = len(marks) if guesses is None else read_count(guesses, "guesses", least=0)
+    if total > len(marks):
         raise InputError("guesses", guesses, f"a whole number, at most the number of canaries, {len(marks)}")
     order = np.argsort(marks, kind="stable")
-    out = int(total) // 2
-    lowest, highest = order[:out], order[len(order) - (int(total) - out) :]
+    out = total // 2
+    lowest, highest = order[:out], order[len(order) - (total - out) :]
     right = int((~truth[lowest]).sum()) + int(truth[highest].sum())
-    return OneRun(len(marks), int(total), right)
+    return OneRun(len(marks), total, right)
 
 
 def _overfull(run: OneRun, fewest_wrong: Callable[[float], float], miss: float) -> bool:

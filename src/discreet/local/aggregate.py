@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from discreet.core.typed import typed
 from discreet.errors import DiscreetError, InputError
 from discreet.local.files import check_files, count_lines, report_columns
 from discreet.local.protocol import Oracle
@@ -24,6 +25,7 @@ __all__ = ["aggregate"]
 _WIDEST = 512  # sums in one question to the engine
 
 
+@typed
 def aggregate(
     place: Any,
     survey: Survey,

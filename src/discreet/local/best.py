@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet.core.exact import Number, as_written
+from discreet.core.typed import typed
 from discreet.errors import InputError
 from discreet.local.grr import GRR
 from discreet.local.hadamard import Hadamard
@@ -56,6 +57,7 @@ class Choice:
         return "\n".join(lines)
 
 
+@typed
 def best(
     domain: int | Sequence[Any],
     epsilon: Number,
@@ -82,7 +84,8 @@ def best(
       sue          3.918     1.06x     0.00388   10000
       grr           3388      920x       0.114      14
     """
-    count = read_count(domain if isinstance(domain, int) else len(domain), "domain", least=2)
+    size: Any = len(domain) if isinstance(domain, Sized) and not isinstance(domain, (str, bytes)) else domain
+    count = read_count(size, "domain", least=2)
     budget, people, slack = read_epsilon(epsilon), read_count(n, "n"), as_written(tolerance, "tolerance")
     if slack < 0:
         raise InputError("tolerance", tolerance, "zero or more")

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.typed import typed
 from discreet.errors import InputError
 from discreet.local.estimate import Of
 from discreet.mechanisms.inputs import read_confidence
@@ -58,6 +59,7 @@ class Difference:
         return np.column_stack([self.values - half, self.values + half])
 
 
+@typed
 def difference(first: Measured, second: Measured, of: Of = "population") -> Difference:
     """What two groups differ by. Each group may have had a mechanism and an epsilon of its own.
 

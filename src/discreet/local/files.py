@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.typed import typed
 from discreet.core.wire import canonical
 from discreet.errors import InputError
 from discreet.local.packed import width_of
@@ -38,6 +39,7 @@ def words_of(reports: NDArray[np.uint8]) -> NDArray[np.uint32]:
     return padded.view(">u4").astype(np.uint32)
 
 
+@typed
 def write(survey: Survey, batch: Batch, path: str | Path, groups: Mapping[str, Sequence[Any]] | None = None) -> Path:
     """Save replies as Parquet (or CSV, by the name's ending): survey, token and report, and columns of `groups`."""
     if batch.survey != survey.id:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from statistics import NormalDist
 
 from discreet.core.exact import Number, as_written
+from discreet.core.typed import typed
 from discreet.errors import InputError
 from discreet.local.estimate import Of
 from discreet.local.protocol import Oracle
@@ -15,6 +16,7 @@ from discreet.mechanisms.inputs import read_confidence, read_count
 __all__ = ["half_width", "sample_size", "unit_variance"]
 
 
+@typed
 def half_width(
     mechanism: Oracle,
     n: int,
@@ -37,6 +39,7 @@ def half_width(
     )
 
 
+@typed
 def sample_size(
     mechanism: Oracle,
     half_width: Number,

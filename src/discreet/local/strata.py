@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.exact import Number, as_written
+from discreet.core.typed import typed
 from discreet.errors import InputError
 from discreet.local.compare import Measured
 from discreet.local.estimate import Of
@@ -49,6 +50,7 @@ class Pooled:
         return np.column_stack([self.frequencies - half, self.frequencies + half])
 
 
+@typed
 def stratified(estimates: Sequence[Measured], shares: Sequence[Number]) -> Pooled:
     """Estimates of groups, put together by the groups' known shares of the population.
 
@@ -66,6 +68,7 @@ def stratified(estimates: Sequence[Measured], shares: Sequence[Number]) -> Poole
     return _pooled(estimates, parts)
 
 
+@typed
 def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats) -> Pooled:
     """An estimate in which each respondent stands for `weight` people. Weights are public: they tell of a person.
 

@@ -48,11 +48,12 @@ def read_epsilon_or_none(value: Number | None, field: str = "epsilon") -> Fracti
     return None if value is None else read_epsilon(value, field)
 
 
-def read_count(value: int, field: str = "count", least: int = 1) -> int:
-    """A whole number, `least` or more."""
+def read_count(value: int, field: str = "count", least: int = 1, most: int | None = None) -> int:
+    """A whole number, `least` or more, and at most `most`."""
     number = exactly(value, field)
-    if number.denominator != 1 or number < least:
-        raise InputError(field, value, f"a whole number, {least} or more")
+    if number.denominator != 1 or number < least or (most is not None and number > most):
+        limit = "or more" if most is None else f"to {most:,}"
+        raise InputError(field, value, f"a whole number, {least} {limit}")
     return int(number)
 
 

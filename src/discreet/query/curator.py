@@ -13,6 +13,7 @@ from discreet.core.exact import Number
 from discreet.core.note import Note
 from discreet.core.plan import Plan
 from discreet.core.release import Release
+from discreet.core.typed import typed
 from discreet.core.version import DataVersion
 from discreet.errors import InputError
 from discreet.ledger.account import Standing
@@ -52,6 +53,7 @@ class Curator:
         self.who = who
 
     @classmethod
+    @typed
     def open(
         cls,
         source: Any,
@@ -109,20 +111,24 @@ class Curator:
         """What every allotment has spent and has left."""
         return self.ledger.standing(self.schema.name)
 
+    @typed
     def allotment(self, name: str | None = None) -> Allotment:
         """The allotment of that name; the only one, if there is one and no name is given."""
         return self.ledger.account(self.schema.name).budget.allotment(name)
 
+    @typed
     def table(self, name: str | None = None) -> Question:
         """Begin a question about the table."""
         if name not in (None, self.schema.name):
             raise InputError("table", name, f"{self.schema.name!r}, the table of this curator")
         return Question(self, Query())
 
+    @typed
     def question(self, query: Asked | Mapping[str, Any] | str) -> Question:
         """A question from a `Query` or its JSON form."""
         return Question(self, asked_from(query, self.schema))
 
+    @typed
     def sql(self, text: str) -> Question:
         """A question in SQL: read through an allow-list, never handed to an engine."""
         statement = parse_sql(text, self.schema)
@@ -139,6 +145,7 @@ class Curator:
         """The ids of the releases of this table that have an answer."""
         return [known.charged.release for known in self.ledger.releases(self.schema.name) if known.answer is not None]
 
+    @typed
     def release(self, release: str, part: str = "") -> Release:
         """A release made before, read again for free; of a batch, the part of that name."""
         known = self.ledger.find(release)
@@ -233,6 +240,7 @@ class Question:
             raise InputError("top", "with other outputs", "a question of its own", "Ask for them in another question.")
         return self.query
 
+    @typed
     def where(self, condition: str | Predicate) -> Question:
         """Keep the rows for which the condition is true."""
         return replace(self, query=self.query.where(condition))
@@ -285,11 +293,15 @@ class Question:
         """
         return self.agg(**bounds_of(column, tail, method))
 
-    def stream(self, period: Key, *, limit: int = 1) -> StreamQuestion:
+    @typed
+    def stream(self, period: Key | str, *, limit: int = 1) -> StreamQuestion:
         """The same question for every period, such as `stream(bins("day", every="month"))`, under one price.
 
         A person counts in at most `limit` periods: the first in which a row of theirs counts when it is released.
         """
+        if isinstance(period, str):
+            allowed = "periods of equal length or with stated ends"
+            raise InputError("period", period, allowed, f'Write bins("{period}", every="month").')
         return StreamQuestion(self, period, limit)
 
     def plan(
@@ -328,6 +340,7 @@ class Offer:
         left = self.curator.ledger.remaining(self.plan.dataset, self.plan.allotment.name)
         return explain(self.plan, left)
 
+    @typed
     def release(self, *, release: str | None = None, why: str = "") -> Release:
         """Spend, open, run, record. The same `release` id again returns the stored answer at no cost."""
         whole = self.curator._release(self.plan, [self.plan], release, why)[""]
@@ -406,6 +419,7 @@ class BatchOffer:
         left = self.batch.curator.ledger.remaining(self.plan.dataset, self.plan.allotment.name)
         return explain_batch(self.plan, left)
 
+    @typed
     def release(self, *, release: str | None = None, why: str = "") -> dict[str, Release]:
         """Spend once, answer all."""
         parts = [plan for _, plan in self.plan.parts]

@@ -46,6 +46,8 @@ def declared_in(schema: Schema | Mapping[str, Any] | str | Path) -> Declared:
     """A schema, and everything else that its file declares."""
     if isinstance(schema, Schema):
         return Declared(schema)
+    if not isinstance(schema, (Mapping, str, os.PathLike)):
+        raise InputError("schema", type(schema).__name__, "a Schema, its tables, or the path of a discreet.toml")
     if isinstance(schema, Mapping):
         entry: Mapping[str, Any] = schema
         found = Schema.from_dict(entry)

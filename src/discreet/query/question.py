@@ -17,6 +17,7 @@ from discreet.query.schema import Schema
 
 __all__ = ["Query", "output_from", "refuse_nameless", "refuse_reading"]
 
+_KEYS = "column names, bins(...), key(...) or discover(...)"
 _OUTPUTS = "count(), people(), total(), mean(), variance(), std(), median() or quantile()"
 
 
@@ -60,6 +61,8 @@ class Query:
 
     def group_by(self, *keys: str | Key) -> Query:
         """Answer for every group: declared values, `bins(...)`, `key(column, values)`, or `discover(column)`."""
+        if strange := [k for k in keys if not isinstance(k, (str, Key))]:
+            raise InputError("group_by", strange[0], _KEYS)
         return replace(self, keys=self.keys + tuple(key(k) if isinstance(k, str) else k for k in keys))
 
     def agg(self, /, *nameless: Aggregate | Ordered, **outputs: Aggregate | Ordered) -> Query:
@@ -89,7 +92,7 @@ class Query:
         if not self.outputs and not self.ordered:
             raise InputError("outputs", "none", "at least one, such as agg(rows=count())")
         if strange := [k for k in self.keys if not isinstance(k, Key)]:
-            raise InputError("group_by", strange[0], "column names, bins(...), key(...) or discover(...)")
+            raise InputError("group_by", strange[0], _KEYS)
         keys = tuple(k.checked(schema) for k in self.keys)
         names = [k.column for k in keys]
         for name, _ in (*self.outputs, *self.ordered):

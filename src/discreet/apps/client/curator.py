@@ -46,6 +46,8 @@ def connect(
     `timeout` is how long one request may take, in seconds: longer than the server lets anyone wait. `certificate` is a
     PEM file to trust beside those that the system does.
     """
+    if not isinstance(url, str):
+        raise InputError("url", url, "an address such as https://curator.example")
     parts = urllib.parse.urlsplit(url)
     local = parts.hostname in ("localhost", "127.0.0.1", "::1")
     if parts.scheme not in ("http", "https") or not parts.hostname:

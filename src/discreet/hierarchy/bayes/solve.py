@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.typed import typed
 from discreet.errors import InputError
 from discreet.hierarchy.bayes.expected import expected
 from discreet.hierarchy.bayes.means import ENOUGH, regressed, shared
@@ -45,6 +46,7 @@ _CLOSE = 0.01  # persons: totals that move by less have settled
 _SURE = 1e-3  # the least variance of a cell: nothing is so certain that a sibling's error may not move it
 
 
+@typed
 def bayes(measured: Measured, rules: Rules = _NO_RULES) -> Estimate:
     """Whole numbers that add up and keep the rules, from noisy counts: empirical Bayes from the root down.
 

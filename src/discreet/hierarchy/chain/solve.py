@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.typed import typed
 from discreet.errors import InputError, MissingExtraError
 from discreet.hierarchy.chain.fit import Box, Squares, fit
 from discreet.hierarchy.chain.flow import shares, whole
@@ -58,6 +59,7 @@ def exactly(counts: Any) -> Array:
     return found
 
 
+@typed
 def sizes(estimate: Estimate) -> Estimate:
     """The same estimate as groups of exactly s members: if order and sums were kept, they add up and none is negative.
 
@@ -102,6 +104,7 @@ def exact_chain(measured: Measured, rules: Rules | None = None, *, steps: int = 
     return Estimate(measured.tree, tuple(counts), notes=(note,))
 
 
+@typed
 def topdown_chain(measured: Measured, rules: Rules | None = None) -> Estimate:
     """Whole ordered counts that add up and keep the rules: the best linear estimate, then from the root down.
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.typed import typed
 from discreet.errors import DiscreetError, InputError, MissingExtraError
 from discreet.hierarchy.constraints.system import (
     Constraint,
@@ -49,6 +50,7 @@ class Projection:
     proven: bool
 
 
+@typed
 def project(
     measurements: Sequence[Measurement],
     constraints: Sequence[Constraint] = (),

@@ -15,7 +15,9 @@ from typing import Any, assert_never
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.core.typed import typed
 from discreet.errors import InputError
+from discreet.mechanisms.inputs import read_count
 
 __all__ = ["AtMost", "Between", "Conflict", "Constraint", "Equal", "Measurement", "System", "conflict", "stacked"]
 
@@ -183,6 +185,7 @@ def stacked(constraints: Sequence[Constraint], size: int) -> System:
     return System(size, rows, low, high, tuple(names), lower, upper, tuple(bounded_by))
 
 
+@typed
 def conflict(constraints: Sequence[Constraint], size: int) -> Conflict | None:
     """Which constraints cannot hold together; None if some real x meets all. Takes public numbers only.
 
@@ -192,7 +195,7 @@ def conflict(constraints: Sequence[Constraint], size: int) -> Conflict | None:
     from scipy import sparse
     from scipy.optimize import linprog
 
-    system = stacked(constraints, size)
+    system = stacked(constraints, read_count(size, "size"))
     if not system.names:
         return None
     # Each row in the form  rows x <= above + slack,  -rows x <= -below + slack, where the end is finite.
@@ -233,6 +236,8 @@ def fitted(matrix: Sparse, size: int, name: str) -> Sparse:
 
 def _rows(constraint: Equal | AtMost, name: str, matrix: Any, values: ArrayLike, labels: Sequence[str]) -> None:
     found = _vector(values, f"{name}.values")
+    if not isinstance(labels, (list, tuple)):
+        raise InputError(f"{name}.labels", type(labels).__name__, f"none, or a list of {len(found)} labels")
     if labels and len(labels) != len(found):
         raise InputError(f"{name}.labels", f"{len(labels)} labels", f"none, or {len(found)}: one for each value")
     object.__setattr__(constraint, "name", _named(name, "constraint"))
@@ -250,8 +255,8 @@ def _named(name: Any, what: str) -> str:
 def _vector(values: ArrayLike, field: str) -> Floats:
     try:
         found = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise InputError(field, values, "a list of numbers") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(field, type(values).__name__, "a list of numbers") from None
     if found.ndim != 1 or found.size == 0:
         raise InputError(field, f"shape {found.shape}", "a list of at least one number")
     if not np.isfinite(found).all():

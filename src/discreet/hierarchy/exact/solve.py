@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.typed import typed
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.exact.breakpoints import continuous
 from discreet.hierarchy.exact.certificate import faults
@@ -27,6 +28,7 @@ _STEEPEST = 2**20  # a weight's largest ratio to the smallest: beyond it the sma
 _EXACT = 1e-12  # a variance below is that of noise that is never seen
 
 
+@typed
 def exact(measured: Measured, rules: Rules | None = None) -> Estimate:
     """The counts that add up, keep the rules and miss the noisy ones by the least sum of weighted squares.
 

@@ -22,6 +22,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.typed import typed
 from discreet.errors import InputError
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.gls import gls
@@ -39,6 +40,7 @@ Array = NDArray[np.int64]
 Method = Callable[[Measured, Rules], Estimate]
 
 
+@typed
 def with_intervals(
     estimate: Estimate, measured: Measured, rules: Rules, method: Method, confidence: float = 0.95, reruns: int = 4
 ) -> Estimate:

@@ -18,6 +18,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.typed import typed
 from discreet.hierarchy.estimate import Ends, Estimate
 from discreet.hierarchy.gls import gls
 from discreet.hierarchy.measured import Measured
@@ -32,6 +33,7 @@ Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 
+@typed
 def with_region_intervals(estimate: Estimate, measured: Measured, rules: Rules, confidence: float) -> Estimate:
     """The same estimate with an interval for every region; intervals it has become those of the level."""
     linear, factor = gls(measured), _factor(measured, confidence)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.exact import Number, as_written
 from discreet.core.release import Release, number, percent
+from discreet.core.typed import typed
 from discreet.errors import InputError
 from discreet.hierarchy.mobility.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout
 from discreet.hierarchy.mobility.plan import TOTAL, MobilityPlan, plan_mobility
@@ -37,6 +38,7 @@ SHARES: Mapping[str, int] = {CELLS: 30, ORIGINS: 25, DESTINATIONS: 25, ZONES: 10
 """How the price is shared, in parts: fixed beforehand, never fitted to the table at hand."""
 
 
+@typed
 def mobility(
     curator: Curator,
     *,

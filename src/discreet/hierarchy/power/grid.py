@@ -113,6 +113,10 @@ class Grid:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            kind = tuple if field.name in ("bus_names", "costs", "load_names") else np.ndarray
+            if not isinstance(value, kind):
+                hint = "Grid.of(...) takes plain numbers."
+                raise InputError(field.name, type(value).__name__, f"of type {kind.__name__}", hint)
             if isinstance(value, np.ndarray):
                 frozen = value.copy()
                 frozen.setflags(write=False)

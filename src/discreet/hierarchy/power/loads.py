@@ -31,7 +31,7 @@ class Loads:
         problem = ""
         try:
             found = np.array(values, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             problem = type(values).__name__
         # Outside the handler, and in words only: what is wrong with private numbers must not be shown.
         if problem:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.typed import typed
 from discreet.errors import InputError, MissingExtraError
 from discreet.hierarchy.power.grid import Grid, Piecewise, Quadratic, Reals
 
@@ -140,6 +141,7 @@ class Network:
         return Flow(cost, x[:units] * _BASE, x[units : units + buses], prices[self.grid.load_bus])
 
 
+@typed
 def optimal_flow(grid: Grid, loads: Sequence[float] | Reals) -> Flow | None:
     """The DC optimal power flow of a grid for loads in MW; None if no generation can feed them within the limits.
 

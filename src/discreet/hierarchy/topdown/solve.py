@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.typed import typed
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.gls import Gls, gls
 from discreet.hierarchy.measured import Measured
@@ -26,6 +27,7 @@ _FREE = np.iinfo(np.int64).max
 _NO_RULES = Rules()
 
 
+@typed
 def topdown(measured: Measured, rules: Rules = _NO_RULES) -> Estimate:
     """Whole numbers that add up and keep the rules, from noisy counts: generalised least squares, then top-down.
 

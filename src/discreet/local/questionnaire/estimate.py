@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.exact import Number, as_written
+from discreet.core.typed import typed
 from discreet.errors import InputError
 from discreet.local import planner
 from discreet.local.estimate import Of
@@ -94,6 +95,7 @@ def _plain(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
+@typed
 def estimates(
     survey: Questionnaire, columns: Sequence[Mapping[Any, int]], *, confidence: float = 0.95, of: Of = "respondents"
 ) -> tuple[Estimated, ...]:

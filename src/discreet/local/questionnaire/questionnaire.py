@@ -69,6 +69,9 @@ class Questionnaire:
             raise InputError("title", self.title, "some words")
         if isinstance(self.minimum, bool) or not isinstance(self.minimum, int) or not 1 <= self.minimum <= 10**9:
             raise InputError("minimum", self.minimum, "a whole number of reports, 1 or more, such as 100")
+        asked = self.questions
+        if not isinstance(asked, (list, tuple)) or not all(isinstance(one, Question) for one in asked):
+            raise InputError("questions", type(self.questions).__name__, "a list of questions")
         names = self.names
         if not 1 <= len(names) <= _MOST:
             raise InputError("questions", f"{len(names)} of them", f"1 to {_MOST}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discreet.core.typed import typed
 from discreet.errors import InputError
 from discreet.show.map.atlas import LATER
 from discreet.show.map.layer import Layer, lineage
@@ -47,6 +48,7 @@ class Map:
         return f"Map({self.title!r}, {len(self.html.encode()):,} bytes{note})"
 
 
+@typed
 def choropleth(
     layers: Sequence[Layer],
     *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -95,7 +95,7 @@ def _prefix(name: str, above: str, code: str, place: Mapping[str, int]) -> int:
 
 
 def _texts(field: str, values: Sequence[str], count: int | None) -> tuple[str, ...]:
-    if isinstance(values, str):
+    if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(field, values, "a sequence of texts, one for each region")
     texts = tuple(str(value) if isinstance(value, np.str_) else value for value in values)
     wrong = next((value for value in texts if not isinstance(value, str)), None)
