@@ -137,7 +137,7 @@ class Curator(Desk):
     ) -> SynthQuestion:
         """Rows that look like the private ones and are nobody's: for every use, at one price.
 
-        `workload` is what the rows should get right: "pairs" of columns, "triples", or marginals by name, such as
+        `workload` is what the rows should preserve: "pairs" of columns, "triples", or marginals by name, such as
         [("age", "pay"), ("county", "sex")], with weights if it is a mapping. `bins` says in how many bins numbers and
         days are told apart. `impossible` lists conditions that no row meets, such as "age < 16 and employed". `keys`
         are columns made anew, such as {"person": "P{:06d}"}.

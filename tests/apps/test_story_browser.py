@@ -172,7 +172,7 @@ def test_from_the_custodian_to_a_refusal_and_back(house, guest):
     assert table.count("ann") == 4
     assert page.locator(".steps g").count() == 4
     page.get_by_role("button", name="Verify the books").click()
-    page.get_by_text("The books are whole.").wait_for()
+    page.get_by_text("Ledger verified.").wait_for()
     screenshot(page, "ledger-light")
     assert house.curators["people"].ledger.verify().ok
     assert float(house.curators["people"].standing()[0].spent.amount) <= 1

@@ -242,7 +242,7 @@ def test_without_tokens_this_machine_is_its_custodian(alone):
     page = visitor.get("/d/people/ledger")
     assert "This machine, no sign-in" in page.text
     found = visitor.post("/d/people/ledger/verify", {})
-    assert "The books are whole" in found.text
+    assert "Ledger verified" in found.text
     assert visitor.post("/d/people/ledger/verify", {}, csrf="0" * 64).status_code == 403
     elsewhere = visitor.post("/d/people/ledger/verify", {}, origin="https://evil.example")
     assert elsewhere.status_code == 403

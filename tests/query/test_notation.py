@@ -10,7 +10,8 @@ from discreet.errors import DiscreetError, InputError
 from discreet.query.aggregate import count, mean, people, total
 from discreet.query.column import Category, Date, Integer
 from discreet.query.key import bins, discover, key
-from discreet.query.notation import quoted, read_key, read_outputs
+from discreet.query.notation import quoted, read_key, read_outputs, write_condition
+from discreet.query.parse import parse_condition
 from discreet.query.quantile import median, quantile
 from discreet.query.schema import Schema
 
@@ -93,3 +94,19 @@ def test_keys_as_they_are_written():
     assert read_key("really?", schema) == key("really?")
     assert read_key('"really?"?', schema) == discover("really?")
     assert read_key("county?", schema) == discover("county")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hours > 0",
+        "hours <> 0 and county in ('Ash', 'it''s')",
+        "(a = 1 or b = 'x') and not (\"pay, in €\" is null)",
+        "day >= '2024-01-31' or flag = true",
+        "x < 0.25",
+    ],
+)
+def test_a_condition_is_written_as_it_is_read(text):
+    condition = parse_condition(text)
+    assert write_condition(condition) == text
+    assert parse_condition(write_condition(condition)) == condition

@@ -84,7 +84,6 @@ N = {"n": count()}
         (Query().group_by("pay").agg(**N), "group_by"),
         (Query().group_by("day").agg(**N), "group_by"),
         (Query().group_by("id").agg(**N), "group_by"),
-        (Query().group_by(5).agg(**N), "group_by"),
         (Query().group_by(key("county", [])).agg(**N), "group_by"),
         (Query().group_by(key("county", ["Ash", "Ash"])).agg(**N), "group_by"),
         (Query().group_by(key("county", ["Fir"])).agg(**N), "group_by"),

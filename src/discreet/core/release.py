@@ -28,7 +28,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A table that has left the house. Reading it again is free.
+    """A published table. Reading it again is free.
 
     Every output `x` comes as three columns: `x`, `x_lower`, `x_upper`. The interval holds the true value with the
     stated confidence, for each number by itself.

@@ -1,4 +1,4 @@
-"""A hierarchy that has left the house: a table for each level, all of which add up. Reading it again is free."""
+"""A published hierarchy: a table for each level, all of which add up. Reading it again is free."""
 
 from __future__ import annotations
 

@@ -6,17 +6,19 @@ A name that has one of the signs of this notation in it stands in double quotes,
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Any
 
 from discreet.errors import InputError
 from discreet.query.aggregate import PRIVATE, Aggregate
 from discreet.query.column import Date
 from discreet.query.key import Key, bins, discover, key
+from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.quantile import Ordered, quantile, quantile_name
 from discreet.query.question import output_from
 from discreet.query.schema import Schema
 
-__all__ = ["COMPUTED", "quoted", "read_key", "read_outputs"]
+__all__ = ["COMPUTED", "quoted", "read_key", "read_outputs", "write_condition"]
 
 COMPUTED = ("count", "people", "sum", "mean", "variance", "std", "median", "quantile")
 """What can be computed, by the names of this notation."""
@@ -24,6 +26,7 @@ COMPUTED = ("count", "people", "sum", "mean", "variance", "std", "median", "quan
 _OUTPUT = re.compile(r"(?:(?P<name>\w+)=)?(?P<of>\w+)(?:\((?P<inner>.*)\))?", re.DOTALL)
 _QUOTED = re.compile(r'\s*"(?P<name>(?:[^"]|"")+)"\s*')
 _EXAMPLES = "such as count, people, sum(pay), median(pay), quantile(pay,0.9) or average=mean(pay)"
+_OPERATORS = {"==": "=", "!=": "<>"}
 _HINT = "A name with signs in it stands in double quotes: 'mean(\"pay, in €\")'."
 
 
@@ -81,6 +84,41 @@ def quoted(name: str) -> str:
     ('pay', '"sepal length (cm)"')
     """
     return name if re.fullmatch(r"\w+", name) else '"' + name.replace('"', '""') + '"'
+
+
+def write_condition(condition: Predicate) -> str:
+    """A condition as it may be typed.
+
+    >>> from discreet.query.parse import parse_condition
+    >>> write_condition(parse_condition("hours > 0 and not (county in ('Ash', 'Elm') or pay is null)"))
+    "hours > 0 and not (county in ('Ash', 'Elm') or pay is null)"
+    """
+    match condition:
+        case Compare(name, operator, value):
+            return f"{quoted(name)} {_OPERATORS.get(operator, operator)} {_constant(value)}"
+        case IsIn(name, values):
+            return f"{quoted(name)} in ({', '.join(map(_constant, values))})"
+        case IsMissing(name):
+            return f"{quoted(name)} is null"
+        case And(parts):
+            return " and ".join(map(_part, parts))
+        case Or(parts):
+            return " or ".join(map(_part, parts))
+        case Not(part):
+            return f"not ({write_condition(part)})"
+
+
+def _part(condition: Predicate) -> str:
+    text = write_condition(condition)
+    return f"({text})" if isinstance(condition, (And, Or)) else text
+
+
+def _constant(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (str, date)):
+        return "'" + str(value).replace("'", "''") + "'"
+    return f"{value}"
 
 
 def _split(inner: str, text: str, only: str | None) -> tuple[str, str | None]:

@@ -64,7 +64,7 @@ class SynthOffer:
         many = "as many rows as there seem to be" if plan.rows is None else f"{plan.rows:,} rows"
         lines.append(f"Makes {many}, in {_counted(len(plan.domain), 'column')}. Method: {plan.method}: {self.why}.")
         most = max((plan.domain.cells(one) for one in plan.workload), default=0)
-        lines.append(f"To get right: {_counted(len(plan.workload), 'marginal')}, of up to {most:,} cells.")
+        lines.append(f"Preserves: {_counted(len(plan.workload), 'marginal')}, of up to {most:,} cells.")
         outline = outline_of(plan.method)
         told = [] if outline is None else outline(plan.blank(), plan.workload, plan.confidence)
         lines += [f"  {line}" for line in told]
@@ -99,9 +99,7 @@ class SynthOffer:
         if self.left_out:
             named = [" x ".join(plan.domain.names[column] for column in one) for one in self.left_out]
             too_many = _counted(len(named), "marginal")
-            notes.append(
-                f"Left out of what to get right, with more than {self.limit:,} cells: {too_many}, {_few(named)}."
-            )
+            notes.append(f"Not preserved, with more than {self.limit:,} cells: {too_many}, {_few(named)}.")
         if plan.impossible:
             rules = _counted(len(plan.impossible), "condition")
             notes.append(f"Rows that cannot be ({rules}) are changed until they can; that costs nothing.")

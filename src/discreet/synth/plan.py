@@ -1,4 +1,4 @@
-"""A priced synthetic table: its columns, what it is to get right, by which method, and what it costs. One charge."""
+"""A priced synthetic table: its columns, what it is to preserve, by which method, and what it costs. One charge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking for a synthetic table: which columns, what to get right, what cannot be. Nothing is spent by asking."""
+"""Asking for a synthetic table: which columns, what to preserve, what cannot be. Nothing is spent by asking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A synthetic table that has left the house: rows to use anywhere, at no further cost."""
+"""A published synthetic table: rows to use anywhere, at no further cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which marginals a synthetic table is to get right, as people say it: pairs, triples, or a list of columns."""
+"""Which marginals a synthetic table is to preserve, as people write them: pairs, triples, or a list of columns."""
 
 from __future__ import annotations
 

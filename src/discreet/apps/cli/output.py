@@ -123,7 +123,7 @@ def show_release(release: Release) -> None:
     show_table("", head, release.cells(), numbers=len(release.outputs))
     for note in release.notes:
         say(f"Note: {note}")
-    say(f"{percent(release.confidence)} intervals, each by itself. {paid(release)}")
+    say(f"{percent(release.confidence)} confidence intervals (not simultaneous). {paid(release)}")
     say(f"Release {release.id}" + (f"; data version: {release.data}" if release.data else ""))
 
 

@@ -50,13 +50,13 @@ MethodName = Annotated[
 ]
 Workload = Annotated[
     str,
-    typer.Option(help="What to get right: pairs or triples of columns.", autocompletion=offered("pairs", "triples")),
+    typer.Option(help="What to preserve: pairs or triples of columns.", autocompletion=offered("pairs", "triples")),
 ]
 Marginals = Annotated[
     list[str] | None,
     typer.Option(
         "--marginal",
-        help="Instead of --workload: columns to get right together, age,pay; repeat for more.",
+        help="Instead of --workload: columns whose joint counts to preserve, age,pay; repeat for more.",
         autocompletion=columns,
     ),
 ]

@@ -201,7 +201,7 @@ class SurveyTold(BaseModel):
 
 
 class VerifyTold(BaseModel):
-    """Whether the books are whole."""
+    """Whether the ledger was verified."""
 
     ok: bool
     records: int

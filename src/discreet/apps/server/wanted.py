@@ -121,7 +121,7 @@ class TreeAsked(Wanted):
 
 
 class SynthAsked(Wanted):
-    """Synthetic rows. `marginals` are columns to get right together, with `weights` if some matter more."""
+    """Synthetic rows. `marginals` are columns whose joint counts to preserve, with `weights` if some matter more."""
 
     kind: ClassVar[Kind] = "synth"
 

@@ -66,7 +66,8 @@ def limits(unit: Unit) -> str:
         return "Every row counts once. If a person may have several rows, name the column that tells people apart."
     groups = "1 group" if unit.groups == 1 else f"{unit.groups:,} groups"
     rows = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
-    return f"Of one {unit.column}, at most {groups} of a question count, and in each at most {rows}."
+    each = ", with at most" if unit.groups == 1 else ", and in each with at most"
+    return f"Each {unit.column} counts in at most {groups}{each} {rows}."
 
 
 def described(schema: Schema) -> list[Described]:

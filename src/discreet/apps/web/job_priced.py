@@ -40,7 +40,7 @@ def job_priced(wish: Wish, offer: Any) -> Priced:
         errors=tuple(_levels(offer) if isinstance(offer, TreeOffer) else _scales(offer)),
         confidence=percent(plan.confidence),
         noise=plan.mechanism,
-        rows=" ".join(line for line in lines if line.startswith(("Releases ", "Makes ", "To get right"))),
+        rows=" ".join(line for line in lines if line.startswith(("Releases ", "Makes ", "Preserves"))),
         odds=_odds(offer),
         lifetime=lifetime(books.account(plan.dataset).budget, offer.curator.schema.unit.neighbours),
         notes=tuple(line.removeprefix("Note: ") for line in lines if line.startswith("Note: ")),

@@ -1,4 +1,4 @@
-"""Releases: what has left the house, with intervals, as pictures, tables and files. Reading again is free."""
+"""Releases: published answers with intervals, as pictures, tables and files. Reading again is free."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from discreet.ledger.door import stored
 from discreet.ledger.outcome import Outcome
 from discreet.query.curator import released
 from discreet.query.explain import price_text
+from discreet.query.notation import write_condition
+from discreet.query.predicate import predicate_from
 
 __all__ = ["kind_of", "routes"]
 
@@ -126,7 +128,7 @@ def asked_words(query: Any) -> str:
     words = ", ".join(outputs)
     if keys:
         words += " by " + ", ".join(keys)
-    return words + (", of some rows" if query.get("where") else "")
+    return words + (f", where {write_condition(predicate_from(query['where']))}" if query.get("where") else "")
 
 
 def _discovered(query: Any) -> list[str]:

@@ -168,7 +168,7 @@ def _columns(figures: Figures) -> list[Any]:
         element("h2", None, "Columns by themselves"),
         _quiet(
             f"Bars are synthetic rows, scaled to the rows counted. Whiskers hold the true count with {sure} "
-            f"confidence, each by itself: they come from the noisy counts.{real}"
+            f"confidence (not simultaneously): they come from the noisy counts.{real}"
         ),
         element("div", {"class": "small"}, *(_column(one) for one in figures.columns)),
     ]

@@ -47,7 +47,7 @@ OWNER = (
     "comparison is with all rows of that table; where a unit may have many rows, fewer were counted for the release."
 )
 INTERVALS = (
-    "Intervals are for the rows that were counted, each by itself, and are about the noise added for privacy, not "
+    "Intervals are for the rows that were counted, not simultaneous, and are about the noise added for privacy, not "
     "about mistakes made when the data was collected."
 )
 
