@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discreet.core.typed import typed
 from discreet.errors import InputError
 from discreet.show.map.atlas import LATER
 from discreet.show.map.layer import Layer, lineage
@@ -48,7 +47,6 @@ class Map:
         return f"Map({self.title!r}, {len(self.html.encode()):,} bytes{note})"
 
 
-@typed
 def choropleth(
     layers: Sequence[Layer],
     *,
@@ -108,7 +106,7 @@ def choropleth(
 
 
 def _checked(layers: Sequence[Layer], output: str | None) -> list[Layer]:
-    layers = [layers] if isinstance(layers, Layer) else list(layers)
+    layers = [layers] if isinstance(layers, Layer) else list(layers) if isinstance(layers, Iterable) else []
     if not layers or not all(isinstance(layer, Layer) for layer in layers):
         raise InputError("layers", layers, "at least one Layer, from the top level down")
     names = [layer.name for layer in layers]
