@@ -25,6 +25,7 @@ from discreet.synth.sample import Codes
 __all__ = ["holds", "possible", "read_conditions", "repaired"]
 
 _TRIES = 2**17
+_FIRST = 2**10
 _ROUNDS = 3
 Truth = NDArray[np.bool_]
 
@@ -42,23 +43,26 @@ def read_conditions(conditions: Iterable[str | Predicate], schema: Schema, domai
         for name in columns_of(read):
             domain.place(name, "impossible")
         found.append(read)
-    if found and len(possible(domain, schema.columns, found)) == 0:
+    # A plan is free, and a few combinations settle nearly every case: more are tried only where none is possible.
+    if found and not any(len(possible(domain, schema.columns, found, tries)) for tries in (_FIRST, _TRIES)):
         hint = "Nothing was spent. Conditions say which rows cannot be, not which ones can."
         allowed = f"conditions that leave some rows possible: none of the {_TRIES:,} combinations tried is"
         raise InputError("impossible", f"{len(found)} conditions", allowed, hint)
     return tuple(found)
 
 
-def possible(domain: Domain, columns: Mapping[str, Column], conditions: Sequence[Predicate]) -> Codes:
+def possible(
+    domain: Domain, columns: Mapping[str, Column], conditions: Sequence[Predicate], tries: int = _TRIES
+) -> Codes:
     """Some combinations of codes that meet no condition, evenly from all of the domain."""
     named = sorted({domain.place(name) for condition in conditions for name in columns_of(condition)})
     sizes = [domain.sizes[place] for place in named]
-    codes = np.zeros((_TRIES, len(domain)), dtype=np.int64)
-    shares = uniforms(Replay(b"possible"), _TRIES * len(domain)).reshape(_TRIES, -1)
+    codes = np.zeros((tries, len(domain)), dtype=np.int64)
+    shares = uniforms(Replay(b"possible"), tries * len(domain)).reshape(tries, -1)
     for place, size in enumerate(domain.sizes):
         codes[:, place] = np.minimum((shares[:, place] * size).astype(np.int64), size - 1)
-    if domain.cells(named) <= _TRIES:  # few enough to try them all
-        every = np.unravel_index(np.arange(_TRIES) % domain.cells(named), sizes)
+    if domain.cells(named) <= tries:  # few enough to try them all
+        every = np.unravel_index(np.arange(tries) % domain.cells(named), sizes)
         for place, column in zip(named, every, strict=True):
             codes[:, place] = column
     drawn = drawn_rows(domain, columns, codes)
