@@ -1,7 +1,7 @@
 """Dots: every finite value once, in order, and none on top of another."""
 
 import pytest
-from drawn import parts
+from drawn import parts, share
 
 from discreet.errors import InputError
 from discreet.show import dots
@@ -9,11 +9,11 @@ from discreet.show import dots
 
 def test_every_finite_value_is_a_dot_that_lies_where_it_says():
     picture = dots("d", {"a": [(0.0, "zero"), (5.0, "five"), (float("inf"), "no")], "b": [(10.0, "ten")]}, mark=5)
-    found = {one[0].text: float(one.get("cx")) for one in parts(picture, "circle", "dot")}
+    found = {one[0].text: share(one.get("cx")) for one in parts(picture, "circle", "dot")}
     assert set(found) == {"zero", "five", "ten"}
     assert found["five"] == pytest.approx((found["zero"] + found["ten"]) / 2)
     (mark,) = parts(picture, "line", "reference")
-    assert float(mark.get("x1")) == pytest.approx(found["five"])
+    assert share(mark.get("x1")) == pytest.approx(found["five"])
 
 
 def test_dots_of_one_value_are_stacked():

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from discreet.errors import InputError
 from discreet.show.picture import Picture
-from discreet.show.scale import Scale, brief, round_up
+from discreet.show.scale import Scale, brief, round_up, ticks
 from discreet.show.svg import Markup, element, shorten
 
 __all__ = ["dots"]
 
-_WIDTH, _TALL, _LEFT, _RIGHT = 560, 58, 96, 16
-_APART = 7
+_WIDTH, _TALL, _NAME = 640, 52, 22
+_APART = 7  # between two dots side by side, at the width of a file
 
 
 def dots(
@@ -26,31 +26,35 @@ def dots(
     if not groups:
         raise InputError("groups", 0, "at least one group")
     values = [value for group in groups.values() for value, _ in group if math.isfinite(value)]
-    scale = Scale(0, round_up(max([*values, mark or 0, 1e-9])))
-    height, room = _TALL * len(groups) + (36 if axis else 22), _WIDTH - _LEFT - _RIGHT
-    base = _TALL * len(groups) + 4
+    end = round_up(max([*values, mark or 0, 1e-9]))
+    scale = Scale(-0.02 * end, 1.02 * end)  # room for dots at the ends
+    base = (_TALL + _NAME) * len(groups) + 4
     parts: list[Markup] = []
-    for tick in scale.ticks():
-        x = _LEFT + room * scale.at(tick)
+    for tick in ticks(0, end):
+        x = scale.percent(tick)
         parts.append(element("line", {"class": "gridline", "x1": x, "x2": x, "y1": 4, "y2": base}))
-        parts.append(element("text", {"class": "tick", "x": x, "y": base + 14, "text-anchor": "middle"}, brief(tick)))
+        parts.append(element("text", {"class": "tick", "x": x, "y": base + 15, "text-anchor": "middle"}, brief(tick)))
     if axis:
-        middle = _LEFT + room / 2
-        parts.append(element("text", {"class": "tick", "x": middle, "y": base + 30, "text-anchor": "middle"}, axis))
+        parts.append(element("text", {"class": "tick", "x": "50%", "y": base + 32, "text-anchor": "middle"}, axis))
     if mark is not None:
-        x = _LEFT + room * scale.at(mark)
+        x = scale.percent(mark)
         parts.append(element("line", {"class": "reference dashed", "x1": x, "x2": x, "y1": 4, "y2": base}))
     for row, (name, group) in enumerate(groups.items()):
-        middle = row * _TALL + _TALL / 2 + 2
-        parts.append(element("text", {"class": "name", "x": 0, "y": middle + 4}, shorten(name, 14)))
-        stacks: dict[int, int] = {}
-        for value, words in sorted((pair for pair in group if math.isfinite(pair[0])), key=lambda pair: pair[0]):
-            x = _LEFT + room * scale.at(value)
-            slot = round(x / _APART)
-            stack = stacks.get(slot, 0)
-            stacks[slot] = stack + 1
-            offset = min((stack + 1) // 2 * 6.4, _TALL / 2 - 4) * (1 if stack % 2 else -1)
-            here = {"class": "dot", "cx": x, "cy": middle + offset, "r": 3.4}
-            parts.append(element("circle", here, element("title", None, words)))
+        top = row * (_TALL + _NAME)
+        parts.append(element("text", {"class": "name", "x": 0, "y": top + 18}, shorten(name, 60)))
+        parts += _group(group, scale, top + _NAME + _TALL / 2)
     said = "; ".join(f"{name}: {len(group)} values" for name, group in groups.items())
-    return Picture(title, _WIDTH, height, tuple(parts), said)
+    return Picture(title, _WIDTH, base + (38 if axis else 22), tuple(parts), said, fluid=True, kind="dots")
+
+
+def _group(group: Sequence[tuple[float, str]], scale: Scale, middle: float) -> list[Markup]:
+    stacks: dict[int, int] = {}
+    parts = []
+    for value, words in sorted((pair for pair in group if math.isfinite(pair[0])), key=lambda pair: pair[0]):
+        slot = round(_WIDTH * scale.at(value) / _APART)
+        stack = stacks.get(slot, 0)
+        stacks[slot] = stack + 1
+        offset = min((stack + 1) // 2 * 6.4, _TALL / 2 - 4) * (1 if stack % 2 else -1)
+        here = {"class": "dot", "cx": scale.percent(value), "cy": middle + offset, "r": 3.4}
+        parts.append(element("circle", here, element("title", None, words)))
+    return parts
