@@ -29,10 +29,10 @@ SCORES = [3, 0, 5, 5, 1, -2]
 @pytest.mark.parametrize("margin", [2.0**-40, 0.5])
 def test_probabilities_are_exact_even_when_proposals_are_refused_often(monkeypatch, margin):
     monkeypatch.setattr(choice_module, "_MARGIN", margin)
-    picks = [noise.choice(SCORES, epsilon=1) for _ in range(20_000)]
+    picks = [noise.choice(SCORES, epsilon=1) for _ in range(12_000)]
     truth = softmax(SCORES, 0.5)
     assert fits(picks, lambda i: truth[i])
-    wrong = softmax(SCORES, 0.6)
+    wrong = softmax(SCORES, 0.6)  # it passes once in 10^10 runs: a statistic of 278, deviation 33, below 66
     assert fit(picks, lambda i: wrong[i]) < LEVEL
 
 

@@ -14,7 +14,7 @@ from discreet.query.column import Integer
 from discreet.query.question import Query
 from discreet.query.source import source_of
 
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @SLOW
