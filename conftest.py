@@ -14,6 +14,10 @@ STATE = tempfile.mkdtemp(prefix="discreet-state")
 atexit.register(shutil.rmtree, STATE, ignore_errors=True)
 os.environ["XDG_STATE_HOME"] = STATE
 
+# One worker a core is busy already: further threads of BLAS would only wait for each other, and they wait by spinning.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
 collect_ignore_glob = ["docs/**/*.py"]  # programs that make the documentation; tests of theirs are under tests
 
 
