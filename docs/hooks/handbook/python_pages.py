@@ -21,6 +21,7 @@ ORDER = (
     "mechanisms",
     "noise",
     "core",
+    "show",
 )
 _UP = "../../"
 _WIDE = 100
