@@ -15,6 +15,7 @@ from unittest import mock
 
 import pyarrow
 import pytest
+from attrs import evolve
 
 import discreet.query.aggregate as aggregates
 import discreet.query.measure as measures
@@ -199,7 +200,7 @@ def test_a_sensitivity_that_is_too_small_is_caught(less, unit):
 
     def small(measure: Measure, unit: Unit, groups: int) -> Any:
         moved = sensitivity(measure, unit, groups)
-        return dataclasses.replace(moved, each=max(1, moved.each // less))
+        return evolve(moved, each=max(1, moved.each // less))
 
     with pytest.raises(AssertionError, match="is charged"):
         attack([Total("v", lattice), Rows()], limits, unit, small)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.accounting.exact import real_gaussian_delta
@@ -20,6 +20,7 @@ from discreet.audit.binomial import tail, tail_ratio
 from discreet.audit.bounds import Rates
 from discreet.audit.claim import Claim, Claimed, read_claim
 from discreet.audit.finding import Finding
+from discreet.core.check import at_least, named, whole
 from discreet.core.exact import exactly
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
@@ -34,7 +35,7 @@ _EPSILONS = np.concatenate([[0.0], np.geomspace(0.01, 20.0, 60)])
 _DOWN = 1 - 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class OneRun:
     """What one run showed: of `canaries` coins, `guesses` were guessed and `correct` of these were right.
 
@@ -48,15 +49,11 @@ class OneRun:
     (1.8, 1.8, True)
     """
 
-    canaries: int
-    guesses: int
-    correct: int
+    canaries: int = field(converter=whole, validator=at_least(1))
+    guesses: int = field(converter=whole, validator=at_least(0))
+    correct: int = field(converter=whole, validator=at_least(0))
 
-    def __post_init__(self) -> None:
-        for field in ("canaries", "guesses", "correct"):
-            object.__setattr__(self, field, read_count(getattr(self, field), field, least=0))
-        if self.canaries < 1:
-            raise InputError("canaries", self.canaries, "1 or more")
+    def __attrs_post_init__(self) -> None:
         if self.guesses > self.canaries:
             raise InputError("guesses", self.guesses, f"at most the number of canaries, {self.canaries}")
         if self.correct > self.guesses:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from attrs import field, frozen
+
+from discreet.core.check import named
 from discreet.core.exact import exactly
 from discreet.errors import InputError
 
 __all__ = ["Sensitivity"]
 
 
-@dataclass(frozen=True, slots=True)
+def _steps(value: int, field: str = "each") -> int:
+    number = exactly(value, f"sensitivity.{field}")
+    if number.denominator != 1 or number < 1:
+        hint = "Real values go through a Lattice first, which gives whole steps."
+        raise InputError(f"sensitivity.{field}", value, "a whole number, 1 or more", hint)
+    return int(number)
+
+
+@frozen(field_transformer=named)
 class Sensitivity:
     """One unit moves at most `outputs` of the integers released, each by at most `each`.
 
@@ -22,17 +32,8 @@ class Sensitivity:
     (2, 2)
     """
 
-    each: int
-    outputs: int = 1
-
-    def __post_init__(self) -> None:
-        for field in ("each", "outputs"):
-            value = getattr(self, field)
-            number = exactly(value, f"sensitivity.{field}")
-            if number.denominator != 1 or number < 1:
-                hint = "Real values go through a Lattice first, which gives whole steps."
-                raise InputError(f"sensitivity.{field}", value, "a whole number, 1 or more", hint)
-            object.__setattr__(self, field, int(number))
+    each: int = field(converter=_steps)
+    outputs: int = field(default=1, converter=_steps)
 
     @classmethod
     def of(cls, value: Sensitivity | int) -> Sensitivity:

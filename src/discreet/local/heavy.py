@@ -9,9 +9,10 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number
+from discreet.core.check import AUTO, at_least, named, settle, whole_or_none, within
 from discreet.core.loss import Pure
 from discreet.core.mechanism import Bits
 from discreet.core.wire import Json
@@ -48,7 +49,12 @@ class Found:
     upper: float
 
 
-@dataclass(frozen=True, slots=True)
+def _check_alphabet(owner: Any, attribute: Any, value: Any) -> None:
+    if not isinstance(value, str) or len(set(value)) != len(value) or not value:
+        raise InputError("alphabet", value, "different letters")
+
+
+@frozen(field_transformer=named)
 class HeavyHitters:
     """Strings of up to `length` letters: each person reports a hashed prefix of a length drawn at random.
 
@@ -66,26 +72,19 @@ class HeavyHitters:
     ['cold', 'flu', 'none']
     """
 
-    epsilon: Fraction
-    length: int
-    alphabet: str
-    parities: int
+    epsilon: Fraction = field(converter=read_epsilon)
+    length: int = field(default=8, converter=read_count)
+    alphabet: str = field(default=_ALPHABET, validator=_check_alphabet)
+    parities: int = field(default=AUTO, converter=whole_or_none, validator=[at_least(1), within(most=8)], kw_only=True)
 
-    def __init__(
-        self, epsilon: Number, length: int = 8, alphabet: str = _ALPHABET, *, parities: int | None = None
-    ) -> None:
-        asked, most = read_epsilon(epsilon), read_count(length, "length")
-        if not isinstance(alphabet, str) or len(set(alphabet)) != len(alphabet) or not alphabet:
-            raise InputError("alphabet", alphabet, "different letters")
-        if most * len(alphabet).bit_length() > 64:
-            hint = "Fewer letters, or shorter strings."
-            raise InputError("length", length, f"at most {64 // len(alphabet).bit_length()} for this alphabet", hint)
-        for name, value in {"epsilon": asked, "length": most, "alphabet": alphabet}.items():
-            object.__setattr__(self, name, value)
-        best = min(range(1, 9), key=self._variance_with) if parities is None else read_count(parities, "parities")
-        if best > 8:
-            raise InputError("parities", parities, "at most 8")
-        object.__setattr__(self, "parities", best)
+    def __attrs_post_init__(self) -> None:
+        longest = 64 // len(self.alphabet).bit_length()
+        if self.length > longest:
+            raise InputError(
+                "length", self.length, f"at most {longest} for this alphabet", "Fewer letters, or shorter strings."
+            )
+        if self.parities is AUTO:
+            settle(self, parities=min(range(1, 9), key=self._variance_with))
 
     @property
     def ratio(self) -> Fraction:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet.core.check import settle
 from discreet.core.exact import Number
 from discreet.core.loss import Pure
 from discreet.core.mechanism import Bits
@@ -48,8 +49,7 @@ class Longitudinal:
         again = instant if instant is None or isinstance(instant, GRR) else GRR(categories, instant)
         if first.categories != categories or (again is not None and again.categories != categories):
             raise InputError("categories", categories, "the same for both parts")
-        object.__setattr__(self, "permanent", first)
-        object.__setattr__(self, "instant", again)
+        settle(self, permanent=first, instant=again)
 
     @property
     def categories(self) -> int:

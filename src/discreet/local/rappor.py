@@ -9,9 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.core.exact import Number
+from discreet.core.check import named, plain, within
 from discreet.core.loss import Pure
 from discreet.core.mechanism import Bits
 from discreet.core.wire import Json
@@ -28,6 +29,9 @@ from discreet.noise.bits import SystemBits
 __all__ = ["Rappor", "RapporClient", "RapporReports"]
 
 
+_LARGEST = 1 << 14
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RapporReports:
     """Cohorts, and packed bits for each."""
@@ -37,7 +41,7 @@ class RapporReports:
     rows: NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Rappor:
     """A string's Bloom filter, scrambled once for good (`f`) and again each time (`p`, `q`).
 
@@ -54,33 +58,18 @@ class Rappor:
     [1.07, 4.3, 4.39]
     """
 
-    bits: int
-    hashes: int
-    cohorts: int
-    f: Fraction
-    p: Fraction
-    q: Fraction
+    bits: int = field(default=128, converter=read_count, validator=within(most=_LARGEST))
+    hashes: int = field(default=2, converter=read_count)
+    cohorts: int = field(default=64, converter=read_count, validator=within(most=_LARGEST))
+    f: Fraction = field(default=Fraction(1, 2), converter=read_probability_inside)
+    p: Fraction = field(default=Fraction(1, 2), converter=read_probability_inside)
+    q: Fraction = field(default=Fraction(3, 4), converter=read_probability_inside)
 
-    def __init__(
-        self,
-        bits: int = 128,
-        hashes: int = 2,
-        cohorts: int = 64,
-        f: Number = Fraction(1, 2),
-        p: Number = Fraction(1, 2),
-        q: Number = Fraction(3, 4),
-    ) -> None:
-        size, count, groups = (
-            read_count(value, name) for value, name in ((bits, "bits"), (hashes, "hashes"), (cohorts, "cohorts"))
-        )
-        if count > size or size > 1 << 14 or groups > 1 << 14:
-            raise InputError("bits", bits, "at least as many as hashes, at most 16,384 (cohorts likewise)")
-        low, high = read_probability_inside(p, "p"), read_probability_inside(q, "q")
-        if low >= high:
-            raise InputError("q", q, f"more than p = {p}")
-        for name, value in {"bits": size, "hashes": count, "cohorts": groups, "p": low, "q": high}.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "f", read_probability_inside(f, "f"))
+    def __attrs_post_init__(self) -> None:
+        if self.hashes > self.bits:
+            raise InputError("bits", self.bits, "at least as many as hashes")
+        if self.p >= self.q:
+            raise InputError("q", plain(self.q), "more than p")
 
     @property
     def sent(self) -> tuple[Fraction, Fraction]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.check import settle
 from discreet.core.mechanism import Bits
 from discreet.core.wire import Json
 from discreet.errors import InputError
@@ -87,9 +88,7 @@ class Survey:
             count = mechanism.categories if isinstance(mechanism, Oracle) else 0
             if len(set(labels)) != len(labels) or len(labels) != count:
                 raise InputError("labels", f"{len(labels)} of them", f"{count} different texts, one for each category")
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "mechanism", mechanism)
-        object.__setattr__(self, "labels", None if labels is None else tuple(labels))
+        settle(self, name=name, mechanism=mechanism, labels=None if labels is None else tuple(labels))
 
     @property
     def id(self) -> str:
