@@ -12,8 +12,10 @@ from discreet.show.map.atlas import LATER
 from discreet.show.map.layer import Layer, lineage
 from discreet.show.map.page import page
 from discreet.show.map.projection import Projection
+from discreet.show.map.shading import map_picture
 from discreet.show.map.shapes import Shapes, shapes
 from discreet.show.page import frame
+from discreet.show.picture import Picture
 
 __all__ = ["Map", "choropleth"]
 
@@ -32,9 +34,15 @@ class Map:
     content: Mapping[str, Any] = field(default_factory=dict)
     """What the page's script draws, as plain values: for a server whose pages hold no scripts of their own."""
 
+    def picture(self, level: str | None = None, output: str | None = None) -> Picture:
+        """One level as a picture that stands still, for print: the lowest one on the map unless another is named."""
+        return map_picture(self.content, level, output)
+
     def save(self, path: str | Path) -> Path:
-        """Write the page (UTF-8) and say where."""
+        """Write the page (UTF-8), or its `picture` where the name ends in .svg, .png or .pdf, and say where."""
         path = Path(path)
+        if path.suffix.lower() in (".svg", ".png", ".pdf"):
+            return self.picture().save(path)
         path.write_bytes(self.html.encode())
         return path
 

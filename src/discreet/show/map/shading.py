@@ -1,0 +1,111 @@
+"""A map that stands still: the regions of one level in colours, with a key and a table, for print and for files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discreet.errors import InputError
+from discreet.show.bars import Bar, bars
+from discreet.show.picture import Picture
+from discreet.show.scale import brief, compact
+from discreet.show.svg import Markup, element
+from discreet.show.table import Table
+
+__all__ = ["breaks", "map_picture"]
+
+_WIDTH, _TALL = 640, 480
+_STEPS = 7
+_MOST = 60  # bars of a level that has no shapes
+
+
+def map_picture(content: Mapping[str, Any], level: str | None = None, output: str | None = None) -> Picture:
+    """One output of one level (the lowest that has shapes, unless named), coloured by quantiles as the page does it.
+
+    A level without shapes is drawn as bars.
+    """
+    layers = {layer["name"]: layer for layer in content["layers"]}
+    outputs = content["outputs"]
+    drawable = [name for name, layer in layers.items() if layer["shapes"]]
+    chosen = level if level is not None else (drawable or list(layers))[-1]
+    if chosen not in layers:
+        raise InputError("level", chosen, "one of " + ", ".join(layers))
+    if output is not None and output not in outputs:
+        raise InputError("output", output, "one of " + ", ".join(outputs))
+    index = outputs.index(output) if output is not None else content["first"]
+    layer = layers[chosen]
+    title = f"{content['title']}: {outputs[index]}, by {chosen}"
+    rows = _rows(layer, index)
+    if not layer["shapes"]:
+        return bars(title, [Bar(name, value, *ends) for name, value, ends in rows[:_MOST]])
+    return _drawn(title, content, layer, rows)
+
+
+def breaks(values: Sequence[float]) -> list[float]:
+    """Where one colour ends and the next begins: quantiles, rounded to two digits.
+
+    >>> breaks([1, 2, 3, 4, 5, 6, 7])
+    [2, 3, 4, 5, 6, 7]
+    """
+    ordered = sorted(values)
+    edges: list[float] = []
+    for step in range(1, _STEPS):
+        edge = _rounded(ordered[step * len(ordered) // _STEPS])
+        if ordered[0] < edge <= ordered[-1] and (not edges or edge > edges[-1]):
+            edges.append(edge)
+    return edges
+
+
+def _drawn(title: str, content: Mapping[str, Any], layer: Mapping[str, Any], rows: Sequence[Any]) -> Picture:
+    wide, tall = content["box"]
+    unit = min(_WIDTH / wide, _TALL / tall)
+    height = unit * tall
+    shown = [(row, shape) for row, shape in zip(rows, layer["shapes"], strict=True) if shape]
+    edges = breaks([row[1] for row, _ in shown])
+    line = {"stroke-width": (0.5 if len(shown) > 300 else 0.9) / unit}
+    paths = [element("path", {"class": "land", "d": shape, **line}) for _, shape in layer["context"]]
+    for (name, value, ends), shape in shown:
+        words = f"{name}: {brief(value)}" + (f", {brief(ends[0])} to {brief(ends[1])}" if ends[0] is not None else "")
+        kind = f"region-shape v{_colour(value, edges)}"
+        paths.append(element("path", {"class": kind, "d": shape, **line}, element("title", None, words)))
+    view = {"viewBox": f"0 0 {wide} {tall}", "width": unit * wide, "height": height}
+    cells = [[name, brief(value), *("" if end is None else brief(end) for end in ends)] for name, value, ends in rows]
+    table = Table.of(["", "value", "from", "to"], cells, title)
+    parts = (element("svg", view, *paths), *_key(edges, height + 14))
+    return Picture(title, _WIDTH, height + 44, parts, f"{title}: {len(shown)} regions in colours", table=table)
+
+
+def _rows(layer: Mapping[str, Any], index: int) -> list[tuple[str, float, tuple[float | None, float | None]]]:
+    """Name, value and interval of each region."""
+    values, below, above = layer["data"][index]
+    labels = layer["labels"] or [""] * len(values)
+    rows = []
+    for at, (code, label, value) in enumerate(zip(layer["codes"], labels, values, strict=True)):
+        down, up = (None if part is None else part if isinstance(part, int) else part[at] for part in (below, above))
+        ends = (None, None) if down is None or up is None else (value - down, value + up)
+        rows.append((label or code, value, ends))
+    return rows
+
+
+def _key(edges: Sequence[float], top: float) -> list[Markup]:
+    """A square for each colour, and what begins there."""
+    width = min(90.0, _WIDTH / (len(edges) + 1))
+    starts = ["less", *(compact(edge) for edge in edges)] if edges else ["all alike"]
+    parts = []
+    for step, text in enumerate(starts):
+        kind = f"region-shape v{_colour(edges[step - 1] if step else -math.inf, edges)}"
+        parts.append(element("rect", {"class": kind, "x": step * width, "y": top, "width": width, "height": 10}))
+        parts.append(element("text", {"class": "tick", "x": step * width, "y": top + 25}, text))
+    return parts
+
+
+def _colour(value: float, edges: Sequence[float]) -> int:
+    """Fewer classes than colours are spread over all of them, as on the page."""
+    step = sum(value >= edge for edge in edges)
+    return math.floor(step * (_STEPS - 1) / len(edges) + 0.5) if edges else 3
+
+
+def _rounded(value: float) -> float:
+    unit: int = 10 ** max(0, math.floor(math.log10(abs(value) or 1)) - 1)
+    return math.floor(value / unit + 0.5) * unit
