@@ -93,7 +93,7 @@ def sound(answer):
         assert given.get("id") in seen.labelled or given.get("aria-label"), given
     assert len(seen.ids) == len(set(seen.ids))
     tags = [tag for tag, _ in seen.tags]
-    if "html" not in tags or "main" not in tags:  # a part of a page, or the page for what nobody foresaw
+    if "html" not in tags or answer.status_code == 500:  # a part of a page, or the page for what nobody foresaw
         return seen
     assert next(given for tag, given in seen.tags if tag == "html")["lang"] == "en"
     assert [tags.count(tag) for tag in ("main", "header", "footer")] == [1, 1, 1]
