@@ -2,8 +2,9 @@
 
     PYTHONPATH=src python tests/golden/write.py
 
-writes `kinds_X_Y.sql` (the ledger) and `kinds_X_Y.json` (the values) for version X.Y, once for a release: what is
-there stays as it is, for the point is that it was written by that version. For an older one, name its source:
+writes `kinds_X_Y.sql` (the ledger) and `kinds_X_Y.json` (the values) for version X.Y. The pair of a version that was
+released stays as it is, for the point is that it was written by that version. As long as X.Y is in the making, a change
+that is meant (another digest, other values) removes its pair and writes it anew. For an older one, name its source:
 
     git worktree add /tmp/older COMMIT
     PYTHONPATH=/tmp/older/src python tests/golden/write.py
