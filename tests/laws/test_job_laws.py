@@ -33,7 +33,10 @@ from discreet.core.loss import ZCDP, Pure
 from discreet.core.wire import canonical
 from discreet.errors import DiscreetError, InputError, RunError
 from discreet.learn.recipe import Recipe
+from discreet.ledger.ledger import Ledger
 from discreet.noise.bits import SystemBits
+from discreet.query.top import TopPlan
+from discreet.synth.released import SyntheticRelease
 from surfaces import READ, SURFACES, comparable, surfaces
 
 HERE = Path(__file__).parent
@@ -362,3 +365,35 @@ def test_a_failure_in_the_middle_keeps_the_charge_and_is_told_again(name, releas
 
 def test_after_all_this_the_ledger_verifies(released):
     assert released[1].ledger.verify().problems == ()
+
+
+# --- planted bugs: the laws have teeth -------------------------------------------------------------------------------
+
+
+def test_a_digest_that_leaves_a_field_out_is_caught(here, rows, offers):
+    """A plan digested by its schema alone."""
+    seen = property(lambda plan: canonical(plan.schema.to_dict()))
+    with mock.patch.object(TopPlan, "digest", seen), pytest.raises(AssertionError):
+        test_a_digest_sees_every_field("top", "k", here, rows, offers)
+
+
+def test_a_charge_beyond_the_price_is_caught(offers):
+    """Twice what was offered."""
+    whole = property(lambda plan: plan.allotment.price(Pure(6)))
+    with mock.patch.object(TopPlan, "charge", whole), pytest.raises(AssertionError):
+        test_the_charge_is_within_the_price("top", offers)
+
+
+def test_a_release_that_is_drawn_anew_is_caught(released):
+    """The stored answer is not looked for."""
+    with mock.patch.object(Ledger, "find", return_value=None), pytest.raises((AssertionError, DiscreetError)):
+        test_released_twice_is_charged_and_drawn_once("question", released)
+
+
+def test_values_that_are_read_otherwise_are_caught(released):
+    """Rows that are not those that were made."""
+    folder, here, made = released
+    whole = SyntheticRelease.to_csv
+    other = mock.patch.object(SyntheticRelease, "to_csv", lambda rows: whole(rows).replace("f,", "m,"))
+    with surfaces(here, folder / "books.db") as read, other, pytest.raises(AssertionError):
+        read.way("curator", "synth", comparable(made["synth"].values))
