@@ -1,6 +1,7 @@
 """Lines pass through their points; a budget goes down by what was spent."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from drawn import parts, texts
@@ -36,6 +37,8 @@ def test_the_stairs_of_a_budget_are_its_sums():
     picture = steps("left", 2, [Step(1.5, "a"), Step(0.5, "b")], first="2024-01-01", last="2024-02-01")
     heights = [float(one.get("height")) for one in parts(picture, "rect", "area")]
     assert heights == pytest.approx([180, 135, 45])
+    stairs = [corners(one.get("d")) for one in parts(picture, "path", "line")]
+    assert all(after[0] == before[-1] for before, after in pairwise(stairs))  # no gaps and no overlaps
     assert {"2024-01-01", "2 charges", "2024-02-01", "0", "1", "2"} <= set(texts(picture))
     assert len(parts(steps("left", 2, []), "rect", "area")) == 1
 

@@ -367,3 +367,16 @@ def test_a_notebook_shows_the_same_map(visit, us, tmp_path):
     assert frame.locator("#shapes path").count() == 51
     frame.locator(at(1, "48")).click()
     assert frame.locator("#trail li").all_inner_texts()[-1] == "Texas"
+
+
+def test_a_picture_that_stands_still_has_the_colours_of_the_page(visit, us):
+    page = visit(us)
+    found = page.evaluate(
+        "[...document.querySelectorAll('#shapes path')].map((one) => [one.dataset.at, one.classList[1]])"
+    )
+    on_page = {LAYERS[1].codes[int(at.split(":")[1])]: colour for at, colour in found}
+    drawn = re.findall(r'class="region-shape (v\d)" d="([^"]+)"', us.picture("state").to_svg())
+    shapes = {
+        shape: code for code, shape in zip(LAYERS[1].codes, us.content["layers"][1]["shapes"], strict=True) if shape
+    }
+    assert {shapes[shape]: colour for colour, shape in drawn} == on_page
