@@ -10,6 +10,8 @@ LONG = (
     "tests/laws/test_same_integers.py",
     "tests/laws/test_neighbours.py",
     "tests/learn/test_clip.py",
+    "tests/laws/test_job_laws.py",
+    "tests/laws/test_golden_ledgers.py",
     "tests/learn/test_estimators_descent.py",
     "tests/query/test_private_bounds.py",
     "tests/query/test_estimate.py",
