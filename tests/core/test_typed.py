@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
@@ -106,3 +107,20 @@ def test_an_unknown_argument_is_python_s_own_error():
 def test_the_function_keeps_its_name_and_signature():
     assert public.__name__ == "public"
     assert public.__doc__ == "What it is for."
+
+
+@pytest.mark.parametrize("amount", [Fraction(1), "one"], ids=["raised inside", "refused"])
+def test_a_traceback_with_its_variables_shows_no_argument(amount):
+    """Rows are among the arguments of what opens them."""
+
+    @typed
+    def opened(rows: list[str], amount: Fraction) -> None:
+        del rows
+        raise InputError("amount", str(amount), "two")
+
+    with pytest.raises(InputError) as caught:
+        opened(["canary"], amount)
+    told = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    inside = [frame for frame in told.stack if frame.filename.endswith("typed.py") and "tests" not in frame.filename]
+    assert inside
+    assert not any("canary" in str(frame.locals) for frame in inside)

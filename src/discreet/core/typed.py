@@ -39,19 +39,32 @@ def typed(function: Callable[P, T]) -> Callable[P, T]:
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
         if not hints:  # on the first call: annotations may name what is defined further down
             hints.update(_hints(function))
+        refused = _refused(signature, hints, args, kwargs)
         try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError:  # Python's own error names the argument that is missing or unknown
+            if refused is not None:
+                raise InputError(*refused)
             return function(*args, **kwargs)
-        for name, value in given.items():
-            hint = hints.get(name)
-            many = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
-            for one in value if many else (value,):
-                if hint is not None and not _is(one, hint):
-                    raise InputError(name, _shown(one), _allowed(hint))
-        return function(*args, **kwargs)
+        finally:
+            del args, kwargs  # rows may be among them, and a traceback that shows variables would show those
 
     return checked
+
+
+def _refused(
+    signature: inspect.Signature, hints: Mapping[str, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[str, str, str] | None:
+    """Field, value and what is allowed, for the first argument of another kind. It returns: no frame holds the rest."""
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError:  # Python's own error names the argument that is missing or unknown
+        return None
+    for name, value in given.items():
+        hint = hints.get(name)
+        many = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+        for one in value if many else (value,):
+            if hint is not None and not _is(one, hint):
+                return name, _shown(one), _allowed(hint)
+    return None
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
