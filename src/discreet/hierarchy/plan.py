@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of, text_of
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.packed import packed
@@ -93,14 +92,14 @@ class TreePlan:
             "schema": self.counted.schema.to_dict(),
             "query": self.query,
             "tree": self.counted.tree.digest,
-            "asked": [[asked.level, asked.totals, repr(asked.noise)] for asked in self.asked],
+            "asked": [[asked.level, asked.totals, text_of(asked.noise)] for asked in self.asked],
             "rules": {
                 name: {level: packed(np.asarray(value)) for level, value in getattr(self.rules, name).items()}
                 for name in ("lower", "upper", "totals", "weights")
             },
             "confidence": self.confidence,
         }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine, add the noise, make whole numbers that add up. Called by the one door only."""

@@ -5,8 +5,6 @@ Stopping early refunds nothing: the charge is for the plan, and what was compute
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +15,7 @@ import numpy as np
 from attrs import evolve
 
 from discreet.accounting.pld import COARSE, privacy_loss
+from discreet.core.digest import digest_of
 from discreet.core.loss import Composed, LaplaceNoise, Loss
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
@@ -129,7 +128,7 @@ class TrainPlan:
     def digest(self) -> str:
         """A hash of everything that decides the law of the result."""
         content = {"schema": self.schema.to_dict(), "query": self.query}
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     @property
     def columns(self) -> list[str]:

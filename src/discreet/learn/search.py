@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import evolve
 
+from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
@@ -106,7 +105,7 @@ class SearchPlan:
     def digest(self) -> str:
         """A hash of everything that decides the law of the result."""
         content = {"schema": self._first.schema.to_dict(), "query": self.query}
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     @property
     def columns(self) -> list[str]:

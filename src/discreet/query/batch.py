@@ -6,14 +6,13 @@ proportional to w^(1/2) where errors fall as 1/epsilon (Laplace), to w^(2/3) whe
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
@@ -76,7 +75,7 @@ class BatchPlan:
     def digest(self) -> str:
         """A hash of everything that decides the law of the result."""
         content = [[name, plan.digest] for name, plan in self.parts]
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        return digest_of(content)
 
     def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Each part in turn, with noise of its own. Called by the one door only."""

@@ -5,8 +5,6 @@ Both steps see the same bounded table. The price is divided evenly: the selectio
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
@@ -16,6 +14,7 @@ import numpy as np
 
 from discreet.accounting.calibrate import epsilon_for_rho
 from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of, text_of
 from discreet.core.exact import Number
 from discreet.core.loss import Approx, Loss, Repeated
 from discreet.core.mechanism import Bits
@@ -123,11 +122,11 @@ class DiscoveryPlan:
         content = {
             "schema": self.schema.to_dict(),
             "query": self.query,
-            "selection": repr(self.selection),
-            "noise": [repr(noise) for noise in self.noises],
+            "selection": text_of(self.selection),
+            "noise": [text_of(noise) for noise in self.noises],
             "confidence": self.confidence,
         }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     def expected(self) -> list[Expectation]:
         """The error of every output at the plan's confidence, for the keys that appear."""

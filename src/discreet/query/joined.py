@@ -6,13 +6,12 @@ the order they were asked for.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.unit import Unit
@@ -91,7 +90,7 @@ class JoinedPlan:
     def digest(self) -> str:
         """A hash of everything that decides the law of the result."""
         content = {"query": self.query, "parts": [part.digest for part in self.parts]}
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     def expected(self) -> list[Expectation | RankExpectation]:
         """The error of every output, in the order asked for."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of, text_of
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
@@ -107,10 +106,10 @@ class QueryPlan:
         content = {
             "schema": self.schema.to_dict(),
             "query": self.query,
-            "noise": [repr(noise) for noise in self.noises],
+            "noise": [text_of(noise) for noise in self.noises],
             "confidence": self.confidence,
         }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     def expected(self) -> list[Expectation]:
         """The error of every output at the plan's confidence, from the noise alone."""

@@ -6,8 +6,6 @@ is made for them and costs the same: its scale follows from what was published, 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +13,7 @@ from fractions import Fraction
 from typing import Any, TypeGuard
 
 from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of, text_of
 from discreet.core.loss import ZCDP, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
@@ -138,11 +137,11 @@ class BoundsPlan:
         content = {
             "schema": self.schema.to_dict(),
             "query": self.query,
-            "price": [*self.price.spent(self.allotment), str(SEARCHED)],
-            "searches": [repr(search) for search in self.searches],
+            "price": [str(part) for part in (*self.price.spent(self.allotment), SEARCHED)],
+            "searches": [text_of(search) for search in self.searches],
             "confidence": self.confidence,
         }
-        return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+        return digest_of(content)
 
     def expected(self) -> list[Expectation]:
         """The error of every output at the plan's confidence; where bounds are private, in units of what is found."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of, text_of
 from discreet.core.loss import BoundedRange, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.unit import Neighbours, Unit
@@ -118,10 +117,10 @@ class QuantilePlan:
         content = {
             "schema": self.schema.to_dict(),
             "query": self.query,
-            "search": repr(self.search),
+            "search": text_of(self.search),
             "confidence": self.confidence,
         }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     def expected(self) -> list[RankExpectation]:
         """The rank error of every output at the plan's confidence, whatever the data."""

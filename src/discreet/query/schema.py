@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import tomllib
 import warnings
 from collections.abc import Callable, Mapping
@@ -11,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discreet.core.digest import digest_of
 from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.query.column import Column, Integer, Real, Text, column_from, column_to
@@ -161,7 +160,7 @@ class Schema:
     @property
     def digest(self) -> str:
         """A fingerprint of everything declared."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
+        return digest_of(self.to_dict())
 
     def column(self, name: str, use: str = "column") -> Column:
         """The declaration of a column, or an error that lists the ones there are."""

@@ -8,8 +8,6 @@ amended or moved later count no second time. The first period pays for all. Proo
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of, text_of
 from discreet.core.exact import sqrt_up
 from discreet.core.loss import ZCDP, Composed, Loss, Pure
 from discreet.core.mechanism import Bits
@@ -123,10 +122,10 @@ class StreamPlan:
         content = {
             "schema": self.schema.to_dict(),
             "query": self.query,
-            "noise": [repr(noise) for noise in self.noises],
+            "noise": [text_of(noise) for noise in self.noises],
             "confidence": self.confidence,
         }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     @property
     def columns(self) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of, text_of
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
@@ -203,11 +202,11 @@ class TopPlan:
         content = {
             "schema": self.schema.to_dict(),
             "query": self.query,
-            "choice": repr(self.choice),
-            "noise": repr(self.noise),
+            "choice": text_of(self.choice),
+            "noise": text_of(self.noise),
             "confidence": self.confidence,
         }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     def expected(self) -> list[Expectation]:
         """How far each choice may be behind the best then left, all at once, and the error of each count."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
 from discreet.accounting.group import group
+from discreet.core.digest import digest_of
 from discreet.core.exact import exp_down, exp_up, round_up
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
 from discreet.core.mechanism import Bits
@@ -145,7 +145,7 @@ class CommutePlan:
             "zones": None if zones is None else zones.tolist(),
             "limits": [self.land.near, self.land.farthest],
         }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     def urn_sizes(self) -> Iterator[tuple[int, int]]:
         """Workers and cells (nobody's too) of the urn of every destination that has workers: if sizes are public."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from discreet.core.digest import digest_of
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
@@ -98,7 +97,7 @@ class SynthPlan:
     def digest(self) -> str:
         """A hash of everything that decides the law of the result."""
         content = {"schema": self.schema.to_dict(), "query": self.query, "price": [self.currency, str(self.price)]}
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     @property
     def columns(self) -> list[str]:

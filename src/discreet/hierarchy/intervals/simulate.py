@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.digest import text_of
 from discreet.core.mechanism import Bits
 from discreet.hierarchy.measured import Measured
 from discreet.noise.replay import Replay
@@ -27,7 +28,7 @@ def key_of(measured: Measured, purpose: str) -> bytes:
     for level in measured.levels:
         for values in (level.counts, level.totals):
             digest.update(b"-" if values is None else np.ascontiguousarray(values).astype("<i8").tobytes())
-        digest.update(repr((level.noise, level.totals_noise)).encode())
+        digest.update(text_of((level.noise, level.totals_noise)).encode())
     return digest.digest()
 
 

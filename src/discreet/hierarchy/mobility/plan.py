@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of, text_of
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.unit import Unit
@@ -106,10 +105,10 @@ class MobilityPlan:
         content = {
             "schema": self.schema.to_dict(),
             "query": self.query,
-            "noise": [[asked.name, repr(asked.noise)] for asked in self.asked],
+            "noise": [[asked.name, text_of(asked.noise)] for asked in self.asked],
             "confidence": self.confidence,
         }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return digest_of(content)
 
     def half_widths(self) -> dict[str, int]:
         """How far each published table's intervals reach either side of what was measured."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.digest import text_of
 from discreet.errors import InputError
 
 __all__ = ["Cost", "Grid", "Piecewise", "Quadratic"]
@@ -198,7 +199,7 @@ class Grid:
         for field in fields(self):
             value = getattr(self, field.name)
             content.update(field.name.encode() + b"\0")
-            content.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
+            content.update(value.tobytes() if isinstance(value, np.ndarray) else text_of(value).encode())
         return content.hexdigest()
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
+from discreet.core.digest import text_of
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
@@ -121,7 +122,7 @@ class LoadPlan:
             "query": self.query,
             "declared": str(self.declared),
             "epsilons": [str(self.loads_epsilon), str(self.cost_epsilon)],
-            "price": repr(self.price),
+            "price": text_of(self.price),
             "confidence": self.confidence,
         }
         return hashlib.sha256(canonical(content).encode()).hexdigest()
