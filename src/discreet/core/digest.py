@@ -1,8 +1,8 @@
 """Digests: a hash of everything that decides the law of a result, the same in every process, year and version.
 
 A digest is taken over plain values. Mechanisms are written by `text_of`, field by field, never by a `repr` that
-somebody may change for its looks. Charges on ledgers hold these digests: a paid job is known by its own for as long as the
-ledger lives, so what is written here never changes.
+somebody may change for its looks. Charges on ledgers hold these digests: a paid job is known by its own for as long as
+the ledger lives, so what is written here never changes.
 """
 
 from __future__ import annotations

@@ -11,22 +11,25 @@ import numpy as np
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of, text_of
+from discreet.core.explained import Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.packed import packed
 from discreet.core.progress import tell
-from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.hierarchy.asked import Asked
 from discreet.hierarchy.count import Counted
+from discreet.hierarchy.explain import explained
 from discreet.hierarchy.measured import Level, Measured
 from discreet.hierarchy.methods import check_rules, published
 from discreet.hierarchy.record import measured_to, published_to
 from discreet.hierarchy.rules import Rules
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
 from discreet.query.plan import noise_name
 from discreet.query.price import Price
+from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.table_plan import TablePlan
 
 __all__ = ["LevelAsked", "TreePlan", "plan_tree"]
 
@@ -40,7 +43,7 @@ class LevelAsked(Asked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TreePlan:
+class TreePlan(TablePlan):
     """A release of all levels under one price. Nothing is read and nothing is spent by making one.
 
     Guarantee
@@ -56,24 +59,23 @@ class TreePlan:
     confidence: float
 
     @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.counted.schema.name
+    def schema(self) -> Schema:
+        """What is declared about the table."""
+        return self.counted.schema
 
     @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.counted.schema.unit
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return self.counted.columns
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid."""
+        return explained(self)
 
     @property
     def cost(self) -> Loss:
         """The price of all levels together."""
         return compose([asked.loss for asked in self.asked])
-
-    @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
 
     @property
     def mechanism(self) -> str:

@@ -11,12 +11,13 @@ from discreet.errors import InputError
 from discreet.hierarchy.count import Counted, Sizes
 from discreet.hierarchy.geography import hierarchy_from
 from discreet.hierarchy.methods import METHODS, method_named
-from discreet.hierarchy.offer import TreeOffer
 from discreet.hierarchy.plan import TreePlan, plan_tree
+from discreet.hierarchy.released import TreeRelease
 from discreet.hierarchy.rules import Rules
 from discreet.hierarchy.split import Goal
 from discreet.hierarchy.split import split as split_price
 from discreet.query.key import Key, key
+from discreet.query.offer import Offer
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price, plan_at
@@ -56,7 +57,7 @@ class TreeQuestion:
         split: str | Mapping[str, Number] = "auto",
         goal: Goal | None = None,
         allotment: str | None = None,
-    ) -> TreeOffer:
+    ) -> Offer[TreeRelease]:
         """Price all levels together, by epsilon, rho or a share of the allotment.
 
         `method` is auto, bayes, topdown, exact or relaxed. `split` says how the price is shared among the levels: auto,
@@ -76,7 +77,7 @@ class TreeQuestion:
             shares = split_price(self.counted.tree, self.counted.cells, split, totals=totals, kind=kind, goal=goal)
             return plan_tree(self.counted, part, paid, shares, chosen, self.rules)
 
-        return TreeOffer(self.curator, plan_at(price, part, planned))
+        return Offer(self.curator, plan_at(price, part, planned), TreeRelease.read)
 
 
 def _ordered(sizes: int) -> str:

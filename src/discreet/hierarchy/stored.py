@@ -6,8 +6,8 @@ from discreet.errors import InputError
 from discreet.hierarchy.released import TreeRelease
 from discreet.ledger.door import stored
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.quote import price_text
 from discreet.query.curator import Curator
-from discreet.query.explain import price_text
 
 __all__ = ["tree_release", "tree_release_of"]
 

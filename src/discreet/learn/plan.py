@@ -16,12 +16,14 @@ from attrs import evolve
 
 from discreet.accounting.pld import COARSE, privacy_loss
 from discreet.core.digest import digest_of
+from discreet.core.explained import Explained
 from discreet.core.loss import Composed, LaplaceNoise, Loss
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
 from discreet.core.unit import Unit
 from discreet.learn.checkpoint import Checkpoint
 from discreet.learn.encoding import Encoding
+from discreet.learn.explain import explained
 from discreet.learn.kept import Run, fingerprint, identity_of, taken_up
 from discreet.learn.keys import bits_of
 from discreet.learn.matrix import examples_of
@@ -58,6 +60,8 @@ class TrainPlan:
     condition: Predicate | None = None
     count: Fraction | None = None
     checkpoint: Path | None = None
+    warnings: tuple[str, ...] = ()
+    """What to know of the price before it is paid."""
 
     @property
     def dataset(self) -> str:
@@ -136,6 +140,10 @@ class TrainPlan:
         named = [part.name for part in self.encoding.parts]
         named += [] if self.condition is None else columns_of(self.condition)
         return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid."""
+        return explained(self)
 
     def taken_up(self, bits: Bits | None = None) -> Run:
         """The run as its checkpoint holds it, or a new one; refused if the file is of something else."""

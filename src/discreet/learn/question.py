@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,11 @@ from discreet.learn.early import refuse_on_table
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model, fitted, model_named
 from discreet.learn.noise import settled
-from discreet.learn.offer import TrainOffer
+from discreet.learn.offer import ModelOffer, TrainOffer
 from discreet.learn.plan import TrainPlan
 from discreet.learn.recipe import Recipe, weak_delta
-from discreet.learn.search import SearchOffer, searched
+from discreet.learn.released import ModelRelease
+from discreet.learn.search import searched
 from discreet.ledger.budget import Allotment
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Predicate, checked
@@ -101,7 +103,8 @@ class TrainQuestion:
                 f"No delta was named, so this takes all of the {readable(missed)} of {part.name!r}, and no other model "
                 "can be charged to it. Name a smaller delta to leave some."
             )
-        return TrainOffer(self.curator, plan, tuple(note for note in notes if note))
+        plan = replace(plan, warnings=tuple(note for note in notes if note))
+        return TrainOffer(self.curator, plan, partial(ModelRelease.read, model=self.model))
 
     def search(
         self,
@@ -112,7 +115,7 @@ class TrainQuestion:
         allotment: str | None = None,
         choice: Number | None = None,
         held_out: Number = Fraction(1, 10),
-    ) -> SearchOffer:
+    ) -> ModelOffer:
         """Price a search: every one of `settings`, such as {"rate": 0.5}, is trained and paid for, and one is kept.
 
         The candidate that is right most often on `held_out` of the rows is kept by a private choice, for a tenth of
@@ -131,7 +134,8 @@ class TrainQuestion:
         known = {name: value for name, value in self.settings.items() if name != "probability"}
         recipe = settled(Recipe(examples=self.examples, **known, multiplier=1), self.model.params)
         plan = self._planned(recipe, part, missed)
-        return SearchOffer(self.curator, searched(plan, settings, price, choice=choice, held_out=held_out))
+        candidates = searched(plan, settings, price, choice=choice, held_out=held_out)
+        return ModelOffer(self.curator, candidates, partial(ModelRelease.read, model=self.model))
 
     def _planned(
         self,

@@ -13,6 +13,7 @@ from attrs import evolve
 
 from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
+from discreet.core.explained import Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
@@ -24,17 +25,15 @@ from discreet.learn.matrix import examples_of
 from discreet.learn.model import packed_weights
 from discreet.learn.per_example import outputs_alone
 from discreet.learn.plan import TrainPlan
-from discreet.learn.released import ModelRelease
 from discreet.learn.tuning import Search, right_answers
 from discreet.ledger.budget import Allotment, Charge
 from discreet.noise.bernoulli import bernoulli
-from discreet.query.explain import price_lines, price_text
 from discreet.query.source import Connection
 
 if TYPE_CHECKING:
-    from discreet.query.curator import Curator
+    pass
 
-__all__ = ["SearchOffer", "SearchPlan", "searched"]
+__all__ = ["SearchPlan", "searched"]
 
 _CHOICE = Fraction(1, 10)  # of the price, for choosing
 _HELD_OUT = Fraction(1, 10)  # of the rows, for choosing on
@@ -112,6 +111,20 @@ class SearchPlan:
         """The columns of the data it reads."""
         return self._first.columns
 
+    def explained(self) -> Explained:
+        """What there is to know before it is paid: the candidates, and how one is chosen."""
+        share = f"{float(self.held_out):.3g}"
+        return Explained(
+            title=f"Plan for a search over {len(self.candidates)} settings on {self.dataset!r}",
+            unit=str(self.unit),
+            shape=(
+                self.search.text(self.delta),
+                f"Each row is held out for the choice with probability {share}; the others are trained on.",
+            ),
+            notes=("All runs are charged before the first, whichever is kept. Stopping early refunds nothing.",),
+            facts={"candidates": [plan.recipe.to_dict() for plan in self.candidates]},
+        )
+
     def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Lay out the examples, hold some out, train every candidate, keep one. Called by the one door only."""
         tell("laying out the examples in the engine")
@@ -137,38 +150,6 @@ class SearchPlan:
                 "tuning": self.search.text(self.delta),
             }
         }
-
-
-@dataclass(frozen=True)
-class SearchOffer:
-    """A plan and where to release it. `print(offer)` before, `offer.release()` to spend."""
-
-    curator: Curator
-    plan: SearchPlan
-
-    def explain(self) -> str:
-        """Cost, candidates and choice. Spends nothing."""
-        plan = self.plan
-        left = self.curator.ledger.remaining(plan.dataset, plan.allotment.name)
-        lines = [f"Plan for a search over {len(plan.candidates)} settings on {plan.dataset!r}."]
-        lines += [*price_lines(plan.allotment, plan.charge, left), plan.search.text(plan.delta)]
-        share = f"{float(plan.held_out):.3g}"
-        lines.append(f"Each row is held out for the choice with probability {share}; the others are trained on.")
-        lines.append(
-            "  Note: all runs are charged before the first, whichever is kept. Stopping early refunds nothing."
-        )
-        return "\n".join(lines)
-
-    def release(self, *, release: str | None = None, why: str = "") -> ModelRelease:
-        """Spend, open, train all, keep one, record."""
-        plan = self.plan
-        answer = self.curator.through_the_door(plan, plan.columns, release=release, why=why, delta=plan.delta)
-        left = self.curator.ledger.remaining(plan.dataset, plan.allotment.name)
-        cost, after = price_text(plan.allotment, answer.charge), price_text(plan.allotment, left, "down")
-        return ModelRelease.read(answer, cost, after, plan.candidates[0].model)
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 def searched(

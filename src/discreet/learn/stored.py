@@ -7,8 +7,8 @@ from discreet.learn.model import Model
 from discreet.learn.released import ModelRelease
 from discreet.ledger.door import stored
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.quote import price_text
 from discreet.query.curator import Curator
-from discreet.query.explain import price_text
 
 __all__ = ["model_release", "model_release_of"]
 

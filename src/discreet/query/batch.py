@@ -14,16 +14,17 @@ from typing import Any
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
+from discreet.core.explained import Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
-from discreet.core.unit import Unit
 from discreet.errors import InputError
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
 from discreet.query.joined import Job, plan_question
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.table_plan import TablePlan
 
 __all__ = ["BatchPlan", "plan_batch"]
 
@@ -31,20 +32,30 @@ _GRID = 10**6  # shares are rounded down to millionths: together they never exce
 
 
 @dataclass(frozen=True, slots=True)
-class BatchPlan:
+class BatchPlan(TablePlan):
     """Plans that are charged and run together."""
 
     parts: tuple[tuple[str, Job], ...]
 
     @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.parts[0][1].dataset
+    def schema(self) -> Schema:
+        """What is declared about the table."""
+        return self.parts[0][1].schema
 
     @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.parts[0][1].unit
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return [name for _, plan in self.parts for name in plan.columns]
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid: the parts, under one price."""
+        return Explained(
+            title=f"Batch of {len(self.parts)} questions about {self.dataset!r}, one price",
+            unit=str(self.unit),
+            shape=(),
+            parts=tuple((name, plan.explained()) for name, plan in self.parts),
+            confidence=self.parts[0][1].confidence,
+        )
 
     @property
     def allotment(self) -> Allotment:
@@ -55,11 +66,6 @@ class BatchPlan:
     def cost(self) -> Loss:
         """The price of the whole batch."""
         return compose([plan.cost for _, plan in self.parts])
-
-    @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
 
     @property
     def mechanism(self) -> str:

@@ -7,11 +7,9 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, Self
+from typing import Any, NoReturn, Self
 
 from discreet.core.exact import Number
-from discreet.core.note import Note
-from discreet.core.plan import Plan
 from discreet.core.release import Release
 from discreet.core.typed import typed
 from discreet.core.version import DataVersion
@@ -21,13 +19,14 @@ from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.door import Answer, stored
 from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.quote import price_text
 from discreet.query.after import UNTOUCHED, After
 from discreet.query.aggregate import Aggregate
-from discreet.query.batch import BatchPlan, plan_batch
-from discreet.query.explain import explain, explain_batch, price_text
-from discreet.query.fit import columns_read, fitting
+from discreet.query.batch import plan_batch
+from discreet.query.fit import fitting
 from discreet.query.key import Key, key
-from discreet.query.kinds import Asked, Planned, asked_from, plan_any
+from discreet.query.kinds import Asked, asked_from, plan_any
+from discreet.query.offer import Offer
 from discreet.query.opening import declared_in, ledger_place
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price, plan_at
@@ -38,9 +37,11 @@ from discreet.query.source import Source, source_of
 from discreet.query.sql import parse_sql
 from discreet.query.stream import StreamPlan, plan_stream
 from discreet.query.streaming import StreamOffer
+from discreet.query.table_plan import Priced
+from discreet.query.tables import released, tables
 from discreet.query.top import Top
 
-__all__ = ["Curator", "Offer", "Question", "open_curator", "released"]
+__all__ = ["Curator", "Question", "open_curator"]
 
 
 class Curator:
@@ -156,13 +157,6 @@ class Curator:
             raise InputError("part", part, "one of " + ", ".join(map(repr, parts)))
         return parts[part]
 
-    def _release(
-        self, plan: Planned | BatchPlan, parts: Sequence[Planned], release: str | None, why: str
-    ) -> dict[str, Release]:
-        columns = [name for part in parts for name in columns_read(part.question, self.schema)]
-        answer = self.through_the_door(plan, columns, release=release, why=why)
-        return released(self.ledger, answer)
-
     def through_the_door(
         self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str, delta: Number | None = None
     ) -> Answer:
@@ -175,54 +169,6 @@ class Curator:
         return through_the_door(
             plan, self._source, books, who=self.who, why=why, release=release, allotment=name, delta=delta
         )
-
-
-def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
-    """An answer from the books as tables people can use: the parts of a batch by name, a single one under ""."""
-    result: Any = answer.result
-    parts = result.get("parts", {"": result})
-    if not all("columns" in part and "keys" in part for part in parts.values()):
-        kind = next((kind for kind in ("tree", "synth", "train") if kind in result), None)
-        hint = "" if kind is None else f"Read it as what it is: discreet {kind} show."
-        raise InputError("release", answer.release, "a release of tables: this one came of another kind of job", hint)
-    allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
-    left = price_text(allotment, ledger.remaining(answer.dataset, answer.allotment), "down")
-    asked: Any = answer.query or {}
-    found = {}
-    for name, part in parts.items():
-        # The books keep no order of names; people read keys first, then each output with its interval.
-        order = [*part["keys"], *(output + end for output in part["outputs"] for end in ("", "_lower", "_upper"))]
-        found[name] = Release(
-            id=answer.release,
-            dataset=answer.dataset,
-            columns={column: part["columns"][column] for column in order},
-            keys=tuple(part["keys"]),
-            outputs=tuple(part["outputs"]),
-            confidence=part["confidence"],
-            cost=price_text(allotment, answer.charge),
-            mechanism=answer.mechanism,
-            digest=answer.digest,
-            remaining=left,
-            query=asked.get("batch", {}).get(name, {}) if name else asked,
-            replayed=answer.replayed,
-            data=answer.data_version,
-            notes=(*_stale(answer, part["outputs"]), *(Note.from_dict(note) for note in part.get("notes", ()))),
-        )
-    return found
-
-
-def _stale(answer: Answer, outputs: Sequence[str]) -> list[Note]:
-    """A note where nobody can tell whether a stored answer is one about the data there is now."""
-    return [Note("data", answer.stale, tuple(outputs))] if answer.stale else []
-
-
-class Priced(Plan, Protocol):
-    """A plan that knows which allotment pays for it."""
-
-    @property
-    def allotment(self) -> Allotment:
-        """The allotment that pays."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +261,7 @@ class Question:
         noise: str = "auto",
         delta: Number | None = None,
         allotment: str | None = None,
-    ) -> Offer:
+    ) -> Offer[Release]:
         """Price the whole question: by epsilon, rho, a share of the allotment, or the accuracy wanted.
 
         `delta` is for discovered keys, beside the price: the chance that one appears because of a single unit.
@@ -324,30 +270,11 @@ class Question:
         part = self.curator.allotment(allotment)
         schema = self.curator.schema
         planned = plan_at(price, part, lambda paid: plan_any(self.query, schema, part, paid, delta))
-        return Offer(self.curator, planned, self.after)
+        return Offer(self.curator, planned, self._read)
 
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A plan and where to release it. `print(offer)` before, `offer.release()` to spend."""
-
-    curator: Curator
-    plan: Planned
-    after: After = UNTOUCHED
-
-    def explain(self) -> str:
-        """Cost, noise, expected error of every output, and what clipping may cost. Spends nothing."""
-        left = self.curator.ledger.remaining(self.plan.dataset, self.plan.allotment.name)
-        return explain(self.plan, left)
-
-    @typed
-    def release(self, *, release: str | None = None, why: str = "") -> Release:
-        """Spend, open, run, record. The same `release` id again returns the stored answer at no cost."""
-        whole = self.curator._release(self.plan, [self.plan], release, why)[""]
+    def _read(self, answer: Answer, cost: str, remaining: str) -> Release:
+        whole = tables(answer, cost, remaining)[""]
         return whole if self.after == UNTOUCHED else self.after.apply(whole)
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +306,7 @@ class StreamQuestion:
         def planned(part: Allotment) -> StreamPlan:
             return plan_at(price, part, lambda paid: plan_stream(query, schema, part, paid, period, limit))
 
-        return StreamOffer(curator, planned(part), planned)
+        return StreamOffer(curator, planned(part), lambda answer, cost, left: tables(answer, cost, left)[""], planned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,35 +326,17 @@ class Batch:
         confidence: float = 0.95,
         weights: Mapping[str, Number] | None = None,
         allotment: str | None = None,
-    ) -> BatchOffer:
+    ) -> Offer[dict[str, Release]]:
         """One price for all, shared by `weights`: how much the relative accuracy of each answer matters."""
         price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence)
         queries = {name: question.grouped for name, question in self.questions.items()}
         schema, part = self.curator.schema, self.curator.allotment(allotment)
-        return BatchOffer(self, plan_at(price, part, lambda paid: plan_batch(queries, schema, part, paid, weights)))
+        planned = plan_at(price, part, lambda paid: plan_batch(queries, schema, part, paid, weights))
+        return Offer(self.curator, planned, self._read)
 
-
-@dataclass(frozen=True, slots=True)
-class BatchOffer:
-    """The plan of a batch and where to release it."""
-
-    batch: Batch
-    plan: BatchPlan
-
-    def explain(self) -> str:
-        """The price of the whole, then every part."""
-        left = self.batch.curator.ledger.remaining(self.plan.dataset, self.plan.allotment.name)
-        return explain_batch(self.plan, left)
-
-    @typed
-    def release(self, *, release: str | None = None, why: str = "") -> dict[str, Release]:
-        """Spend once, answer all."""
-        parts = [plan for _, plan in self.plan.parts]
-        found = self.batch.curator._release(self.plan, parts, release, why)
-        return {name: self.batch.questions[name].after.apply(part) for name, part in found.items()}
-
-    def __str__(self) -> str:
-        return self.explain()
+    def _read(self, answer: Answer, cost: str, remaining: str) -> dict[str, Release]:
+        parts = tables(answer, cost, remaining)
+        return {name: self.questions[name].after.apply(part) for name, part in parts.items()}
 
 
 open_curator = Curator.open

@@ -14,27 +14,32 @@ import numpy as np
 
 from discreet.accounting.calibrate import epsilon_for_rho
 from discreet.accounting.compose import compose
+from discreet.accounting.words import readable
 from discreet.core.digest import digest_of, text_of
 from discreet.core.exact import Number
+from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Approx, Loss, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace, PartitionSelection
 from discreet.noise.bits import words
-from discreet.query.column import Boolean, Column, Date, Integer
+from discreet.query.column import Boolean, Column, Date, Integer, Text
 from discreet.query.compile import GROUP, measure_name
+from discreet.query.explain import explained
+from discreet.query.fit import columns_read
 from discreet.query.key import Bin
 from discreet.query.measure import Measure, sensitivity
 from discreet.query.notes import declared_notes, published_notes
-from discreet.query.plan import Expectation, QueryPlan
+from discreet.query.plan import QueryPlan
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
-from discreet.query.unknown import PEOPLE, WORDS, compile_unknown, part_name
+from discreet.query.table_plan import TablePlan
+from discreet.query.unknown import LONGEST, PEOPLE, WORDS, compile_unknown, part_name
 
 __all__ = ["CROWDS", "DiscoveryPlan", "plan_discovery"]
 
@@ -47,7 +52,7 @@ _MANY = 2**62  # how many combinations there may be: nothing is known of it
 
 
 @dataclass(frozen=True, slots=True)
-class DiscoveryPlan:
+class DiscoveryPlan(TablePlan):
     """A question with discovered keys, the selection of keys, the noise, and the price of all of it.
 
     Guarantee: a run is the adaptive composition of `selection`, which costs `selected`, and of one release for each
@@ -61,16 +66,6 @@ class DiscoveryPlan:
     measures: tuple[Measure, ...]
     noises: tuple[Noise, ...]
     selection: PartitionSelection
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.schema.name
-
-    @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.schema.unit
 
     @property
     def groups(self) -> None:
@@ -93,11 +88,6 @@ class DiscoveryPlan:
         """The price of the whole question: the selection and every measure."""
         noisy = [noise.loss(moved) for noise, moved in zip(self.noises, self.moved, strict=True)]
         return compose([self.selected, *noisy])
-
-    @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
 
     @property
     def chances(self) -> tuple[tuple[int, float], ...]:
@@ -128,7 +118,28 @@ class DiscoveryPlan:
         }
         return digest_of(content)
 
-    def expected(self) -> list[Expectation]:
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return columns_read(self.question, self.schema)
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid: how keys come to appear, and how likely it is."""
+        who = "rows" if self.schema.unit.column is None else "people"
+        names = ", ".join(key.column for key in self.question.keys)
+        sure, parts = self.selection.certain_at, len(self.measures) + 1
+        chances = ", ".join(f"{_chance(chance)} at {crowd:,}" for crowd, chance in self.chances if crowd < sure)
+        shape = f"Releases a row for each {names} that enough {who} share: how many is itself private, and a result."
+        step = (
+            f"Selection: 1/{parts} of the price, and all of the delta. The chance that one appears, by how many {who} "
+            f"have it: {chances}; always from {sure:,} on. What nobody has never appears."
+        )
+        free = [key.column for key in self.question.discovered if isinstance(self.schema.columns[key.column], Text)]
+        notes = [note.text for note in declared_notes(self.question, self.schema)]
+        notes += [f"A {name} of more than {LONGEST} characters counts as missing." for name in free]
+        return explained(self, [shape], notes, [step])
+
+    def expected(self) -> list[Expected]:
         """The error of every output at the plan's confidence, for the keys that appear."""
         return self._outputs.expected()
 
@@ -247,3 +258,8 @@ def _selection(price: Price, allotment: Allotment, keys: int, delta: Number, par
         if problem.field != "epsilon":
             raise
         raise InputError(price.way, float(price.amount), f"one that leaves the selection {problem.allowed}") from None
+
+
+def _chance(chance: float) -> str:
+    # Two digits, upward; but a chance of 1e-7 that is a bound from above by a last bit is not 1.1e-7.
+    return "above 0.99" if chance > 0.99 else readable(chance * (1 - 1e-12), 2)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from discreet.errors import InputError
-from discreet.query.kinds import Asked
 from discreet.query.predicate import columns_of
 from discreet.query.read import problem
 from discreet.query.schema import Schema
 from discreet.query.source import Source
+
+if TYPE_CHECKING:
+    from discreet.query.kinds import Asked
 
 __all__ = ["columns_read", "fitting"]
 

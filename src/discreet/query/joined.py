@@ -12,25 +12,28 @@ from typing import Any
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of
+from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
-from discreet.core.unit import Unit
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
+from discreet.query.explain import explained, rows_published
+from discreet.query.fit import columns_read
 from discreet.query.pick import fresh_salt
-from discreet.query.plan import Expectation, QueryPlan, plan_query
+from discreet.query.plan import QueryPlan, plan_query
 from discreet.query.price import Price
 from discreet.query.private_bounds import BoundsPlan, plan_bounds, slots
 from discreet.query.quantile import Search, search_of
-from discreet.query.quantile_plan import QuantilePlan, RankExpectation, plan_quantiles
+from discreet.query.quantile_plan import QuantilePlan, plan_quantiles
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.table_plan import TablePlan
 
 __all__ = ["Job", "JoinedPlan", "plan_question"]
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedPlan:
+class JoinedPlan(TablePlan):
     """Plans about the same groups that are charged and run together and published as one table."""
 
     question: Query
@@ -40,16 +43,6 @@ class JoinedPlan:
     def schema(self) -> Schema:
         """What is declared about the table."""
         return self.parts[0].schema
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.schema.name
-
-    @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.schema.unit
 
     @property
     def allotment(self) -> Allotment:
@@ -72,11 +65,6 @@ class JoinedPlan:
         return compose([part.cost for part in self.parts])
 
     @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
-
-    @property
     def mechanism(self) -> str:
         """What hides one unit, in words."""
         return "; ".join(dict.fromkeys(part.mechanism for part in self.parts))
@@ -92,7 +80,18 @@ class JoinedPlan:
         content = {"query": self.query, "parts": [part.digest for part in self.parts]}
         return digest_of(content)
 
-    def expected(self) -> list[Expectation | RankExpectation]:
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return columns_read(self.question, self.schema)
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid."""
+        told = [part.explained() for part in self.parts]
+        notes = [note for one in told for note in one.notes]
+        return explained(self, [rows_published(self.groups)], notes, [step for one in told for step in one.steps])
+
+    def expected(self) -> list[Expected]:
         """The error of every output, in the order asked for."""
         return sorted((e for part in self.parts for e in part.expected()), key=lambda e: self._place(e.output))
 

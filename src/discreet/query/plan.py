@@ -12,17 +12,19 @@ import numpy as np
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of, text_of
+from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
 from discreet.core.sensitivity import Sensitivity
-from discreet.core.unit import Unit
 from discreet.errors import InputError
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.aggregate import Aggregate
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.estimate import estimate, linear_step
+from discreet.query.explain import explained, rows_published
+from discreet.query.fit import columns_read
 from discreet.query.measure import Measure, Rows, sensitivity
 from discreet.query.notes import declared_notes, published_notes
 from discreet.query.pick import fresh_salt
@@ -30,27 +32,16 @@ from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.table_plan import TablePlan
 
-__all__ = ["Expectation", "QueryPlan", "noise_name", "plan_query"]
+__all__ = ["QueryPlan", "noise_name", "plan_query"]
 
 Noise = Laplace | Gaussian
 _SIZES = (100, 1_000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
-    """How far one output may be off: a half-width, or half-widths for groups of some sizes."""
-
-    output: str
-    noise: str
-    half_width: float | None
-    by_rows: tuple[tuple[int, float], ...] = ()
-    unit: str = ""  # what the half-widths are multiples of, if not of one
-    choice: bool = False  # not the error of a number: how far what is chosen may be behind the best
-
-
-@dataclass(frozen=True, slots=True)
-class QueryPlan:
+class QueryPlan(TablePlan):
     """A question, the noise it will get, and its price. Nothing is read and nothing is spent by making one."""
 
     question: Query
@@ -59,16 +50,6 @@ class QueryPlan:
     confidence: float
     measures: tuple[Measure, ...]
     noises: tuple[Noise, ...]
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.schema.name
-
-    @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.schema.unit
 
     @property
     def groups(self) -> int:
@@ -84,11 +65,6 @@ class QueryPlan:
     def cost(self) -> Loss:
         """The price of the whole question: the composition of its measures."""
         return compose([noise.loss(moved) for noise, moved in zip(self.noises, self.moved, strict=True)])
-
-    @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
 
     @property
     def mechanism(self) -> str:
@@ -111,7 +87,17 @@ class QueryPlan:
         }
         return digest_of(content)
 
-    def expected(self) -> list[Expectation]:
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return columns_read(self.question, self.schema)
+
+    def explained(self) -> Explained:
+        """What it costs a reader to know before they spend."""
+        notes = [note.text for note in declared_notes(self.question, self.schema)]
+        return explained(self, [rows_published(self.groups)], notes)
+
+    def expected(self) -> list[Expected]:
         """The error of every output at the plan's confidence, from the noise alone."""
         found = []
         for name, aggregate in self.question.outputs:
@@ -119,10 +105,10 @@ class QueryPlan:
             words_ = "; ".join(dict.fromkeys(noise_name(noise) for noise in noises))
             step = linear_step(aggregate, self.schema)
             if step is not None:
-                found.append(Expectation(name, words_, noises[0].error(self.confidence) * step))
+                found.append(Expected(name, words_, noises[0].error(self.confidence) * step))
             else:
                 by_rows = tuple((rows, self._typical(aggregate, noises, rows)) for rows in _SIZES)
-                found.append(Expectation(name, words_, None, by_rows))
+                found.append(Expected(name, words_, None, by_rows))
         return found
 
     def run(self, data: Connection, bits: Bits) -> dict[str, Any]:

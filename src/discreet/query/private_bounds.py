@@ -13,22 +13,29 @@ from fractions import Fraction
 from typing import Any, TypeGuard
 
 from discreet.accounting.compose import compose
+from discreet.accounting.words import readable
 from discreet.core.digest import digest_of, text_of
+from discreet.core.explained import Expected, Explained
 from discreet.core.loss import ZCDP, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
+from discreet.core.release import percent
 from discreet.core.sensitivity import Sensitivity
-from discreet.core.unit import Neighbours, Unit
+from discreet.core.unit import Neighbours
 from discreet.errors import InputError
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
 from discreet.query.aggregate import Aggregate, Mean, Std, Sum, Variance, settled
 from discreet.query.column import Integer
+from discreet.query.explain import explained, rows_published
+from discreet.query.fit import columns_read
 from discreet.query.measure import Measure, Moment, Rows, Total, sensitivity
-from discreet.query.plan import Expectation, QueryPlan, noise_name, plan_query
+from discreet.query.notes import declared_notes
+from discreet.query.plan import QueryPlan, noise_name, plan_query
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.range_search import Pair, RangeSearch, moved_by_one, round_bins
+from discreet.query.range_search import SURE, Pair, RangeSearch, moved_by_one, round_bins
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.table_plan import TablePlan
 
 __all__ = ["SEARCHED", "BoundsPlan", "plan_bounds", "slots"]
 
@@ -40,7 +47,7 @@ _FAR = 2**30 + 1  # nor any number at all
 
 
 @dataclass(frozen=True, slots=True)
-class BoundsPlan:
+class BoundsPlan(TablePlan):
     """A question with private bounds: the searches for them, and the price that the answer will keep to.
 
     Guarantee: a run is the adaptive composition of `searches` and of at most `measured` releases that cost `each`, for
@@ -52,16 +59,6 @@ class BoundsPlan:
     allotment: Allotment
     price: Price
     searches: tuple[RangeSearch, ...]
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.schema.name
-
-    @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.schema.unit
 
     @property
     def confidence(self) -> float:
@@ -105,11 +102,6 @@ class BoundsPlan:
         return compose([*(search.loss() for search in self.searches), Repeated(self.each, self.measured)])
 
     @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
-
-    @property
     def mechanism(self) -> str:
         """What hides one unit in each step, in words."""
         first = [
@@ -143,7 +135,40 @@ class BoundsPlan:
         }
         return digest_of(content)
 
-    def expected(self) -> list[Expectation]:
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return columns_read(self.question, self.schema)
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid."""
+        notes = [note.text for note in declared_notes(self.question, self.schema)]
+        for search in self.searches:
+            name = search.column
+            notes.append(
+                f"Values of {name} outside {name}_low..{name}_high, which are released too, go to the nearer end: "
+                "intervals hold the noise, not what is clipped. "
+                "If no bin seems to have rows, the bounds are the declared ones."
+            )
+        return explained(self, [rows_published(self.groups)], notes, self._steps())
+
+    def _steps(self) -> list[str]:
+        """How bounds come to be found, and at which price the answer is then made."""
+        currency, whole = self.price.spent(self.allotment)
+        lines = []
+        for search in self.searches:
+            grid, share = search.grid, SEARCHED / len(self.searches)
+            lines += [
+                f"First, bounds of {search.column}, for {currency} = {readable(whole * share)} ({share}): counts of "
+                f"{grid.bins:,} bins that end at round numbers in {float(grid.edges[0]):g}..{float(grid.edges[-1]):g}; "
+                f"{noise_name(search.noise)}.",
+                f"  Bins of more than {2 * search.sure:,} rows are within the bounds, and no empty one is by itself "
+                f"({percent(SURE)}). Beside the others an empty bin is added with a chance of at most 1/20.",
+            ]
+        rest = 1 - SEARCHED
+        return [*lines, f"Then, for {currency} = {readable(whole * rest)} ({rest}) whatever was found, the answer:"]
+
+    def expected(self) -> list[Expected]:
         """The error of every output at the plan's confidence; where bounds are private, in units of what is found."""
         named = dict(self.question.outputs)
         found = []
@@ -155,7 +180,7 @@ class BoundsPlan:
             size, unit = _unit(aggregate, self.schema)
             half = None if expected.half_width is None else expected.half_width / size
             by_rows = tuple((rows, width / size) for rows, width in expected.by_rows)
-            found.append(Expectation(expected.output, self.noise, half, by_rows, unit=unit))
+            found.append(Expected(expected.output, self.noise, half, by_rows, unit=unit))
         return found
 
     def answering(self, found: Mapping[str, Pair]) -> QueryPlan:

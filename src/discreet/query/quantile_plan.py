@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of, text_of
+from discreet.core.explained import Expected, Explained
 from discreet.core.loss import BoundedRange, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.unit import Neighbours, Unit
 from discreet.errors import InputError
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Laplace, QuantileExponential, QuantileFlip, QuantileTree
+from discreet.query.explain import explained, rows_published
+from discreet.query.fit import columns_read
 from discreet.query.grid import Grid, grid_for, shown
 from discreet.query.notes import declared_notes
 from discreet.query.pick import GROUP, fresh_salt
@@ -27,9 +30,10 @@ from discreet.query.quantile import GUARANTEED, At, Between, Ordered, search_of,
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.table_plan import TablePlan
 from discreet.query.tally import BIN, ROWS, compile_tally
 
-__all__ = ["QuantilePlan", "RankExpectation", "plan_quantiles"]
+__all__ = ["QuantilePlan", "plan_quantiles"]
 
 Search = QuantileTree | QuantileFlip | QuantileExponential
 Places = NDArray[np.int64]
@@ -39,17 +43,7 @@ _BRANCHINGS = (2, 4, 8, 16, 32, 64, 256)
 
 
 @dataclass(frozen=True, slots=True)
-class RankExpectation:
-    """How far one output may be off, in rows: the value published has a rank within `half_width` of the one asked."""
-
-    output: str
-    noise: str
-    half_width: float
-    ranks: tuple[Fraction, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QuantilePlan:
+class QuantilePlan(TablePlan):
     """Quantiles of one column over one grid, the search that finds them, and its price. Nothing is read to make one.
 
     Guarantee: `run` costs `cost`. Proof: docs/proofs/query-quantiles.md.
@@ -60,16 +54,6 @@ class QuantilePlan:
     allotment: Allotment
     confidence: float
     search: Search
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.schema.name
-
-    @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.schema.unit
 
     @property
     def groups(self) -> int:
@@ -97,11 +81,6 @@ class QuantilePlan:
         return compose([_cost(self.search, *_touched(self.schema.unit, self.groups))])
 
     @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
-
-    @property
     def mechanism(self) -> str:
         """How quantiles are found, in words."""
         return _search_name(self.search)
@@ -122,10 +101,28 @@ class QuantilePlan:
         }
         return digest_of(content)
 
-    def expected(self) -> list[RankExpectation]:
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return columns_read(self.question, self.schema)
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid."""
+        notes = [note.text for note in declared_notes(self.question, self.schema)]
+        bare = not isinstance(self.search, QuantileTree) and self.search.confidence is None
+        notes += [f"No interval of {self.column} was paid for: its ends are the bounds."] if bare else []
+        return explained(self, [rows_published(self.groups)], notes)
+
+    def expected(self) -> list[Expected]:
         """The rank error of every output at the plan's confidence, whatever the data."""
         return [
-            RankExpectation(name, self.mechanism, _error(self.search, output.ranks, self.confidence), output.ranks)
+            Expected(
+                name,
+                self.mechanism,
+                _error(self.search, output.ranks, self.confidence),
+                of="rank",
+                ranks=tuple(output.ranks),
+            )
             for name, output in self.question.ordered
         ]
 

@@ -18,6 +18,7 @@ import numpy as np
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of, text_of
 from discreet.core.exact import sqrt_up
+from discreet.core.explained import Expected, Explained
 from discreet.core.loss import ZCDP, Composed, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
@@ -45,6 +46,7 @@ from discreet.query.question import Query
 from discreet.query.read import as_text, within_bounds
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.table_plan import TablePlan
 
 __all__ = ["StreamPlan", "StreamStep", "plan_stream", "scaled"]
 
@@ -53,7 +55,7 @@ _PERSON = "discreet person"
 
 
 @dataclass(frozen=True, slots=True)
-class StreamPlan:
+class StreamPlan(TablePlan):
     """A question repeated for every period of a key, priced before the first."""
 
     question: Query
@@ -65,16 +67,6 @@ class StreamPlan:
     measures: tuple[Measure, ...]
     trees: tuple[ContinualCount, ...]
     noises: tuple[Noise, ...]
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.schema.name
-
-    @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.schema.unit
 
     @property
     def periods(self) -> int:
@@ -100,11 +92,6 @@ class StreamPlan:
                 return Pure(tree.levels * tree.limit * touched * moved / scale)
             case Gaussian(sigma):
                 return ZCDP(touched * moved * moved * tree.l2_squared / (2 * sigma * sigma))
-
-    @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
 
     @property
     def mechanism(self) -> str:
@@ -135,6 +122,32 @@ class StreamPlan:
         if self.question.condition is not None:
             named += columns_of(self.question.condition)
         return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid: the error of one period, and of running totals at most."""
+        errors = []
+        for name, index, step in self.outputs():
+            noise, tree = self.noises[index], self.trees[index]
+            errors.append(Expected(f"{name}, a period", noise_name(noise), noise.error(self.confidence) * step))
+            most = tree.error(self.confidence, noise=noise) * step
+            errors.append(Expected(f"{name}, a running total at most", f"a tree of {noise_name(noise)}", most))
+        who = self.schema.unit.column
+        few = "the first period" if self.limit == 1 else f"the first {self.limit:,} periods"
+        note = (
+            f"A {who} counts in {few} in which a row of theirs counts when it is released; what follows is left out."
+            if who is not None
+            else "A row counts in its period as it is when that is released. One that is amended later is another row "
+            "and counts again: declare the person, if rows may be amended."
+        )
+        return Explained(
+            title=f"Stream over {self.periods:,} periods of {self.period.column} in {self.dataset!r}",
+            unit=str(self.schema.unit),
+            shape=(f"Releases {self.groups * self.periods:,} rows, {self.groups:,} a period, and running totals.",),
+            errors=tuple(errors),
+            confidence=self.confidence,
+            notes=("All is paid with the first period: stopping early gets nothing back.", note),
+            facts={"groups": self.groups, "periods": self.periods, "limit": self.limit},
+        )
 
     def label(self, period: int) -> str:
         """What a period is called."""
@@ -203,6 +216,20 @@ class StreamStep:
     def cost(self) -> Loss:
         """Everything with the first period: a stream that stops early gets nothing back."""
         return self.stream.cost if self.period == 1 else Composed(())
+
+    @property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return self.stream.columns
+
+    def explained(self) -> Explained:
+        """What there is to know before the stream is paid."""
+        return self.stream.explained()
 
     @property
     def release(self) -> str:

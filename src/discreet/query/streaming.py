@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.core.plan import Cover
-from discreet.core.release import Release, number
+from discreet.core.release import Release
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import stored
+from discreet.ledger.quote import price_text
 from discreet.mechanisms.continual_count import close
-from discreet.query.explain import price_text
+from discreet.query.offer import Offer
 from discreet.query.stream import StreamPlan, StreamStep, scaled
 
 if TYPE_CHECKING:
@@ -22,45 +24,12 @@ if TYPE_CHECKING:
 __all__ = ["Stream", "StreamOffer"]
 
 
-@dataclass(frozen=True, slots=True)
-class StreamOffer:
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamOffer(Offer[Release]):
     """The plan of a stream. `start(name)` gives the stream; its first release pays for all periods."""
 
-    curator: Curator
-    plan: StreamPlan
     planned: Callable[[Allotment], StreamPlan]
     """The same stream paid from an allotment of another size."""
-
-    def explain(self) -> str:
-        """Cost, noise and expected error of period counts and running totals."""
-        plan, left = self.plan, self.curator.ledger.remaining(self.plan.dataset, self.plan.allotment.name)
-        lines = [
-            f"Stream over {plan.periods:,} periods of {plan.period.column} in {plan.dataset!r}.",
-            f"Protects {plan.schema.unit}.",
-            f"Cost: {price_text(plan.allotment, plan.charge)} from allotment {plan.allotment.name!r}, "
-            "all with the first period; stopping early gets nothing back.",
-            f"Left: {price_text(plan.allotment, left, 'down')}"
-            + ("." if plan.charge.within(left) else ": not enough, it would be refused."),
-        ]
-        for name, index, step in plan.outputs():
-            noise, tree = plan.noises[index], plan.trees[index]
-            one = number(noise.error(plan.confidence) * step)
-            most = number(tree.error(plan.confidence, noise=noise) * step)
-            lines.append(
-                f"  {name}: +-{one} for a period, +-{most} at most for a running total ({plan.confidence:.0%})."
-            )
-        if plan.schema.unit.column is not None:
-            few = "the first period" if plan.limit == 1 else f"the first {plan.limit:,} periods"
-            lines.append(
-                f"  Note: A {plan.schema.unit.column} counts in {few} in which a row of theirs counts when it is "
-                "released; what follows is left out."
-            )
-        else:
-            lines.append(
-                "  Note: A row counts in its period as it is when that is released. One that is amended later is "
-                "another row and counts again: declare the person, if rows may be amended."
-            )
-        return "\n".join(lines)
 
     def start(self, name: str) -> Stream:
         """The stream under a name of its own; the same name and plan go on where they were.
@@ -71,7 +40,7 @@ class StreamOffer:
 
     def _bought(self, name: str) -> StreamOffer:
         """This offer, or the one that was paid under the name when the allotment had another cap."""
-        plan, ledger = self.plan, self.curator.ledger
+        plan, ledger = self.plan, self.desk.ledger
         first = ledger.find(f"{name}/1")
         if first is None or first.charged.digest == Cover.digest(plan.digest, 1):
             return self
@@ -81,8 +50,9 @@ class StreamOffer:
                 return replace(self, plan=replace(before, allotment=plan.allotment))
         return self
 
-    def __str__(self) -> str:
-        return self.explain()
+    def release(self, *, release: str | None = None, why: str = "") -> Release:
+        """The next period of the stream that `release` names, or the first one of a new stream."""
+        return self.start(uuid.uuid4().hex if release is None else release).release(why=why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +61,11 @@ class Stream:
 
     offer: StreamOffer
     name: str
+
+    @property
+    def desk(self) -> Curator:
+        """Whose table it is about."""
+        return cast("Curator", self.offer.desk)
 
     @property
     def released(self) -> int:
@@ -112,7 +87,7 @@ class Stream:
             raise InputError("period", at, f"{done + 1} first: periods are released in order")
         if at == done + 1:
             step.state.check(at, self._ids(step))
-            self.offer.curator.through_the_door(step, plan.columns, release=step.release, why=why)
+            self.desk.through_the_door(step, plan.columns, release=step.release, why=why)
         return self._table(at)
 
     def _ids(self, step: StreamStep) -> str:
@@ -121,18 +96,18 @@ class Stream:
 
         if step.drawn():
             return ""
-        source = self.offer.curator._source
+        source = self.desk._source
         stored = {name: kind for name, kind in source.columns().items() if not kind.startswith("unknown")}
         if step.unit.column is not None and step.unit.column not in stored:
             return ""
         return step.ids({name: ibis.dtype(kind) for name, kind in stored.items()}, source.engine)
 
     def _step(self, period: int) -> StreamStep:
-        return StreamStep(self.offer.plan, period, self.name, self.offer.curator.ledger.private())
+        return StreamStep(self.offer.plan, period, self.name, self.desk.ledger.private())
 
     def _nodes(self, period: int) -> list[Any] | None:
         """What was published for a period; None if nothing was."""
-        known = self.offer.curator.ledger.find(self._step(period).release)
+        known = self.desk.ledger.find(self._step(period).release)
         if known is None or known.answer is None:
             return None
         if known.charged.digest != self._step(period).digest:
@@ -143,12 +118,12 @@ class Stream:
 
     def _data(self, period: int) -> str:
         """The version of the data that the period was counted in."""
-        known = self.offer.curator.ledger.find(self._step(period).release)
+        known = self.desk.ledger.find(self._step(period).release)
         return "" if known is None else stored(known).data_version
 
     def _table(self, period: int) -> Release:
         """What was published for the period, and the running totals put together from all periods up to it."""
-        plan, curator = self.offer.plan, self.offer.curator
+        plan, curator = self.offer.plan, self.desk
         history = [self._nodes(t) or [] for t in range(1, period + 1)]
         table = plan.published(period, [levels[0] for levels in history[-1]])
         columns, outputs = table["columns"], []

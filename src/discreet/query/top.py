@@ -12,26 +12,30 @@ import numpy as np
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of, text_of
+from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
 from discreet.core.sensitivity import Sensitivity
-from discreet.core.unit import Neighbours, Unit
+from discreet.core.unit import Neighbours
 from discreet.errors import InputError
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace, TopK
 from discreet.noise.bits import words
 from discreet.query.aggregate import Count, Persons
 from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.explain import explained
+from discreet.query.fit import columns_read
 from discreet.query.key import Bin, Key, key
 from discreet.query.measure import Measure, sensitivity
 from discreet.query.notes import condition_notes, limit_notes, published_notes
-from discreet.query.plan import Expectation, QueryPlan
+from discreet.query.plan import QueryPlan
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.table_plan import TablePlan
 
 __all__ = ["COUNT", "Top", "TopPlan", "plan_top"]
 
@@ -136,7 +140,7 @@ class Top:
 
 
 @dataclass(frozen=True, slots=True)
-class TopPlan:
+class TopPlan(TablePlan):
     """A choice of values, noise for their counts, and the price of both.
 
     Guarantee: a run is the adaptive composition of `choice`, whose scores one unit moves by at most one each, and of
@@ -149,16 +153,6 @@ class TopPlan:
     confidence: float
     choice: TopK
     noise: Noise | None
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.schema.name
-
-    @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.schema.unit
 
     @property
     def groups(self) -> int:
@@ -182,11 +176,6 @@ class TopPlan:
         return compose([self.choice.loss(), *counted])
 
     @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
-
-    @property
     def mechanism(self) -> str:
         """What chooses and what adds the noise, in words."""
         return "; ".join(dict.fromkeys(expected.noise for expected in self.expected()))
@@ -208,11 +197,22 @@ class TopPlan:
         }
         return digest_of(content)
 
-    def expected(self) -> list[Expectation]:
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return columns_read(self.question, self.schema)
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid."""
+        column, of = self.question.key.column, len(self.question.labels(self.schema))
+        shape = f"Releases {self.groups:,} of the {of:,} values of {column}, the most common first, as noise allows."
+        return explained(self, [shape], [note.text for note in self.notes])
+
+    def expected(self) -> list[Expected]:
         """How far each choice may be behind the best then left, all at once, and the error of each count."""
         behind = float(self.choice.error(self.confidence, len(self.question.labels(self.schema))))
         words_ = f"one-shot top-{self.question.k}, epsilon {float(self.choice.epsilon):.6g}"
-        found = [Expectation(self.question.key.column, words_, behind, choice=True)]
+        found = [Expected(self.question.key.column, words_, behind, of="choice")]
         return found if self.noise is None else found + self._outputs(self.noise).expected()
 
     def run(self, data: Connection, bits: Bits) -> dict[str, Any]:

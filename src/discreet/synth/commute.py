@@ -16,17 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
-from discreet.core.loss import Approx
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import stored
+from discreet.ledger.quote import price_text
 from discreet.query.aggregate import count
-from discreet.query.explain import price_lines, price_text
-from discreet.query.fit import columns_read
 from discreet.query.key import Key
-from discreet.query.plan import noise_name
+from discreet.query.offer import Offer
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price, plan_at
 from discreet.query.question import Query
@@ -41,7 +38,7 @@ from discreet.synth.engine import LARGEST
 if TYPE_CHECKING:
     from discreet.query.curator import Curator
 
-__all__ = ["REFUSAL", "CommuteOffer", "CommuteQuestion", "commute", "commute_release"]
+__all__ = ["REFUSAL", "CommuteQuestion", "commute", "commute_release"]
 
 REFUSAL = Fraction(1, 10**5)
 """How likely a destination may be refused if the prior is an accepted one, unless said otherwise."""
@@ -102,7 +99,7 @@ class CommuteQuestion:
         delta: Number | None = None,
         refusal: Number = REFUSAL,
         allotment: str | None = None,
-    ) -> CommuteOffer:
+    ) -> Offer[CommuteRelease]:
         """Price the whole release.
 
         Method modern: noisy counts that are made to agree. Method classic: draws from urns, with a `prior` that is
@@ -127,88 +124,14 @@ class CommuteQuestion:
                     self.question, schema, self.domain, self.land, part, method, way, amount, sizes=self.sizes
                 )
 
-            return CommuteOffer(self.curator, _payable(plan_at(price, part, planned), price))
+            return Offer(self.curator, _payable(plan_at(price, part, planned), price), CommuteRelease.read)
         currency, amount = price.spent(part)
         chosen = prior if prior is not None else "accepted" if delta is None else "probabilistic"
         chance = _chance(chosen, part, currency, delta, refusal)
         plan = CommutePlan(
             self.question, schema, self.domain, self.land, part, method, "epsilon", amount, chosen, chance, self.sizes
         )
-        return CommuteOffer(self.curator, _payable(plan, price))
-
-
-@dataclass(frozen=True, slots=True)
-class CommuteOffer:
-    """A plan of synthetic commuters and where to release it. `print(offer)` before, `offer.release()` to spend."""
-
-    curator: Curator
-    plan: CommutePlan
-
-    def explain(self) -> str:
-        """Cost, noise or priors, and what is public. Spends nothing."""
-        plan, land = self.plan, self.plan.land
-        left = self.curator.ledger.remaining(plan.dataset, plan.allotment.name)
-        lines = [f"Plan for synthetic commuters of {plan.dataset!r}; protects {plan.schema.unit}."]
-        lines += price_lines(plan.allotment, plan.charge, left)
-        sizes = "measured, and made to agree" if plan.sizes is None else "public, and kept"
-        lines.append(
-            f"Releases rows from {land.origins:,} origins to {land.destinations:,} destinations; sizes are {sizes}."
-        )
-        lines += self._modern() if plan.method == "modern" else self._classic()
-        if land.farthest is not None:
-            lines.append(f"  Note: Rows from farther than {land.farthest:g} are dealt to nearer origins.")
-        unit = plan.schema.unit
-        if unit.column is not None:
-            lines.append(f"  Note: A {unit.column} counts with at most {plan.moved.each:,} rows, picked at random.")
-        return "\n".join(lines)
-
-    def _modern(self) -> list[str]:
-        plan = self.plan
-        parts = {"cells": CELLS if plan.sizes is None else CELLS + SIZES, "origins": SIZES}
-        if plan.sizes is None:
-            parts["destinations"] = SIZES
-        lines = []
-        for name, part in parts.items():
-            noise = plan.noise(part)
-            lines.append(
-                f"  {name}: +-{noise.error(0.95):,} (95%); {noise_name(noise)}; {float(part):.1%} of the price."
-            )
-        lines.append("  Note: These are the errors of what is measured. Cells that are mostly empty end up far nearer.")
-        return lines
-
-    def _classic(self) -> list[str]:
-        plan, urns, one = self.plan, self.plan.urns, self.plan.one
-        lines = [
-            f"  Draws from an urn for each destination, {urns.prior} prior, epsilon {readable(urns.epsilon)} a row."
-        ]
-        if isinstance(one, Approx):
-            lines.append(f"  The cost is (epsilon, delta)-differential privacy with delta {readable(one.delta)} a row.")
-        if urns.prior == "probabilistic":
-            lines.append(
-                f"  Note: It was made for probabilistic differential privacy at delta {readable(urns.chance)}, which "
-                "later processing need not keep. The cost says what it does keep."
-            )
-        if urns.prior == "accepted":
-            lines.append(f"  Each destination is refused with a chance of at most {readable(urns.chance)}.")
-        if priors := plan.priors():
-            lines.append(f"  Prior: {min(priors):,.3g} to {max(priors):,.3g} made-up workers in each cell of an urn.")
-        if plan.sizes is None:
-            noise = plan.noise(SIZES)
-            lines.append(
-                f"  sizes: +-{noise.error(0.95):,} (95%); {noise_name(noise)}; {float(SIZES):.1%} of the price."
-            )
-        return lines
-
-    def release(self, *, release: str | None = None, why: str = "") -> CommuteRelease:
-        """Spend, open, run, record. The same `release` id again returns the stored answer at no cost."""
-        columns = columns_read(self.plan.question, self.plan.schema)
-        answer = self.curator.through_the_door(self.plan, columns, release=release, why=why)
-        allotment = self.plan.allotment
-        left = self.curator.ledger.remaining(self.plan.dataset, allotment.name)
-        return CommuteRelease.read(answer, price_text(allotment, answer.charge), price_text(allotment, left, "down"))
-
-    def __str__(self) -> str:
-        return self.explain()
+        return Offer(self.curator, _payable(plan, price), CommuteRelease.read)
 
 
 def commute_release(curator: Curator, release: str) -> CommuteRelease:

@@ -15,20 +15,23 @@ from discreet.accounting.compose import compose
 from discreet.accounting.group import group
 from discreet.core.digest import digest_of
 from discreet.core.exact import exp_down, exp_up, round_up
+from discreet.core.explained import Explained
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.packed import packed
 from discreet.core.progress import tell
 from discreet.core.sensitivity import Sensitivity
-from discreet.core.unit import Unit
 from discreet.errors import InputError
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.query.fit import columns_read
 from discreet.query.plan import noise_name
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.table_plan import TablePlan
 from discreet.synth.commute_classic import Urns
+from discreet.synth.commute_explain import CELLS, SIZES, explained
 from discreet.synth.commute_land import Land
 from discreet.synth.commute_modern import flows_of
 from discreet.synth.commute_prior import UNIT, Prior, largest_size
@@ -42,13 +45,11 @@ __all__ = ["CELLS", "SIZES", "CommutePlan", "Method", "row_price"]
 Method = Literal["modern", "classic"]
 Whole = NDArray[np.int64]
 
-CELLS, SIZES = Fraction(38, 40), Fraction(1, 40)
-"""The parts of the price that noisy cells, and each kind of noisy totals, get. Tuned on made-up flows."""
 _BOTH, _FROM, _TO = (0, 1), (0,), (1,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CommutePlan:
+class CommutePlan(TablePlan):
     """Synthetic commuters of a table. Nothing is read and nothing is spent by making one.
 
     Guarantee
@@ -68,16 +69,6 @@ class CommutePlan:
     prior: Prior | None = None
     chance: Fraction = Fraction(0)
     sizes: Whole | None = None
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.schema.name
-
-    @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.schema.unit
 
     @property
     def moved(self) -> Sensitivity:
@@ -114,11 +105,6 @@ class CommutePlan:
         return Approx(urns.epsilon, delta)
 
     @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
-
-    @property
     def mechanism(self) -> str:
         """What is drawn or added, in words."""
         if self.method == "modern":
@@ -146,6 +132,15 @@ class CommutePlan:
             "limits": [self.land.near, self.land.farthest],
         }
         return digest_of(content)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return columns_read(self.question, self.schema)
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid."""
+        return explained(self)
 
     def urn_sizes(self) -> Iterator[tuple[int, int]]:
         """Workers and cells (nobody's too) of the urn of every destination that has workers: if sizes are public."""

@@ -10,17 +10,19 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.digest import digest_of
+from discreet.core.explained import Explained
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
-from discreet.core.unit import Unit
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
 from discreet.query.predicate import Predicate, columns_of, predicate_to
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.table_plan import TablePlan
 from discreet.synth.counts import ArrayCounts, Columns
 from discreet.synth.domain import Domain
 from discreet.synth.engine import EngineCounts, moved_by
+from discreet.synth.explain import explained
 from discreet.synth.meter import Meter
 from discreet.synth.methods import method_named
 from discreet.synth.record import domain_to, synthetic_to
@@ -30,7 +32,7 @@ __all__ = ["SynthPlan"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SynthPlan:
+class SynthPlan(TablePlan):
     """A synthetic table under one fixed price. Nothing is read and nothing is spent by making one.
 
     Guarantee
@@ -50,26 +52,16 @@ class SynthPlan:
     impossible: tuple[Predicate, ...] = ()
     keys: tuple[tuple[str, str | int], ...] = ()
     confidence: float = 0.95
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.schema.name
-
-    @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.schema.unit
+    why: str = "asked for"
+    """Why this method."""
+    left_out: tuple[Columns, ...] = ()
+    """What has more cells than `limit`, and is not preserved."""
+    limit: int = 0
 
     @property
     def cost(self) -> Loss:
         """The price of the whole table."""
         return Pure(self.price) if self.currency == "epsilon" else ZCDP(self.price)
-
-    @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
 
     @property
     def mechanism(self) -> str:
@@ -106,9 +98,13 @@ class SynthPlan:
         named += [] if self.condition is None else columns_of(self.condition)
         return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
 
-    def by(self, method: str) -> SynthPlan:
+    def explained(self) -> Explained:
+        """What there is to know before it is paid."""
+        return explained(self)
+
+    def by(self, method: str, why: str) -> SynthPlan:
         """The same by another method."""
-        return replace(self, method=method)
+        return replace(self, method=method, why=why)
 
     def blank(self) -> Meter:
         """A meter of the same price on no data: for asking how much noise an amount buys."""

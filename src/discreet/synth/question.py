@@ -10,6 +10,7 @@ from discreet.core.exact import Number
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.query.column import Integer
+from discreet.query.offer import Offer
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Predicate, checked
 from discreet.query.price import Price, plan_at
@@ -18,8 +19,8 @@ from discreet.synth.domain import BINS, Domain
 from discreet.synth.drawn import MOST_ROWS
 from discreet.synth.impossible import read_conditions
 from discreet.synth.methods import chosen_method, method_named
-from discreet.synth.offer import SynthOffer
 from discreet.synth.plan import SynthPlan
+from discreet.synth.released import SyntheticRelease
 from discreet.synth.wanted import Asked, Wanted, wanted
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class SynthQuestion:
         share: Number | None = None,
         confidence: float = 0.95,
         allotment: str | None = None,
-    ) -> SynthOffer:
+    ) -> Offer[SyntheticRelease]:
         """Price the whole table, by epsilon, rho or a share of the allotment."""
         price = Price.read(epsilon=epsilon, rho=rho, share=share, confidence=confidence)
         part = self.curator.allotment(allotment)
@@ -60,11 +61,9 @@ class SynthQuestion:
             raise InputError("allotment", part.name, "a pure or zcdp allotment")
         planned = plan_at(price, part, lambda paid: self._planned(paid, part))
         self._enough(planned, price)
-        why = "asked for"
         if self.method == "auto":
-            name, why = chosen_method(planned.domain, planned.workload)
-            planned = planned.by(name)
-        return SynthOffer(self.curator, planned, why, self.wanted.left_out, self.wanted.limit)
+            planned = planned.by(*chosen_method(planned.domain, planned.workload))
+        return Offer(self.curator, planned, SyntheticRelease.read)
 
     def _planned(self, price: Price, part: Allotment) -> SynthPlan:
         currency, amount = price.spent(part)
@@ -81,6 +80,8 @@ class SynthQuestion:
             impossible=self.impossible,
             keys=self.keys,
             confidence=price.confidence,
+            left_out=self.wanted.left_out,
+            limit=self.wanted.limit,
         )
 
     def _enough(self, planned: SynthPlan, price: Price) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from discreet.errors import InputError
 from discreet.ledger.door import stored
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.quote import price_text
 from discreet.query.curator import Curator
-from discreet.query.explain import price_text
 from discreet.synth.released import SyntheticRelease
 
 __all__ = ["synthetic_release", "synthetic_release_of"]

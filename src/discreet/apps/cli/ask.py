@@ -38,9 +38,8 @@ from discreet.apps.cli.output import (
     show_release,
     working,
 )
-from discreet.query.curator import Offer
-from discreet.query.plan import Expectation
-from discreet.query.quantile_plan import RankExpectation
+from discreet.core.release import Release
+from discreet.query.offer import Offer
 
 __all__ = ["ask", "plan", "sql"]
 
@@ -76,7 +75,7 @@ def plan(
     more = {**price, "noise": noise, "delta": delta, "allotment": allotment}
     offer = offer_for(curator_at(data, schema, ledger, table), outputs, by, where, more, (top, k))
     if as_json:
-        show_json(describe(offer))
+        show_json(offer.to_dict())
     else:
         say(str(offer))
 
@@ -142,13 +141,20 @@ def sql(
     if not plan_only:
         _answer(offer, why=why, release=release, csv=csv, plot=plot, yes=yes, as_json=as_json)
     elif as_json:
-        show_json(describe(offer))
+        show_json(offer.to_dict())
     else:
         say(str(offer))
 
 
 def _answer(
-    offer: Offer, *, why: str, release: str | None, csv: Path | None, plot: Path | None, yes: bool, as_json: bool
+    offer: Offer[Release],
+    *,
+    why: str,
+    release: str | None,
+    csv: Path | None,
+    plot: Path | None,
+    yes: bool,
+    as_json: bool,
 ) -> None:
     fit_to_write(csv, "--csv")
     fit_to_draw(plot)
@@ -164,27 +170,3 @@ def _answer(
         show_json(answer.to_dict())
     else:
         show_release(answer)
-
-
-def describe(offer: Offer) -> dict[str, object]:
-    """A plan as plain values."""
-    chosen = offer.plan
-    return {
-        "dataset": chosen.dataset,
-        "allotment": chosen.allotment.name,
-        "currency": chosen.allotment.currency,
-        "cost": float(chosen.charge.amount),
-        "delta": float(chosen.charge.delta),
-        "exact_cost": str(chosen.charge.amount),
-        "mechanism": chosen.mechanism,
-        "groups": chosen.groups,
-        "confidence": chosen.confidence,
-        "expected": [
-            {"output": e.output, "noise": e.noise, "half_width": e.half_width}
-            | ({"unit": "ranks"} if isinstance(e, RankExpectation) else {"by_rows": dict(e.by_rows)})
-            | ({"unit": e.unit} if isinstance(e, Expectation) and e.unit else {})
-            for e in chosen.expected()
-        ],
-        "digest": chosen.digest,
-        "query": chosen.query,
-    }

@@ -17,7 +17,7 @@ from discreet.errors import InputError
 from discreet.ledger.account import Account
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
-from discreet.query.explain import price_text
+from discreet.ledger.quote import price_text
 from discreet.query.opening import schema_and_budget
 
 __all__ = ["close_budget", "lower_budget", "open_budget", "raise_budget"]

@@ -20,7 +20,7 @@ from discreet.ledger.budget import Charge
 from discreet.ledger.custody import WriteOff
 from discreet.ledger.doubt import Doubt
 from discreet.ledger.ledger import Ledger
-from discreet.query.explain import price_text
+from discreet.ledger.quote import price_text
 from discreet.query.opening import STATE
 
 __all__ = ["acknowledge", "create", "move"]

@@ -24,8 +24,8 @@ from discreet.errors import BudgetError, MissingExtraError
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 from discreet.query.aggregate import count, mean, total
-from discreet.query.curator import Offer
 from discreet.query.key import bins
+from discreet.query.offer import Offer
 from discreet.query.opening import STATE
 
 __all__ = ["demo"]
@@ -98,7 +98,7 @@ def _story(folder: Path, *, kept: bool) -> Curator:
     return curator
 
 
-def _released(offer: Offer, why: str) -> Release:
+def _released(offer: Offer[Release], why: str) -> Release:
     say(str(offer) + "\n")
     return offer.release(why=why)
 

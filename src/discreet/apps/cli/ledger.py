@@ -16,8 +16,8 @@ from discreet.ledger.door import stored
 from discreet.ledger.export import Format
 from discreet.ledger.export import export as export_ledger
 from discreet.ledger.outcome import Outcome
-from discreet.query.curator import released
-from discreet.query.explain import price_text
+from discreet.ledger.quote import price_text
+from discreet.query.tables import released
 
 __all__ = ["Place", "books", "ledger_app", "releases_app"]
 
@@ -39,10 +39,13 @@ def show(ledger: Place = None, dataset: Dataset = None, as_json: AsJson = False)
         show_json({"budgets": [standing_values(s) for s in standings], "charges": [_charge(o) for o in outcomes]})
         return
     rows = [
-        [s.dataset, s.allotment.name, s.allotment.kind]
-        + [
-            price_text(s.allotment, amount, how)
-            for amount, how in ((s.allotment.cap, "down"), (s.spent, "up"), (s.left, "down"))
+        [
+            s.dataset,
+            s.allotment.name,
+            s.allotment.kind,
+            price_text(s.allotment, s.allotment.cap, "down"),
+            price_text(s.allotment, s.spent),
+            price_text(s.allotment, s.left, "down"),
         ]
         for s in standings
     ]

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from discreet.apps.cli.completing import allotments, columns, offered, outputs, schema_path
+from discreet.core.release import Release
 from discreet.curator import Curator, open_curator
 from discreet.errors import InputError, MissingLedgerError
-from discreet.query.curator import Offer, Question
+from discreet.query.curator import Question
 from discreet.query.notation import read_key, read_outputs
+from discreet.query.offer import Offer
 
 __all__ = [
     "Allotment",
@@ -103,7 +105,7 @@ def offer_for(
     where: str | None,
     price: dict[str, Any],
     top: tuple[str | None, int] = (None, 0),
-) -> Offer:
+) -> Offer[Release]:
     """The plan for a question put together from the command line."""
     question: Question = curator.table()
     if where:

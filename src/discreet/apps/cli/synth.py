@@ -29,10 +29,10 @@ from discreet.apps.cli.options import (
 )
 from discreet.apps.cli.output import AsJson, confirm_spending, say, show_json
 from discreet.apps.cli.synth_report import report
-from discreet.apps.described import synth_planned, synth_released
+from discreet.apps.described import synth_released
 from discreet.core.progress import listening
 from discreet.errors import InputError
-from discreet.synth.offer import SynthOffer
+from discreet.query.offer import Offer
 from discreet.synth.released import SyntheticRelease
 from discreet.synth.stored import synthetic_release_of
 
@@ -106,7 +106,7 @@ def plan(
     price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "allotment": allotment}
     offer = _offer((data, schema, ledger, table), asked, price)
     if as_json:
-        show_json(synth_planned(offer))
+        show_json(offer.to_dict())
     else:
         say(str(offer))
 
@@ -167,7 +167,7 @@ app.command("report")(report)
 
 def _offer(
     place: tuple[str, str | None, str | None, str | None], asked: dict[str, Any], price: dict[str, Any]
-) -> SynthOffer:
+) -> Offer[SyntheticRelease]:
     asked["columns"] = None if asked["columns"] is None else _names(asked["columns"])
     asked["bins"] = _bins(asked["bins"])
     asked["impossible"] = asked["impossible"] or ()

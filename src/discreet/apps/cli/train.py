@@ -14,7 +14,7 @@ from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.options import Allotment, Data, LedgerPlace, SchemaFile, Share, Table, Where, curator_at
 from discreet.apps.cli.output import AsJson, confirm_spending, say, show_json
 from discreet.apps.cli.train_progress import training
-from discreet.apps.described import model_released, train_planned
+from discreet.apps.described import model_released
 from discreet.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def plan(
     """What a model would cost. Spends nothing, reads nothing."""
     offer = _offer(dict(locals()))
     if as_json:
-        show_json(train_planned(offer))
+        show_json(offer.to_dict())
     else:
         say(str(offer))
 

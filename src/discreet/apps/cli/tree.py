@@ -28,14 +28,14 @@ from discreet.apps.cli.options import (
     curator_at,
 )
 from discreet.apps.cli.output import AsJson, confirm_spending, fit_to_write, paid, say, show_json, show_table
-from discreet.apps.described import tree_planned, tree_released
+from discreet.apps.described import tree_released
 from discreet.core.progress import listening
 from discreet.core.release import number, percent
 from discreet.errors import InputError
-from discreet.hierarchy.offer import TreeOffer
 from discreet.hierarchy.released import TreeRelease
 from discreet.hierarchy.stored import tree_release_of
 from discreet.query.notation import read_key
+from discreet.query.offer import Offer
 
 __all__ = ["app"]
 
@@ -113,7 +113,7 @@ def plan(
     how = {**price, "method": method, "split": split, "allotment": allotment}
     offer = _offer((data, schema, ledger, table), {**question, "sizes": sizes, "largest": largest}, how)
     if as_json:
-        show_json(tree_planned(offer))
+        show_json(offer.to_dict())
     else:
         _show(offer)
 
@@ -185,7 +185,7 @@ def show(
 
 def _offer(
     place: tuple[str, str | None, str | None, str | None], asked: dict[str, Any], how: dict[str, Any]
-) -> TreeOffer:
+) -> Offer[TreeRelease]:
     curator = curator_at(*place)
     asked["levels"] = _levels(asked["levels"])
     # Bins may have commas of their own: age/0,18,65.
@@ -212,7 +212,7 @@ def _pairs(text: str, field: str) -> list[tuple[str, str]]:
     return [(name.strip(), value.strip()) for name, _, value in pairs]
 
 
-def _show(offer: TreeOffer) -> None:
+def _show(offer: Offer[TreeRelease]) -> None:
     say(str(offer))
 
 

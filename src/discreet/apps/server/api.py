@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from discreet.apps.cli.ask import describe
 from discreet.apps.server import job_api, stored_api
 from discreet.apps.server.access import Access
 from discreet.apps.server.answering import Desk
@@ -52,7 +51,7 @@ def _routes(house: House, access: Access) -> APIRouter:
     @api.post("/datasets/{name}/plan", tags=["questions"], responses=answers(PlanTold, "the plan"))
     def plan(name: str, asked: Asked, caller: Caller = access.anyone) -> Json:
         """What a question would cost and how far answers may be off. Free: nothing is read, nothing is spent."""
-        return Json(house.planned(name, asked, caller, lambda offer: {**describe(offer), "text": str(offer)}))
+        return Json(house.plan(name, asked, caller))
 
     later = answers(PendingTold, "not done yet: fetch it later by its id", 202)
 

@@ -9,10 +9,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, 
 
 from discreet.apps.cli.options import offer_for
 from discreet.apps.server.modest import check_amount, check_key, check_lists, check_sql
+from discreet.core.release import Release
 from discreet.curator import Curator
 from discreet.errors import InputError
-from discreet.query.curator import Offer
 from discreet.query.notation import read_key
+from discreet.query.offer import Offer
 
 __all__ = ["Asked", "Plain", "Spent"]
 
@@ -58,7 +59,7 @@ class Asked(Plain):
     delta: Amount = None
     allotment: str | None = None
 
-    def offer(self, curator: Curator) -> Offer:
+    def offer(self, curator: Curator) -> Offer[Release]:
         """The plan, priced; nothing is read and nothing is spent."""
         price: dict[str, Any] = {
             name: getattr(self, name)

@@ -112,6 +112,10 @@ class House:
         with self.plans.turn(caller.name):
             return shown(asked.offer(self.curator(name, caller)))
 
+    def plan(self, name: str, asked: Asked | Wanted, caller: Caller) -> dict[str, Any]:
+        """A plan as plain values, and as `text` for people."""
+        return self.planned(name, asked, caller, lambda offer: {**offer.to_dict(), "text": str(offer)})
+
     def begin(self, name: str, asked: Wanted, caller: Caller) -> Job:
         """Start a long job for a caller, or give back the one of that id: what is wrong is said before it begins.
 

@@ -22,7 +22,7 @@ def routes(house: House, access: Access) -> APIRouter:
     begun = answers(JobTold, "the job, which goes on in the background", 202)
 
     def plan(name: str, asked: Wanted, caller: Caller) -> Json:
-        return Json(house.planned(name, asked, caller, asked.described))
+        return Json(house.plan(name, asked, caller))
 
     def begin(name: str, asked: Wanted, caller: Caller) -> Json:
         return Json(asdict(house.begin(name, asked, caller)), 202)

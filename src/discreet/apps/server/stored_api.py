@@ -18,7 +18,7 @@ from discreet.apps.server.told import PROBLEMS, Json, ReleaseTold, StoredTold, W
 from discreet.core.release import Release
 from discreet.hierarchy.released import TreeRelease
 from discreet.ledger.door import stored
-from discreet.query.explain import price_text
+from discreet.ledger.quote import price_text
 from discreet.synth.released import SyntheticRelease
 
 __all__ = ["routes"]

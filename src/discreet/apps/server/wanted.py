@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
-from discreet.apps.described import synth_planned, train_planned, tree_planned
 from discreet.apps.server.asked import Amount, Plain, Text
 from discreet.apps.server.modest import check_key, check_lists
 from discreet.curator import Curator
@@ -45,10 +44,6 @@ class Wanted(Plain):
 
     def offer(self, curator: Curator) -> Any:
         """The plan, priced; nothing is read and nothing is spent."""
-        raise NotImplementedError
-
-    def described(self, offer: Any) -> dict[str, Any]:
-        """The plan as plain values, and in words."""
         raise NotImplementedError
 
     def _priced(self, *names: str) -> dict[str, Any]:
@@ -115,10 +110,6 @@ class TreeAsked(Wanted):
         price = self._priced("rho", "confidence", "noise", "method", "split")
         return question.plan(**price)
 
-    def described(self, offer: Any) -> dict[str, Any]:
-        """The plan as plain values, and in words."""
-        return {**tree_planned(offer), "text": str(offer)}
-
 
 class SynthAsked(Wanted):
     """Synthetic rows. `marginals` are columns whose joint counts to preserve, with `weights` if some matter more."""
@@ -169,10 +160,6 @@ class SynthAsked(Wanted):
         if len(self.weights) != len(named):
             raise InputError("weights", self.weights, f"{len(named)} of them, one for each of marginals")
         return dict(zip(named, self.weights, strict=True))
-
-    def described(self, offer: Any) -> dict[str, Any]:
-        """The plan as plain values, and in words."""
-        return {**synth_planned(offer), "text": str(offer)}
 
 
 _SETTINGS = ("multiplier", "rate", "momentum", "optimizer", "schedule", "ema", "noise", "report_loss")
@@ -225,10 +212,6 @@ class TrainAsked(Wanted):
         if steps > STEPS:  # also those that follow from passes over many examples
             raise InputError("steps", f"{steps:,}", f"at most {STEPS:,} over HTTP", "Nothing was spent.")
         return question.plan(**self._priced("delta"))
-
-    def described(self, offer: Any) -> dict[str, Any]:
-        """The plan as plain values, and in words."""
-        return {**train_planned(offer), "text": str(offer)}
 
 
 def _key(one: str | dict[str, Any], curator: Curator) -> Key:

@@ -17,9 +17,8 @@ from discreet.apps.server.jobs import BusyError
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame, status_of
-from discreet.apps.web.job_priced import job_priced
 from discreet.apps.web.kept import Kept
-from discreet.apps.web.priced import Priced, confirmed
+from discreet.apps.web.priced import Priced, confirmed, priced
 from discreet.apps.web.wish import Wish
 from discreet.errors import BudgetError, DiscreetError, InputError, LossError, MissingExtraError
 from discreet.ledger.account import Standing
@@ -67,7 +66,7 @@ class JobForm:
         allotment = house.allowed(caller, wish.text("allotment") or None)
         with house.plans.turn(caller.name):
             offer, sent = wish.offer(house.curator(dataset, caller), allotment)
-            return job_priced(wish, offer), sent
+            return priced(offer, wish.error(offer)), sent
 
     def shown(
         self,

@@ -16,9 +16,9 @@ from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.pictures import burn
 from discreet.ledger.account import Standing
+from discreet.ledger.quote import price_text
 from discreet.ledger.record import Record
 from discreet.ledger.verification import Verification
-from discreet.query.explain import price_text
 from discreet.show import Markup
 
 __all__ = ["routes"]

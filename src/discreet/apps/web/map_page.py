@@ -22,8 +22,8 @@ from discreet.core.release import Release, number
 from discreet.errors import InputError
 from discreet.hierarchy.released import TreeRelease
 from discreet.ledger.outcome import Outcome
+from discreet.ledger.quote import price_text
 from discreet.query.column import Category
-from discreet.query.explain import price_text
 from discreet.show.map.drawing import Map
 from discreet.show.map.page import controls, script
 

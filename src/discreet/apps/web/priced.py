@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
+from typing import Any
 
 from discreet.accounting.convert import pure
 from discreet.accounting.words import readable
 from discreet.apps.web.odds import lifetime, meaning
+from discreet.core.explained import Expected
 from discreet.core.release import number, percent
 from discreet.errors import DiscreetError, InputError, LossError
 from discreet.ledger.budget import Charge
-from discreet.query.curator import Offer
-from discreet.query.explain import price_text
-from discreet.query.plan import Expectation
-from discreet.query.quantile_plan import RankExpectation
+from discreet.ledger.quote import price_text
+from discreet.query.offer import Offer
 from discreet.show import Error
 
 __all__ = ["Priced", "confirmed", "percent_of", "priced"]
@@ -50,36 +50,32 @@ class Priced:
     explained: str
 
 
-def priced(offer: Offer) -> Priced:
-    """An offer in words and pictures."""
-    plan = offer.plan
-    part, charge = plan.allotment, plan.charge
-    left = offer.curator.ledger.remaining(plan.dataset, part.name)
-    fits = charge.within(left)
-    after = charge.left_of(left)
-    text = offer.explain()
-    lines = text.splitlines()
-    expected = plan.expected()
+def priced(offer: Offer[Any], within: float | None = None) -> Priced:
+    """An offer in words and whiskers; `within` is the error that a price may be named by, if not that of all."""
+    plan, quote, told = offer.plan, offer.quote, offer.explained
+    part, charge, after = quote.allotment, quote.charge, quote.after
+    budget = offer.desk.ledger.account(plan.dataset).budget
+    halves = [one.half_width for one in told.errors if one.half_width is not None and math.isfinite(one.half_width)]
     return Priced(
-        cost=price_text(part, charge),
+        cost=quote.cost,
         allotment=part.name,
         amount=readable(charge.amount),
-        left=price_text(part, left, "down"),
-        after=price_text(part, after, "down") if fits else "",
-        fits=fits,
-        now=(float(part.cap.amount), float(left.amount), float(after.amount) if fits else float(left.amount)),
+        left=quote.remaining,
+        after=price_text(part, after, "down") if quote.fits else "",
+        fits=quote.fits,
+        now=(float(part.cap.amount), float(quote.left.amount), float(after.amount)),
         share=percent_of(charge, part.cap),
-        errors=tuple(one for each in expected for one in _whiskers(each)),
-        confidence=percent(plan.confidence),
+        errors=tuple(one for each in told.errors for one in _whiskers(each, max(halves, default=None))),
+        confidence=percent(told.confidence),
         noise=plan.mechanism,
-        rows=next((line for line in lines if line.startswith("Releases ")), ""),
-        odds=_odds(offer),
-        lifetime=lifetime(offer.curator.ledger.account(plan.dataset).budget, offer.curator.schema.unit.neighbours),
-        notes=tuple(line.strip().removeprefix("Note: ") for line in lines if line.strip().startswith("Note: ")),
+        rows=" ".join(told.shape),
+        odds=_odds(plan),
+        lifetime=lifetime(budget, plan.unit.neighbours),
+        notes=told.notes,
         digest=plan.digest,
-        ways=_ways(offer),
+        ways=_ways(offer) | ({} if within is None else {"within": _plain(within)}),
         mechanism=plan.mechanism,
-        explained=text,
+        explained=offer.explain(),
     )
 
 
@@ -88,44 +84,43 @@ def percent_of(charge: Charge, cap: Charge) -> str:
     return f"{readable(100 * charge.amount / cap.amount, 3)}%" if cap.amount else ""
 
 
-def _odds(offer: Offer) -> str:
+def _odds(plan: Any) -> str:
     try:
-        return meaning(offer.plan.cost, offer.curator.schema.unit.neighbours)
+        return meaning(plan.cost, plan.unit.neighbours)
     except DiscreetError:
         return ""
 
 
-def _whiskers(expected: Expectation | RankExpectation) -> list[Error]:
-    name = expected.output
-    if isinstance(expected, RankExpectation):
-        off = math.ceil(expected.half_width)
-        return [Error(name, f"within {off:,} ranks of the one asked for", off)]
-    unit = f" {expected.unit}".rstrip()
-    if expected.choice:
-        behind = math.ceil(expected.half_width or 0)
-        return [Error(name, f"each at most {number(behind)} behind the best one left", behind)]
-    if expected.half_width is not None:
-        return [Error(name, f"± {_up(expected.half_width):,f}{unit}", expected.half_width)]
+def _whiskers(expected: Expected, widest: float | None) -> list[Error]:
+    name, half, unit = expected.output, expected.half_width, f" {expected.unit}".rstrip()
+    match expected.of:
+        case "rank":
+            off = math.ceil(half or 0)
+            return [Error(name, f"within {off:,} ranks of the one asked for", off)]
+        case "choice":
+            behind = math.ceil(half or 0)
+            return [Error(name, f"each at most {number(behind)} behind the best one left", behind)]
+        case _ if half is not None:
+            return [Error(name, f"\u00b1 {_up(half):,f}{unit}", half, widest)]
     known = [(rows, half) for rows, half in expected.by_rows if math.isfinite(half)]
     widest = max((half for _, half in known), default=None)
     return [
-        Error(f"{name}, at {rows:,} rows in the group", f"about ± {_up(half):,f}{unit}", half, widest)
+        Error(f"{name}, at {rows:,} rows in the group", f"about \u00b1 {_up(half):,f}{unit}", half, widest)
         for rows, half in known
     ]
 
 
-def _ways(offer: Offer) -> dict[str, str]:
+def _ways(offer: Offer[Any]) -> dict[str, str]:
     """The same price, said in every way: so that setting one shows the others."""
-    plan = offer.plan
-    part, charge = plan.allotment, plan.charge
-    found = {part.currency: readable(charge.amount), "share": readable(charge.amount / part.cap.amount, 4)}
+    part, charge = offer.quote.allotment, offer.quote.charge
+    said = {part.currency: readable(charge.amount), "share": readable(charge.amount / part.cap.amount, 4)}
     if part.currency == "rho":
         with suppress(LossError):  # Gaussian noise has no pure epsilon
-            found["epsilon"] = readable(pure(plan.cost).epsilon)
-    halves = [one.half_width for one in plan.expected() if isinstance(one, Expectation) and not one.choice]
+            said["epsilon"] = readable(pure(offer.plan.cost).epsilon)
+    halves = [one.half_width for one in offer.expected if one.of == "value"]
     if halves and all(half is not None for half in halves) and len(set(halves)) == 1 and halves[0]:
-        found["within"] = _plain(halves[0])
-    return found
+        said["within"] = _plain(halves[0])
+    return said
 
 
 def _plain(value: float) -> str:

@@ -19,10 +19,10 @@ from discreet.core.release import UNKNOWN, Release, number
 from discreet.errors import InputError
 from discreet.ledger.door import stored
 from discreet.ledger.outcome import Outcome
-from discreet.query.curator import released
-from discreet.query.explain import price_text
+from discreet.ledger.quote import price_text
 from discreet.query.notation import write_condition
 from discreet.query.predicate import predicate_from
+from discreet.query.tables import released
 
 __all__ = ["kind_of", "routes"]
 

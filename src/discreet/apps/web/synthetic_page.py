@@ -18,7 +18,7 @@ from discreet.apps.web.releases import kind_of
 from discreet.apps.web.shelf import Shelf
 from discreet.apps.web.wish import SynthWish
 from discreet.ledger.outcome import Outcome
-from discreet.query.explain import price_text
+from discreet.ledger.quote import price_text
 from discreet.show import Markup, element
 from discreet.synth.methods import METHODS
 from discreet.synth.released import SyntheticRelease

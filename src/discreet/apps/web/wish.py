@@ -130,7 +130,7 @@ class TreeWish(Wish):
 
     def error(self, offer: Any) -> float:
         """That of one number of the lowest level."""
-        return float(offer.expected[-1].cell)
+        return float(offer.explained.facts["levels"][-1]["cell"])
 
 
 class SynthWish(Wish):
@@ -155,7 +155,7 @@ class SynthWish(Wish):
 
     def error(self, offer: Any) -> float:
         """That of a count of one column, the price shared evenly."""
-        return float(offer.expected["one-way"].half_width)
+        return float(offer.expected[0].half_width)
 
 
 def amount_within(error: Callable[[Fraction], float], within: float, part: Allotment) -> Fraction:

@@ -17,13 +17,15 @@ import numpy as np
 from discreet.audit.claim import Claimed
 from discreet.audit.outputs import Pair
 from discreet.audit.subject import Subject, buffered, one_by_one
+from discreet.core.release import Release
 from discreet.core.unit import Unit
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 from discreet.query.aggregate import count, mean, people, total, variance
 from discreet.query.column import Category, Integer, Text
-from discreet.query.curator import Offer, Question, open_curator
+from discreet.query.curator import Question, open_curator
 from discreet.query.key import discover
+from discreet.query.offer import Offer
 from discreet.query.quantile import median
 from discreet.query.schema import Schema
 
@@ -66,7 +68,7 @@ def planted() -> Iterator[Subject]:
 
 def _grouped(
     name: str,
-    ask: Callable[[Question], Offer],
+    ask: Callable[[Question], Offer[Any]],
     unit: Unit,
     ours: list[Row],
     budget: Budget = _PURE,
@@ -81,7 +83,7 @@ def _grouped(
 class _Job:
     """A question to a curator of its own, with a ledger in a folder that goes when the job does."""
 
-    def __init__(self, table: Any, schema: Schema, budget: Budget, ask: Callable[[Question], Offer]) -> None:
+    def __init__(self, table: Any, schema: Schema, budget: Budget, ask: Callable[[Question], Offer[Any]]) -> None:
         folder = mkdtemp(prefix="discreet-audit-")
         finalize(self, rmtree, folder, ignore_errors=True)
         curator = open_curator(table, schema, ledger=Ledger.temporary(folder), budget=budget, who="audit")
@@ -99,7 +101,7 @@ class _Job:
 
 
 def _attack(
-    ask: Callable[[Question], Offer], unit: Unit, ours: list[Row], budget: Budget, tried: Sequence[list[Row]]
+    ask: Callable[[Question], Offer[Any]], unit: Unit, ours: list[Row], budget: Budget, tried: Sequence[list[Row]]
 ) -> tuple[Claimed, Sequence[Pair]]:
     schema = Schema(
         "copies",
@@ -154,7 +156,7 @@ def _discovered() -> tuple[Claimed, Sequence[Pair]]:
     return jobs[0].cost, pairs
 
 
-def _by_key(question: Question) -> Offer:
+def _by_key(question: Question) -> Offer[Release]:
     return question.group_by(discover("key")).agg(n=count()).plan(epsilon=1, delta="0.001")
 
 

@@ -1,5 +1,5 @@
 """Who goes where, and when: flows that agree with their sums."""
 
-from discreet.hierarchy.mobility.question import MobilityOffer, MobilityQuestion, mobility
+from discreet.hierarchy.mobility.question import MobilityQuestion, mobility
 
-__all__ = ["MobilityOffer", "MobilityQuestion", "mobility"]
+__all__ = ["MobilityQuestion", "mobility"]

@@ -13,22 +13,24 @@ from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of, text_of
+from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
-from discreet.core.unit import Unit
 from discreet.errors import InputError
 from discreet.hierarchy.asked import Asked, moved_sums
 from discreet.hierarchy.mobility.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
-from discreet.ledger.budget import Allotment, Charge
+from discreet.ledger.budget import Allotment
 from discreet.mechanisms.blend import half_width
 from discreet.noise.bits import words
 from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.fit import columns_read
 from discreet.query.measure import Rows, sensitivity
 from discreet.query.plan import noise_name
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.source import Connection
+from discreet.query.table_plan import TablePlan
 
 __all__ = ["TOTAL", "FlowAsked", "MobilityPlan", "plan_mobility"]
 
@@ -46,7 +48,7 @@ class FlowAsked(Asked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MobilityPlan:
+class MobilityPlan(TablePlan):
     """Flows and their sums, noisy once each, then made to agree. Nothing is read and nothing is spent by making one.
 
     Guarantee
@@ -64,24 +66,9 @@ class MobilityPlan:
     windowed: bool
 
     @property
-    def dataset(self) -> str:
-        """The dataset's name, as the ledger knows it."""
-        return self.schema.name
-
-    @property
-    def unit(self) -> Unit:
-        """What is protected."""
-        return self.schema.unit
-
-    @property
     def cost(self) -> Loss:
         """The price of all aggregations together."""
         return compose([asked.loss for asked in self.asked])
-
-    @property
-    def charge(self) -> Charge:
-        """The price in the currency of the allotment."""
-        return self.allotment.price(self.cost)
 
     @property
     def mechanism(self) -> str:
@@ -109,6 +96,44 @@ class MobilityPlan:
             "confidence": self.confidence,
         }
         return digest_of(content)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return columns_read(self.question, self.schema)
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid: the half-width of every table's intervals."""
+        windows, origins, destinations = self.layout.shape
+        when = f" in {windows:,} windows" if self.windowed else ""
+        halves = self.half_widths()
+        errors = [
+            Expected(asked.name, noise_name(asked.noise), halves[asked.name], share=float(asked.share))
+            for asked in self.asked
+        ]
+        if self.windowed:
+            errors.append(Expected(TOTAL, "the sum of the windows", halves[TOTAL]))
+        notes = ["These are the widths of the intervals. Cells that are mostly empty end up far nearer."]
+        unit = self.schema.unit
+        if unit.column is not None:
+            few = "1 cell" if unit.groups == 1 else f"{unit.groups:,} cells"
+            rows = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
+            notes.append(
+                f"A {unit.column} counts in at most {few} (origin, destination, window), picked at random, "
+                f"and there as at most {rows}."
+            )
+        return Explained(
+            title=f"Plan for flows in {self.dataset!r}",
+            unit=str(unit),
+            shape=(
+                f"Releases flows of {origins:,} origins to {destinations:,} destinations{when}: "
+                "whole numbers that add up.",
+            ),
+            errors=tuple(errors),
+            confidence=self.confidence,
+            notes=tuple(notes),
+            facts={"origins": origins, "destinations": destinations, "windows": windows},
+        )
 
     def half_widths(self) -> dict[str, int]:
         """How far each published table's intervals reach either side of what was measured."""

@@ -14,25 +14,24 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.exact import Number, as_written
-from discreet.core.release import Release, number, percent
+from discreet.core.release import Release
 from discreet.core.typed import typed
 from discreet.errors import InputError
 from discreet.hierarchy.mobility.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout
-from discreet.hierarchy.mobility.plan import TOTAL, MobilityPlan, plan_mobility
+from discreet.hierarchy.mobility.plan import MobilityPlan, plan_mobility
 from discreet.query.aggregate import count
-from discreet.query.explain import price_text
-from discreet.query.fit import columns_read
 from discreet.query.key import Key
-from discreet.query.plan import noise_name
+from discreet.query.offer import Offer
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price, plan_at
 from discreet.query.question import Query
 from discreet.query.schema import Schema
+from discreet.query.tables import tables
 
 if TYPE_CHECKING:
     from discreet.query.curator import Curator
 
-__all__ = ["SHARES", "MobilityOffer", "MobilityQuestion", "mobility"]
+__all__ = ["SHARES", "MobilityQuestion", "mobility"]
 
 SHARES: Mapping[str, int] = {CELLS: 30, ORIGINS: 25, DESTINATIONS: 25, ZONES: 10, WINDOWS: 10}
 """How the price is shared, in parts: fixed beforehand, never fitted to the table at hand."""
@@ -85,7 +84,7 @@ class MobilityQuestion:
         confidence: float = 0.95,
         shares: Mapping[str, Number] | None = None,
         allotment: str | None = None,
-    ) -> MobilityOffer:
+    ) -> Offer[dict[str, Release]]:
         """Price all tables together.
 
         `shares` says in what proportion the price is spent on cells, origins, destinations, zones and windows (30, 25,
@@ -99,57 +98,7 @@ class MobilityQuestion:
         def planned(paid: Price) -> MobilityPlan:
             return plan_mobility(self.question, schema, part, paid, self.layout, self.zone_names, parts)
 
-        return MobilityOffer(self.curator, plan_at(price, part, planned))
-
-
-@dataclass(frozen=True, slots=True)
-class MobilityOffer:
-    """A plan of flows and where to release it. `print(offer)` before, `offer.release()` to spend."""
-
-    curator: Curator
-    plan: MobilityPlan
-
-    def explain(self) -> str:
-        """Cost, noise and the half-width of every table's intervals. Spends nothing."""
-        plan, layout = self.plan, self.plan.layout
-        left = self.curator.ledger.remaining(plan.dataset, plan.allotment.name)
-        windows, origins, destinations = layout.shape
-        when = f" in {windows:,} windows" if plan.windowed else ""
-        enough = "" if plan.charge.within(left) else ": not enough, this plan would be refused"
-        lines = [
-            f"Plan for flows in {plan.dataset!r}; protects {plan.schema.unit}.",
-            f"Cost: {price_text(plan.allotment, plan.charge)} from allotment {plan.allotment.name!r} (all tables).",
-            f"Left: {price_text(plan.allotment, left, 'down')} now{enough}.",
-            f"Releases flows of {origins:,} origins to {destinations:,} destinations{when}: whole numbers that add up.",
-        ]
-        halves = plan.half_widths()
-        for asked in plan.asked:
-            error = f"+-{number(halves[asked.name])} ({percent(plan.confidence)})"
-            part = f"{float(asked.share):.1%} of the price"
-            lines.append(f"  {asked.name}: {error}; {noise_name(asked.noise)}; {part}.")
-        if plan.windowed:
-            lines.append(f"  {TOTAL}: +-{number(halves[TOTAL])} ({percent(plan.confidence)}); the sum of the windows.")
-        lines.append("  Note: These are the widths of the intervals. Cells that are mostly empty end up far nearer.")
-        unit = plan.schema.unit
-        if unit.column is not None:
-            few = "1 cell" if unit.groups == 1 else f"{unit.groups:,} cells"
-            rows = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
-            lines.append(
-                f"  Note: A {unit.column} counts in at most {few} (origin, destination, window), picked at random, "
-                f"and there as at most {rows}."
-            )
-        return "\n".join(lines)
-
-    def release(self, *, release: str | None = None, why: str = "") -> dict[str, Release]:
-        """Spend, open, run, record: a table for each aggregation. The same `release` id again costs nothing."""
-        from discreet.query.curator import released
-
-        columns = columns_read(self.plan.question, self.plan.schema)
-        answer = self.curator.through_the_door(self.plan, columns, release=release, why=why)
-        return released(self.curator.ledger, answer)
-
-    def __str__(self) -> str:
-        return self.explain()
+        return Offer(self.curator, plan_at(price, part, planned), tables)
 
 
 def _layout(question: Query, schema: Schema, zones: Mapping[Any, str] | None) -> tuple[Layout, tuple[str, ...]]:

@@ -3,11 +3,10 @@
 from discreet.hierarchy.power.question import (
     Grid,
     HiddenLoads,
-    LoadOffer,
     LoadQuestion,
     Loads,
     hide_loads,
     optimal_flow,
 )
 
-__all__ = ["Grid", "HiddenLoads", "LoadOffer", "LoadQuestion", "Loads", "hide_loads", "optimal_flow"]
+__all__ = ["Grid", "HiddenLoads", "LoadQuestion", "Loads", "hide_loads", "optimal_flow"]

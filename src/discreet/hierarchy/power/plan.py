@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from discreet.accounting.compose import compose
 from discreet.core.digest import text_of
 from discreet.core.exact import Number, as_written
+from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
+from discreet.core.release import number, percent
 from discreet.core.sensitivity import steps as whole_steps
 from discreet.core.unit import Metric
 from discreet.core.wire import Json, canonical
@@ -126,6 +128,37 @@ class LoadPlan:
             "confidence": self.confidence,
         }
         return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+    @property
+    def columns(self) -> list[str]:
+        """Loads are no table: there is nothing to check before they are read."""
+        return []
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid, and what is taken for public."""
+        sure, typical = percent(self.confidence), self.noise.expected_l1() * float(self.step)
+        if self.declared is not None:
+            cost = f"Original cost: {number(float(self.declared))}, declared public by the custodian, not paid for."
+        else:
+            cost = (
+                f"Original cost: measured with epsilon = {float(self.cost_epsilon or 0):g}, "
+                f"+-{number(self.cost_error())} at most ({sure})."
+            )
+        highest = f"{float(self.most * self.step):,.6g} MW in steps of {float(self.step):g}"
+        return Explained(
+            title=f"Plan for {self.dataset!r}",
+            unit=str(self.unit),
+            shape=(f"Releases {self.grid.loads:,} loads, 0 to {highest}. Public: all else about the grid.",),
+            errors=(Expected("mw", self.mechanism, self.load_error()),),
+            confidence=self.confidence,
+            steps=(
+                f"On average a load is off by {number(typical)} MW before the repair.",
+                cost,
+                "Repair: the nearest loads found that the grid can feed (DC) at a cost within "
+                f"{percent(float(self.beta))} of it.",
+            ),
+            facts={"loads": self.grid.loads},
+        )
 
     def load_error(self) -> float:
         """MW that the noise on one load stays within, at the plan's confidence."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +18,17 @@ from discreet.errors import InputError
 from discreet.hierarchy.power.grid import Grid
 from discreet.hierarchy.power.loads import Loads
 from discreet.hierarchy.power.opf import optimal_flow
-from discreet.hierarchy.power.plan import LoadPlan, plan_loads, unit_of
+from discreet.hierarchy.power.plan import plan_loads, unit_of
 from discreet.ledger.budget import Budget
+from discreet.ledger.door import Answer
 from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
-from discreet.query.curator import released
-from discreet.query.explain import price_text
+from discreet.query.offer import Offer
 from discreet.query.price import Price
+from discreet.query.table_plan import Priced
+from discreet.query.tables import tables
 
-__all__ = ["Grid", "HiddenLoads", "LoadOffer", "LoadQuestion", "Loads", "hide_loads", "optimal_flow"]
+__all__ = ["Grid", "HiddenLoads", "LoadQuestion", "Loads", "hide_loads", "optimal_flow"]
 
 
 def hide_loads(
@@ -89,7 +91,7 @@ class LoadQuestion:
         cost_share: Number = 0.25,
         confidence: float = 0.95,
         allotment: str | None = None,
-    ) -> LoadOffer:
+    ) -> Offer[HiddenLoads]:
         """Price the release: by `epsilon`, or a `share` of a pure allotment.
 
         `cost` is the optimal cost of the true loads: a number that is public anyway, or "measured", for which
@@ -117,62 +119,22 @@ class LoadQuestion:
             cost_share=cost_share,
             confidence=float(confidence),
         )
-        return LoadOffer(self, plan)
+        return Offer(self, plan, HiddenLoads.read)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LoadOffer:
-    """The plan of a release of loads. `release()` spends, opens, runs, records."""
-
-    question: LoadQuestion
-    plan: LoadPlan
-
-    def explain(self) -> str:
-        """Cost, noise, expected error, and what is taken for public."""
-        plan = self.plan
-        left = self.question.ledger.remaining(plan.dataset, plan.allotment.name)
-        enough = "." if plan.charge.within(left) else ": not enough, this plan would be refused."
-        sure, typical = percent(plan.confidence), plan.noise.expected_l1() * float(plan.step)
-        lines = [
-            f"Plan for {plan.dataset!r}; protects {plan.unit}.",
-            f"Cost: {price_text(plan.allotment, plan.charge)} from allotment {plan.allotment.name!r}, all of it.",
-            f"Left: {price_text(plan.allotment, left, 'down')}{enough}",
-            f"Releases {plan.grid.loads:,} loads, 0 to {float(plan.most * plan.step):,.6g} MW in steps of "
-            f"{float(plan.step):g}. Public: all else about the grid.",
-            f"  mw: +-{number(plan.load_error())} ({sure}), {number(typical)} on average, before the repair; "
-            f"{plan.mechanism}.",
-        ]
-        if plan.declared is not None:
-            known = number(float(plan.declared))
-            lines.append(f"  Original cost: {known}, declared public by the custodian, not paid for.")
-        else:
-            lines.append(
-                f"  Original cost: measured with epsilon = {float(plan.cost_epsilon or 0):g}, "
-                f"+-{number(plan.cost_error())} at most ({sure})."
-            )
-        lines.append(
-            "  Repair: the nearest loads found that the grid can feed (DC) at a cost within "
-            f"{percent(float(plan.beta))} of it."
-        )
-        return "\n".join(lines)
-
-    def release(self, *, release: str | None = None, why: str = "") -> HiddenLoads:
-        """Spend, open, run, record. The same id again reads the stored answer, for free."""
-        asked = self.question
-        answer = through_the_door(
-            self.plan,
-            asked.loads,
-            asked.ledger,
-            who=asked.who,
+    def through_the_door(
+        self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str, delta: Number | None = None
+    ) -> Answer:
+        """Release a plan on these loads."""
+        return through_the_door(
+            plan,
+            self.loads,
+            self.ledger,
+            who=self.who,
             why=why,
             release=release,
-            allotment=self.plan.allotment.name,
+            allotment=plan.allotment.name,
+            delta=delta,
         )
-        result: Any = answer.result
-        return HiddenLoads(released(asked.ledger, answer)[""], tuple(result["noisy"]), result["report"])
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,6 +148,12 @@ class HiddenLoads:
     table: Release
     noisy: tuple[float, ...]
     report: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, answer: Answer, cost: str, remaining: str) -> HiddenLoads:
+        """From an answer on the ledger."""
+        result: Any = answer.result
+        return cls(tables(answer, cost, remaining)[""], tuple(result["noisy"]), result["report"])
 
     @property
     def loads(self) -> list[float]:

@@ -1,0 +1,71 @@
+"""A price beside what is left of the allotment that pays it: for whoever is about to spend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from discreet.accounting.calibrate import epsilon_for_rho
+from discreet.accounting.words import readable
+from discreet.ledger.budget import Allotment, Charge
+
+__all__ = ["Quote", "price_text"]
+
+
+def price_text(allotment: Allotment, charge: Charge, direction: Literal["up", "down"] = "up") -> str:
+    """An amount in the currency of an allotment, rounded away from the promise."""
+    text = f"{allotment.currency} = {readable(charge.amount, direction=direction)}"
+    if charge.delta:
+        text += f", delta = {readable(charge.delta, direction=direction)}"
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a job costs, and what is left now and after."""
+
+    allotment: Allotment
+    charge: Charge
+    left: Charge
+
+    @property
+    def cost(self) -> str:
+        """The price in words."""
+        return price_text(self.allotment, self.charge)
+
+    @property
+    def remaining(self) -> str:
+        """What is left now, in words."""
+        return price_text(self.allotment, self.left, "down")
+
+    @property
+    def fits(self) -> bool:
+        """Whether what is left covers it."""
+        return self.charge.within(self.left)
+
+    @property
+    def after(self) -> Charge:
+        """What is left once it is paid, if it can be."""
+        return self.charge.left_of(self.left) if self.fits else self.left
+
+    def lines(self) -> list[str]:
+        """For people."""
+        lines = [f"Cost: {self.cost} from allotment {self.allotment.name!r} (the whole question)."]
+        if self.allotment.currency == "rho" and self.charge.amount:
+            epsilon = readable(epsilon_for_rho(self.charge.amount), digits=4, direction="near")
+            lines.append(f"  As much as a release of pure epsilon = {epsilon} costs here.")
+        if self.fits:
+            after = price_text(self.allotment, self.after, "down")
+            return [*lines, f"Left: {self.remaining} now, {after} after."]
+        return [*lines, f"Left: {self.remaining}: not enough, this plan would be refused."]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "allotment": self.allotment.name,
+            "currency": self.allotment.currency,
+            "cost": float(self.charge.amount),
+            "delta": float(self.charge.delta),
+            "exact_cost": str(self.charge.amount),
+            "fits": self.fits,
+        }

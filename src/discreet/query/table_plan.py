@@ -1,0 +1,67 @@
+"""What every plan about a table says of itself in the same way: whose it is, whom it protects, what it costs."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from discreet.core.explained import Explained
+from discreet.core.loss import Loss
+from discreet.core.plan import Plan
+from discreet.core.unit import Unit
+from discreet.ledger.budget import Allotment, Charge
+from discreet.query.schema import Schema
+
+__all__ = ["Priced", "TablePlan"]
+
+
+class Priced(Plan, Protocol):
+    """A plan that knows which allotment pays for it, what it reads, and what there is to know beforehand."""
+
+    @property
+    def allotment(self) -> Allotment:
+        """The allotment that pays."""
+        ...
+
+    @property
+    def charge(self) -> Charge:
+        """The price in the currency of the allotment."""
+        ...
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        ...
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid."""
+        ...
+
+
+class _Described(Protocol):
+    @property
+    def schema(self) -> Schema: ...
+    @property
+    def allotment(self) -> Allotment: ...
+    @property
+    def cost(self) -> Loss: ...
+
+
+class TablePlan:
+    """A plan with a `schema`, an `allotment` and a `cost`."""
+
+    __slots__ = ()
+
+    @property
+    def dataset(self: _Described) -> str:
+        """The dataset's name, as the ledger knows it."""
+        return self.schema.name
+
+    @property
+    def unit(self: _Described) -> Unit:
+        """What is protected."""
+        return self.schema.unit
+
+    @property
+    def charge(self: _Described) -> Charge:
+        """The price in the currency of the allotment."""
+        return self.allotment.price(self.cost)

@@ -1,0 +1,59 @@
+"""Answers that are tables, read from the ledger: of a question, a batch, a period of a stream, flows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.core.note import Note
+from discreet.core.release import Release
+from discreet.errors import InputError
+from discreet.ledger.door import Answer
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.quote import price_text
+
+__all__ = ["released", "tables"]
+
+
+def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
+    """The tables of an answer, with what it cost and what is left."""
+    allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
+    left = price_text(allotment, ledger.remaining(answer.dataset, answer.allotment), "down")
+    return tables(answer, price_text(allotment, answer.charge), left)
+
+
+def tables(answer: Answer, cost: str, remaining: str) -> dict[str, Release]:
+    """The tables of an answer: the parts of a batch by name, a single one under ""."""
+    result: Any = answer.result
+    parts = result.get("parts", {"": result})
+    if not all("columns" in part and "keys" in part for part in parts.values()):
+        kind = next((kind for kind in ("tree", "synth", "train") if kind in result), None)
+        hint = "" if kind is None else f"Read it as what it is: discreet {kind} show."
+        raise InputError("release", answer.release, "a release of tables: this one came of another kind of job", hint)
+    asked: Any = answer.query or {}
+    found = {}
+    for name, part in parts.items():
+        # The ledger keeps no order of names; people read keys first, then each output with its interval.
+        order = [*part["keys"], *(output + end for output in part["outputs"] for end in ("", "_lower", "_upper"))]
+        found[name] = Release(
+            id=answer.release,
+            dataset=answer.dataset,
+            columns={column: part["columns"][column] for column in order},
+            keys=tuple(part["keys"]),
+            outputs=tuple(part["outputs"]),
+            confidence=part["confidence"],
+            cost=cost,
+            mechanism=answer.mechanism,
+            digest=answer.digest,
+            remaining=remaining,
+            query=asked.get("batch", {}).get(name, {}) if name else asked,
+            replayed=answer.replayed,
+            data=answer.data_version,
+            notes=(*_stale(answer, part["outputs"]), *(Note.from_dict(note) for note in part.get("notes", ()))),
+        )
+    return found
+
+
+def _stale(answer: Answer, outputs: Sequence[str]) -> list[Note]:
+    """A note where nobody can tell whether a stored answer is one about the data there is now."""
+    return [Note("data", answer.stale, tuple(outputs))] if answer.stale else []
