@@ -31,7 +31,7 @@ def test_the_text_of_a_mechanism_never_changes(value):
 
 def test_plain_values_are_written_as_they_always_were():
     value = (None, True, 3, 0.1, "it's", Fraction(1, 3), (1,), ())
-    assert text_of(value) == "(None, True, 3, 0.1, \"it's\", Fraction(1, 3), (1,), ())"
+    assert text_of(value) == '(None, True, 3, 0.1, "it\'s", Fraction(1, 3), (1,), ())'
     assert text_of(Neighbours.ADD_REMOVE) == repr(Neighbours.ADD_REMOVE)
 
 

@@ -202,11 +202,12 @@ def test_the_plan_says_what_to_expect_and_spends_nothing(curator):
     text = str(offer)
     for word in ("all", "state", "county", "8 regions", "of the price", "left out", "epsilon = 1"):
         assert word in text
-    assert [row.level for row in offer.expected] == ["all", "state", "county"]
-    assert all(row.cell > 0 and row.total > 0 for row in offer.expected)
+    assert [row["level"] for row in offer.explained.facts["levels"]] == ["all", "state", "county"]
+    assert [one.output for one in offer.expected][:3] == ["all, a cell", "all, a total", "state, a cell"]
+    assert all(one.half_width > 0 for one in offer.expected)
     assert curator.standing()[0].spent.amount == 0
     finer = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=2)
-    assert all(two.cell < one.cell for one, two in zip(offer.expected, finer.expected, strict=True))
+    assert all(two.half_width < one.half_width for one, two in zip(offer.expected, finer.expected, strict=True))
 
 
 def test_the_error_said_beforehand_is_not_too_small_where_one_noise_is_all_there_is(curator):
@@ -215,7 +216,7 @@ def test_the_error_said_beforehand_is_not_too_small_where_one_noise_is_all_there
         offer = curator.tree(["state", "county"]).plan(epsilon="1/20", split="leaves", confidence=confidence)
         (asked,) = offer.plan.asked
         exact = float(asked.noise.scale) * math.log(1 / (1 - confidence))
-        assert offer.expected[2].cell > 0.998 * exact
+        assert offer.expected[2].half_width > 0.998 * exact
 
 
 def test_rules_are_kept_and_refused_before_spending(curator):

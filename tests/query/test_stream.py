@@ -257,7 +257,7 @@ def test_a_period_that_was_cut_short_is_published_though_new_rows_arrived(tmp_pa
             first.release()
     with csv.open("a") as file:
         file.write("999,2024-02-07,f,1\n")
-    books = first.offer.curator.ledger
+    books = first.offer.desk.ledger
     paid = books.find("year/2")
     answer = stream().release()
     assert answer.id == "year/2"

@@ -28,15 +28,22 @@ def explained(plan: TreePlan) -> Explained:
     counted, tree = plan.counted, plan.counted.tree
     levels, errors = _levels(plan), []
     several = counted.cells > 1 and counted.sizes is None
-    for row in levels:
-        noise, share = row["noise"] or _unasked(plan, row["level"]), row["share"]
+    for index, row in enumerate(levels):
+        cells_noise, totals_noise = (
+            [noise_name(one.noise) for one in plan.asked if one.level == index and one.totals == totals]
+            for totals in (False, True)
+        )
+        unasked = _unasked(plan, row["level"])
         name = f"{row['level']}, a cell" if several else str(row["level"])
-        errors.append(Expected(name, noise, row["cell"], share=share))
+        noise = "; ".join(cells_noise if several else cells_noise + totals_noise) or unasked
+        errors.append(Expected(name, noise, row["cell"], share=row["share"]))
         if several:
-            errors.append(Expected(f"{row['level']}, a total", noise, row["total"]))
+            errors.append(Expected(f"{row['level']}, a total", "; ".join(totals_noise) or unasked, row["total"]))
     cells = "one number" if counted.cells == 1 else f"{counted.cells:,} cells"
     numbers = sum(tree.sizes) * counted.cells
-    regions = ", ".join(f"{row['level']} ({row['regions']:,})" for row in levels)
+    regions = ", ".join(
+        f"{row['level']} ({row['regions']:,} region{'' if row['regions'] == 1 else 's'})" for row in levels
+    )
     notes = [
         f"Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used.",
         f"A row whose {counted.column} is not among the {tree.leaves:,} regions is left out.",
@@ -51,7 +58,7 @@ def explained(plan: TreePlan) -> Explained:
         unit=str(unit),
         shape=(
             f"Releases {numbers:,} whole numbers that add up: {cells} a region. Method: {plan.method}.",
-            f"Regions of each level: {regions}.",
+            f"Levels: {regions}.",
         ),
         errors=tuple(errors),
         confidence=plan.confidence,

@@ -50,7 +50,7 @@ class Quote:
 
     def lines(self) -> list[str]:
         """For people."""
-        lines = [f"Cost: {self.cost} from allotment {self.allotment.name!r} (the whole question)."]
+        lines = [f"Cost: {self.cost} from allotment {self.allotment.name!r}."]
         if self.allotment.currency == "rho" and self.charge.amount:
             epsilon = readable(epsilon_for_rho(self.charge.amount), digits=4, direction="near")
             lines.append(f"  As much as a release of pure epsilon = {epsilon} costs here.")
