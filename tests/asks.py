@@ -212,8 +212,13 @@ def rows_of(release: Any) -> Tables:
     return {"rows": {name: [str(value) for value in column] for name, column in release.to_arrow().to_pydict().items()}}
 
 
+def sorted_columns(tables: Tables) -> Tables:
+    """Rows in no order."""
+    return {part: {name: sorted(column) for name, column in columns.items()} for part, columns in tables.items()}
+
+
 def commuters_of(release: Any) -> Tables:
-    return {"rows": {name: sorted(column) for name, column in release.columns().items()}}
+    return sorted_columns({"rows": release.columns()})
 
 
 def model_of(release: Any) -> Tables:

@@ -20,7 +20,7 @@ import numpy as np
 
 import discreet
 from asgi_client import Client
-from asks import ASKS, DATASET, Ask, Tables, Town, commuters_of, identity, levels_of, model_of
+from asks import ASKS, DATASET, Ask, Tables, Town, identity, model_of, sorted_columns
 from discreet.apps.cli import main
 from discreet.core.release import number
 from discreet.errors import DiscreetError
@@ -38,13 +38,13 @@ READ = {
     "top": ("release", "release", "release", "release", "release"),
     "batch": ("release", "release", "release", "release", "release"),
     "stream": (PARTLY, PARTLY, PARTLY, PARTLY, PARTLY),
-    "tree": ("own", "own", "own", "own", "own"),
+    "tree": ("release", "release", "release", "release", "own"),
     "flows": ("release", "release", "release", "release", "release"),
-    "commute": (NOT_YET, NOT_YET, NOT_YET, NOT_YET, NOT_YET),
-    "synth": ("own", "own", "own", "own", "own"),
-    "train": ("own", "own", "own", "own", NOT_YET),
-    "search": ("own", "own", "own", "own", NOT_YET),
-    "loads": (NOT_YET, PARTLY, NOT_YET, NOT_YET, NOT_YET),
+    "commute": ("release", "release", "release", "release", "release"),
+    "synth": ("release", "release", "release", "release", "own"),
+    "train": ("release", "own", "own", "release", NOT_YET),
+    "search": ("release", "own", "own", "release", NOT_YET),
+    "loads": (NOT_YET, "release", NOT_YET, NOT_YET, NOT_YET),
 }
 BESIDE = {"noisy", "predictions"}  # what is no table of its own
 Read = Callable[[str, list[str]], Tables]
@@ -84,7 +84,8 @@ class Surfaces:
             if reader is not None:
                 with contextlib.suppress(DiscreetError, UnreadableError, KeyError, AttributeError):
                     if ask.steps == 1:
-                        return way, reader(identity(name), list(parts))
+                        values = reader(identity(name), list(parts))
+                        return way, sorted_columns(values) if ask.kind == "commute" else values
                     return way, {step: reader(f"{identity(name)}/{step}", [""])[""] for step in parts}
         return NOT_YET, None
 
@@ -107,19 +108,10 @@ class Surfaces:
     def _curator_release(self, release: str, parts: list[str]) -> Tables:
         return {part: dict(self.here.curator.release(release, part).columns) for part in parts}
 
-    def _curator_own_tree(self, release: str, parts: list[str]) -> Tables:
-        return levels_of(self.here.curator.tree_release(release))
+    def _curator_release_train(self, release: str, parts: list[str]) -> Tables:
+        return model_of(self.here.curator.release(release))
 
-    def _curator_own_synth(self, release: str, parts: list[str]) -> Tables:
-        return _rows(self.here.curator.synthetic_release(release).to_csv())
-
-    def _curator_own_train(self, release: str, parts: list[str]) -> Tables:
-        return model_of(self.here.curator.model_release(release))
-
-    _curator_own_search = _curator_own_train
-
-    def _curator_own_commute(self, release: str, parts: list[str]) -> Tables:
-        return commuters_of(self.here.curator.commute_release(release))
+    _curator_release_search = _curator_release_train
 
     # The command line: `discreet releases show`, and `discreet KIND show`
 
@@ -192,19 +184,10 @@ class Surfaces:
     def _client_release(self, release: str, parts: list[str]) -> Tables:
         return {part: dict(self.there().release(release, part).columns) for part in parts}
 
-    def _client_own_tree(self, release: str, parts: list[str]) -> Tables:
-        return levels_of(self.there().tree_release(release))
+    def _client_release_train(self, release: str, parts: list[str]) -> Tables:
+        return model_of(self.there().release(release))
 
-    def _client_own_synth(self, release: str, parts: list[str]) -> Tables:
-        return _rows(self.there().synthetic_release(release).to_csv())
-
-    def _client_own_train(self, release: str, parts: list[str]) -> Tables:
-        return model_of(self.there().model_release(release))
-
-    _client_own_search = _client_own_train
-
-    def _client_own_commute(self, release: str, parts: list[str]) -> Tables:
-        return commuters_of(self.there().commute_release(release))
+    _client_release_search = _client_release_train
 
     # The pages, which show what their files hold
 

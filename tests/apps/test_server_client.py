@@ -117,9 +117,9 @@ def test_a_hierarchy_there_is_one_here(wide, tmp_path):
     offer = ask(there).plan(**price)
     assert str(offer) == str(ask(here).plan(**price))
     made = offer.release(release="census", why="a test")
-    same = here.tree_release("census")
+    same = here.release("census")
     assert made["county"].columns == same["county"].columns
-    assert there.tree_release("census").totals("state").to_csv() == same.totals("state").to_csv()
+    assert there.release("census").totals("state").to_csv() == same.totals("state").to_csv()
     assert made.again("topdown").method == "topdown"
     assert repr(made) == repr(same)
     assert here.ledger.find("census").charged.why == "a test"
@@ -143,12 +143,13 @@ def test_rows_there_are_rows_here(wide):
     job = offer.begin(release="rows")
     rows = job.wait(120)
     assert len(rows) == 40
-    assert rows.to_arrow().equals(here.synthetic_release("rows").to_arrow())
+    assert rows.to_arrow().equals(here.release("rows").to_arrow())
     assert there.job("rows").wait(10).to_csv() == rows.to_csv()
     assert (job.state, job.stage, job.progress) == ("done", "done", 1.0)
     assert [one["kind"] for one in there.jobs()] == ["synth"]
-    with pytest.raises(InputError, match="hierarchy"):
-        there.tree_release("rows")
+    assert there.release("rows", "rows").columns == here.release("rows", "rows").columns
+    with pytest.raises(InputError, match="'rows'"):
+        there.release("rows", "county")
 
 
 def test_a_model_there_predicts_here(wide):
@@ -157,8 +158,8 @@ def test_a_model_there_predicts_here(wide):
     asked = {"target": "works", "features": ["age"], "examples": 300, "lot": 100, "steps": 5, "rate": 2}
     model = there.train(**asked).plan(epsilon=1).release(release="m")
     rows = {"age": [1, 9]}
-    assert model.predict(rows) == here.model_release("m").predict(rows)
-    assert model.card().to_dict() == there.model_release("m").card().to_dict()
+    assert model.predict(rows) == here.release("m").predict(rows)
+    assert model.card().to_dict() == there.release("m").card().to_dict()
     with pytest.raises(InputError, match="no code"):
         there.train(lambda x: x, target="works")
 

@@ -136,7 +136,7 @@ def test_a_hierarchy_from_its_price_to_its_map(house):
 
     shown = ann.get(result_of(page))
     identity = result_of(page).partition("release=")[2]
-    tree = house.curators["people"].tree_release(identity)
+    tree = house.curators["people"].release(identity)
     assert f"{tree.totals('state').columns['count'][0]:,}" in shown.text
     assert WHY not in shown.text
     inside = ann.get(f"/d/people/map?release={identity}&level=county&inside=A")
@@ -289,7 +289,7 @@ def test_synthetic_rows_from_their_price_to_their_report(house):
     assert spent(house) == Fraction(1, 2)
     shown = ann.get(result_of(page))
     identity = result_of(page).partition("release=")[2]
-    rows = house.curators["people"].synthetic_release(identity)
+    rows = house.curators["people"].release(identity)
     for words in ("Questions asked of the rows", "Columns by themselves", "Rows against the noisy counts", "<svg"):
         assert words in shown.text
     assert "<script>alert" not in shown.text

@@ -108,7 +108,7 @@ def test_a_release_is_read_again_without_the_data(curator, tmp_path):
     first = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1).release(release="census")
     left = curator.standing()[0].left
     other = discreet.open(table(10, seed=9), SCHEMA, ledger=tmp_path / "books.db", who="bob", create=True)
-    second = other.tree_release("census")
+    second = other.release("census")
     for level in first.levels:
         assert first[level].columns == second[level].columns
     with pytest.warns(UserWarning, match="may describe earlier data"):
@@ -120,7 +120,7 @@ def test_a_release_is_read_again_without_the_data(curator, tmp_path):
     with pytest.raises(InputError, match="this one answers something else"):
         other.tree(["state", "county"]).plan(epsilon=1).release(release="census")
     with pytest.raises(InputError, match="stored release"):
-        other.tree_release("nothing")
+        other.release("nothing")
 
 
 def test_another_method_on_the_same_noisy_counts_is_free(curator):
@@ -145,7 +145,7 @@ def test_a_method_that_fails_loses_nothing(curator, monkeypatch):
         release["county"]
     monkeypatch.undo()
     add_up(release.again("topdown"))
-    add_up(curator.tree_release("x").again("exact"))
+    add_up(curator.release("x").again("exact"))
 
 
 def test_methods_cannot_reach_the_data():

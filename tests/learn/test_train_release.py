@@ -34,13 +34,13 @@ def test_a_plan_is_calibrated_to_its_price_and_charged_once(curator):
     assert [len(each.notes) for each in (model, again)] == [0, 1]
     assert all(np.array_equal(a, b) for a, b in zip(model.weights, again.weights, strict=True))
     assert charges(curator.ledger) == 1
-    stored = curator.model_release("first")
+    stored = curator.release("first")
     assert stored.predict(table(20)) == model.predict(table(20))
     assert set(stored.predict(table(20))) <= {"no", "yes"}
-    with pytest.raises(InputError, match=r"another kind of job.*discreet train show"):
-        curator.release("first")
+    with pytest.raises(InputError, match="absent: it has none"):
+        curator.release("first", "weights")
     with pytest.raises(InputError, match="stored release"):
-        curator.model_release("second")
+        curator.release("second")
 
 
 def test_over_budget_nothing_is_read_or_spent(curator):
@@ -73,10 +73,10 @@ def test_a_model_of_ones_own_is_used_with_its_function(curator):
     mine = Model(lines, {"w": np.zeros((8, 2), np.float32)}, name="mine")
     model = curator.train(mine, target="rich", examples=400, **FIXED).plan().release(release="own")
     assert model.params["w"].shape == (8, 2)
-    stored = curator.model_release("own")
+    stored = curator.release("own")
     with pytest.raises(InputError, match="using"):
         stored.predict(table(3))
-    assert curator.model_release("own", mine).predict(table(9)) == model.predict(table(9))
+    assert stored.using(mine).predict(table(9)) == model.predict(table(9))
 
 
 def test_the_digest_follows_what_is_computed(curator):
@@ -136,7 +136,7 @@ def test_a_search_is_charged_whole_and_keeps_one(curator):
     model = offer.release(release="best")
     assert charges(curator.ledger) == 1
     assert model.recipe.rate in (0.1, 2.0)
-    assert "2 runs, all charged" in curator.model_release("best").card().tuning
+    assert "2 runs, all charged" in curator.release("best").card().tuning
 
 
 @pytest.mark.parametrize(

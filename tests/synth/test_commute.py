@@ -13,10 +13,11 @@ from chance import at_most, fits
 from discreet import Allotment, Budget, Category, Integer, Schema, Unit, bins, discover
 from discreet.accounting import pure, zcdp
 from discreet.core.unit import Neighbours
+from discreet.curator import read_release
 from discreet.errors import BudgetError, InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.bits import SystemBits
-from discreet.synth.commute import commute, commute_release
+from discreet.synth.commute import commute
 from discreet.synth.commute_classic import Urns, dealt
 from discreet.synth.commute_land import Land, clustered, land_of
 from discreet.synth.commute_modern import flows_of
@@ -91,13 +92,11 @@ def test_rows_are_made_and_one_charge_pays(tmp_path):
         again = offer.release(release="jobs")
     assert np.array_equal(again.flows, found.flows)
     assert [len(each.notes) for each in (found, again)] == [0, 1]
-    assert np.array_equal(commute_release(desk, "jobs").flows, found.flows)
+    assert np.array_equal(read_release(desk.ledger, "jobs").flows, found.flows)
     assert desk.ledger.remaining("jobs").amount == 6
     assert "made-up rows" in repr(found)
-    with pytest.raises(InputError):
-        desk.release("jobs")
-    with pytest.raises(InputError):
-        commute_release(desk, "none")
+    with pytest.raises(InputError, match="stored release"):
+        read_release(desk.ledger, "none")
 
 
 def test_mean_distances_and_pictures(tmp_path):

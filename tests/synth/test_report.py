@@ -83,7 +83,7 @@ def owners(release):
 
 def test_the_public_report_costs_nothing_and_is_always_the_same(curator, release, public):
     before = [curator.standing()[0].left, len(list(curator.ledger.records()))]
-    again = curator.synthetic_release("twins").report(ASKS, copies=3)
+    again = curator.release("twins").report(ASKS, copies=3)
     assert again.to_html() == public.to_html()
     assert again.to_dict() == public.to_dict()
     assert [curator.standing()[0].left, len(list(curator.ledger.records()))] == before

@@ -127,7 +127,7 @@ def test_a_paid_release_gives_rows(tmp_path, monkeypatch):
     assert 500 < len(release) < 700
     assert any("stopped on its way" in note for note in release.notes)
     assert "private word" not in repr(release.made)
-    assert curator.synthetic_release("r").to_csv() == release.to_csv()
+    assert curator.release("r").to_csv() == release.to_csv()
     assert release.report(copies=0)
     monkeypatch.setattr(planning, "method_named", lambda name: loses)
     with pytest.raises(RunError, match="stays spent"):

@@ -19,6 +19,7 @@ from discreet import Boolean, Budget, Category, Date, Integer, Real, Schema, Tex
 from discreet.accounting import zcdp
 from discreet.core.loss import ZCDP, Pure
 from discreet.core.plan import Plan
+from discreet.curator import read_release
 from discreet.errors import BudgetError, InputError, RunError
 from discreet.noise.bits import SystemBits
 from discreet.synth import methods
@@ -140,7 +141,7 @@ def test_the_same_id_again_is_the_same_rows_and_costs_nothing(curator, tmp_path)
     with pytest.warns(UserWarning, match="may describe earlier data"):
         second = other.synthesize(rows=500).plan(epsilon=1).release(release="twins")
     assert "may describe earlier data" in second.notes[-1]
-    third = other.synthetic_release("twins")
+    third = other.release("twins")
     assert first.to_csv() == second.to_csv() == third.to_csv()
     assert len(third) == 500
     assert np.array_equal(first.codes, third.codes)
@@ -150,12 +151,11 @@ def test_the_same_id_again_is_the_same_rows_and_costs_nothing(curator, tmp_path)
     with pytest.raises(InputError, match="this one answers something else"):
         other.synthesize(rows=501).plan(epsilon=1).release(release="twins")
     with pytest.raises(InputError, match="stored release"):
-        other.synthetic_release("nothing")
-    with pytest.raises(InputError, match="another kind of job"):
-        other.release("twins")
+        other.release("nothing")
+    assert other.release("twins", "rows").columns["age"] == first.to_arrow()["age"].to_pylist()
     other.table().agg(n=discreet.count()).plan(epsilon=1).release(release="count")
-    with pytest.raises(InputError, match="synthetic table"):
-        other.synthetic_release("count")
+    with pytest.raises(InputError, match=r"a synthetic table.*discreet releases show count"):
+        read_release(other.ledger, "count", kind="synth")
 
 
 def test_stopped_half_way_the_same_id_goes_on_under_one_charge(curator, monkeypatch):

@@ -60,6 +60,10 @@ class Release:
             raise InputError("column", name, "one of " + ", ".join(self.columns))
         return self.columns[name]
 
+    def tables(self) -> dict[str, Release]:
+        """Itself, under no name: what every release can be asked for."""
+        return {"": self}
+
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary a row."""
         return [dict(zip(self.columns, values, strict=True)) for values in zip(*self.columns.values(), strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.note import Note
 from discreet.core.release import Release
+from discreet.core.released import Released
 from discreet.errors import InputError
 from discreet.hierarchy.estimate import Estimate
 from discreet.hierarchy.intervals.region import size_ends
@@ -29,31 +30,19 @@ __all__ = ["TreeRelease"]
 
 
 @dataclass(frozen=True)
-class TreeRelease:
+class TreeRelease(Released):
     """Counts of every region of every level: whole numbers, none negative, every parent the sum of its children.
 
     `release["county"]` is the table of a level; `release.totals("county")` that of its totals over all cells.
     `measured` are the noisy counts themselves, which `again` makes something else of, for free.
     """
 
-    id: str
-    dataset: str
-    cost: str
-    remaining: str
-    mechanism: str
-    digest: str
     confidence: float
     by: tuple[tuple[str, tuple[Any, ...]], ...]
     cumulative: bool
     method: str
     measured: Measured
     _published: Estimate | None
-    replayed: bool = field(default=False, compare=False)
-    """Whether it was on the books already: then `cost` was paid before, and nothing was spent this time."""
-    data: str = ""
-    """The version of the data it was made from."""
-    stale: str = field(default="", compare=False)
-    """Why a stored answer may describe other data than there is now; empty if it does not."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
@@ -63,20 +52,13 @@ class TreeRelease:
         measured = measured_from(entry["measured"])
         found = entry["published"]
         return cls(
-            id=answer.release,
-            dataset=answer.dataset,
-            cost=cost,
-            remaining=remaining,
-            mechanism=answer.mechanism,
-            digest=answer.digest,
+            **answer.provenance(cost, remaining),
             confidence=entry["confidence"],
             by=tuple((name, tuple(labels)) for name, labels in entry["by"]),
             cumulative=entry["cumulative"],
             method="none" if found is None else found["method"],
             measured=measured,
             _published=None if found is None else published_from(found, measured, entry["confidence"]),
-            replayed=answer.replayed,
-            data=answer.data_version,
             stale=answer.stale,
         )
 
@@ -98,7 +80,7 @@ class TreeRelease:
                 "method",
                 self.method,
                 "another one: this one failed on the noisy counts, which are safe on the record",
-                f'Nothing more has to be spent: tree_release("{self.id}").again("topdown"), or '
+                f'Nothing more has to be spent: release("{self.id}").again("topdown"), or '
                 f"discreet tree show {self.id} --method topdown.",
             )
         return self._published
@@ -155,6 +137,15 @@ class TreeRelease:
         columns = {name: whole.columns[name] for name in whole.keys}
         return self._table("count", columns, exactly, size_ends(exactly, self.measured, place, self.confidence))
 
+    def tables(self) -> dict[str, Release]:
+        """The table of every level, by its name."""
+        return {level: self.table(level) for level in self.levels}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that say what it is, without its numbers."""
+        levels = dict(zip(self.levels, self.tree.sizes, strict=True))
+        return {**super().to_dict(), "method": self.method, "levels": levels, "notes": list(self.notes)}
+
     def save(self, folder: str | Path, kind: str = "parquet") -> list[Path]:
         """Files of every level and of its totals, Parquet or CSV, and one that says what they hold; the paths."""
         from discreet.hierarchy.files import save_release
@@ -171,8 +162,7 @@ class TreeRelease:
         lines = [f"<Hierarchy of {self.dataset!r}, by {self.method}>"]
         for name, size in zip(self.levels, self.tree.sizes, strict=True):
             lines.append(f"  {name}: {size:,} regions x {self._cells:,} cells")
-        about = f"release {self.id}; data {self.data}; {self.digest[:12]}"
-        lines.append(f"[cost {self.cost}; left: {self.remaining}; {about}]")
+        lines.append(f"[{self.about}]")
         return "\n".join(lines)
 
     @cached_property
@@ -208,17 +198,10 @@ class TreeRelease:
         columns[f"{output}_lower"] = [None] * counts.size if low is None else low.ravel().tolist()
         columns[f"{output}_upper"] = [None] * counts.size if high is None else high.ravel().tolist()
         return Release(
-            id=self.id,
-            dataset=self.dataset,
+            **self.provenance,
             columns=columns,
             keys=keys,
             outputs=(output,),
             confidence=self.confidence,
-            cost=self.cost,
-            mechanism=self.mechanism,
-            digest=self.digest,
-            remaining=self.remaining,
-            replayed=self.replayed,
-            data=self.data,
             notes=(Note("data", self.stale, (output,)),) if self.stale else (),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.released import Released
 from discreet.core.wire import fraction
 from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
@@ -27,15 +28,9 @@ Tree = Any
 
 
 @dataclass(frozen=True, eq=False)
-class ModelRelease:
+class ModelRelease(Released):
     """A model from the books. All of it is public; reading it again is free."""
 
-    id: str
-    dataset: str
-    cost: str
-    remaining: str
-    mechanism: str
-    digest: str
     time: str
     epsilon: Fraction
     delta: Fraction
@@ -48,10 +43,6 @@ class ModelRelease:
     losses: list[float]
     weights: list[NDArray[Any]]
     model: Model | None = None
-    data: str = ""
-    """The version of the data it was made from."""
-    stale: str = field(default="", compare=False)
-    """Why a stored answer may describe other data than there is now; empty if it does not."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str, model: Model | None = None) -> ModelRelease:
@@ -63,12 +54,7 @@ class ModelRelease:
         if model is None and described["name"] in ("logistic", "mlp"):
             model = fitted(model_named(described["name"], described["hidden"]), encoding)
         return cls(
-            id=answer.release,
-            dataset=answer.dataset,
-            cost=cost,
-            remaining=remaining,
-            mechanism=answer.mechanism,
-            digest=answer.digest,
+            **answer.provenance(cost, remaining),
             time=answer.time,
             epsilon=answer.charge.amount,
             delta=fraction(entry["delta"], "delta"),
@@ -81,7 +67,6 @@ class ModelRelease:
             losses=entry["losses"],
             weights=unpacked_weights(entry["weights"]),
             model=model,
-            data=answer.data_version,
             stale=answer.stale,
         )
 
@@ -119,6 +104,17 @@ class ModelRelease:
             return [float(value) for value in self.encoding.number(found.reshape(len(found)))]
         return [self.encoding.classes[place] for place in found.argmax(axis=1)]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that say what it is, without its weights."""
+        many = sum(int(one.size) for one in self.weights)
+        return {
+            **super().to_dict(),
+            "weights": many,
+            "losses": self.losses,
+            "notes": list(self.notes),
+            "card": self.card().to_dict(),
+        }
+
     def card(self) -> Card:
         """The model card: what anyone who is handed the weights should know."""
         from discreet.learn.card import Card
@@ -145,6 +141,5 @@ class ModelRelease:
         many = sum(weights.size for weights in self.weights)
         return (
             f"[model {self.described['name']!r} of {self.encoding.target.name!r} on {self.dataset!r}; "
-            f"{many:,} weights; cost {self.cost}; left: {self.remaining}; release {self.id}; data {self.data}; "
-            f"{self.digest[:12]}]"
+            f"{many:,} weights; {self.about}]"
         )

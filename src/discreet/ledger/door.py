@@ -11,7 +11,7 @@ import json
 import uuid
 import warnings
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits
@@ -88,6 +88,19 @@ class Answer:
     def data_version(self) -> str:
         """The version of the data, in words."""
         return version_text(self.data)
+
+    def provenance(self, cost: str, remaining: str) -> dict[str, Any]:
+        """What every release made of it says of itself; cost and what is left are in words."""
+        return {
+            "id": self.release,
+            "dataset": self.dataset,
+            "cost": cost,
+            "remaining": remaining,
+            "mechanism": self.mechanism,
+            "digest": self.digest,
+            "data": self.data_version,
+            "replayed": self.replayed,
+        }
 
 
 def release(

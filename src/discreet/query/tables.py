@@ -12,17 +12,29 @@ from discreet.ledger.door import Answer
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import price_text
 
-__all__ = ["released", "tables"]
+__all__ = ["Tables", "read_table", "released", "tables"]
 
 
-def released(ledger: Ledger, answer: Answer) -> dict[str, Release]:
+class Tables(dict[str, Release]):
+    """Several tables of one release, by name."""
+
+    def tables(self) -> Tables:
+        """Themselves: what every release can be asked for."""
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values of each."""
+        return {name: table.to_dict() for name, table in self.items()}
+
+
+def released(ledger: Ledger, answer: Answer) -> Tables:
     """The tables of an answer, with what it cost and what is left."""
     allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
     left = price_text(allotment, ledger.remaining(answer.dataset, answer.allotment), "down")
     return tables(answer, price_text(allotment, answer.charge), left)
 
 
-def tables(answer: Answer, cost: str, remaining: str) -> dict[str, Release]:
+def tables(answer: Answer, cost: str, remaining: str) -> Tables:
     """The tables of an answer: the parts of a batch by name, a single one under ""."""
     result: Any = answer.result
     parts = result.get("parts", {"": result})
@@ -31,27 +43,25 @@ def tables(answer: Answer, cost: str, remaining: str) -> dict[str, Release]:
         hint = "" if kind is None else f"Read it as what it is: discreet {kind} show."
         raise InputError("release", answer.release, "a release of tables: this one came of another kind of job", hint)
     asked: Any = answer.query or {}
-    found = {}
+    found = Tables()
     for name, part in parts.items():
         # The ledger keeps no order of names; people read keys first, then each output with its interval.
         order = [*part["keys"], *(output + end for output in part["outputs"] for end in ("", "_lower", "_upper"))]
         found[name] = Release(
-            id=answer.release,
-            dataset=answer.dataset,
+            **answer.provenance(cost, remaining),
             columns={column: part["columns"][column] for column in order},
             keys=tuple(part["keys"]),
             outputs=tuple(part["outputs"]),
             confidence=part["confidence"],
-            cost=cost,
-            mechanism=answer.mechanism,
-            digest=answer.digest,
-            remaining=remaining,
             query=asked.get("batch", {}).get(name, {}) if name else asked,
-            replayed=answer.replayed,
-            data=answer.data_version,
             notes=(*_stale(answer, part["outputs"]), *(Note.from_dict(note) for note in part.get("notes", ()))),
         )
     return found
+
+
+def read_table(answer: Answer, cost: str, remaining: str) -> Release:
+    """The one table of an answer."""
+    return tables(answer, cost, remaining)[""]
 
 
 def _stale(answer: Answer, outputs: Sequence[str]) -> list[Note]:

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from discreet.core.exact import Number, as_written
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
-from discreet.ledger.door import stored
-from discreet.ledger.quote import price_text
 from discreet.query.aggregate import count
 from discreet.query.key import Key
 from discreet.query.offer import Offer
@@ -38,7 +36,7 @@ from discreet.synth.engine import LARGEST
 if TYPE_CHECKING:
     from discreet.query.curator import Curator
 
-__all__ = ["REFUSAL", "CommuteQuestion", "commute", "commute_release"]
+__all__ = ["REFUSAL", "CommuteQuestion", "commute"]
 
 REFUSAL = Fraction(1, 10**5)
 """How likely a destination may be refused if the prior is an accepted one, unless said otherwise."""
@@ -132,19 +130,6 @@ class CommuteQuestion:
             self.question, schema, self.domain, self.land, part, method, "epsilon", amount, chosen, chance, self.sizes
         )
         return Offer(self.curator, _payable(plan, price), CommuteRelease.read)
-
-
-def commute_release(curator: Curator, release: str) -> CommuteRelease:
-    """Synthetic commuters released before, read again for free."""
-    known = curator.ledger.find(release)
-    if known is None or known.answer is None or known.charged.dataset != curator.schema.name:
-        raise InputError("release", release, "the id of a stored release", "List them with releases().")
-    answer = stored(known)
-    if not isinstance(answer.result, dict) or "commute" not in answer.result:
-        raise InputError("release", release, "a release of commuters: this one came of another kind of job")
-    allotment = curator.allotment(answer.allotment)
-    left = curator.ledger.remaining(answer.dataset, answer.allotment)
-    return CommuteRelease.read(answer, price_text(allotment, answer.charge), price_text(allotment, left, "down"))
 
 
 def _attribute(key: Key, schema: Schema) -> Attribute:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.packed import unpacked
+from discreet.core.release import Release
+from discreet.core.released import Released, rows_table
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
 from discreet.show.picture import Picture
@@ -22,19 +24,13 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class CommuteRelease:
+class CommuteRelease(Released):
     """Made-up rows of origin and destination. `flows[o, d]` is how many there are of each pair.
 
     `distances[o, d]` is public; `refused` names the destinations that an accepted prior refused: their rows come from
     all possible origins alike and say nothing about who works there.
     """
 
-    id: str
-    dataset: str
-    cost: str
-    remaining: str
-    mechanism: str
-    digest: str
     method: str
     names: tuple[str, str]
     origins: tuple[str, ...]
@@ -42,10 +38,6 @@ class CommuteRelease:
     flows: Whole
     distances: Floats
     refused: tuple[str, ...]
-    data: str = ""
-    """The version of the data it was made from."""
-    stale: str = field(default="", compare=False)
-    """Why a stored answer may describe other data than there is now; empty if it does not."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> CommuteRelease:
@@ -54,12 +46,7 @@ class CommuteRelease:
         entry = result["commute"]
         origins, destinations = (tuple(places) for places in entry["places"])
         return cls(
-            id=answer.release,
-            dataset=answer.dataset,
-            cost=cost,
-            remaining=remaining,
-            mechanism=answer.mechanism,
-            digest=answer.digest,
+            **answer.provenance(cost, remaining),
             method=entry["method"],
             names=(entry["names"][0], entry["names"][1]),
             origins=origins,
@@ -67,7 +54,6 @@ class CommuteRelease:
             flows=unpacked(entry["flows"]),
             distances=unpacked(entry["metres"]) / 1000,
             refused=tuple(destinations[place] for place in entry["refused"]),
-            data=answer.data_version,
             stale=answer.stale,
         )
 
@@ -85,6 +71,15 @@ class CommuteRelease:
         many = self.flows[rows, columns]
         places = (np.array(self.origins, dtype=object)[rows], np.array(self.destinations, dtype=object)[columns])
         return {name: np.repeat(labels, many).tolist() for name, labels in zip(self.names, places, strict=True)}
+
+    def tables(self) -> dict[str, Release]:
+        """The rows, as a table."""
+        return {"rows": rows_table(self.columns(), self)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that say what it is, without its rows."""
+        told = {**super().to_dict(), "method": self.method, "rows": len(self)}
+        return {**told, "columns": list(self.names), "refused": list(self.refused), "notes": list(self.notes)}
 
     def to_arrow(self) -> Any:
         """The rows as a pyarrow table."""
@@ -127,8 +122,7 @@ class CommuteRelease:
         lines = [f"<Commuters of {self.dataset!r}, {self.method}: {len(self):,} made-up rows, {places}>"]
         if self.refused:
             lines.append(f"  refused: {', '.join(self.refused)}")
-        about = f"release {self.id}; data {self.data}; {self.digest[:12]}"
-        lines.append(f"[cost {self.cost}; left: {self.remaining}; {about}]")
+        lines.append(f"[{self.about}]")
         return "\n".join(lines)
 
 

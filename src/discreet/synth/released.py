@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.release import harmless
+from discreet.core.release import Release, harmless
+from discreet.core.released import Released, rows_table
 from discreet.errors import InputError, MissingExtraError
 from discreet.ledger.door import Answer
 from discreet.query.column import Column
@@ -34,28 +35,18 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True)
-class SyntheticRelease:
+class SyntheticRelease(Released):
     """Rows that are nobody's, as the books hold them: the same rows whenever they are read.
 
     `codes` are the rows as numbers, in the columns of `domain`; `measured` the noisy marginals they were made from.
     """
 
-    id: str
-    dataset: str
-    cost: str
-    remaining: str
-    mechanism: str
-    digest: str
     method: str
     domain: Domain
     declared: dict[str, Column]
     impossible: tuple[Predicate, ...]
     keys: tuple[tuple[str, str | int], ...]
     made: Synthetic
-    data: str = ""
-    """The version of the data it was made from."""
-    stale: str = field(default="", compare=False)
-    """Why a stored answer may describe other data than there is now; empty if it does not."""
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> SyntheticRelease:
@@ -65,19 +56,13 @@ class SyntheticRelease:
         domain, declared = domain_from(entry["domain"])
         schema = Schema(answer.dataset, declared)
         return cls(
-            id=answer.release,
-            dataset=answer.dataset,
-            cost=cost,
-            remaining=remaining,
-            mechanism=answer.mechanism,
-            digest=answer.digest,
+            **answer.provenance(cost, remaining),
             method=entry["method"],
             domain=domain,
             declared=declared,
             impossible=tuple(checked(predicate_from(one), schema) for one in entry["impossible"]),
             keys=tuple((name, form) for name, form in entry["keys"]),
             made=synthetic_from(entry["made"]),
-            data=answer.data_version,
             stale=answer.stale,
         )
 
@@ -135,6 +120,15 @@ class SyntheticRelease:
         for one in self.domain.attributes:
             found[one.name] = to_arrow(one, self.declared[one.name], drawn[one.name])
         return pyarrow.table(found)
+
+    def tables(self) -> dict[str, Release]:
+        """The rows, as a table."""
+        return {"rows": rows_table(self._table.to_pydict(), self)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that say what it is, without its rows."""
+        told = {**super().to_dict(), "method": self.method, "rows": len(self)}
+        return {**told, "columns": list(self.columns), "notes": list(self.notes)}
 
     def to_arrow(self) -> Any:
         """A pyarrow table, of the declared types."""
@@ -215,8 +209,7 @@ class SyntheticRelease:
         lines = ["  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() for row in shown]
         if len(self) > _SHOWN:
             lines.append(f"... {len(self) - _SHOWN:,} more rows")
-        about = f"[synthetic rows of {self.dataset!r}, by {self.method}; cost {self.cost}; left: {self.remaining}"
-        return "\n".join([*lines, f"{about}; release {self.id}; data {self.data}; {self.digest[:12]}]"])
+        return "\n".join([*lines, f"[synthetic rows of {self.dataset!r}, by {self.method}; {self.about}]"])
 
 
 def _cell(value: Any) -> str:

@@ -11,13 +11,12 @@ from discreet.apps.cli import budgets, custody
 from discreet.apps.cli.books import Dataset, Place, books, number_of, standing_values
 from discreet.apps.cli.completing import offered, releases
 from discreet.apps.cli.output import AsJson, say, show_json, show_release, show_table
+from discreet.curator import read_release
 from discreet.errors import InputError, LedgerError
-from discreet.ledger.door import stored
 from discreet.ledger.export import Format
 from discreet.ledger.export import export as export_ledger
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
-from discreet.query.tables import released
 
 __all__ = ["Place", "books", "ledger_app", "releases_app"]
 
@@ -125,29 +124,31 @@ def show_one(
             autocompletion=offered("table", "csv", "json", "markdown"),
         ),
     ] = "table",
+    part: Annotated[str, typer.Option(help="Only the table of this name: a part of a batch, a level.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """A stored release, at no cost."""
-    opened = books(ledger)
-    known = opened.find(release)
-    if known is None or known.answer is None:
-        raise InputError("release", release, "the id of a stored release", "See: discreet releases list")
-    parts = released(opened, stored(known))
+    """A stored release of any kind, at no cost."""
+    whole = read_release(books(ledger), release)
+    if kind not in ("table", "csv", "json", "markdown"):
+        raise InputError("--format", kind, "table, csv, json or markdown")
+    if part and part not in whole.tables():
+        raise InputError("--part", part, "one of " + ", ".join(whole.tables()))
+    tables = {part: whole.tables()[part]} if part else whole.tables()
     if as_json or kind == "json":
-        tables = {name: part.to_dict() for name, part in parts.items()}
-        show_json(tables.get("", tables))
+        shown = {name: table.to_dict() for name, table in tables.items()}
+        show_json(shown.get(part, shown) if tables else whole.to_dict())
         return
-    for name, found in parts.items():
-        if name:
+    if not tables:
+        say(repr(whole))
+    for name, table in tables.items():
+        if name and not part:
             say(f"{name}:")
         if kind == "csv":
-            typer.echo(found.to_csv(), nl=False)
+            typer.echo(table.to_csv(), nl=False)
         elif kind == "markdown":
-            typer.echo(found.to_markdown())
-        elif kind == "table":
-            show_release(found)
+            typer.echo(table.to_markdown())
         else:
-            raise InputError("--format", kind, "table, csv, json or markdown")
+            show_release(table)
 
 
 def _state(outcome: Outcome) -> str:

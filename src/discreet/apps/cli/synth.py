@@ -29,12 +29,11 @@ from discreet.apps.cli.options import (
 )
 from discreet.apps.cli.output import AsJson, confirm_spending, say, show_json
 from discreet.apps.cli.synth_report import report
-from discreet.apps.described import synth_released
 from discreet.core.progress import listening
+from discreet.curator import read_release
 from discreet.errors import InputError
 from discreet.query.offer import Offer
 from discreet.synth.released import SyntheticRelease
-from discreet.synth.stored import synthetic_release_of
 
 __all__ = ["app"]
 
@@ -159,7 +158,7 @@ def show(
 ) -> None:
     """Synthetic rows released before, read again for free: the same ones."""
     _fit_for_rows(out)
-    _deliver(synthetic_release_of(books(ledger), identity), out, as_json)
+    _deliver(read_release(books(ledger), identity, kind="synth"), out, as_json)
 
 
 app.command("report")(report)
@@ -218,7 +217,7 @@ def _deliver(answer: SyntheticRelease, out: Path | None, as_json: bool) -> None:
     if out is not None:
         answer.save(out)
     if as_json:
-        show_json({**synth_released(answer), "file": None if out is None else str(out)})
+        show_json({**answer.to_dict(), "file": None if out is None else str(out)})
         return
     say(repr(answer))
     for note in answer.notes:

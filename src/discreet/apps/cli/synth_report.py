@@ -12,8 +12,9 @@ from discreet.apps.cli.completing import releases
 from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.options import Confidence
 from discreet.apps.cli.output import AsJson, say, show_json, working
+from discreet.curator import read_release
 from discreet.errors import InputError
-from discreet.synth.stored import synthetic_release_of
+from discreet.synth.released import SyntheticRelease
 
 __all__ = ["report"]
 
@@ -54,7 +55,7 @@ def report(
     if against is not None and not not_private:
         hint = "Leave --against out for the report that may be published."
         raise InputError("--against", str(against), "private rows only with --not-private, by their owner", hint)
-    release = synthetic_release_of(books(ledger), identity)
+    release: SyntheticRelease = read_release(books(ledger), identity, kind="synth")
     with working("Making the report"):
         if against is None:
             made = release.report(asks or None, copies=copies, confidence=confidence)

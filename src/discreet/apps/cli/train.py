@@ -14,8 +14,8 @@ from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.options import Allotment, Data, LedgerPlace, SchemaFile, Share, Table, Where, curator_at
 from discreet.apps.cli.output import AsJson, confirm_spending, say, show_json
 from discreet.apps.cli.train_progress import training
-from discreet.apps.described import model_released
-from discreet.errors import InputError, MissingExtraError
+from discreet.curator import read_release
+from discreet.errors import InputError
 
 if TYPE_CHECKING:
     from discreet.learn.offer import TrainOffer
@@ -165,7 +165,7 @@ def show(
 ) -> None:
     """A model released before, read again for free."""
     _fit_for_weights(out)
-    _deliver(_released(ledger, identity), out, as_json)
+    _deliver(read_release(books(ledger), identity, kind="train"), out, as_json)
 
 
 @app.command("card")
@@ -175,7 +175,7 @@ def card(
     as_json: AsJson = False,
 ) -> None:
     """The model card: what the weights may give away, how that is known, and what is not known."""
-    found = _released(ledger, identity).card()
+    found = read_release(books(ledger), identity, kind="train").card()
     if as_json:
         show_json(found.to_dict())
     else:
@@ -191,7 +191,7 @@ def predict(
     as_json: AsJson = False,
 ) -> None:
     """What a released model tells for rows in hand. Spends nothing; what is told of a row is as private as the row."""
-    released = _released(ledger, identity)
+    released = read_release(books(ledger), identity, kind="train")
     told = released.predict(_read(rows))
     name = released.encoding.target.name
     if out is not None:
@@ -237,17 +237,6 @@ def _sizes(text: str | None) -> tuple[int, ...]:
         raise InputError("--hidden", text, "sizes of layers, such as 64 or 128,64") from None
 
 
-def _released(ledger: str | None, identity: str) -> ModelRelease:
-    opened = books(ledger)
-    try:
-        import jax  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("learn", "jax") from None
-    from discreet.learn.stored import model_release_of
-
-    return model_release_of(opened, identity)
-
-
 def _fit_for_weights(out: Path | None) -> None:
     if out is not None and out.suffix.lower() != ".npz":
         raise InputError("--out", str(out), "a file that ends in .npz", "Nothing was spent.")
@@ -273,7 +262,7 @@ def _deliver(answer: ModelRelease, out: Path | None, as_json: bool) -> None:
     if out is not None:
         answer.save(out)
     if as_json:
-        show_json({**model_released(answer), "file": None if out is None else str(out)})
+        show_json({**answer.to_dict(), "file": None if out is None else str(out)})
         return
     say(repr(answer))
     for note in answer.notes:

@@ -28,12 +28,11 @@ from discreet.apps.cli.options import (
     curator_at,
 )
 from discreet.apps.cli.output import AsJson, confirm_spending, fit_to_write, paid, say, show_json, show_table
-from discreet.apps.described import tree_released
 from discreet.core.progress import listening
 from discreet.core.release import number, percent
+from discreet.curator import read_release
 from discreet.errors import InputError
 from discreet.hierarchy.released import TreeRelease
-from discreet.hierarchy.stored import tree_release_of
 from discreet.query.notation import read_key
 from discreet.query.offer import Offer
 
@@ -177,7 +176,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """A hierarchy released before, read again for free, by another method if asked."""
-    answer = tree_release_of(books(ledger), identity)
+    answer: TreeRelease = read_release(books(ledger), identity, kind="tree")
     with _progress():
         answer = answer if method is None else answer.again(method)
     _deliver(answer, out, kind, map_file, as_json)
@@ -222,7 +221,7 @@ def _deliver(answer: TreeRelease, out: Path | None, kind: str, map_file: Path | 
         answer.map().save(map_file)
         written.append(map_file)
     if as_json:
-        show_json({**tree_released(answer), "files": [str(path) for path in written]})
+        show_json({**answer.to_dict(), "files": [str(path) for path in written]})
         return
     rows = []
     for place, name in enumerate(answer.levels):

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.apps.client.job import RemoteJob, record, segment
 from discreet.apps.client.line import Line
-from discreet.apps.client.question import RemoteQuestion, read_release
+from discreet.apps.client.question import RemoteQuestion
 from discreet.apps.client.work import RemoteSynth, RemoteTrain, RemoteTree, condition, keys, regions, rules_to
 from discreet.core.exact import Number
-from discreet.core.release import Release
+from discreet.curator.kinds import kind_of
 from discreet.errors import InputError
 from discreet.ledger.account import Standing
 from discreet.ledger.budget import Allotment, Charge
@@ -25,10 +25,7 @@ from discreet.query.question import Query
 from discreet.query.schema import Schema
 
 if TYPE_CHECKING:
-    from discreet.hierarchy.released import TreeRelease
     from discreet.hierarchy.rules import Rules
-    from discreet.learn.released import ModelRelease
-    from discreet.synth.released import SyntheticRelease
 
 __all__ = ["RemoteCurator", "connect"]
 
@@ -207,31 +204,17 @@ class RemoteCurator:
         found: list[str] = self.line.sent(f"{self.path}/releases")
         return found
 
-    def release(self, release: str, part: str = "") -> Release:
-        """A release made before, read again for free."""
-        query = urllib.parse.urlencode({"part": part})
-        return read_release(self.line.sent(f"{self.path}/releases/{segment(release)}?{query}"))
-
-    def tree_release(self, release: str) -> TreeRelease:
-        """A hierarchy released before, read again for free."""
-        from discreet.hierarchy.released import TreeRelease
-
-        return TreeRelease.read(*record(self.line, self.dataset, "tree", release))
-
-    def synthetic_release(self, release: str) -> SyntheticRelease:
-        """Synthetic rows released before, read again for free."""
-        from discreet.synth.released import SyntheticRelease
-
-        return SyntheticRelease.read(*record(self.line, self.dataset, "synth", release))
-
-    def model_release(self, release: str) -> ModelRelease:
-        """A model released before, read again for free."""
-        from discreet.curator import _needs_jax
-
-        _needs_jax()
-        from discreet.learn.released import ModelRelease
-
-        return ModelRelease.read(*record(self.line, self.dataset, "train", release))
+    def release(self, release: str, part: str = "") -> Any:
+        """A release of any kind made before, read again for free; with `part`, its table of that name."""
+        answer, cost, remaining = record(self.line, self.dataset, release)
+        kind = kind_of(answer.query)
+        if kind is None:
+            raise InputError("release", release, "a release of a kind that is read here")
+        whole = kind.read(answer, cost, remaining)
+        tables = whole.tables() if part else {}
+        if part and part not in tables:
+            raise InputError("part", part, "one of " + ", ".join(map(repr, tables)))
+        return tables[part] if part else whole
 
     def jobs(self) -> list[dict[str, Any]]:
         """Your jobs, the newest first; a custodian sees everyone's."""
@@ -241,8 +224,7 @@ class RemoteCurator:
     def job(self, release: str) -> RemoteJob[Any]:
         """A job by its release id, to look at or wait for."""
         kind = self.line.sent(f"{self.path}/jobs/{segment(release)}")["kind"]
-        readers = {"tree": self.tree_release, "synth": self.synthetic_release, "train": self.model_release}
-        return RemoteJob(self.line, self.dataset, release, kind, readers[kind])
+        return RemoteJob(self.line, self.dataset, release, kind, self.release)
 
     def __repr__(self) -> str:
         left = ", ".join(

@@ -7,7 +7,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from discreet.apps.client.line import BusyError, Line, raised
 from discreet.errors import RunError
@@ -15,9 +15,8 @@ from discreet.errors import RunError
 if TYPE_CHECKING:
     from discreet.ledger.door import Answer
 
-__all__ = ["Kind", "RemoteJob", "record"]
+__all__ = ["RemoteJob", "record"]
 
-Kind = Literal["tree", "synth", "train"]
 Made = TypeVar("Made")
 _FIRST, _MOST = 0.1, 2.0  # seconds between two looks
 
@@ -29,7 +28,7 @@ class RemoteJob(Generic[Made]):
     line: Line
     dataset: str
     release: str
-    kind: Kind
+    kind: str
     read: Callable[[str], Made]
     ended: dict[str, Any] | None = None
     """What was known of it when it was begun, if it was done then: perhaps by someone else, whose job is not ours."""
@@ -94,7 +93,7 @@ def segment(text: str) -> str:
     return urllib.parse.quote(text, safe="")
 
 
-def record(line: Line, dataset: str, kind: Kind, release: str) -> tuple[Answer, str, str]:
+def record(line: Line, dataset: str, release: str) -> tuple[Answer, str, str]:
     """A release as the books there hold it, what it cost and what is left, in words."""
     from fractions import Fraction
 
@@ -102,10 +101,10 @@ def record(line: Line, dataset: str, kind: Kind, release: str) -> tuple[Answer, 
     from discreet.ledger.budget import Charge
     from discreet.ledger.door import Answer
 
-    found = line.sent(f"/api/datasets/{segment(dataset)}/{kind}/{segment(release)}/record")
+    found = line.sent(f"/api/datasets/{segment(dataset)}/record/{segment(release)}")
     charge = Charge(Fraction(found["charge"]["amount"]), Fraction(found["charge"]["delta"]))
-    names = ("release", "dataset", "allotment", "digest", "mechanism", "time", "result")
-    data = DataVersion.from_json(found.get("data"))  # an older server sends none
+    names = ("release", "dataset", "allotment", "digest", "mechanism", "time", "query", "result")
+    data = DataVersion.from_json(found.get("data"))
     answer = Answer(**{name: found[name] for name in names}, charge=charge, replayed=True, data=data)
     return answer, str(found["cost"]), str(found["remaining"])
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from discreet.apps.client.job import Kind, RemoteJob
+from discreet.apps.client.job import RemoteJob
 from discreet.core.exact import Number
 from discreet.errors import InputError
 from discreet.query.key import Key
@@ -30,7 +30,7 @@ class RemoteWork(Generic[Made]):
     """The plan of a long job by a server. `print(offer)` before, `offer.release()` to spend."""
 
     curator: RemoteCurator
-    kind: Kind
+    kind: str
     body: dict[str, Any]
     plan: dict[str, Any]
     read: Callable[[str], Made]
@@ -55,9 +55,7 @@ class RemoteWork(Generic[Made]):
         return self.explain()
 
 
-def _planned(
-    curator: RemoteCurator, kind: Kind, asked: dict[str, Any], read: Callable[[str], Made]
-) -> RemoteWork[Made]:
+def _planned(curator: RemoteCurator, kind: str, asked: dict[str, Any], read: Callable[[str], Made]) -> RemoteWork[Made]:
     body = {name: value for name, value in asked.items() if value is not None}
     return RemoteWork(curator, kind, body, curator.line.sent(f"{curator.path}/{kind}/plan", body), read)
 
@@ -90,7 +88,7 @@ class RemoteTree:
         """Price all levels together, by epsilon, rho or a share of the allotment."""
         price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "noise": noise}
         how = {"method": method, "split": split if isinstance(split, str) else dict(split), "allotment": allotment}
-        return _planned(self.curator, "tree", {**self.body, **price, **how}, self.curator.tree_release)
+        return _planned(self.curator, "tree", {**self.body, **price, **how}, self.curator.release)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ class RemoteSynth:
     ) -> RemoteWork[SyntheticRelease]:
         """Price the whole table, by epsilon, rho or a share of the allotment."""
         price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "allotment": allotment}
-        return _planned(self.curator, "synth", {**self.body, **price}, self.curator.synthetic_release)
+        return _planned(self.curator, "synth", {**self.body, **price}, self.curator.release)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,7 @@ class RemoteTrain:
     ) -> RemoteWork[ModelRelease]:
         """Price the whole run: by epsilon (and delta), or by a share of the allotment."""
         price = {"epsilon": epsilon, "delta": delta, "share": share, "allotment": allotment}
-        return _planned(self.curator, "train", {**self.body, **price}, self.curator.model_release)
+        return _planned(self.curator, "train", {**self.body, **price}, self.curator.release)
 
 
 def condition(wanted: str | Predicate | None) -> Any:

@@ -70,10 +70,10 @@ def _routes(house: House, access: Access) -> APIRouter:
     def stored(
         name: str,
         identity: str,
-        part: Annotated[str, Query(description="Of a batch, the part of that name.", max_length=200)] = "",
+        part: Annotated[str, Query(description="A table by name: part of a batch, level.", max_length=200)] = "",
         caller: Caller = access.anyone,
     ) -> Json:
-        """A release, read again for free. It is for whoever has a token, whoever paid for it."""
+        """A release of any kind, read again for free. It is for whoever has a token, whoever paid for it."""
         curator = house.curator(name, caller)
         if not house.stored(name, identity):
             raise MissingError("release", identity, "the id of a stored release", "List them with: /releases.")

@@ -10,24 +10,23 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from discreet.apps.described import model_released, synth_released, tree_released
 from discreet.apps.server.access import Access
 from discreet.apps.server.house import House, MissingError
 from discreet.apps.server.tokens import Caller
 from discreet.apps.server.told import PROBLEMS, Json, ReleaseTold, StoredTold, WireTold, answers
 from discreet.core.release import Release
+from discreet.curator import KINDS, read_release
+from discreet.errors import InputError
 from discreet.hierarchy.released import TreeRelease
 from discreet.ledger.door import stored
-from discreet.ledger.quote import price_text
+from discreet.ledger.quote import Quote
 from discreet.synth.released import SyntheticRelease
 
 __all__ = ["routes"]
 
-Kind = Literal["tree", "synth", "train"]
 TableFormat = Literal["json", "csv", "parquet"]
 _PARQUET = "application/vnd.apache.parquet"
 _CSV = "text/csv; charset=utf-8"
-_NOUNS = {"tree": "hierarchy", "synth": "synthetic table", "train": "trained model"}
 
 
 def _files(*kinds: str) -> dict[str, Any]:
@@ -40,18 +39,19 @@ def routes(house: House, access: Access) -> APIRouter:
     summary = answers(StoredTold, "what it is, without its numbers")
     wire = answers(WireTold, "the record, for the Python client")
 
-    def found(name: str, kind: Kind, release: str, caller: Caller) -> Any:
+    def found(name: str, kind: str, release: str, caller: Caller) -> Any:
         """A release read as what it is; `MissingError` where there is none of that kind."""
         curator = house.curator(name, caller)
-        _known(house, name, kind, release)
-        if kind == "tree":
-            return curator.tree_release(release)
-        return curator.synthetic_release(release) if kind == "synth" else curator.model_release(release)
+        try:
+            return read_release(curator.ledger, release, dataset=name, kind=kind)
+        except InputError:
+            noun = KINDS[kind].noun
+            raise MissingError("release", release, f"the id of a {noun}", "A job that runs has none yet.") from None
 
     @api.get("/tree/{release}", responses=summary)
     def tree(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """A hierarchy: its levels, method, cost."""
-        return Json(tree_released(found(name, "tree", release, caller)))
+        return Json(found(name, "tree", release, caller).to_dict())
 
     @api.get(
         "/tree/{release}/table",
@@ -72,7 +72,7 @@ def routes(house: House, access: Access) -> APIRouter:
     @api.get("/synth/{release}", responses=summary)
     def synth(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """Synthetic rows: how many, by which method, at what cost."""
-        return Json(synth_released(found(name, "synth", release, caller)))
+        return Json(found(name, "synth", release, caller).to_dict())
 
     @api.get(
         "/synth/{release}/rows",
@@ -89,7 +89,7 @@ def routes(house: House, access: Access) -> APIRouter:
     @api.get("/train/{release}", responses=summary)
     def train(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """A model: its cost, its size, its card."""
-        return Json(model_released(found(name, "train", release, caller)))
+        return Json(found(name, "train", release, caller).to_dict())
 
     @api.get(
         "/train/{release}/card",
@@ -114,10 +114,15 @@ def routes(house: House, access: Access) -> APIRouter:
             content = model.save(Path(folder) / "model.npz").read_bytes()
         return _file(content, "model", "npz")
 
-    def record(name: str, kind: Kind, release: str, caller: Caller) -> Json:
-        curator = house.curator(name, caller)
-        answer = stored(_known(house, name, kind, release))
+    @api.get("/record/{release:path}", responses=wire)
+    def record(name: str, release: str, caller: Caller = access.anyone) -> Json:
+        """All that the ledger holds of a release of any kind: `discreet.connect` reads it."""
+        curator, known = house.curator(name, caller), house.stored(name, release)
+        if known is None:
+            raise MissingError("release", release, "the id of a stored release", "A job that runs has none yet.")
+        answer = stored(known)
         allotment = curator.ledger.account(name).budget.allotment(answer.allotment)
+        paid = Quote(allotment, answer.charge, curator.ledger.remaining(name, answer.allotment))
         return Json(
             {
                 "release": answer.release,
@@ -128,36 +133,14 @@ def routes(house: House, access: Access) -> APIRouter:
                 "charge": {"amount": str(answer.charge.amount), "delta": str(answer.charge.delta)},
                 "time": answer.time,
                 "data": None if answer.data is None else answer.data.to_json(),
+                "query": answer.query,
                 "result": answer.result,
-                "cost": price_text(allotment, answer.charge),
-                "remaining": price_text(allotment, curator.ledger.remaining(name, answer.allotment), "down"),
+                "cost": paid.cost,
+                "remaining": paid.remaining,
             }
         )
 
-    @api.get("/tree/{release}/record", responses=wire)
-    def tree_record(name: str, release: str, caller: Caller = access.anyone) -> Json:
-        """All that the books hold of a hierarchy: `discreet.connect` reads it."""
-        return record(name, "tree", release, caller)
-
-    @api.get("/synth/{release}/record", responses=wire)
-    def synth_record(name: str, release: str, caller: Caller = access.anyone) -> Json:
-        """All that the books hold of synthetic rows: `discreet.connect` reads it."""
-        return record(name, "synth", release, caller)
-
-    @api.get("/train/{release}/record", responses=wire)
-    def train_record(name: str, release: str, caller: Caller = access.anyone) -> Json:
-        """All that the books hold of a model: `discreet.connect` reads it."""
-        return record(name, "train", release, caller)
-
     return api
-
-
-def _known(house: House, name: str, kind: Kind, release: str) -> Any:
-    known = house.stored(name, release)
-    result: Any = None if known is None else stored(known).result
-    if known is None or not isinstance(result, dict) or kind not in result:
-        raise MissingError("release", release, f"the id of a {_NOUNS[kind]}", "A job that runs has none yet.")
-    return known
 
 
 def _table(table: Release, format: TableFormat, name: str) -> Response:

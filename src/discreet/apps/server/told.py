@@ -177,6 +177,7 @@ class WireTold(_Open):
     charge: dict[str, str]
     time: str
     data: dict[str, str] | None
+    query: Any
     result: dict[str, Any]
     cost: str
     remaining: str

@@ -19,14 +19,14 @@ from discreet.apps.server.wanted import SynthAsked, TrainAsked, TreeAsked, Wante
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.kept import Kept
-from discreet.ledger.door import stored
+from discreet.curator import KINDS, kind_of
 
 if TYPE_CHECKING:
     from discreet.learn.released import ModelRelease
 
-__all__ = ["KINDS", "routes"]
+__all__ = ["routes"]
 
-KINDS = {"tree": "hierarchy", "synth": "synthetic rows", "train": "model", "audit": "self-audit"}
+_NOUNS = {**{kind.name: kind.noun for kind in KINDS.values()}, "audit": "self-audit"}
 _PLACES = {"tree": "map", "synth": "synthetic"}
 _MODELS: dict[str, type[Wanted]] = {"tree": TreeAsked, "synth": SynthAsked, "train": TrainAsked}
 
@@ -41,11 +41,12 @@ def routes(frame: Frame) -> APIRouter:
     sent: Any = Depends(frame.form)
 
     def model(dataset: str, release: str, caller: Caller) -> ModelRelease | None:
-        found = house.stored(dataset, release)
-        result: Any = None if found is None else stored(found).result
-        if not isinstance(result, dict) or "train" not in result:
+        outcome = house.stored(dataset, release)
+        made = None if outcome is None else kind_of(outcome.charged.query)
+        if made is None or made.noun != KINDS["train"].noun:
             return None
-        return house.curator(dataset, caller).model_release(release)
+        model: ModelRelease = house.curator(dataset, caller).release(release)
+        return model
 
     def wanted(dataset: str, job: Job) -> Wanted | None:
         """What a job was asked for, if it was asked for on these pages by the one whose job it is."""
@@ -69,7 +70,7 @@ def routes(frame: Frame) -> APIRouter:
             return one(request, dataset, release, caller)
         jobs = [(job, result(dataset, job)) for job in house.seen(dataset, caller)]
         running = any(not job.over for job, _ in jobs)
-        return frame.page(request, "jobs.html", caller, jobs=jobs, kinds=KINDS, running=running)
+        return frame.page(request, "jobs.html", caller, jobs=jobs, kinds=_NOUNS, running=running)
 
     @pages.get("/d/{dataset}/jobs/{release}")
     def one(request: Request, dataset: str, release: str, caller: Caller = anyone) -> Response:
@@ -87,7 +88,7 @@ def routes(frame: Frame) -> APIRouter:
             "job.html",
             caller,
             job=job,
-            kinds=KINDS,
+            kinds=_NOUNS,
             result="" if job is None else result(dataset, job),
             charged=spent is not None and spent.charged.dataset == dataset,
             again=again and caller.spends,

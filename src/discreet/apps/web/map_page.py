@@ -52,7 +52,7 @@ def routes(frame: Frame) -> APIRouter:
         outcome = house.stored(dataset, release)
         if outcome is None or kind_of(outcome) != "tree":
             raise HTTPException(404, "There is no hierarchy of this id.")
-        tree = trees.get(f"{dataset}/{release}", lambda: curator.tree_release(release))
+        tree = trees.get(f"{dataset}/{release}", lambda: curator.release(release))
         return tree, outcome
 
     def drawn(dataset: str, tree: TreeRelease) -> Map:

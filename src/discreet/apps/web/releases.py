@@ -16,13 +16,13 @@ from discreet.apps.server.tokens import Caller
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.pictures import output_bars, text
 from discreet.core.release import UNKNOWN, Release, number
+from discreet.curator.kinds import kind_of as kind_of_ask
+from discreet.curator.kinds import read_outcome
 from discreet.errors import InputError
-from discreet.ledger.door import stored
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 from discreet.query.notation import write_condition
 from discreet.query.predicate import predicate_from
-from discreet.query.tables import released
 
 __all__ = ["kind_of", "routes"]
 
@@ -44,7 +44,8 @@ def routes(frame: Frame) -> APIRouter:
         return found
 
     def parts_of(dataset: str, outcome: Outcome) -> dict[str, Release]:
-        return released(house.curators[dataset].ledger, stored(outcome))
+        tables: dict[str, Release] = read_outcome(house.curators[dataset].ledger, outcome).tables()
+        return tables
 
     @pages.get("/d/{dataset}/releases")
     def listed(request: Request, dataset: str, caller: Caller = anyone) -> Response:
@@ -86,8 +87,10 @@ def routes(frame: Frame) -> APIRouter:
             return RedirectResponse(f"/d/{quote(dataset, safe='')}/{place}?release={quote(identity, safe='')}", 303)
         try:
             found = parts_of(dataset, outcome)
-        except InputError as problem:  # no table: a hierarchy, rows, a model, flows
+        except InputError as problem:  # of no kind that is read here
             return frame.page(request, "pending.html", caller, **values, other=str(problem))
+        if not found:  # a model, which has a page of its own
+            return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(identity, safe='')}", 303)
         release = found.get(part) or next(iter(found.values()))
         drawn = [output_bars(release, name) for name in release.outputs]
         rows = release.rows()
@@ -109,9 +112,9 @@ def routes(frame: Frame) -> APIRouter:
 
 
 def kind_of(outcome: Outcome) -> str:
-    """What made it, if not a question: "tree", "synth" or "train"."""
-    query = outcome.charged.query
-    return next((kind for kind in _PLACES if isinstance(query, dict) and kind in query), "")
+    """The kind of job that made it; nothing if it is none that is read here."""
+    made = kind_of_ask(outcome.charged.query)
+    return "" if made is None else made.name
 
 
 def asked_words(query: Any) -> str:

@@ -51,7 +51,7 @@ def routes(frame: Frame) -> APIRouter:
         outcome = house.stored(dataset, release)
         if outcome is None or kind_of(outcome) != "synth":
             raise HTTPException(404, "There are no synthetic rows of this id.")
-        return tables.get(f"{dataset}/{release}", lambda: curator.synthetic_release(release)), outcome
+        return tables.get(f"{dataset}/{release}", lambda: curator.release(release)), outcome
 
     def quality(dataset: str, rows: SyntheticRelease) -> tuple[Markup, str]:
         """The public report: its parts for the page, and the whole as a file. Made once, from the release alone."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from discreet.core.exact import Number, as_written
 from discreet.core.release import Release, number, percent
+from discreet.core.released import Released, rows_table
 from discreet.errors import InputError
 from discreet.hierarchy.power.grid import Grid
 from discreet.hierarchy.power.loads import Loads
@@ -26,7 +27,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.query.offer import Offer
 from discreet.query.price import Price
 from discreet.query.table_plan import Priced
-from discreet.query.tables import tables
+from discreet.query.tables import read_table
 
 __all__ = ["Grid", "HiddenLoads", "LoadQuestion", "Loads", "hide_loads", "optimal_flow"]
 
@@ -138,7 +139,7 @@ class LoadQuestion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HiddenLoads:
+class HiddenLoads(Released):
     """Released loads: feasible, and as far as `report` says within beta of the reference cost.
 
     `table` has every load with an interval for the true one, `noisy` the loads before the repair: private as well, and
@@ -153,7 +154,18 @@ class HiddenLoads:
     def read(cls, answer: Answer, cost: str, remaining: str) -> HiddenLoads:
         """From an answer on the ledger."""
         result: Any = answer.result
-        return cls(tables(answer, cost, remaining)[""], tuple(result["noisy"]), result["report"])
+        table = read_table(answer, cost, remaining)
+        head = answer.provenance(cost, remaining)
+        return cls(table=table, noisy=tuple(result["noisy"]), report=result["report"], stale=answer.stale, **head)
+
+    def tables(self) -> dict[str, Release]:
+        """The released loads, and those before the repair."""
+        noisy = {**{key: self.table[key] for key in self.table.keys}, "mw": list(self.noisy)}
+        return {"": self.table, "noisy": rows_table(noisy, self)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: the loads with their intervals, those before the repair, and the report."""
+        return {**self.table.to_dict(), "noisy": list(self.noisy), "report": dict(self.report)}
 
     @property
     def loads(self) -> list[float]:
@@ -174,7 +186,6 @@ class HiddenLoads:
                 f"Original cost: {number(told['reference'])}, {told['reference_is']}.",
                 f"Cost of the released loads: {number(told['cost'])}{gap}"
                 + (" (within beta)." if told["within"] else " (NOT within beta)."),
-                f"[{percent(self.table.confidence)} intervals; cost {self.table.cost}; left: {self.table.remaining}; "
-                f"release {self.table.id}; data {self.table.data}; {self.table.digest[:12]}]",
+                f"[{percent(self.table.confidence)} intervals; {self.about}]",
             ]
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.exact import Number
 from discreet.core.typed import typed
+from discreet.curator.kinds import read_release
 from discreet.errors import MissingExtraError
 from discreet.query.curator import Curator as Desk
 from discreet.query.key import Key
@@ -15,14 +16,11 @@ from discreet.query.predicate import Predicate
 if TYPE_CHECKING:
     from discreet.hierarchy.mobility import MobilityQuestion
     from discreet.hierarchy.question import TreeQuestion
-    from discreet.hierarchy.released import TreeRelease
     from discreet.hierarchy.rules import Rules
     from discreet.learn.model import Model
     from discreet.learn.question import TrainQuestion
-    from discreet.learn.released import ModelRelease
     from discreet.synth.commute import CommuteQuestion
     from discreet.synth.question import SynthQuestion
-    from discreet.synth.released import SyntheticRelease
 
 __all__ = ["Curator", "open_curator"]
 
@@ -86,11 +84,13 @@ class Curator(Desk):
         return mobility(self, origin=origin, destination=destination, window=window, zones=zones, where=where)
 
     @typed
-    def tree_release(self, release: str) -> TreeRelease:
-        """A hierarchy released before, read again for free."""
-        from discreet.hierarchy.stored import tree_release
+    def release(self, release: str, part: str = "") -> Any:
+        """A release of any kind made before, read again for free; with `part`, its table of that name.
 
-        return tree_release(self, release)
+        A question's is a table; a batch and flows are tables by name; others are what their kind is: a hierarchy,
+        synthetic rows, a model.
+        """
+        return read_release(self.ledger, release, dataset=self.schema.name, part=part)
 
     @typed
     def commute(
@@ -157,13 +157,6 @@ class Curator(Desk):
         )
 
     @typed
-    def synthetic_release(self, release: str) -> SyntheticRelease:
-        """Synthetic rows released before, read again for free."""
-        from discreet.synth.stored import synthetic_release
-
-        return synthetic_release(self, release)
-
-    @typed
     def train(
         self,
         model: str | Model = "logistic",
@@ -205,14 +198,6 @@ class Curator(Desk):
             bound=bound,
             **settings,
         )
-
-    @typed
-    def model_release(self, release: str, model: Model | None = None) -> ModelRelease:
-        """A model released before, read again for free; one of your own making needs its `model` to be used."""
-        _needs_jax()
-        from discreet.learn.stored import model_release
-
-        return model_release(self, release, model)
 
 
 def _needs_jax() -> None:

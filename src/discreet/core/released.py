@@ -1,0 +1,56 @@
+"""What every release says of itself, whatever kind of job made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.core.note import Note
+from discreet.core.release import Release
+
+__all__ = ["Released", "rows_table"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Released:
+    """Something that was published, read from its record. Reading it again is free."""
+
+    id: str
+    dataset: str
+    cost: str
+    remaining: str
+    mechanism: str
+    digest: str
+    data: str = ""
+    """The version of the data it was made from."""
+    replayed: bool = field(default=False, compare=False)
+    """Whether it was on the ledger already: then `cost` was paid before, and nothing was spent this time."""
+
+    stale: str = field(default="", compare=False)
+    """Why a stored answer may describe other data than there is now; empty if it does not."""
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Where it came from, by name: what every table of it says too."""
+        names = ("id", "dataset", "cost", "remaining", "mechanism", "digest", "data", "replayed")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def about(self) -> str:
+        """Its cost and where it came from, in a line."""
+        return f"cost {self.cost}; left: {self.remaining}; release {self.id}; data {self.data}; {self.digest[:12]}"
+
+    def tables(self) -> Mapping[str, Release]:
+        """Its tables by name; none where it is no table."""
+        return {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that say what it is, without its numbers."""
+        return {name: value for name, value in self.provenance.items() if name != "replayed"}
+
+
+def rows_table(columns: Mapping[str, list[Any]], source: Released) -> Release:
+    """Rows that are nobody's as a table: there is nothing to have an interval."""
+    notes = (Note("data", source.stale, ()),) if source.stale else ()
+    return Release(columns=columns, keys=tuple(columns), outputs=(), confidence=0.95, notes=notes, **source.provenance)

@@ -1,0 +1,109 @@
+"""The kinds of job there are. What is in this table can be read again, listed and shown wherever releases are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from discreet.errors import InputError, MissingExtraError
+from discreet.ledger.door import Answer, stored
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.outcome import Outcome
+from discreet.ledger.quote import Quote
+
+__all__ = ["KINDS", "Kind", "kind_of", "read_outcome", "read_release"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of job: what it is called, and what reads its releases (`module:name`, imported when it is used)."""
+
+    name: str
+    noun: str
+    reader: str
+    marks: tuple[str, ...]
+    """Names that only the recorded ask of this kind has, by which records of 0.1 and 0.2 are told apart."""
+    long: bool = False
+    """Whether it runs in the background wherever that is possible."""
+    needs: tuple[str, str] = ("", "")
+    """The extra, and its module, that reading needs."""
+
+    def read(self, answer: Answer, cost: str, remaining: str) -> Any:
+        """The release that an answer holds."""
+        extra, module = self.needs
+        if module and find_spec(module) is None:
+            raise MissingExtraError(extra, module)
+        place, _, name = self.reader.partition(":")
+        reader: Any = import_module(place)
+        for part in name.split("."):
+            reader = getattr(reader, part)
+        return reader(answer, cost, remaining)
+
+
+_TABLE, _TABLES = "discreet.query.tables:read_table", "discreet.query.tables:tables"
+_MODEL = "discreet.learn.released:ModelRelease.read"
+_COMMUTE = "discreet.synth.commute_released:CommuteRelease.read"
+_JAX = ("learn", "jax")
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("question", "table", _TABLE, ("outputs",)),
+        Kind("top", "table", _TABLE, ("top",)),
+        Kind("batch", "set of tables", _TABLES, ("batch",)),
+        Kind("stream", "period of a stream", _TABLE, ("stream",)),
+        Kind("tree", "hierarchy", "discreet.hierarchy.released:TreeRelease.read", ("tree",), long=True),
+        Kind("flows", "set of flows", _TABLES, ("mobility",), long=True),
+        Kind("commute", "synthetic commuting table", _COMMUTE, ("commute",), long=True),
+        Kind("synth", "synthetic table", "discreet.synth.released:SyntheticRelease.read", ("synth",), long=True),
+        Kind("train", "trained model", _MODEL, ("train",), long=True, needs=_JAX),
+        Kind("search", "trained model", _MODEL, ("search",), long=True, needs=_JAX),
+        Kind("loads", "set of loads", "discreet.hierarchy.power.question:HiddenLoads.read", ("alpha_mw",), long=True),
+    )
+}
+"""Every kind of job, by name."""
+
+
+def kind_of(query: Any) -> Kind | None:
+    """The kind of job that a recorded ask belongs to; None if it is none that is read here."""
+    if isinstance(query, Mapping):
+        for kind in KINDS.values():
+            if any(mark in query for mark in kind.marks):
+                return kind
+    return None
+
+
+def read_release(
+    ledger: Ledger, release: str, *, dataset: str | None = None, part: str = "", kind: str | None = None
+) -> Any:
+    """A release from a ledger, read again for free; with `part`, its table of that name.
+
+    It may be of any kind, or, if `kind` names one, must be what that kind makes.
+    """
+    known = ledger.find(release)
+    if known is None or known.answer is None or dataset not in (None, known.charged.dataset):
+        raise InputError("release", release, "the id of a stored release", "List them: discreet releases list.")
+    made = kind_of(known.charged.query)
+    if kind is not None and (made is None or made.noun != KINDS[kind].noun):
+        hint = "" if made is None else f"It is a {made.noun}: discreet releases show {release}."
+        raise InputError("release", release, f"the id of a {KINDS[kind].noun}", hint)
+    whole = read_outcome(ledger, known)
+    if not part:
+        return whole
+    tables = whole.tables()
+    if part not in tables:
+        raise InputError("part", part, "one of " + ", ".join(map(repr, tables)) if tables else "absent: it has none")
+    return tables[part]
+
+
+def read_outcome(ledger: Ledger, known: Outcome) -> Any:
+    """The release that a recorded answer holds."""
+    answer, kind = stored(known), kind_of(known.charged.query)
+    if kind is None:
+        hint = "Estimators keep what they fitted themselves." if answer.query else ""
+        raise InputError("release", answer.release, "a release of a kind that is read here", hint)
+    allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
+    paid = Quote(allotment, answer.charge, ledger.remaining(answer.dataset, answer.allotment))
+    return kind.read(answer, paid.cost, paid.remaining)
