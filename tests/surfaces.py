@@ -82,7 +82,7 @@ class Surfaces:
             reader: Read | None = getattr(there, f"_{surface}_{way}_{ask.kind}", None)
             reader = reader or getattr(there, f"_{surface}_{way}", None)
             if reader is not None:
-                with contextlib.suppress(DiscreetError, UnreadableError, KeyError, AttributeError):
+                with contextlib.suppress(DiscreetError, UnreadableError, KeyError, AttributeError, TypeError):
                     if ask.steps == 1:
                         values = reader(identity(name), list(parts))
                         return way, sorted_columns(values) if ask.kind == "commute" else values
