@@ -125,6 +125,10 @@ class Surfaces:
         told = json.loads(self._shown("releases", "show", release, "--json"))
         return {part: (told[part] if part else told)["columns"] for part in parts}
 
+    def _command_release_loads(self, release: str, parts: list[str]) -> Tables:
+        told = json.loads(self._shown("releases", "show", release, "--json"))
+        return {"": told["columns"], "noisy": {"mw": told["noisy"]}}
+
     def _command_own(self, release: str, parts: list[str]) -> Tables:
         return json.loads(self._shown(release.split("-")[0], "show", release, "--json"))["columns"]
 

@@ -15,6 +15,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
+import attrs
+
 from discreet.errors import InputError
 
 __all__ = ["digest_of", "text_of"]
@@ -45,7 +47,9 @@ def text_of(value: object) -> str:
             return f"<{type(value).__name__}.{value.name}: {text_of(value.value)}>"
         case tuple():
             return f"({', '.join(map(text_of, value))}{',' if len(value) == 1 else ''})"
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = (f"{field.name}={text_of(getattr(value, field.name))}" for field in fields(value) if field.repr)
-        return f"{type(value).__qualname__}({', '.join(parts)})"
+    kind: Any = type(value)
+    if is_dataclass(kind) or attrs.has(kind):
+        named = fields(kind) if is_dataclass(kind) else attrs.fields(kind)
+        parts = (f"{field.name}={text_of(getattr(value, field.name))}" for field in named if field.repr)
+        return f"{kind.__qualname__}({', '.join(parts)})"
     raise InputError("digest", type(value).__name__, "numbers, text, fractions, tuples and frozen values of them")

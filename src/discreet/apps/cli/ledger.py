@@ -135,8 +135,8 @@ def show_one(
         raise InputError("--part", part, "one of " + ", ".join(whole.tables()))
     tables = {part: whole.tables()[part]} if part else whole.tables()
     if as_json or kind == "json":
-        shown = {name: table.to_dict() for name, table in tables.items()}
-        show_json(shown.get(part, shown) if tables else whole.to_dict())
+        named = {name: table.to_dict() for name, table in tables.items()}
+        show_json(named[part] if part else whole.to_dict() if not named or "" in named else named)
         return
     if not tables:
         say(repr(whole))
