@@ -51,5 +51,5 @@ def text_of(value: object) -> str:
     if is_dataclass(kind) or attrs.has(kind):
         named = fields(kind) if is_dataclass(kind) else attrs.fields(kind)
         parts = (f"{field.name}={text_of(getattr(value, field.name))}" for field in named if field.repr)
-        return f"{kind.__qualname__}({', '.join(parts)})"
+        return f"{type(value).__qualname__}({', '.join(parts)})"
     raise InputError("digest", type(value).__name__, "numbers, text, fractions, tuples and frozen values of them")
