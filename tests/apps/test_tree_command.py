@@ -60,8 +60,10 @@ def test_plan_release_show(folder):
     shown = run("tree", "show", "census", "--method", "topdown", "--out", "again", "--format", "csv", cwd=folder).stdout
     assert "census" in shown
     assert (folder / "again" / "county.csv").exists()
-    refused = run("releases", "show", "census", cwd=folder, code=2).stderr
-    assert "tree show" in refused
+    stored = json.loads(run("releases", "show", "census", "--part", "county", "--json", cwd=folder).stdout)
+    assert stored["columns"]["count"] == tables["county"]["count"]
+    refused = run("synth", "show", "census", cwd=folder, code=2).stderr
+    assert "It is a hierarchy: discreet releases show census" in refused
     over = run("tree", "release", *ASKED, "--epsilon", "0.6", "--yes", cwd=folder, code=3).stderr
     assert "Nothing was spent" in over
 

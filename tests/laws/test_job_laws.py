@@ -393,7 +393,12 @@ def test_a_release_that_is_drawn_anew_is_caught(released):
 def test_values_that_are_read_otherwise_are_caught(released):
     """Rows that are not those that were made."""
     folder, here, made = released
-    whole = SyntheticRelease.to_csv
-    other = mock.patch.object(SyntheticRelease, "to_csv", lambda rows: whole(rows).replace("f,", "m,"))
+    whole = SyntheticRelease.tables
+
+    def turned(rows: SyntheticRelease) -> Any:
+        table = whole(rows)["rows"]
+        return {"rows": replace(table, columns={name: values[::-1] for name, values in table.columns.items()})}
+
+    other = mock.patch.object(SyntheticRelease, "tables", turned)
     with surfaces(here, folder / "books.db") as read, other, pytest.raises(AssertionError):
         read.way("curator", "synth", comparable(made["synth"].values))

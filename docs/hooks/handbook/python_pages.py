@@ -30,9 +30,9 @@ _WIDE = 100
 def documented(source: Source) -> dict[str, list[Module]]:
     """The modules that the reference shows, by room. Of the applications it is the client; errors have a page."""
     rooms = {room: source.rooms[room] for room in ORDER if room in source.rooms}
-    rest = [room for room in source.rooms if room not in (*ORDER, "apps", source.package, "errors")]
+    rest = [room for room in source.rooms if room not in (*ORDER, "apps", "curator", source.package, "errors")]
     rooms |= {room: source.rooms[room] for room in rest}
-    top = [one for one in source.rooms.get(source.package, []) if one.name.endswith(".curator")]
+    top = source.rooms.get("curator", [])
     client = f"{source.package}.apps.client"
     apps = [one for one in source.rooms.get("apps", []) if one.name == client or one.name.startswith(f"{client}.")]
     return {**({"curator": [*top, *apps]} if top else {}), **rooms}
