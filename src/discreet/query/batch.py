@@ -7,7 +7,7 @@ proportional to w^(1/2) where errors fall as 1/epsilon (Laplace), to w^(2/3) whe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +19,7 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
+from discreet.ledger.quote import price_text
 from discreet.query.joined import Job, plan_question
 from discreet.query.price import Price
 from discreet.query.question import Query
@@ -53,9 +54,14 @@ class BatchPlan(TablePlan):
             title=f"Batch of {len(self.parts)} questions about {self.dataset!r}, one price",
             unit=str(self.unit),
             shape=(),
-            parts=tuple((name, plan.explained()) for name, plan in self.parts),
+            parts=tuple((name, self._part(plan)) for name, plan in self.parts),
             confidence=self.parts[0][1].confidence,
         )
+
+    def _part(self, plan: Job) -> Explained:
+        told = plan.explained()
+        price = f"Its part of the price: {price_text(self.allotment, plan.charge)}."
+        return replace(told, shape=(price, *told.shape))
 
     @property
     def allotment(self) -> Allotment:
