@@ -114,13 +114,15 @@ def release(
     allotment: str | None = None,
     delta: Number | None = None,
     bits: Bits | None = None,
+    warn: bool = True,
 ) -> Answer:
     """Charge the plan, run it on the data, record the answer, return it.
 
     `release` is an id of the caller's choice (a new one if absent). Asked again under the same id and plan, the
     recorded answer comes back at no cost; if a crash lost the answer, the run is made again under the same charge, or
     gone on with where the plan is `Resumable`. An id that was paid for another version of the data is refused, unless
-    the plan is `Durable` and has no answer yet. Where versions cannot be compared, the stored answer says so (`stale`).
+    the plan is `Durable` and has no answer yet. Where versions cannot be compared, the stored answer says so (`stale`),
+    and so does a warning, unless `warn` is false because the caller shows the answer's notes to somebody else.
     `BudgetError`: refused, nothing spent, nothing read. `RunError`: the run failed; the charge stays.
 
     Guarantee: if `plan.run` costs `plan.cost`, then all answers ever returned stay within the budget of the
@@ -132,7 +134,7 @@ def release(
     identity = uuid.uuid4().hex if release is None else release
     version = ledger.version_of(data)
     if (known := ledger.find(identity)) and known.answer is not None:
-        return _replay(plan, known, version)
+        return _replay(plan, known, version, warn)
     with ledger.running(identity):
         charged = ledger.spend(
             plan.dataset,
@@ -152,7 +154,7 @@ def release(
         if charged.already_paid:
             known = ledger.find(identity)
             if known is not None and known.answer is not None:
-                return _replay(plan, known, version)
+                return _replay(plan, known, version, warn)
             if known is not None and known.failure is not None:
                 raise _failure(identity, known.failure)
             if known is not None and not isinstance(plan, Durable):
@@ -218,7 +220,7 @@ def _anew(kind: type[BaseException]) -> BaseException:
         return KeyboardInterrupt()
 
 
-def _replay(plan: Plan, known: Outcome, version: DataVersion) -> Answer:
+def _replay(plan: Plan, known: Outcome, version: DataVersion, warn: bool) -> Answer:
     if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
         hint = "Nothing was spent. Choose another id for another question."
         raise InputError("release", known.charged.release, "a new id: this one answers something else", hint)
@@ -230,7 +232,8 @@ def _replay(plan: Plan, known: Outcome, version: DataVersion) -> Answer:
         f"This answer was stored on {answer.time[:10]} and {lack}, so it may describe earlier data. Declare a version "
         "to have it compared: `version` under [dataset] in the schema, or open(..., version=...)."
     )
-    warnings.warn(f"Release {answer.release!r}: {text}", UserWarning, stacklevel=3)
+    if warn:
+        warnings.warn(f"Release {answer.release!r}: {text}", UserWarning, stacklevel=3)
     return replace(answer, stale=text)
 
 

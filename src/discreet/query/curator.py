@@ -47,6 +47,9 @@ __all__ = ["Curator", "Question", "open_curator"]
 class Curator:
     """Answers questions about one private table, within its budget."""
 
+    warns = True
+    """Whether it warns of a stored answer that may describe earlier data, beside the note that the answer carries."""
+
     def __init__(self, source: Source, schema: Schema, ledger: Ledger, who: str) -> None:
         self._source = source
         self.schema = schema
@@ -167,7 +170,15 @@ class Curator:
         fitting(self._source, self.schema, columns)
         books, name = self.ledger, plan.allotment.name
         return through_the_door(
-            plan, self._source, books, who=self.who, why=why, release=release, allotment=name, delta=delta
+            plan,
+            self._source,
+            books,
+            who=self.who,
+            why=why,
+            release=release,
+            allotment=name,
+            delta=delta,
+            warn=self.warns,
         )
 
 
