@@ -58,7 +58,7 @@ WIDE = SCHEMA.replace("epsilon = 1000.0\ndelta = 0.02\n", "epsilon = 2000.0\ndel
 # --- what is not yet so ----------------------------------------------------------------------------------------------
 
 # Kinds that take no accuracy instead of a price.
-NO_WITHIN = {"top", "stream", "tree", "flows", "commute", "synth", "train", "search", "loads"}
+NO_WITHIN = {"train", "search"}
 
 # Asks whose record does not plan the same again: most kinds have no way back from JSON, and a question is digested in
 # the order of its outputs, which a record does not keep.

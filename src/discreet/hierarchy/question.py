@@ -20,7 +20,8 @@ from discreet.query.key import Key, key
 from discreet.query.offer import Offer
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Predicate
-from discreet.query.price import Price, plan_at
+from discreet.query.price import Price
+from discreet.query.within import plan_within
 
 if TYPE_CHECKING:
     from discreet.query.curator import Curator
@@ -51,6 +52,7 @@ class TreeQuestion:
         epsilon: Number | None = None,
         rho: Number | None = None,
         share: Number | None = None,
+        within: Number | None = None,
         confidence: float = 0.95,
         noise: str = "auto",
         method: str = "auto",
@@ -58,12 +60,12 @@ class TreeQuestion:
         goal: Goal | None = None,
         allotment: str | None = None,
     ) -> Offer[TreeRelease]:
-        """Price all levels together, by epsilon, rho or a share of the allotment.
+        """Price all levels together: by epsilon, rho, a share of the allotment, or `within` which all errors lie.
 
         `method` is auto, bayes, topdown, exact or relaxed. `split` says how the price is shared among the levels: auto,
         equal, leaves, accurate (the least error by `goal`), or a weight for each level by name.
         """
-        price = Price.read(epsilon=epsilon, rho=rho, share=share, confidence=confidence, noise=noise)
+        price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence, noise=noise)
         part = self.curator.allotment(allotment)
         chain = self.counted.chain
         chosen = (_ordered(self.counted.cells) if chain else "bayes") if method == "auto" else method
@@ -77,7 +79,7 @@ class TreeQuestion:
             shares = split_price(self.counted.tree, self.counted.cells, split, totals=totals, kind=kind, goal=goal)
             return plan_tree(self.counted, part, paid, shares, chosen, self.rules)
 
-        return Offer(self.curator, plan_at(price, part, planned), TreeRelease.read)
+        return Offer(self.curator, plan_within(price, part, planned), TreeRelease.read)
 
 
 def _ordered(sizes: int) -> str:

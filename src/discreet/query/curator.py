@@ -40,6 +40,7 @@ from discreet.query.streaming import StreamOffer
 from discreet.query.table_plan import Priced
 from discreet.query.tables import released, tables
 from discreet.query.top import Top
+from discreet.query.within import plan_within
 
 __all__ = ["Curator", "Question", "open_curator"]
 
@@ -280,7 +281,8 @@ class Question:
         price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence, noise=noise)
         part = self.curator.allotment(allotment)
         schema = self.curator.schema
-        planned = plan_at(price, part, lambda paid: plan_any(self.query, schema, part, paid, delta))
+        buys = plan_within if isinstance(self.query, Top) else plan_at
+        planned = buys(price, part, lambda paid: plan_any(self.query, schema, part, paid, delta))
         return Offer(self.curator, planned, self._read)
 
     def _read(self, answer: Answer, cost: str, remaining: str) -> Release:
@@ -302,11 +304,12 @@ class StreamQuestion:
         epsilon: Number | None = None,
         rho: Number | None = None,
         share: Number | None = None,
+        within: Number | None = None,
         confidence: float = 0.95,
         allotment: str | None = None,
     ) -> StreamOffer:
         """Price all periods together."""
-        price = Price.read(epsilon=epsilon, rho=rho, share=share, confidence=confidence)
+        price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence)
         curator = self.question.curator
         part = curator.allotment(allotment)
         query = self.question.query
@@ -315,7 +318,7 @@ class StreamQuestion:
         schema, period, limit = curator.schema, self.period, self.limit
 
         def planned(part: Allotment) -> StreamPlan:
-            return plan_at(price, part, lambda paid: plan_stream(query, schema, part, paid, period, limit))
+            return plan_within(price, part, lambda paid: plan_stream(query, schema, part, paid, period, limit))
 
         return StreamOffer(curator, planned(part), lambda answer, cost, left: tables(answer, cost, left)[""], planned)
 

@@ -23,9 +23,10 @@ from discreet.query.aggregate import count
 from discreet.query.key import Key
 from discreet.query.offer import Offer
 from discreet.query.predicate import Predicate
-from discreet.query.price import Price, plan_at
+from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.schema import Schema
+from discreet.query.within import plan_within
 from discreet.synth.commute_land import Land, land_of
 from discreet.synth.commute_plan import CELLS, SIZES, CommutePlan, Method
 from discreet.synth.commute_prior import Prior
@@ -92,6 +93,7 @@ class CommuteQuestion:
         epsilon: Number | None = None,
         rho: Number | None = None,
         share: Number | None = None,
+        within: Number | None = None,
         method: Method = "modern",
         prior: Prior | None = None,
         delta: Number | None = None,
@@ -104,7 +106,7 @@ class CommuteQuestion:
         pure, probabilistic or approximate (both take a `delta`) or accepted (unless said otherwise, if there is no
         delta), which refuses a destination with a chance of at most `refusal`.
         """
-        price = Price.read(epsilon=epsilon, rho=rho, share=share)
+        price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within)
         part = self.curator.allotment(allotment)
         if part.kind == "plan":
             raise InputError("allotment", part.name, "a pure or zcdp allotment")
@@ -122,7 +124,9 @@ class CommuteQuestion:
                     self.question, schema, self.domain, self.land, part, method, way, amount, sizes=self.sizes
                 )
 
-            return Offer(self.curator, _payable(plan_at(price, part, planned), price), CommuteRelease.read)
+            return Offer(self.curator, _payable(plan_within(price, part, planned), price), CommuteRelease.read)
+        if price.way == "within":
+            raise InputError("within", float(price.amount), "for the modern method only: draws have no half-width")
         currency, amount = price.spent(part)
         chosen = prior if prior is not None else "accepted" if delta is None else "probabilistic"
         chance = _chance(chosen, part, currency, delta, refusal)

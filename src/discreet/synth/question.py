@@ -13,8 +13,9 @@ from discreet.query.column import Integer
 from discreet.query.offer import Offer
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Predicate, checked
-from discreet.query.price import Price, plan_at
+from discreet.query.price import Price
 from discreet.query.schema import Schema
+from discreet.query.within import plan_within
 from discreet.synth.domain import BINS, Domain
 from discreet.synth.drawn import MOST_ROWS
 from discreet.synth.impossible import read_conditions
@@ -51,23 +52,22 @@ class SynthQuestion:
         epsilon: Number | None = None,
         rho: Number | None = None,
         share: Number | None = None,
+        within: Number | None = None,
         confidence: float = 0.95,
         allotment: str | None = None,
     ) -> Offer[SyntheticRelease]:
-        """Price the whole table, by epsilon, rho or a share of the allotment."""
-        price = Price.read(epsilon=epsilon, rho=rho, share=share, confidence=confidence)
+        """Price the whole table, by epsilon, rho, a share of the allotment, or `within` which half-width counts lie."""
+        price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence)
         part = self.curator.allotment(allotment)
         if part.kind == "plan":
             raise InputError("allotment", part.name, "a pure or zcdp allotment")
-        planned = plan_at(price, part, lambda paid: self._planned(paid, part))
+        planned = plan_within(price, part, lambda paid: self._planned(paid, part))
         self._enough(planned, price)
-        if self.method == "auto":
-            planned = planned.by(*chosen_method(planned.domain, planned.workload))
         return Offer(self.curator, planned, SyntheticRelease.read)
 
     def _planned(self, price: Price, part: Allotment) -> SynthPlan:
         currency, amount = price.spent(part)
-        return SynthPlan(
+        plan = SynthPlan(
             schema=self.curator.schema,
             domain=self.domain,
             allotment=part,
@@ -83,6 +83,7 @@ class SynthQuestion:
             left_out=self.wanted.left_out,
             limit=self.wanted.limit,
         )
+        return plan.by(*chosen_method(plan.domain, plan.workload)) if self.method == "auto" else plan
 
     def _enough(self, planned: SynthPlan, price: Price) -> None:
         """Refuse a price at which not even single columns could be told from noise, or which buys none."""

@@ -25,6 +25,7 @@ from discreet.apps.cli.options import (
     Share,
     Table,
     Where,
+    Within,
     curator_at,
 )
 from discreet.apps.cli.output import AsJson, confirm_spending, say, show_json
@@ -92,6 +93,7 @@ def plan(
     epsilon: Epsilon = None,
     rho: Rho = None,
     share: Share = None,
+    within: Within = None,
     confidence: Confidence = 0.95,
     allotment: Allotment = None,
     schema: SchemaFile = None,
@@ -102,7 +104,14 @@ def plan(
     """What synthetic rows would cost and how far their counts may be off. Spends nothing, reads nothing."""
     asked = {"method": method, "workload": _workload(workload, marginals), "columns": columns, "bins": bins}
     asked |= {"rows": rows, "where": where, "impossible": impossible, "keys": keys}
-    price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "allotment": allotment}
+    price = {
+        "epsilon": epsilon,
+        "rho": rho,
+        "share": share,
+        "within": within,
+        "confidence": confidence,
+        "allotment": allotment,
+    }
     offer = _offer((data, schema, ledger, table), asked, price)
     if as_json:
         show_json(offer.to_dict())
@@ -125,6 +134,7 @@ def run(
     epsilon: Epsilon = None,
     rho: Rho = None,
     share: Share = None,
+    within: Within = None,
     confidence: Confidence = 0.95,
     allotment: Allotment = None,
     schema: SchemaFile = None,
@@ -140,7 +150,14 @@ def run(
     _fit_for_rows(out)
     asked = {"method": method, "workload": _workload(workload, marginals), "columns": columns, "bins": bins}
     asked |= {"rows": rows, "where": where, "impossible": impossible, "keys": keys}
-    price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "allotment": allotment}
+    price = {
+        "epsilon": epsilon,
+        "rho": rho,
+        "share": share,
+        "within": within,
+        "confidence": confidence,
+        "allotment": allotment,
+    }
     offer = _offer((data, schema, ledger, table), asked, price)
     if not yes:
         confirm_spending(offer)

@@ -25,6 +25,7 @@ from discreet.apps.cli.options import (
     Share,
     Table,
     Where,
+    Within,
     curator_at,
 )
 from discreet.apps.cli.output import AsJson, confirm_spending, fit_to_write, paid, say, show_json, show_table
@@ -98,6 +99,7 @@ def plan(
     epsilon: Epsilon = None,
     rho: Rho = None,
     share: Share = None,
+    within: Within = None,
     confidence: Confidence = 0.95,
     noise: Noise = "auto",
     allotment: Allotment = None,
@@ -108,7 +110,7 @@ def plan(
 ) -> None:
     """What a hierarchy would cost and how far each level may be off. Spends nothing, reads nothing."""
     question = {"levels": levels, "by": by, "column": column, "geography": geography, "where": where}
-    price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "noise": noise}
+    price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence, "noise": noise}
     how = {**price, "method": method, "split": split, "allotment": allotment}
     offer = _offer((data, schema, ledger, table), {**question, "sizes": sizes, "largest": largest}, how)
     if as_json:
@@ -132,6 +134,7 @@ def release(
     epsilon: Epsilon = None,
     rho: Rho = None,
     share: Share = None,
+    within: Within = None,
     confidence: Confidence = 0.95,
     noise: Noise = "auto",
     allotment: Allotment = None,
@@ -153,7 +156,7 @@ def release(
         raise InputError("--out", str(out), "a folder, new or not", "Nothing was spent.")
     fit_to_write(map_file, "--map", (".html",))
     question = {"levels": levels, "by": by, "column": column, "geography": geography, "where": where}
-    price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "noise": noise}
+    price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence, "noise": noise}
     how = {**price, "method": method, "split": split, "allotment": allotment}
     offer = _offer((data, schema, ledger, table), {**question, "sizes": sizes, "largest": largest}, how)
     if not yes:

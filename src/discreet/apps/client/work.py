@@ -79,14 +79,22 @@ class RemoteTree:
         epsilon: Number | None = None,
         rho: Number | None = None,
         share: Number | None = None,
+        within: Number | None = None,
         confidence: float = 0.95,
         noise: str = "auto",
         method: str = "auto",
         split: str | Mapping[str, Number] = "auto",
         allotment: str | None = None,
     ) -> RemoteWork[TreeRelease]:
-        """Price all levels together, by epsilon, rho or a share of the allotment."""
-        price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "noise": noise}
+        """Price all levels together, by epsilon, rho, a share of the allotment, or accuracy."""
+        price = {
+            "epsilon": epsilon,
+            "rho": rho,
+            "share": share,
+            "within": within,
+            "confidence": confidence,
+            "noise": noise,
+        }
         how = {"method": method, "split": split if isinstance(split, str) else dict(split), "allotment": allotment}
         return _planned(self.curator, "tree", {**self.body, **price, **how}, self.curator.release)
 
@@ -104,11 +112,19 @@ class RemoteSynth:
         epsilon: Number | None = None,
         rho: Number | None = None,
         share: Number | None = None,
+        within: Number | None = None,
         confidence: float = 0.95,
         allotment: str | None = None,
     ) -> RemoteWork[SyntheticRelease]:
-        """Price the whole table, by epsilon, rho or a share of the allotment."""
-        price = {"epsilon": epsilon, "rho": rho, "share": share, "confidence": confidence, "allotment": allotment}
+        """Price the whole table, by epsilon, rho, a share of the allotment, or accuracy."""
+        price = {
+            "epsilon": epsilon,
+            "rho": rho,
+            "share": share,
+            "within": within,
+            "confidence": confidence,
+            "allotment": allotment,
+        }
         return _planned(self.curator, "synth", {**self.body, **price}, self.curator.release)
 
 

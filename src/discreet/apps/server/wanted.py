@@ -88,6 +88,7 @@ class TreeAsked(Wanted):
     split: Text | dict[str, Amount] = "auto"
     rules: RulesAsked | None = None
     rho: Amount = None
+    within: Amount = None
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
     noise: Text = "auto"
 
@@ -107,7 +108,7 @@ class TreeAsked(Wanted):
         many = question.counted.tree.leaves * question.counted.cells
         if many > _NUMBERS:
             raise InputError("by", f"{many:,} numbers", f"at most {_NUMBERS:,} over HTTP")
-        price = self._priced("rho", "confidence", "noise", "method", "split")
+        price = self._priced("rho", "within", "confidence", "noise", "method", "split")
         return question.plan(**price)
 
 
@@ -128,6 +129,7 @@ class SynthAsked(Wanted):
     impossible: list[Condition] = Field(default_factory=list, max_length=100)
     keys: Annotated[dict[str, Text | StrictInt], Field(max_length=100)] | None = None
     rho: Amount = None
+    within: Amount = None
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
 
     def offer(self, curator: Curator) -> Any:
@@ -145,7 +147,7 @@ class SynthAsked(Wanted):
             impossible=[one for text in self.impossible if (one := _condition(text)) is not None],
             keys=self.keys,
         )
-        return question.plan(**self._priced("rho", "confidence"))
+        return question.plan(**self._priced("rho", "within", "confidence"))
 
     def _workload(self) -> Any:
         if not self.marginals:

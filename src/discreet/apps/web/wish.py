@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
@@ -19,12 +18,9 @@ from discreet.apps.web.form import Form
 from discreet.core.exact import as_written
 from discreet.curator import Curator
 from discreet.errors import InputError
-from discreet.ledger.budget import Allotment
+from discreet.query.within import amount_within
 
 __all__ = ["SynthWish", "TreeWish", "Wish", "amount_within"]
-
-_DEAREST = 1_000_000
-_TRIES = 60
 
 
 @dataclass(frozen=True)
@@ -156,40 +152,6 @@ class SynthWish(Wish):
     def error(self, offer: Any) -> float:
         """That of a count of one column, the price shared evenly."""
         return float(offer.expected[0].half_width)
-
-
-def amount_within(error: Callable[[Fraction], float], within: float, part: Allotment) -> Fraction:
-    """The least price, in three digits, whose error is at most `within`.
-
-    `error` falls as the price rises. Too small a price for any noise is an error without end.
-    """
-    if not 0 < within < float("inf"):
-        raise InputError("within", within, "more than zero")
-    tried = part.cap.amount / 10
-    error(tried)  # what is wrong with the question shows here
-    low, high = Fraction(0), Fraction(0)
-    for _ in range(_TRIES):
-        tried = Fraction(readable(tried, 3))
-        if tried > _DEAREST:
-            break
-        try:
-            off = error(tried)
-        except InputError:
-            off = float("inf")
-        if off <= within:
-            high = tried
-        else:
-            low = tried
-        if high and low:
-            after = Fraction(readable(low * Fraction(10001, 10000), 3))  # the next price in three digits
-            if after >= high:
-                return high
-            middle = Fraction(readable((float(low) * float(high)) ** 0.5, 3, "down"))
-            tried = max(middle, after)
-        else:
-            ratio = min(max(off / within, 1e-3), 1e3)
-            tried *= Fraction(ratio * (1.01 if low else 0.99)).limit_denominator(10**9)
-    raise InputError("within", within, "an error that some price buys", "Nothing was spent.")
 
 
 def _levels(text: str) -> list[str] | dict[str, int]:

@@ -23,10 +23,11 @@ from discreet.query.aggregate import count
 from discreet.query.key import Key
 from discreet.query.offer import Offer
 from discreet.query.predicate import Predicate
-from discreet.query.price import Price, plan_at
+from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.schema import Schema
 from discreet.query.tables import tables
+from discreet.query.within import plan_within
 
 if TYPE_CHECKING:
     from discreet.query.curator import Curator
@@ -81,6 +82,7 @@ class MobilityQuestion:
         epsilon: Number | None = None,
         rho: Number | None = None,
         share: Number | None = None,
+        within: Number | None = None,
         confidence: float = 0.95,
         shares: Mapping[str, Number] | None = None,
         allotment: str | None = None,
@@ -90,7 +92,7 @@ class MobilityQuestion:
         `shares` says in what proportion the price is spent on cells, origins, destinations, zones and windows (30, 25,
         25, 10 and 10 unless given): more for one means less noise there and more elsewhere.
         """
-        price = Price.read(epsilon=epsilon, rho=rho, share=share, confidence=confidence)
+        price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence)
         schema = self.curator.schema
         parts = _shares(shares, zoned=bool(self.zone_names))
         part = self.curator.allotment(allotment)
@@ -98,7 +100,7 @@ class MobilityQuestion:
         def planned(paid: Price) -> MobilityPlan:
             return plan_mobility(self.question, schema, part, paid, self.layout, self.zone_names, parts)
 
-        return Offer(self.curator, plan_at(price, part, planned), tables)
+        return Offer(self.curator, plan_within(price, part, planned), tables)
 
 
 def _layout(question: Query, schema: Schema, zones: Mapping[Any, str] | None) -> tuple[Layout, tuple[str, ...]]:

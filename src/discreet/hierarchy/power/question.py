@@ -19,7 +19,7 @@ from discreet.errors import InputError
 from discreet.hierarchy.power.grid import Grid
 from discreet.hierarchy.power.loads import Loads
 from discreet.hierarchy.power.opf import optimal_flow
-from discreet.hierarchy.power.plan import plan_loads, unit_of
+from discreet.hierarchy.power.plan import LoadPlan, plan_loads, unit_of
 from discreet.ledger.budget import Budget
 from discreet.ledger.door import Answer
 from discreet.ledger.door import release as through_the_door
@@ -28,6 +28,7 @@ from discreet.query.offer import Offer
 from discreet.query.price import Price
 from discreet.query.table_plan import Priced
 from discreet.query.tables import read_table
+from discreet.query.within import plan_within
 
 __all__ = ["Grid", "HiddenLoads", "LoadQuestion", "Loads", "hide_loads", "optimal_flow"]
 
@@ -84,6 +85,7 @@ class LoadQuestion:
         *,
         epsilon: Number | None = None,
         share: Number | None = None,
+        within: Number | None = None,
         beta: Number = 0.01,
         cost: Number | str,
         step: Number = 0.001,
@@ -93,7 +95,7 @@ class LoadQuestion:
         confidence: float = 0.95,
         allotment: str | None = None,
     ) -> Offer[HiddenLoads]:
-        """Price the release: by `epsilon`, or a `share` of a pure allotment.
+        """Price the release: by `epsilon`, a `share` of a pure allotment, or `within` how many MW a load may be off.
 
         `cost` is the optimal cost of the true loads: a number that is public anyway, or "measured", for which
         `cost_share` of the price is spent. The released loads cost within `beta` of it. `step` (MW) is what loads are
@@ -101,25 +103,29 @@ class LoadQuestion:
         the price up to which a measured cost follows congestion; all three are public.
         """
         part = self.ledger.account(self.dataset).budget.allotment(allotment)
-        currency, amount = Price.read(epsilon=epsilon, share=share, confidence=confidence).spent(part)
-        if currency != "epsilon":
+        price = Price.read(epsilon=epsilon, share=share, within=within, confidence=confidence)
+        if price.way != "within" and price.spent(part)[0] != "epsilon":
             raise InputError("share", str(share), f"epsilon: allotment {part.name!r} is not counted in epsilon")
         if part.kind == "plan":
             raise InputError("allotment", part.name, "a pure or zcdp allotment")
-        plan = plan_loads(
-            self.grid,
-            self.dataset,
-            part,
-            alpha=self.alpha,
-            epsilon=amount,
-            beta=beta,
-            cost=cost,
-            step=step,
-            highest=highest,
-            highest_price=highest_price,
-            cost_share=cost_share,
-            confidence=float(confidence),
-        )
+
+        def planned(paid: Price) -> LoadPlan:
+            return plan_loads(
+                self.grid,
+                self.dataset,
+                part,
+                alpha=self.alpha,
+                epsilon=paid.spent(part)[1],
+                beta=beta,
+                cost=cost,
+                step=step,
+                highest=highest,
+                highest_price=highest_price,
+                cost_share=cost_share,
+                confidence=float(confidence),
+            )
+
+        plan = planned(price) if price.way != "within" else plan_within(price, part, planned, currency="epsilon")
         return Offer(self, plan, HiddenLoads.read)
 
     def through_the_door(
