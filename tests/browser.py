@@ -48,7 +48,9 @@ class Site:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         how = {"log_level": "warning", "ws": "none", "lifespan": "off", "access_log": False}
-        self.server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=self.port, **how))
+        self.server = uvicorn.Server(
+            uvicorn.Config(application, host="127.0.0.1", port=self.port, log_config=None, **how)
+        )
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()
         while not self.server.started:

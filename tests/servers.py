@@ -137,7 +137,9 @@ def serving(application, **how):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(application, port=port, log_level="error", ws="none", **how))
+    # Loggers stay as they are: setting them up anew closes the streams of others, which may be pytest's own.
+    quiet = {"log_config": None, "log_level": "error", "ws": "none"}
+    server = uvicorn.Server(uvicorn.Config(application, port=port, **quiet, **how))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     for _ in range(200):

@@ -61,7 +61,7 @@ def test_a_tree_read_again_says_so_too(folder):
 
 
 def test_intervals_that_are_not_quite_sure_are_not_called_sure(folder):
-    assert "99.9% intervals" in run(*ASKED, "--confidence", "0.999")
+    assert "99.9% confidence intervals" in run(*ASKED, "--confidence", "0.999")
 
 
 def test_a_column_that_the_data_lacks_is_named(folder):

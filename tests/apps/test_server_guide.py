@@ -11,10 +11,10 @@ import discreet
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
-from test_server_client import serving
-
+from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Tokens
+from servers import serving
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "server.md"
 
@@ -27,7 +27,7 @@ def test_the_python_of_the_guide(tmp_path, monkeypatch, capsys):
     curator = discreet.open("people.csv", create=True)
     house = House({curator.schema.name: curator}, Tokens("tokens.db"))
     (text,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
-    with serving(house) as url:
+    with serving(application(house)) as url:
         values = {"token": house.tokens.create("ann", "analyst")}
         exec(text.replace("https://curator.example", url), values)
         assert values["c"].standing() == curator.standing()

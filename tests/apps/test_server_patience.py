@@ -31,7 +31,7 @@ async def slow(scope, receive, send):
 
 @contextlib.asynccontextmanager
 async def listening(http):
-    how = {"http": http, "lifespan": "off", "log_level": "error", "timeout_keep_alive": 60}
+    how = {"http": http, "lifespan": "off", "log_config": None, "log_level": "error", "timeout_keep_alive": 60}
     server = uvicorn.Server(uvicorn.Config(slow, **how))
     server.install_signal_handlers = lambda: None
     with socket.socket() as bound:

@@ -37,9 +37,8 @@ class Site:
 
     def start(self):
         app = application(SURVEY, self.reports)
-        config = uvicorn.Config(
-            app, host="127.0.0.1", port=self.port, log_level="warning", ws="none", lifespan="off", access_log=False
-        )
+        quiet = {"log_config": None, "log_level": "warning", "access_log": False}
+        config = uvicorn.Config(app, host="127.0.0.1", port=self.port, ws="none", lifespan="off", **quiet)
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()

@@ -33,7 +33,7 @@ def test_plan_run_show(folder):
     assert planned["exact_cost"] == "1/2"
     assert planned["columns"] == {"age": 101, "sex": 2, "hours": 81}
     assert planned["marginals"] == 3
-    assert planned["expected"]["one-way"]["half_width"] < planned["expected"]["two-way"]["half_width"] + 1
+    assert planned["expected"][0]["half_width"] < planned["expected"][1]["half_width"] + 1
     assert json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"] == []
 
     paid = [*asked, "--id", "twins", "--yes"]

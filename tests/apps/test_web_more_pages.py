@@ -113,7 +113,7 @@ def test_a_hierarchy_from_its_price_to_its_map(house):
     assert "Spend and begin" in first.text
     priced = ann.post("/d/people/map", TREE)
     assert "epsilon = 0.5" in priced.text
-    assert "county (3 regions), one cell" in priced.text
+    assert "county, a cell" in priced.text
     assert spent(house) == 0
     # Without the price typed, nothing is spent and what was filled in stays.
     sent = confirmation(priced)

@@ -390,7 +390,7 @@ def test_the_answer_says_when_the_cost_was_declared(ledger):
     answer = question.plan(epsilon=0.1, cost=2900).release()
     assert "declared public" in str(answer)
     assert answer.report["reference"] == 2900
-    assert "NOT within" in str(type(answer)(answer.table, answer.noisy, {**answer.report, "within": False}))
+    assert "NOT within" in str(replace(answer, report={**answer.report, "within": False}))
 
 
 def test_an_account_protects_one_alpha(ledger):

@@ -29,6 +29,7 @@ def spent(books, dataset="people"):
     return [standing.spent.amount for standing in books.standing(dataset)]
 
 
+@pytest.mark.filterwarnings("ignore:.*may describe earlier data")  # a table in memory has no version
 def test_a_question_is_priced_released_and_read_again_for_free(books):
     curator = open_curator(TABLE, SCHEMA, ledger=books, budget=Budget(2), who="ann", create=True)
     offer = curator.table("people").group_by("county").agg(n=count(), age=mean("age")).plan(epsilon=0.5)

@@ -12,6 +12,7 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plan_text import explain
 
 from chance import at_most, frequency_fits
 from discreet.accounting import zcdp
@@ -28,7 +29,6 @@ from discreet.query.aggregate import count, mean, people, std, total
 from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.query.curator import open_curator
 from discreet.query.discovery import plan_discovery
-from discreet.query.explain import explain
 from discreet.query.key import bins, discover, key
 from discreet.query.price import Price
 from discreet.query.quantile import median

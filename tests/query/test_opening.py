@@ -129,7 +129,7 @@ def test_a_plan_opens_no_budget_so_a_slip_can_be_corrected(project):
     assert left(corrected) * 2 == 1
     assert [record.kind for record in corrected.ledger.records()] == ["note", "open", "charge", "answer"]
     with pytest.raises(InputError, match="already has"):
-        ask(curator).curator.ledger.create("visits", Budget(epsilon=100), who="ann")
+        ask(curator).desk.ledger.create("visits", Budget(epsilon=100), who="ann")
 
 
 def test_a_charge_that_is_refused_opens_no_budget(project):

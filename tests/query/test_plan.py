@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plan_text import explain
 from scipy import stats
 
 from chance import LEVEL, at_most
@@ -22,7 +23,6 @@ from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.column import Boolean, Category, Date, Integer, Real
 from discreet.query.compile import GROUP, measure_name
-from discreet.query.explain import explain
 from discreet.query.key import bins, key
 from discreet.query.plan import plan_query
 from discreet.query.price import Price

@@ -11,6 +11,7 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plan_text import explain
 
 import discreet
 from chance import at_most
@@ -20,7 +21,6 @@ from discreet.ledger.budget import Allotment, Budget
 from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count
 from discreet.query.column import Category, Date
-from discreet.query.explain import explain
 from discreet.query.grid import DECADES, Days, grid_for
 from discreet.query.pick import GROUP
 from discreet.query.price import Price

@@ -218,7 +218,7 @@ def test_auto_chooses_and_says_why(curator):
     assert "no two columns" in str(apart)
     usual = curator.synthesize().plan(epsilon=1)
     assert usual.plan.method == "mosaic"
-    assert f"Method: {usual.plan.method}: {usual.why}." in str(usual)
+    assert f"Method: {usual.plan.method}: {usual.plan.why}." in str(usual)
     assert "independent: asked for." in str(curator.synthesize("independent").plan(epsilon=1))
 
 

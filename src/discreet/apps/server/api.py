@@ -14,6 +14,7 @@ from discreet.apps.server.house import House, MissingError, standing_to
 from discreet.apps.server.tokens import Caller
 from discreet.apps.server.told import (
     PROBLEMS,
+    AnyTold,
     DatasetTold,
     Json,
     LedgerTold,
@@ -66,7 +67,11 @@ def _routes(house: House, access: Access) -> APIRouter:
         """Ids of what was released."""
         return Json(house.curator(name, caller).releases())
 
-    @api.get("/datasets/{name}/releases/{identity:path}", tags=["releases"], responses=answers(ReleaseTold, "a table"))
+    @api.get(
+        "/datasets/{name}/releases/{identity:path}",
+        tags=["releases"],
+        responses=answers(AnyTold, "what it is: a table, or what its kind says of itself"),
+    )
     def stored(
         name: str,
         identity: str,

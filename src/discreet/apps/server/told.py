@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 __all__ = [
     "PROBLEMS",
+    "AnyTold",
     "DatasetTold",
     "JobTold",
     "Json",
@@ -130,6 +131,10 @@ class ReleaseTold(_Open):
     cost: str
     remaining: str
     data: str
+
+
+class AnyTold(_Open):
+    """A release of any kind: a table with its intervals, tables by name, or what another kind says of itself."""
 
 
 class PendingTold(BaseModel):
