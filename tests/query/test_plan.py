@@ -358,7 +358,6 @@ def test_a_plan_in_words_says_what_it_costs_and_may_do():
     words = explain(made, left=made.charge)
     for part in (
         "0.5",
-        "whole question",
         "99.9%",
         "at most 3 groups",
         "at most 4 rows",
