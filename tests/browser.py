@@ -49,9 +49,7 @@ class Site:
         self.url = f"http://127.0.0.1:{self.port}"
         # Loggers stay as they are: setting them up anew closes the streams of others.
         how = {"log_config": None, "log_level": "warning", "ws": "none", "lifespan": "off", "access_log": False}
-        self.server = uvicorn.Server(
-            uvicorn.Config(application, host="127.0.0.1", port=self.port, **how)
-        )
+        self.server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=self.port, **how))
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()
         while not self.server.started:
