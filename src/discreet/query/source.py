@@ -216,6 +216,8 @@ class Source:
             return _named_types(backend.table(self.table))
         if self.kind == "csv":
             files, options = readable(self.place.paths(), self.names, copies)
+            if copies is None:  # an engine need not be shown a name that it cannot write, such as one with a zero byte
+                return ibis.memtable([], schema=dict.fromkeys(options["columns"], "string"))
             return backend.read_csv(files, **options)
         if self.kind == "parquet":
             return _named_types(backend.read_parquet(self.place.paths(), union_by_name=True))
