@@ -120,6 +120,7 @@ def test_files_join_frames_and_the_schema_round_trips(tmp_path):
         tmp_path / "visits.csv",
         declared,
         joins={"patients": tmp_path / "patients.csv"},
+        ledger=tmp_path / "ledger.db",
         budget=Budget(epsilon=10**6),
         who="t",
         create=True,
