@@ -9,6 +9,6 @@ from discreet.ledger.quote import Quote
 
 
 def explain(plan: Any, left: Charge | None = None) -> str:
-    """What a person reads before they spend; with its price where something is left."""
-    price = [] if left is None else Quote(plan.allotment, plan.charge, left).lines()
-    return "\n".join(plan.explained().lines(price))
+    """What a person reads before they spend, with so much left: everything unless said."""
+    price = Quote(plan.allotment, plan.charge, plan.allotment.cap if left is None else left)
+    return "\n".join(plan.explained().lines(price.lines()))

@@ -68,7 +68,7 @@ class HeavyHitters:
 
     >>> words = HeavyHitters(epsilon=4, length=4)
     >>> reports = words.privatize(["flu"] * 4000 + ["cold"] * 3000 + ["none"] * 3000)
-    >>> sorted(found.value for found in words.search(reports))
+    >>> sorted(found.value for found in words.search(reports, confidence=0.999999999))
     ['cold', 'flu', 'none']
     """
 
