@@ -12,6 +12,7 @@ from discreet import Budget, Category, Date, Integer, Real, Schema, Text
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
+from discreet.apps.server import wanted
 from discreet.apps.server.app import application
 from discreet.apps.server.guard import Guard
 from discreet.apps.server.house import House
@@ -108,3 +109,16 @@ def test_a_token_that_is_written_in_many_ways_takes_no_room():
     assert len(guard.names) <= 1000
     assert sum(map(len, guard.names)) < 200_000
     assert list(guard.buckets) == ["ann"]  # however it is written, it has one rate
+
+
+def test_a_large_hierarchy_is_not_priced_by_its_accuracy(tmp_path, monkeypatch):
+    """That would take some twenty plans for one, and plans are free."""
+    codes = [f"r{number:02d}" for number in range(20)]
+    asked = wanted.TreeAsked(levels=["region"], within=5.0)
+    schema = Schema("t", {"region": Category(codes)})
+    place = tmp_path / "l.db"
+    curator = discreet.open(pa.table({"region": ["r01"]}), schema, ledger=place, budget=Budget(100), create=True)
+    assert asked.offer(curator).plan.charge.amount > 0
+    monkeypatch.setattr(wanted, "_SEARCHED", 10)
+    with pytest.raises(InputError, match="at most 10 over HTTP"):
+        asked.offer(curator)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+import duckdb
 import pytest
 from dirty import engine
 from hypothesis import given, settings
@@ -141,3 +142,26 @@ def test_copies_are_private_and_do_not_stay(tmp_path, monkeypatch):
         assert copy.read_text(encoding="utf-8") == "größe\nMüller\n"
         assert copy.parent.stat().st_mode & 0o77 == 0
     assert not [*tmp_path.glob("spill/*/*.csv")]
+
+
+def test_a_byte_that_takes_its_neighbour_with_it_is_caught(tmp_path, monkeypatch):
+    """A comma after a broken character is the end of its value, whatever came before."""
+    path = tmp_path / "t.csv"
+    data = b"a,b,c\n\xe9,2,3\n"
+    path.write_bytes(data)
+    assert by_engine(path) == by_hand(data)
+    monkeypatch.setattr(
+        "discreet.query.csv_file.copy_as_utf8", lambda old, new: new.write_bytes(b"a,b,c\n\xc3\xa92,3\n")
+    )
+    assert by_engine(path) != by_hand(data)
+
+
+def test_a_check_of_quotes_that_always_says_yes_is_caught(tmp_path, monkeypatch):
+    """Several threads meet inside a value, and the engine stops."""
+    path = tmp_path / "t.csv"
+    data = b"a,b,c\n" + b'1,"x\ny"\n' * 400_000
+    path.write_bytes(data)
+    assert by_engine(path) == by_hand(data)
+    monkeypatch.setattr(QuoteCheck, "holds", True)
+    with pytest.raises(duckdb.Error):
+        by_engine(path)

@@ -25,6 +25,7 @@ Kind = Literal["tree", "synth", "train"]
 Names = Annotated[list[Text], Field(max_length=1000)]
 Condition = Annotated[Text | dict[str, Any], Field(description="As text, 'age >= 18', or in the JSON form of a query.")]
 _NUMBERS = 4_000_000
+_SEARCHED = 100_000  # numbers of a hierarchy priced by accuracy: that takes some twenty plans, and planning is free
 STEPS = 100_000
 """The most steps of a training run: pricing takes time that grows with them, and planning is free."""
 _FORM = re.compile(r"[^{}]*\{(:0?[0-9]{0,2}d?)?\}[^{}]*")  # a place for a number, and no more than that
@@ -108,6 +109,9 @@ class TreeAsked(Wanted):
         many = question.counted.tree.leaves * question.counted.cells
         if many > _NUMBERS:
             raise InputError("by", f"{many:,} numbers", f"at most {_NUMBERS:,} over HTTP")
+        if self.within is not None and many > _SEARCHED:
+            hint = "Give epsilon, rho or share: the plan says how far each level may be off. Nothing was spent."
+            raise InputError("within", f"for {many:,} numbers", f"for at most {_SEARCHED:,} over HTTP", hint)
         price = self._priced("rho", "within", "confidence", "noise", "method", "split")
         return question.plan(**price)
 
