@@ -232,6 +232,7 @@ def test_keys_alone_are_enough(house, guest):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.id == 'main'")  # the browser moves there in its own time
     reach(page, lambda: page.evaluate("document.activeElement.textContent") == "Ask")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Ask", exact=True).wait_for()
