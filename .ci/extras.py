@@ -100,7 +100,7 @@ def spark_connect() -> None:
     """What is needed to reach a cluster by sc://; nobody is called: pyspark would try again for ten minutes."""
     from importlib.util import find_spec
 
-    from discreet.query.source import source_of
+    from discreet.data.source import source_of
 
     if find_spec("pyspark"):
         from pyspark.sql.connect.session import SparkSession
@@ -112,7 +112,7 @@ def spark_connect() -> None:
 
 def constrained(solver: str) -> Callable[[], None]:
     def project_it() -> None:
-        from discreet.hierarchy.constraints import Equal, Measurement, project
+        from discreet.constraints import Equal, Measurement, project
 
         known = [Equal("total", np.ones((1, 3), dtype=int), [6])]
         found = project([Measurement("cells", None, np.array([1.0, 2.0, 6.0]))], known, solver=solver)
@@ -122,8 +122,8 @@ def constrained(solver: str) -> Callable[[], None]:
 
 
 def flow_of_grid() -> None:
-    from discreet.hierarchy.power import Grid, optimal_flow
-    from discreet.hierarchy.power.grid import Quadratic
+    from discreet.power import Grid, optimal_flow
+    from discreet.power.grid import Quadratic
 
     grid = Grid.of(2, [(0, 1, 1000, 50.0)], [(0, 0, 100, Quadratic(slope=30))], [1])
     wanted(abs(optimal_flow(grid, [20.0]).cost - 600) < 1, "20 MW at 30 each")
@@ -132,8 +132,8 @@ def flow_of_grid() -> None:
 def flow_of_net() -> None:
     from importlib.util import find_spec
 
-    from discreet.hierarchy.power import Grid
-    from discreet.hierarchy.power.panda import ac_cost
+    from discreet.power import Grid
+    from discreet.power.panda import ac_cost
 
     net: Any = None
     if find_spec("pandapower"):

@@ -25,17 +25,17 @@ import numpy as np
 
 import discreet
 from discreet import Budget, Integer, Schema
+from discreet.flows.commuting.chart import distances_panels
+from discreet.flows.commuting.classic import Urns
+from discreet.flows.commuting.land import Land, clustered
+from discreet.flows.commuting.modern import flows_of
+from discreet.flows.commuting.plan import CELLS, SIZES
+from discreet.flows.commuting.question import commute
+from discreet.flows.commuting.released import mean_distances
+from discreet.marginals.meter import Noisy
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits
 from discreet.show.map.atlas import atlas
-from discreet.synth.commute import commute
-from discreet.synth.commute_chart import distances_panels
-from discreet.synth.commute_classic import Urns
-from discreet.synth.commute_land import Land, clustered
-from discreet.synth.commute_modern import flows_of
-from discreet.synth.commute_plan import CELLS, SIZES
-from discreet.synth.commute_released import mean_distances
-from discreet.synth.meter import Noisy
 from harness import Report, arguments, peak_megabytes
 
 EPSILONS = ("0.5", "1", "2", "4.6", "8.6")

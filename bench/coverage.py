@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.data.column import Integer, Real
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.ledger.budget import Allotment
 from discreet.noise.bits import SystemBits, words
 from discreet.query.aggregate import count, mean, std, total, variance
-from discreet.query.column import Integer, Real
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.plan import QueryPlan, plan_query
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
 from harness import Report, arguments
 
 GROUPS = 20

@@ -67,11 +67,11 @@ def plain(path: str, key: str) -> None:
 def private(place, key: str, kept: int) -> None:
     """The same three figures per group with an interval each, each user in at most `kept` groups."""
     from discreet.core.unit import Unit
+    from discreet.data.column import Category, Integer, Real
+    from discreet.data.schema import Schema
     from discreet.ledger.budget import Budget
     from discreet.query.aggregate import count, people, total
-    from discreet.query.column import Category, Integer, Real
     from discreet.query.curator import open_curator
-    from discreet.query.schema import Schema
 
     columns = {
         "grp": Integer(0, GROUPS - 1, nullable=False),

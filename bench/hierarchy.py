@@ -48,9 +48,9 @@ def noisy(levels: list[np.ndarray]) -> list[np.ndarray]:
 
 def measured(leaves: int):
     """The noisy table with names, as a user has it."""
-    from discreet.hierarchy.measured import Level, Measured
-    from discreet.hierarchy.tree import Hierarchy
     from discreet.mechanisms import Laplace
+    from discreet.trees.measured import Level, Measured
+    from discreet.trees.tree import Hierarchy
 
     digits = len(str(leaves - 1))
     codes = [f"{number:0{digits}d}" for number in range(leaves)]
@@ -61,9 +61,9 @@ def measured(leaves: int):
 
 def by_arrays(leaves: int, runs: int) -> dict[str, float]:
     """The solver alone, on arrays without names."""
-    from discreet.hierarchy.exact.forest import Forest
-    from discreet.hierarchy.exact.solve import solve
-    from discreet.hierarchy.rules import NO_BOUND
+    from discreet.trees.exact.forest import Forest
+    from discreet.trees.exact.solve import solve
+    from discreet.trees.rules import NO_BOUND
 
     targets = noisy(truth(leaves))
     parents = [np.zeros(0, np.int64)] + [np.repeat(np.arange(len(y) // 10), 10) for y in targets[1:]]
@@ -83,11 +83,11 @@ def by_arrays(leaves: int, runs: int) -> dict[str, float]:
 
 def by_totals(regions: int, which: str) -> dict[str, float]:
     """The exact method where public totals cross 16 cells: of the leaves, or of the regions of every level."""
-    from discreet.hierarchy.exact.solve import exact
-    from discreet.hierarchy.measured import Level, Measured
-    from discreet.hierarchy.rules import Rules
-    from discreet.hierarchy.tree import Hierarchy
     from discreet.mechanisms import Laplace
+    from discreet.trees.exact.solve import exact
+    from discreet.trees.measured import Level, Measured
+    from discreet.trees.rules import Rules
+    from discreet.trees.tree import Hierarchy
 
     numbers = np.random.default_rng(22)
     digits = len(str(regions - 1))
@@ -108,8 +108,8 @@ def by_totals(regions: int, which: str) -> dict[str, float]:
 
 def by_names(method: str, leaves: int, runs: int) -> dict[str, float]:
     """One of the public methods on a noisy table."""
-    from discreet.hierarchy.exact.solve import exact
-    from discreet.hierarchy.relaxed import relaxed, violations
+    from discreet.trees.exact.solve import exact
+    from discreet.trees.relaxed import relaxed, violations
 
     table = measured(leaves)
     before = peak_megabytes()

@@ -16,16 +16,16 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.hierarchy.bias import bias
-from discreet.hierarchy.estimate import Estimate
-from discreet.hierarchy.intervals import with_intervals, with_region_intervals
-from discreet.hierarchy.intervals.simulate import Replay, again
-from discreet.hierarchy.measured import Level, Measured
-from discreet.hierarchy.rules import Rules
-from discreet.hierarchy.split import split
-from discreet.hierarchy.topdown.rounding import spread
-from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Laplace
+from discreet.trees.bias import bias
+from discreet.trees.estimate import Estimate
+from discreet.trees.intervals import with_intervals, with_region_intervals
+from discreet.trees.intervals.simulate import Replay, again
+from discreet.trees.measured import Level, Measured
+from discreet.trees.rules import Rules
+from discreet.trees.split import split
+from discreet.trees.topdown.rounding import spread
+from discreet.trees.tree import Hierarchy
 from harness import HERE, Report, arguments, peak_megabytes
 
 ENOUGH = 200  # numbers from which on a mean error is more than luck
@@ -64,7 +64,7 @@ def plain(measured, rules):
 def of_room(name):
     """A method of the library, or None if it is not there."""
     try:
-        return getattr(importlib.import_module(f"discreet.hierarchy.{name}"), name)
+        return getattr(importlib.import_module(f"discreet.trees.{name}"), name)
     except (ImportError, AttributeError):
         return None
 

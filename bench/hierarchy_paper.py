@@ -18,17 +18,17 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.hierarchy.bayes.solve import bayes
-from discreet.hierarchy.chain.isotonic import isotonic
-from discreet.hierarchy.chain.solve import at_least, exact_chain, exactly, relaxed_chain, sizes, topdown_chain
-from discreet.hierarchy.estimate import Estimate
-from discreet.hierarchy.exact.solve import exact
-from discreet.hierarchy.measured import Level, Measured
-from discreet.hierarchy.relaxed import relaxed, violations
-from discreet.hierarchy.rules import Rules
-from discreet.hierarchy.topdown.solve import topdown
-from discreet.hierarchy.tree import Hierarchy
 from discreet.mechanisms import Laplace
+from discreet.trees.bayes.solve import bayes
+from discreet.trees.chain.isotonic import isotonic
+from discreet.trees.chain.solve import at_least, exact_chain, exactly, relaxed_chain, sizes, topdown_chain
+from discreet.trees.estimate import Estimate
+from discreet.trees.exact.solve import exact
+from discreet.trees.measured import Level, Measured
+from discreet.trees.relaxed import relaxed, violations
+from discreet.trees.rules import Rules
+from discreet.trees.topdown.solve import topdown
+from discreet.trees.tree import Hierarchy
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes
 
 EPSILONS = ("0.1", "0.5", "1")

@@ -22,10 +22,10 @@ import numpy as np
 
 import discreet
 from discreet import Budget, Integer, Schema
-from discreet.hierarchy.constraints.project import project
-from discreet.hierarchy.constraints.system import Between, Measurement
-from discreet.hierarchy.mobility.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
-from discreet.hierarchy.mobility.question import SHARES, mobility
+from discreet.constraints.project import project
+from discreet.constraints.system import Between, Measurement
+from discreet.flows.mobility.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
+from discreet.flows.mobility.question import SHARES, mobility
 from discreet.mechanisms import Laplace
 from harness import Report, arguments, peak_megabytes
 

@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 
 from discreet import Allotment
-from discreet.hierarchy.power.grid import Grid
-from discreet.hierarchy.power.loads import Loads
-from discreet.hierarchy.power.matpower import Case
-from discreet.hierarchy.power.opf import Network
-from discreet.hierarchy.power.panda import ac_cost
-from discreet.hierarchy.power.plan import plan_loads
 from discreet.noise.bits import SystemBits
+from discreet.power.grid import Grid
+from discreet.power.loads import Loads
+from discreet.power.matpower import Case
+from discreet.power.opf import Network
+from discreet.power.panda import ac_cost
+from discreet.power.plan import plan_loads
 from harness import Report, arguments, peak_megabytes, peer
 
 BUDGET = Allotment("questions", "pure", epsilon=100)

@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet import Allotment, Integer, Query, Real, Schema, Unit
+from discreet.data.source import source_of
 from discreet.noise.bits import SystemBits
 from discreet.query.grid import grid_for
 from discreet.query.pick import SALTS
 from discreet.query.price import Price
 from discreet.query.quantile import quantiles
 from discreet.query.quantile_plan import plan_quantiles
-from discreet.query.source import source_of
 from discreet.query.tally import compile_tally
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes, peer
 

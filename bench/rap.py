@@ -21,11 +21,11 @@ import numpy as np
 
 from discreet.accounting.concentrated import epsilon_of_zcdp
 from discreet.core.sensitivity import Sensitivity
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Attribute, Domain
+from discreet.marginals.meter import Meter
 from discreet.query.key import Key
-from discreet.synth.counts import ArrayCounts
 from discreet.synth.descent import Target
-from discreet.synth.domain import Attribute, Domain
-from discreet.synth.meter import Meter
 from discreet.synth.rap import rap
 from discreet.synth.relaxed import Relaxed
 from discreet.synth.tiles import cut

@@ -14,9 +14,9 @@ from typing import Any
 
 import discreet
 from discreet import Budget, Ledger, bins, count, discover, mean, median, people, total
-from discreet.hierarchy.power.grid import Grid, Quadratic
-from discreet.hierarchy.power.loads import Loads
-from discreet.hierarchy.power.question import hide_loads
+from discreet.power.grid import Grid, Quadratic
+from discreet.power.loads import Loads
+from discreet.power.question import hide_loads
 
 DATASET = "town"
 VERSION = "spring"

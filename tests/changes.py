@@ -9,7 +9,7 @@ from typing import Any
 
 from asks import PLACES, ZONES
 from discreet import Allotment, Budget, Rules, bins, count, mean, median, total
-from discreet.hierarchy.split import Goal
+from discreet.trees.split import Goal
 
 Fields = dict[str, Any]
 COUNTIES = {"A1": (2.0, 0.0), "A2": (2.0, 1.0), "B1": (3.0, 0.0), "B2": (3.0, 1.0)}

@@ -10,8 +10,8 @@ from unittest import mock
 
 import ibis
 
-import discreet.hierarchy.count
-import discreet.hierarchy.mobility.plan
+import discreet.flows.mobility.plan
+import discreet.marginals.engine
 import discreet.query.discovery
 import discreet.query.estimate
 import discreet.query.plan
@@ -19,10 +19,10 @@ import discreet.query.quantile_plan
 import discreet.query.range_search
 import discreet.query.stream
 import discreet.query.top
-import discreet.synth.engine
+import discreet.trees.count
+from discreet.data.pool import fixed_settings
+from discreet.data.source import Connection
 from discreet.query.compile import GROUP, measure_name
-from discreet.query.pool import fixed_settings
-from discreet.query.source import Connection
 from discreet.query.unknown import PEOPLE
 from seam import BrokenLawError, Step, Tape, captured, noise_loss, within
 from worlds import IDS, Job, World, neighbours, world
@@ -31,8 +31,8 @@ _BUILDERS = [
     (discreet.query.plan, "compile_query"),
     (discreet.query.top, "compile_query"),
     (discreet.query.stream, "compile_query"),
-    (discreet.hierarchy.count, "compile_query"),
-    (discreet.hierarchy.mobility.plan, "compile_query"),
+    (discreet.trees.count, "compile_query"),
+    (discreet.flows.mobility.plan, "compile_query"),
     (discreet.query.quantile_plan, "compile_tally"),
     (discreet.query.range_search, "compile_tally"),
     (discreet.query.discovery, "compile_unknown"),

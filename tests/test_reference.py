@@ -110,7 +110,7 @@ def test_an_undocumented_variable_fails_and_one_that_nothing_reads_too(tmp_path)
 def test_every_key_of_a_file_is_documented():
     read = keys_read(SOURCE)
     assert checks.keys_told(read) == []
-    assert {"column", "neighbours", "groups", "rows"} <= read["query/schema.py", "from_dict"]
+    assert {"column", "neighbours", "groups", "rows"} <= read["data/schema.py", "from_dict"]
 
 
 def test_an_undocumented_key_fails_and_one_that_nothing_reads_too(tmp_path):
@@ -122,7 +122,7 @@ def test_an_undocumented_key_fails_and_one_that_nothing_reads_too(tmp_path):
     more = {**KEYS, "[unit]": {**KEYS["[unit]"], "colour": "x"}}
     assert checks.keys_told(keys_read(SOURCE), more) == ["[unit] documents 'colour', which nothing reads"]
     read = keys_read(SOURCE)
-    read.pop(("query/schema.py", "_join"))
+    read.pop(("data/schema.py", "_join"))
     assert any("not there any more" in one for one in checks.keys_told(read))
 
 

@@ -20,26 +20,26 @@ import pyarrow
 
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.unit import Neighbours, Unit
-from discreet.hierarchy.mobility.question import mobility
-from discreet.hierarchy.question import tree_question
+from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.data.join import Join
+from discreet.data.schema import Schema
+from discreet.data.view import Derived, Lookup
+from discreet.flows.commuting.question import commute
+from discreet.flows.mobility.question import mobility
 from discreet.ledger.budget import Allotment, Budget
+from discreet.marginals.counts import Columns
+from discreet.marginals.domain import Domain
+from discreet.marginals.engine import EngineCounts, moved_by
+from discreet.marginals.meter import Meter
 from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.batch import plan_batch
-from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.query.curator import Question
-from discreet.query.join import Join
 from discreet.query.key import bins, discover, key
 from discreet.query.price import Price
 from discreet.query.quantile import median, quantile
 from discreet.query.question import Query
-from discreet.query.schema import Schema
 from discreet.query.stream import StreamStep
-from discreet.query.view import Derived, Lookup
-from discreet.synth.commute import commute
-from discreet.synth.counts import Columns
-from discreet.synth.domain import Domain
-from discreet.synth.engine import EngineCounts, moved_by
-from discreet.synth.meter import Meter
+from discreet.trees.question import tree_question
 
 NAN, INF = float("nan"), float("inf")
 REALS = [None, NAN, 0.0, -0.0, INF, -INF, 1e300, -1e300, 5e-324, 0.25, 1.5, -1.75, 3.5, 2.0**53 + 2, -2.0, 250.0]

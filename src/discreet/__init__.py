@@ -18,33 +18,40 @@ if TYPE_CHECKING:
     from discreet.core.sensitivity import Sensitivity
     from discreet.core.unit import Neighbours, Unit
     from discreet.curator import open_curator as open
-    from discreet.hierarchy.rules import Rules
-    from discreet.hierarchy.tree import Hierarchy
+    from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+    from discreet.data.schema import Schema
     from discreet.ledger.budget import Allotment, Budget
     from discreet.ledger.ledger import Ledger
     from discreet.mechanisms import Exponential, Gaussian, Laplace
     from discreet.query.aggregate import count, mean, people, std, total, variance
-    from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
     from discreet.query.key import bins, discover, key
     from discreet.query.predicate import col
     from discreet.query.quantile import median, quantile
     from discreet.query.question import Query
-    from discreet.query.schema import Schema
+    from discreet.trees.rules import Rules
+    from discreet.trees.tree import Hierarchy
 
 _ROOMS = (
     "accounting",
     "audit",
+    "constraints",
     "core",
+    "curator",
+    "data",
     "errors",
-    "hierarchy",
+    "flows",
     "learn",
     "ledger",
     "local",
+    "marginals",
     "mechanisms",
     "noise",
+    "power",
     "query",
     "risk",
+    "show",
     "synth",
+    "trees",
 )
 _HOMES = {
     "discreet.apps.client": ("connect",),
@@ -54,18 +61,18 @@ _HOMES = {
     "discreet.core.sensitivity": ("Sensitivity",),
     "discreet.core.unit": ("Neighbours", "Unit"),
     "discreet.curator": ("open",),
-    "discreet.hierarchy.rules": ("Rules",),
-    "discreet.hierarchy.tree": ("Hierarchy",),
+    "discreet.trees.rules": ("Rules",),
+    "discreet.trees.tree": ("Hierarchy",),
     "discreet.ledger.budget": ("Allotment", "Budget"),
     "discreet.ledger.ledger": ("Ledger",),
     "discreet.mechanisms": ("Exponential", "Gaussian", "Laplace"),
     "discreet.query.aggregate": ("count", "mean", "people", "std", "total", "variance"),
-    "discreet.query.column": ("Boolean", "Category", "Date", "Integer", "Real", "Text"),
+    "discreet.data.column": ("Boolean", "Category", "Date", "Integer", "Real", "Text"),
     "discreet.query.key": ("bins", "discover", "key"),
     "discreet.query.predicate": ("col",),
     "discreet.query.quantile": ("median", "quantile"),
     "discreet.query.question": ("Query",),
-    "discreet.query.schema": ("Schema",),
+    "discreet.data.schema": ("Schema",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 _CALLED = {"open": "open_curator"}  # inside its module a name must not hide the builtin

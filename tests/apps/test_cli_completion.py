@@ -13,9 +13,9 @@ import pytest
 import typer.main
 
 from discreet.apps.cli import main
-from discreet.hierarchy.methods import METHODS as TREES
 from discreet.ledger.ledger import Ledger
 from discreet.synth.methods import METHODS as ROWS
+from discreet.trees.methods import METHODS as TREES
 
 SHIPPED = Path(str(files("discreet.apps.demo")))
 PROGRAM = Path(sys.executable).parent / "discreet"

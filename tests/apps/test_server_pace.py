@@ -20,8 +20,8 @@ from discreet.apps.server.app import application
 from discreet.apps.server.asked import Spent
 from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Caller, Tokens
+from discreet.data.source import Source
 from discreet.query.offer import Offer
-from discreet.query.source import Source
 
 SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 SECRET = "Xyzzy-7431"

@@ -18,15 +18,15 @@ from pathlib import Path
 import pytest
 
 from discreet.core.unit import Unit
+from discreet.data.column import Category, Date, Integer, Real, Text
+from discreet.data.schema import Schema
+from discreet.data.source import Connection, source_of
 from discreet.errors import BudgetError, InputError, RunError
 from discreet.ledger.budget import Budget
 from discreet.ledger.export import export
 from discreet.query.aggregate import count, mean, people, total
-from discreet.query.column import Category, Date, Integer, Real, Text
 from discreet.query.curator import open_curator
 from discreet.query.key import bins
-from discreet.query.schema import Schema
-from discreet.query.source import Connection, source_of
 
 CANARY = "canary-4b1d-jane-roe"
 NUMBER = 918273645  # a number that stands for itself

@@ -20,13 +20,13 @@ from attrs import evolve
 import discreet.query.aggregate as aggregates
 import discreet.query.measure as measures
 from discreet.core.unit import Neighbours, Unit
+from discreet.data.column import Integer, Real
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.query.aggregate import Aggregate
-from discreet.query.column import Integer, Real
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.measure import Measure, Rows, Total, lattice_for, sensitivity
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
 
 NAN, INF = float("nan"), float("inf")
 VALUES = [None, NAN, INF, -INF, -0.0, 0.0, 1.0, 2.5, -3.0, -7.5, 10.0, 10.49, 11.0, 1e300, -1e300]

@@ -18,25 +18,25 @@ from unittest import mock
 import duckdb
 import pytest
 
+import discreet.data.join
+import discreet.data.read
+import discreet.marginals.engine
+import discreet.marginals.meter
 import discreet.query.compile
 import discreet.query.contribution
 import discreet.query.grid
-import discreet.query.join
 import discreet.query.measure
 import discreet.query.pick
 import discreet.query.plan
-import discreet.query.read
 import discreet.query.tally
-import discreet.synth.engine
-import discreet.synth.meter
 from discreet.core.loss import Pure
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
+from discreet.marginals.domain import Domain
+from discreet.marginals.engine import EngineCounts, moved_by
+from discreet.marginals.meter import Meter
 from discreet.query.aggregate import count, people, total
 from discreet.query.quantile import median
-from discreet.synth.domain import Domain
-from discreet.synth.engine import EngineCounts, moved_by
-from discreet.synth.meter import Meter
 from neighbours import trials
 from seam import BrokenLawError
 from worlds import ALLOTMENTS, KINDS, Desk, Job, schema_of
@@ -151,7 +151,7 @@ def text_or_nothing(raw):
     """The order that joins had once: text, which non-whole numbers have none of. Ties are broken by the engine."""
     import ibis
 
-    return ibis.desc(discreet.query.read.as_text(raw), nulls_first=True)
+    return ibis.desc(discreet.data.read.as_text(raw), nulls_first=True)
 
 
 def patched(*places: tuple[Any, str], by: Any) -> Callable[[], Any]:
@@ -219,11 +219,11 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     ),
     "a tie broken by row order": (
         cells_of_persons,
-        patched((discreet.synth.engine, "_limited"), by=tied_by_row_order),
+        patched((discreet.marginals.engine, "_limited"), by=tied_by_row_order),
     ),
     "a join in no order": (
         asked(PERSON, total("w"), joined=True),
-        patched((discreet.query.join, "sort_key"), by=text_or_nothing),
+        patched((discreet.data.join, "sort_key"), by=text_or_nothing),
     ),
 }
 

@@ -17,18 +17,18 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+import discreet.data.join
+import discreet.data.read
+import discreet.marginals.engine
 import discreet.query.compile
 import discreet.query.estimate
-import discreet.query.join
 import discreet.query.pick
-import discreet.query.read
-import discreet.synth.engine
 from discreet.core.unit import Unit
+from discreet.data.source import Connection
 from discreet.learn.encoding import Encoding
 from discreet.learn.matrix import examples_of
 from discreet.noise.bits import words
 from discreet.query.aggregate import count, mean, people, std, total, variance
-from discreet.query.source import Connection
 from discreet.query.unknown import compile_unknown
 from neighbours import Recorder
 from seam import Tape, captured
@@ -258,7 +258,7 @@ def cells_by_row_number(rows: Any, names: Any, unit: Unit, salt: Any) -> Any:
 
 
 def text_or_nothing(raw: Any) -> Any:
-    return ibis.desc(discreet.query.read.as_text(raw), nulls_first=True)
+    return ibis.desc(discreet.data.read.as_text(raw), nulls_first=True)
 
 
 def own_hash(text: Any, engine: str) -> Any:
@@ -269,8 +269,8 @@ def own_hash(text: Any, engine: str) -> Any:
 ORDERED = {
     "groups picked by row number": ("every aggregate", discreet.query.pick, "_picked", by_row_number),
     "a float sum": ("every aggregate", discreet.query.compile, "added", float_sum),
-    "cells picked by row number": ("synthesis", discreet.synth.engine, "_limited", cells_by_row_number),
-    "a join in no order": ("joins", discreet.query.join, "sort_key", text_or_nothing),
+    "cells picked by row number": ("synthesis", discreet.marginals.engine, "_limited", cells_by_row_number),
+    "a join in no order": ("joins", discreet.data.join, "sort_key", text_or_nothing),
 }
 
 

@@ -16,18 +16,18 @@ import numpy as np
 import pytest
 
 from discreet.core.sensitivity import Sensitivity
+from discreet.data.column import Category
+from discreet.data.schema import Schema
 from discreet.errors import DiscreetError
 from discreet.learn.estimators.price import Price
 from discreet.learn.estimators.till import Till
 from discreet.local.longitudinal import Longitudinal
 from discreet.local.rappor import Rappor
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Domain
+from discreet.marginals.meter import Meter
 from discreet.mechanisms import ContinualCount, SparseVector
 from discreet.noise.bits import SystemBits
-from discreet.query.column import Category
-from discreet.query.schema import Schema
-from discreet.synth.counts import ArrayCounts
-from discreet.synth.domain import Domain
-from discreet.synth.meter import Meter
 
 THREADS = 4
 DOMAIN = Domain.of(Schema("t", {"a": Category(["x", "y"], nullable=False)}))

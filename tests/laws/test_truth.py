@@ -20,6 +20,10 @@ import pytest
 
 from discreet.core.note import NOTES
 from discreet.core.unit import Unit
+from discreet.data.column import Category, Date, Integer, Real
+from discreet.data.read import as_declared
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.ledger.budget import Allotment
 from discreet.noise.bits import SystemBits
 from discreet.query import compile as compile_room
@@ -27,7 +31,6 @@ from discreet.query import notes as notes_room
 from discreet.query import pick
 from discreet.query import plan as plan_room
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
-from discreet.query.column import Category, Date, Integer, Real
 from discreet.query.grid import DECADES
 from discreet.query.joined import plan_question
 from discreet.query.key import bins
@@ -36,9 +39,6 @@ from discreet.query.price import Price
 from discreet.query.quantile import At, Between, Ordered
 from discreet.query.quantile_plan import QuantilePlan
 from discreet.query.question import Query
-from discreet.query.read import as_declared
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
 
 CASES = {
     Count: [Count(), Count("pay"), Count("full")],

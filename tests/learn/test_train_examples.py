@@ -15,12 +15,12 @@ pytest.importorskip("jax")
 from train_people import COLUMNS, SCHEMA, table
 
 from discreet import Integer, Real, Schema, Text, Unit
+from discreet.data.source import source_of
 from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
 from discreet.learn.matrix import examples_of
 from discreet.noise.replay import Replay
 from discreet.query.parse import parse_condition
-from discreet.query.source import source_of
 
 
 def read(rows, schema=SCHEMA, target="rich", key=b"k", condition=None):

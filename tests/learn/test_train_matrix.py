@@ -14,10 +14,10 @@ from discreet import Boolean, Category, Date, Integer, Real, Schema, Unit
 
 pytest.importorskip("jax")
 
+from discreet.data.source import source_of
 from discreet.learn.encoding import Encoding
 from discreet.learn.matrix import examples_of
 from discreet.noise.replay import Replay
-from discreet.query.source import source_of
 from servers import fresh_schema
 
 WORDS = ["", "%", "Ä", "Zoë", "null", "a", "A", "aa", "b", "ß", "10", "9", "--", ";"]

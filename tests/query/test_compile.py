@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from dirty import COLUMNS, KEYS, SALT, arrow, engine, queries, schema_for, some_rows, tables, units
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reference import measures_of, of_each_person, of_persons, of_rows
 
+from dirty import COLUMNS, KEYS, SALT, arrow, engine, queries, schema_for, some_rows, tables, units
 from discreet.core.unit import Unit
+from discreet.data.column import Integer
+from discreet.data.source import source_of
 from discreet.query.aggregate import count, people, total
-from discreet.query.column import Integer
 from discreet.query.question import Query
-from discreet.query.source import source_of
+from reference import measures_of, of_each_person, of_persons, of_rows
 
 SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -85,7 +85,7 @@ def test_a_name_that_a_database_takes_for_another_is_one_person(tmp_path):
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE t (p VARCHAR COLLATE NOCASE, g INTEGER, v INTEGER)")
         connection.executemany("INSERT INTO t VALUES (?, ?, 1)", [(n, g) for n in "aA" for g in (0, 1, 2)] * 3)
-    from discreet.query.schema import Schema
+    from discreet.data.schema import Schema
 
     for groups in (1, 2, 3):
         schema = Schema(
@@ -107,7 +107,7 @@ def test_an_empty_table_has_no_groups():
 def test_columns_may_be_called_like_our_own():
     import pyarrow
 
-    from discreet.query.schema import Schema
+    from discreet.data.schema import Schema
 
     names = ["group", "person", "m0", "place", "place_of_group"]
     table = pyarrow.table({name: [1, 2, 3] for name in names})

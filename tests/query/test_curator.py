@@ -8,13 +8,13 @@ import pyarrow
 import pytest
 
 from discreet.core.unit import Unit
+from discreet.data.column import Category, Date, Integer, Real
+from discreet.data.schema import Schema
 from discreet.errors import BudgetError, InputError, RunError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 from discreet.query.aggregate import count, mean, total
-from discreet.query.column import Category, Date, Integer, Real
 from discreet.query.curator import open_curator
-from discreet.query.schema import Schema
 
 SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 TABLE = pyarrow.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"], "other": [1, 2, 3]})
@@ -114,7 +114,7 @@ def test_a_run_that_fails_stays_spent_and_says_only_that(books, tmp_path, monkey
     path.write_text("age,county\n3,Ash\n")
     curator = open_curator(path, SCHEMA, ledger=books, budget=Budget(5), create=True)
     offer = curator.table().agg(n=count()).plan(epsilon=1)
-    from discreet.query.source import Connection
+    from discreet.data.source import Connection
 
     def fail(self, expression):
         raise ValueError("secret")

@@ -15,18 +15,18 @@ import ibis
 import ibis.expr.operations as ops
 import pytest
 import sqlglot
-from dirty import SALT
 from sqlglot import exp
 from test_engines import KINDS, Case, on_duckdb, parquet, rows, schema
 
+from dirty import SALT
 from discreet.core.unit import Unit
+from discreet.data.column import Category, Text
+from discreet.data.schema import Schema
+from discreet.data.view import Lookup, widened
 from discreet.query.aggregate import count, people, total
-from discreet.query.column import Category, Text
 from discreet.query.compile import compile_query
 from discreet.query.key import key
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.view import Lookup, widened
 
 OLD = int(sqlglot.__version__.split(".")[0]) < 30
 pytestmark = pytest.mark.skipif(OLD, reason="translating these dialects takes sqlglot 30 or newer")

@@ -12,13 +12,15 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plan_text import explain
 
 from chance import at_most, frequency_fits
 from discreet.accounting import zcdp
 from discreet.accounting.convert import basic
 from discreet.core.loss import Approx
 from discreet.core.unit import Unit
+from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.errors import BudgetError, InputError, RunError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
@@ -26,16 +28,14 @@ from discreet.mechanisms import Gaussian, Laplace, PartitionSelection
 from discreet.noise.bits import SystemBits
 from discreet.query import discovery
 from discreet.query.aggregate import count, mean, people, std, total
-from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.query.curator import open_curator
 from discreet.query.discovery import plan_discovery
 from discreet.query.key import bins, discover, key
 from discreet.query.price import Price
 from discreet.query.quantile import median
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
 from discreet.query.unknown import PEOPLE, compile_unknown
+from plan_text import explain
 
 CANARY = "canary-5b1f-jane-doe"
 COLUMNS = {

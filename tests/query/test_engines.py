@@ -14,23 +14,23 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import pytest
-from dirty import COLUMNS, KEYS, LONG, SALT, SHORT, arrow, some_rows
-from reference import declared, measures_of, of_each_person, of_persons, of_rows
 
+from dirty import COLUMNS, KEYS, LONG, SALT, SHORT, arrow, some_rows
 from discreet.core.unit import Unit
+from discreet.data.column import Category, Date, Integer, Real, Text
+from discreet.data.dialect import added, engine_of
+from discreet.data.schema import Schema
+from discreet.data.source import Source, source_of
+from discreet.data.view import Derived, Lookup
 from discreet.query.aggregate import count, mean, people, std, total, variance
-from discreet.query.column import Category, Date, Integer, Real, Text
 from discreet.query.compile import GROUP, compile_query, measure_name
-from discreet.query.dialect import added, engine_of
 from discreet.query.grid import grid_for
 from discreet.query.key import Key, bins, key
 from discreet.query.measure import ROOM
 from discreet.query.quantile import BINS
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import Source, source_of
 from discreet.query.tally import compile_tally
-from discreet.query.view import Derived, Lookup
+from reference import declared, measures_of, of_each_person, of_persons, of_rows
 from servers import fresh_schema, spark
 
 # Labels that some engine might take for something else than text.

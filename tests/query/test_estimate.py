@@ -9,22 +9,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reference import measures_of
 from scipy import stats
 
 from chance import LEVEL
 from discreet.core.lattice import Lattice
 from discreet.core.unit import Unit
+from discreet.data.column import Integer, Real
+from discreet.data.schema import Schema
 from discreet.ledger.budget import Allotment
 from discreet.query.aggregate import Variance, count, mean, people, std, total, variance
-from discreet.query.column import Integer, Real
 from discreet.query.estimate import estimate
 from discreet.query.key import bins
 from discreet.query.measure import Moment, People, Rows, Total
 from discreet.query.plan import plan_query
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.schema import Schema
+from reference import measures_of
 
 RELEASES = 2000
 SCHEMA = Schema(

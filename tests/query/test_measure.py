@@ -8,21 +8,21 @@ from fractions import Fraction
 
 import pyarrow
 import pytest
-from dirty import SALT, engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import measures_of, of_persons, of_rows
 
+from dirty import SALT, engine
 from discreet.core.lattice import Lattice
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
+from discreet.data.column import Integer, Real
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.errors import InputError
 from discreet.query.aggregate import count, mean, people, std, total
-from discreet.query.column import Integer, Real
 from discreet.query.measure import Moment, Rows, contribution, lattice_for, moment_lattice, sensitivity
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
+from reference import measures_of, of_persons, of_rows
 
 COLUMNS = {
     "g": Integer(0, 3, nullable=False),

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.data.column import Category, Date, Integer
+from discreet.data.schema import Schema
 from discreet.errors import DiscreetError, InputError
 from discreet.query.aggregate import count, mean, people, total
-from discreet.query.column import Category, Date, Integer
 from discreet.query.key import bins, discover, key
 from discreet.query.notation import quoted, read_key, read_outputs, write_condition
 from discreet.query.parse import parse_condition
 from discreet.query.quantile import median, quantile
-from discreet.query.schema import Schema
 
 ODD = "sepal length (cm)"
 

@@ -10,25 +10,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plan_text import explain
 from scipy import stats
 
 from chance import LEVEL, at_most
 from discreet.accounting import pure, zcdp
 from discreet.core.unit import Unit
+from discreet.data.column import Boolean, Category, Date, Integer, Real
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count, mean, people, std, total, variance
-from discreet.query.column import Boolean, Category, Date, Integer, Real
 from discreet.query.compile import GROUP, measure_name
 from discreet.query.key import bins, key
 from discreet.query.plan import plan_query
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
+from plan_text import explain
 
 COLUMNS = {
     "county": Category(["Ash", "Elm", "Oak"], nullable=True),

@@ -14,7 +14,6 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plan_text import explain
 from scipy import stats
 
 import discreet
@@ -22,11 +21,13 @@ from chance import LEVEL, at_most
 from discreet.accounting import pure, zcdp
 from discreet.core.loss import Repeated
 from discreet.core.unit import Unit
+from discreet.data.column import Category, Integer, Real
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count, mean, std, total, variance
-from discreet.query.column import Category, Integer, Real
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.joined import JoinedPlan, plan_question
 from discreet.query.key import bins, discover, key
@@ -39,8 +40,7 @@ from discreet.query.private_bounds import SEARCHED, BoundsPlan, _most, plan_boun
 from discreet.query.quantile import median
 from discreet.query.question import Query
 from discreet.query.range_search import SURE, moved_by_one, round_bins
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
+from plan_text import explain
 
 PURE = Allotment("questions", "pure", epsilon=10_000)
 ZCDP = Allotment("questions", "zcdp", rho=5)

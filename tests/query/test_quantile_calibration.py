@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from chance import at_most
+from discreet.data.column import Real
+from discreet.data.schema import Schema
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import QuantileFlip
 from discreet.noise.bits import SystemBits
-from discreet.query.column import Real
 from discreet.query.price import Price
 from discreet.query.quantile import median, quantiles
 from discreet.query.quantile_plan import plan_quantiles
 from discreet.query.question import Query
-from discreet.query.schema import Schema
 
 PURE = Allotment("questions", "pure", epsilon=100)
 SCHEMA = Schema("people", {"pay": Real(0, 200_000, nullable=False)})

@@ -11,25 +11,25 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plan_text import explain
 
 import discreet
 from chance import at_most
 from discreet.core.unit import Unit
+from discreet.data.column import Category, Date
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count
-from discreet.query.column import Category, Date
 from discreet.query.grid import DECADES, Days, grid_for
 from discreet.query.pick import GROUP
 from discreet.query.price import Price
 from discreet.query.quantile import At, median, quantile, quantiles, spread
 from discreet.query.quantile_plan import plan_quantiles
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
 from discreet.query.tally import BIN, ROWS, compile_tally
+from plan_text import explain
 
 PURE = Allotment("questions", "pure", epsilon=10_000)
 LOW, HIGH = date(1960, 2, 28), date(2024, 12, 31)

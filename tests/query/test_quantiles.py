@@ -12,22 +12,22 @@ from fractions import Fraction
 import numpy as np
 import pyarrow
 import pytest
-from dirty import COLUMNS, KEYS, SALT, arrow, predicates, schema_for, some_rows, tables, units
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plan_text import explain
-from reference import clamp, group, number, order
 
 import discreet
 from chance import at_most, frequency_fits
+from dirty import COLUMNS, KEYS, SALT, arrow, predicates, schema_for, some_rows, tables, units
 from discreet.accounting import pure, zcdp
 from discreet.core.unit import Unit
+from discreet.data.column import Category, Integer, Real, Text
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.mechanisms import QuantileExponential, QuantileFlip, QuantileTree
 from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count, mean
-from discreet.query.column import Category, Integer, Real, Text
 from discreet.query.grid import DECADES, Decades, grid_for
 from discreet.query.joined import JoinedPlan, plan_question
 from discreet.query.key import bins, discover, key
@@ -38,9 +38,9 @@ from discreet.query.price import Price
 from discreet.query.quantile import At, maximum, median, minimum, quantile, quantiles, spread
 from discreet.query.quantile_plan import _touched, plan_quantiles
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
 from discreet.query.tally import BIN, ROWS, compile_tally
+from plan_text import explain
+from reference import clamp, group, number, order
 
 SALTS = [*SALT, 424_242_421, 1_717_171_717]
 PURE = Allotment("questions", "pure", epsilon=10)

@@ -7,18 +7,18 @@ from datetime import date, datetime
 from decimal import Decimal
 
 import pytest
-from dirty import COLUMNS, predicates, queries, schema_for
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dirty import COLUMNS, predicates, queries, schema_for
 from discreet.core.unit import Unit
+from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.aggregate import Sum, count, mean, people, std, total, variance
-from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.query.key import Key, bins, key
 from discreet.query.predicate import And, Compare, Not, Or, beyond, checked, col, predicate_from, predicate_to
 from discreet.query.question import Query
-from discreet.query.schema import Schema
 
 SCHEMA = Schema(
     "people",

@@ -8,13 +8,13 @@ import pytest
 
 import discreet
 from discreet.core.release import Release
+from discreet.data.pool import Pool
+from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.after import After, Having, Order
 from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.key import bins, key
-from discreet.query.pool import Pool
 from discreet.query.question import Query
-from discreet.query.schema import Schema
 from discreet.query.sql import parse_sql
 
 SHIPPED = Path(str(files("discreet.apps.demo")))
@@ -307,7 +307,7 @@ def test_the_text_never_reaches_the_engine(tmp_path, monkeypatch):
         self.con = Spy(self.con)
 
     monkeypatch.setattr(backend.Backend, "do_connect", spying)
-    monkeypatch.setattr("discreet.query.source.engines", pool := Pool())  # with no engine that was started before
+    monkeypatch.setattr("discreet.data.source.engines", pool := Pool())  # with no engine that was started before
     curator = discreet.open(
         SHIPPED / "people.csv", SHIPPED / "discreet.toml", ledger=tmp_path / "l.db", who="t", create=True
     )

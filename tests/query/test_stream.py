@@ -11,13 +11,13 @@ import pytest
 import discreet
 from discreet import Budget, Category, Date, Real, Schema, Unit, bins, count, mean, people, total
 from discreet.accounting import pure, zcdp
+from discreet.data.source import source_of
 from discreet.errors import BudgetError, InputError, LedgerError
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.stream_state import StreamState
 from discreet.noise.bits import SystemBits
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.source import source_of
 from discreet.query.stream import StreamStep, plan_stream
 
 MONTHS = bins("day", every="month")

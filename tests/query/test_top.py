@@ -13,24 +13,24 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plan_text import explain
 
 from chance import frequency_fits
 from discreet.accounting import pure, zcdp
 from discreet.core.unit import Unit
+from discreet.data.column import Boolean, Category, Integer, Real, Text
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.errors import BudgetError, InputError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 from discreet.mechanisms import Gaussian, Laplace, TopK
 from discreet.noise.bits import SystemBits
-from discreet.query.column import Boolean, Category, Integer, Real, Text
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.curator import open_curator
 from discreet.query.key import bins, discover, key
 from discreet.query.price import Price
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
 from discreet.query.top import Top, plan_top
+from plan_text import explain
 
 VALUES = ["flu", "cold", "gout", "mumps", "lupus"]
 COLUMNS = {

@@ -9,22 +9,22 @@ from datetime import date
 import pyarrow
 import pyarrow.parquet
 import pytest
-from dirty import COLUMNS, SALT, arrow, predicates, schema_for, some_rows, tables, units
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reference import MASK, code, counted_as, declared, measures_of, order, row_value, text, true_of
 
+from dirty import COLUMNS, SALT, arrow, predicates, schema_for, some_rows, tables, units
 from discreet.core.unit import Unit
+from discreet.data.column import Boolean, Category, Date, Integer, Text
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.query import unknown
 from discreet.query.aggregate import count, people, total, variance
-from discreet.query.column import Boolean, Category, Date, Integer, Text
 from discreet.query.compile import GROUP, measure_name
 from discreet.query.key import bins, discover, key
 from discreet.query.measure import People
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
 from discreet.query.unknown import LONGEST, PEOPLE, compile_unknown, part_name
+from reference import MASK, code, counted_as, declared, measures_of, order, row_value, text, true_of
 from servers import fresh_schema, spark
 
 SLOW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from planted import domain_of
 
-from discreet.query.column import Category, Integer
-from discreet.query.schema import Schema
+from discreet.data.column import Category, Integer
+from discreet.data.schema import Schema
+from discreet.marginals.domain import Domain
+from discreet.noise.replay import Replay
 from discreet.synth.compress import compress
-from discreet.synth.domain import Domain
-from discreet.synth.replay import Replay
 from discreet.synth.target import Target
+from planted import domain_of
 
 LONG = Domain.of(Schema("t", {"n": Integer(0, 99, nullable=False)}))
 GAPS = Domain.of(Schema("t", {"n": Integer(0, 9, nullable=True)}))

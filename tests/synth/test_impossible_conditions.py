@@ -2,11 +2,11 @@
 
 import pytest
 
+from discreet.data.column import Category, Integer
+from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.column import Category, Integer
-from discreet.query.schema import Schema
+from discreet.marginals.domain import Domain
 from discreet.synth import impossible
-from discreet.synth.domain import Domain
 
 SCHEMA = Schema("t", {"a": Integer(0, 99, nullable=False), "c": Category(["x", "y"], nullable=False)})
 

@@ -7,11 +7,11 @@ import pytest
 
 import chance
 from discreet.errors import InputError
+from discreet.noise.replay import Replay
 from discreet.synth import descent
 from discreet.synth.calibrate import Passing
 from discreet.synth.junction import junction, tree_cells
 from discreet.synth.model import Model, fit, noisy_total
-from discreet.synth.replay import Replay
 from discreet.synth.reweight import reweight
 from discreet.synth.sample import deal
 from discreet.synth.simplex import simplex

@@ -4,18 +4,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from planted import PRICE, distance, domain_of, meter_of, paid, planted
 
 from discreet.core.progress import listening
 from discreet.core.sensitivity import Sensitivity
+from discreet.data.column import Category, Integer
+from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.column import Category, Integer
-from discreet.query.schema import Schema
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Domain
+from discreet.marginals.meter import Meter
 from discreet.synth import mosaic as module
-from discreet.synth.counts import ArrayCounts
-from discreet.synth.domain import Domain
-from discreet.synth.meter import Meter
 from discreet.synth.mosaic import mosaic
+from planted import PRICE, distance, domain_of, meter_of, paid, planted
 
 ALL = [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
 

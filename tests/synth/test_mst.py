@@ -6,17 +6,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from planted import PRICE, distance, domain_of, meter_of, paid, planted
 
 import chance
 from discreet.core.progress import listening
 from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.meter import Meter
 from discreet.mechanisms import TopK
-from discreet.synth.counts import ArrayCounts
-from discreet.synth.meter import Meter
 from discreet.synth.model import fit
 from discreet.synth.mst import _chosen, mst, outline
+from planted import PRICE, distance, domain_of, meter_of, paid, planted
 
 WORKLOAD = [(0, 1)]
 

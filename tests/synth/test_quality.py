@@ -14,19 +14,19 @@ from scipy import stats
 
 from chance import at_most
 from discreet.core.unit import Unit
+from discreet.data.column import Boolean, Category, Date, Integer, Real
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.errors import InputError
+from discreet.marginals.counts import ArrayCounts, MergedCounts
+from discreet.marginals.domain import Domain
+from discreet.marginals.engine import EngineCounts
+from discreet.marginals.meter import Noisy
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.bits import SystemBits
-from discreet.query.column import Boolean, Category, Date, Integer, Real
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import checked
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
-from discreet.synth.counts import ArrayCounts, MergedCounts
-from discreet.synth.domain import Domain
-from discreet.synth.engine import EngineCounts
 from discreet.synth.impossible import holds
-from discreet.synth.meter import Noisy
 from discreet.synth.report.ask import answer, in_words, read_asks, some_asks
 from discreet.synth.report.association import associations
 from discreet.synth.report.bounds import Interval, Known

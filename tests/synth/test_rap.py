@@ -12,17 +12,17 @@ import pytest
 
 from discreet.core.progress import listening
 from discreet.core.sensitivity import Sensitivity
+from discreet.data.column import Category
+from discreet.data.schema import Schema
 from discreet.errors import InputError, MissingExtraError
-from discreet.query.column import Category
-from discreet.query.schema import Schema
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Domain
+from discreet.marginals.meter import Meter
+from discreet.noise.replay import Replay, uniforms
 from discreet.synth import relaxed
-from discreet.synth.counts import ArrayCounts
 from discreet.synth.descent import Target
-from discreet.synth.domain import Domain
-from discreet.synth.meter import Meter
 from discreet.synth.rap import _Rap, outline, rap
 from discreet.synth.relaxed import PROJECTIONS, Relaxed, load
-from discreet.synth.replay import Replay, uniforms
 from discreet.synth.tiles import cut
 
 SIZES = (3, 4, 2, 5)

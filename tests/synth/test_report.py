@@ -20,7 +20,7 @@ import discreet.synth.report as room
 from discreet import Boolean, Budget, Category, Integer, Real, Schema, Unit
 from discreet.core.packed import packed
 from discreet.errors import InputError
-from discreet.synth.replay import Replay
+from discreet.noise.replay import Replay
 from discreet.synth.report.copies import draws, trials
 from servers import missing
 
@@ -323,7 +323,7 @@ def test_gaussian_releases_state_their_privacy(tmp_path):
 
 
 def test_reports_cannot_reach_private_data():
-    forbidden = ("discreet.query.source", "discreet.query.frame", "discreet.ledger", "discreet.synth.engine")
+    forbidden = ("discreet.data.source", "discreet.data.frame", "discreet.ledger", "discreet.marginals.engine")
     for path in Path(room.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []

@@ -7,29 +7,29 @@ from fractions import Fraction
 import numpy as np
 import pyarrow
 import pytest
-from planted import distance, domain_of, meter_of, planted
 
 import discreet
 from discreet import Budget, Category, Integer, Schema
 from discreet.core.sensitivity import Sensitivity
 from discreet.errors import InputError, MissingExtraError, RunError
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Domain
+from discreet.marginals.meter import Meter
+from discreet.noise.replay import Replay
 from discreet.synth import drawn, methods
 from discreet.synth import mosaic as mosaics
 from discreet.synth import plan as planning
 from discreet.synth.calibrate import Passing
 from discreet.synth.compress import compress
-from discreet.synth.counts import ArrayCounts
-from discreet.synth.domain import Domain
 from discreet.synth.junction import junction
-from discreet.synth.meter import Meter
 from discreet.synth.methods import METHODS, method_named
 from discreet.synth.model import LARGEST, Model, fit, noisy_total, target_of
 from discreet.synth.mosaic import mosaic
 from discreet.synth.record import synthetic_from, synthetic_to
-from discreet.synth.replay import Replay
 from discreet.synth.rescue import rescued
 from discreet.synth.sample import deal
 from discreet.synth.target import Target
+from planted import distance, domain_of, meter_of, planted
 
 ALL = [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
 QUICK = [name for name in METHODS if name != "rap"]

@@ -9,15 +9,15 @@ import pyarrow
 import pytest
 
 from discreet.core.unit import Unit
+from discreet.data.column import Boolean, Category, Date, Integer, Real
+from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.errors import InputError
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Domain
+from discreet.marginals.engine import EngineCounts
 from discreet.noise.bits import SystemBits
-from discreet.query.column import Boolean, Category, Date, Integer, Real
 from discreet.query.predicate import col
-from discreet.query.schema import Schema
-from discreet.query.source import source_of
-from discreet.synth.counts import ArrayCounts
-from discreet.synth.domain import Domain
-from discreet.synth.engine import EngineCounts
 from discreet.synth.impossible import holds, possible, read_conditions, repaired
 from discreet.synth.rows import drawn_rows, key_column, to_arrow
 

@@ -21,13 +21,13 @@ from discreet.core.loss import ZCDP, Pure
 from discreet.core.plan import Plan
 from discreet.curator import read_release
 from discreet.errors import BudgetError, InputError, RunError
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.engine import moved_by
+from discreet.marginals.meter import Meter
 from discreet.noise.bits import SystemBits
 from discreet.synth import methods
 from discreet.synth import plan as planning
-from discreet.synth.counts import ArrayCounts
-from discreet.synth.engine import moved_by
 from discreet.synth.independent import independent
-from discreet.synth.meter import Meter
 from discreet.synth.plan import SynthPlan
 
 SCHEMA = Schema(
@@ -428,7 +428,7 @@ def test_a_condition_on_the_rows_that_count(curator):
 def test_methods_cannot_reach_the_data():
     folder = Path(methods.__file__).parent
     seen, queue = set(), [*methods.METHODS, "released", "rows", "impossible"]
-    forbidden = ("discreet.query.source", "discreet.query.frame", "discreet.ledger.ledger", "discreet.synth.engine")
+    forbidden = ("discreet.data.source", "discreet.data.frame", "discreet.ledger.ledger", "discreet.marginals.engine")
     while queue:
         name = queue.pop()
         path = folder / f"{name}.py"

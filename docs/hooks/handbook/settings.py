@@ -103,12 +103,12 @@ KEYS: Mapping[str, Mapping[str, str]] = {
 
 # Where files are read: functions and constants in which keys are spelled out, and the tables they are keys of.
 READERS: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("query/schema.py", "from_dict"): ("discreet.toml", "[dataset]", "[unit]"),
-    ("query/schema.py", "_join"): ("[joins.*]",),
-    ("query/schema.py", "_lookup"): ("[lookups.*]",),
-    ("query/schema.py", "_derived"): ("[derived.*]",),
-    ("query/column.py", "column_from"): ("[columns.*]",),
-    ("query/column.py", "_FIELDS"): ("[columns.*]",),
+    ("data/schema.py", "from_dict"): ("discreet.toml", "[dataset]", "[unit]"),
+    ("data/schema.py", "_join"): ("[joins.*]",),
+    ("data/schema.py", "_lookup"): ("[lookups.*]",),
+    ("data/schema.py", "_derived"): ("[derived.*]",),
+    ("data/column.py", "column_from"): ("[columns.*]",),
+    ("data/column.py", "_FIELDS"): ("[columns.*]",),
     ("query/opening.py", "budget_from"): ("[budget]", "[budget.allotments.*]"),
     ("local/questionnaire/questionnaire.py", "from_dict"): ("survey.toml",),
     ("local/questionnaire/questionnaire.py", "_FIELDS"): ("survey.toml",),

@@ -14,13 +14,13 @@ from discreet.query.key import Key
 from discreet.query.predicate import Predicate
 
 if TYPE_CHECKING:
-    from discreet.hierarchy.mobility import MobilityQuestion
-    from discreet.hierarchy.question import TreeQuestion
-    from discreet.hierarchy.rules import Rules
+    from discreet.flows.commuting.question import CommuteQuestion
+    from discreet.flows.mobility import MobilityQuestion
     from discreet.learn.model import Model
     from discreet.learn.question import TrainQuestion
-    from discreet.synth.commute import CommuteQuestion
     from discreet.synth.question import SynthQuestion
+    from discreet.trees.question import TreeQuestion
+    from discreet.trees.rules import Rules
 
 __all__ = ["Curator", "open_curator"]
 
@@ -49,7 +49,7 @@ class Curator(Desk):
         table or file with a row for each leaf. `by` splits every region into cells. `sizes` names a column of groups
         (households): then groups are counted by size up to `largest`, those of at least that size if `cumulative`.
         """
-        from discreet.hierarchy.question import tree_question
+        from discreet.trees.question import tree_question
 
         return tree_question(
             self,
@@ -79,7 +79,7 @@ class Curator(Desk):
         Places and windows are public: declared categories, whole numbers or `bins(...)`. `zones` puts every place in a
         zone; then pairs of zones are measured too.
         """
-        from discreet.hierarchy.mobility import mobility
+        from discreet.flows.mobility import mobility
 
         return mobility(self, origin=origin, destination=destination, window=window, zones=zones, where=where)
 
@@ -107,7 +107,7 @@ class Curator(Desk):
         where: str | Predicate | None = None,
     ) -> CommuteQuestion:
         """Made-up rows of origin and destination, of places that are public: docs/guides/commuting.md."""
-        from discreet.synth.commute import commute
+        from discreet.flows.commuting.question import commute
 
         return commute(
             self,

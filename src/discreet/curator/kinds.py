@@ -45,7 +45,7 @@ class Kind:
 
 _TABLE, _TABLES = "discreet.query.tables:read_table", "discreet.query.tables:tables"
 _MODEL = "discreet.learn.released:ModelRelease.read"
-_COMMUTE = "discreet.synth.commute_released:CommuteRelease.read"
+_COMMUTE = "discreet.flows.commuting.released:CommuteRelease.read"
 _JAX = ("learn", "jax")
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
@@ -54,13 +54,13 @@ KINDS: Mapping[str, Kind] = {
         Kind("top", "table", _TABLE, ("top",)),
         Kind("batch", "set of tables", _TABLES, ("batch",)),
         Kind("stream", "period of a stream", _TABLE, ("stream",)),
-        Kind("tree", "hierarchy", "discreet.hierarchy.released:TreeRelease.read", ("tree",), long=True),
+        Kind("tree", "hierarchy", "discreet.trees.released:TreeRelease.read", ("tree",), long=True),
         Kind("flows", "set of flows", _TABLES, ("mobility",), long=True),
         Kind("commute", "synthetic commuting table", _COMMUTE, ("commute",), long=True),
         Kind("synth", "synthetic table", "discreet.synth.released:SyntheticRelease.read", ("synth",), long=True),
         Kind("train", "trained model", _MODEL, ("train",), long=True, needs=_JAX),
         Kind("search", "trained model", _MODEL, ("search",), long=True, needs=_JAX),
-        Kind("loads", "set of loads", "discreet.hierarchy.power.question:HiddenLoads.read", ("alpha_mw",), long=True),
+        Kind("loads", "set of loads", "discreet.power.question:HiddenLoads.read", ("alpha_mw",), long=True),
     )
 }
 """Every kind of job, by name."""

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, column_from, column_to
+from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.column import Boolean, Category, Column, Date, Integer, Real, Text, column_from, column_to
-from discreet.query.schema import Schema
 
 __all__ = ["MISSING", "STEPS", "Encoding", "Part"]
 

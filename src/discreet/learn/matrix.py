@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
+from discreet.data.column import Boolean, Category, Date, Integer
+from discreet.data.read import as_declared, bounded, identity, whole
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.learn.encoding import MISSING, STEPS, Encoding, Part
 from discreet.noise.bits import words
 from discreet.query.code import group_codes
-from discreet.query.column import Boolean, Category, Date, Integer
 from discreet.query.compile import chosen
 from discreet.query.key import Key
 from discreet.query.pick import order_of
 from discreet.query.predicate import Predicate
 from discreet.query.question import Query
-from discreet.query.read import as_declared, bounded, identity, whole
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 
 __all__ = ["examples_of"]
 

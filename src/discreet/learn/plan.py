@@ -21,6 +21,8 @@ from discreet.core.loss import Composed, LaplaceNoise, Loss
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
 from discreet.core.unit import Unit
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.learn.checkpoint import Checkpoint
 from discreet.learn.encoding import Encoding
 from discreet.learn.explain import explained
@@ -32,8 +34,6 @@ from discreet.learn.recipe import Recipe
 from discreet.ledger.budget import Allotment, Charge
 from discreet.noise.laplace import laplace
 from discreet.query.predicate import Predicate, columns_of, predicate_to
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 
 __all__ = ["TrainPlan"]
 

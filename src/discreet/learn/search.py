@@ -18,6 +18,7 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
 from discreet.core.unit import Unit
+from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.learn.early import refuse_on_table
 from discreet.learn.keys import bits_of, new_secret
@@ -28,7 +29,6 @@ from discreet.learn.plan import TrainPlan
 from discreet.learn.tuning import Search, right_answers
 from discreet.ledger.budget import Allotment, Charge
 from discreet.noise.bernoulli import bernoulli
-from discreet.query.source import Connection
 
 if TYPE_CHECKING:
     pass

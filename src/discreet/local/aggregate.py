@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.typed import typed
+from discreet.data.source import Connection, Source, source_of
 from discreet.errors import DiscreetError, InputError
 from discreet.local.files import check_files, count_lines, report_columns
 from discreet.local.protocol import Oracle
@@ -18,7 +19,6 @@ from discreet.local.subset import Subset
 from discreet.local.survey import Survey
 from discreet.local.tally import Tally
 from discreet.mechanisms.inputs import read_count
-from discreet.query.source import Connection, Source, source_of
 
 __all__ = ["aggregate"]
 

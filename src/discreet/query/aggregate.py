@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.exact import Number, as_written
+from discreet.data.column import Integer
+from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.column import Integer
 from discreet.query.measure import Measure, Moment, People, Rows, Total, lattice_for, moment_lattice
-from discreet.query.schema import Schema
 
 __all__ = [
     "PRIVATE",

@@ -17,14 +17,14 @@ from discreet.core.exact import Number, as_written
 from discreet.core.explained import Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.ledger.quote import price_text
 from discreet.query.joined import Job, plan_question
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 from discreet.query.table_plan import TablePlan
 
 __all__ = ["BatchPlan", "plan_batch"]

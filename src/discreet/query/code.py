@@ -12,11 +12,11 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from discreet.query.column import Category, Date, Integer, Real
-from discreet.query.dialect import as_bytes, engine_of, joins, listed
+from discreet.data.column import Category, Date, Integer, Real
+from discreet.data.dialect import as_bytes, engine_of, joins, listed
+from discreet.data.read import as_declared, as_text, bounded, whole, within_bounds
+from discreet.data.schema import Schema
 from discreet.query.key import Key
-from discreet.query.read import as_declared, as_text, bounded, whole, within_bounds
-from discreet.query.schema import Schema
 
 __all__ = ["group_codes", "group_number"]
 

@@ -1,6 +1,6 @@
 """A question as one engine expression: bounded integers per group, the same on every engine.
 
-Values are read by the rules of `discreet.query.read`, so that no row can make the engine fail. For a person with
+Values are read by the rules of `discreet.data.read`, so that no row can make the engine fail. For a person with
 several rows, `discreet.query.pick` says which groups count and limits what the person adds to each; then groups are
 summed. What comes back is one row per non-empty group: small, and still private.
 """
@@ -12,15 +12,15 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.lattice import Lattice
+from discreet.data.column import Column, Integer
+from discreet.data.dialect import added, engine_of
+from discreet.data.read import as_declared, as_stored, bounded, identity, whole
+from discreet.data.schema import Schema
 from discreet.query.code import group_number
-from discreet.query.column import Column, Integer
-from discreet.query.dialect import added, engine_of
 from discreet.query.measure import Measure, Moment, People, Rows, Total
 from discreet.query.pick import GROUP, PERSON, contributions
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
-from discreet.query.read import as_declared, as_stored, bounded, identity, whole
-from discreet.query.schema import Schema
 
 __all__ = ["GROUP", "PERSON", "chosen", "compile_parts", "compile_query", "measure_name", "measured", "summed"]
 

@@ -13,6 +13,8 @@ from discreet.core.exact import Number
 from discreet.core.release import Release
 from discreet.core.typed import typed
 from discreet.core.version import DataVersion
+from discreet.data.schema import Schema
+from discreet.data.source import Source, source_of
 from discreet.errors import InputError
 from discreet.ledger.account import Standing
 from discreet.ledger.budget import Allotment, Budget
@@ -32,8 +34,6 @@ from discreet.query.predicate import Predicate
 from discreet.query.price import Price, plan_at
 from discreet.query.quantile import Ordered, bounds_of, maximum, median, minimum, quantiles, spread
 from discreet.query.question import Query, refuse_reading
-from discreet.query.schema import Schema
-from discreet.query.source import Source, source_of
 from discreet.query.sql import parse_sql
 from discreet.query.stream import StreamPlan, plan_stream
 from discreet.query.streaming import StreamOffer

@@ -22,11 +22,13 @@ from discreet.core.loss import Approx, Loss, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
+from discreet.data.column import Boolean, Column, Date, Integer, Text
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace, PartitionSelection
 from discreet.noise.bits import words
-from discreet.query.column import Boolean, Column, Date, Integer, Text
 from discreet.query.compile import GROUP, measure_name
 from discreet.query.explain import explained
 from discreet.query.fit import columns_read
@@ -36,8 +38,6 @@ from discreet.query.notes import declared_notes, published_notes
 from discreet.query.plan import QueryPlan
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 from discreet.query.table_plan import TablePlan
 from discreet.query.unknown import LONGEST, PEOPLE, WORDS, compile_unknown, part_name
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.column import Integer
+from discreet.data.schema import Schema
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
-from discreet.query.column import Integer
-from discreet.query.schema import Schema
 
 __all__ = ["Estimate", "estimate", "linear_step"]
 

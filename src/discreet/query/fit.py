@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from discreet.data.read import problem
+from discreet.data.schema import Schema
+from discreet.data.source import Source
 from discreet.errors import InputError
 from discreet.query.predicate import columns_of
-from discreet.query.read import problem
-from discreet.query.schema import Schema
-from discreet.query.source import Source
 
 if TYPE_CHECKING:
     from discreet.query.kinds import Asked

@@ -8,9 +8,9 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from discreet.data.column import Date, Integer, Numeric
+from discreet.data.read import as_declared, bounded, whole
 from discreet.errors import InputError
-from discreet.query.column import Date, Integer, Numeric
-from discreet.query.read import as_declared, bounded, whole
 
 __all__ = ["DECADES", "MOST_BINS", "Days", "Decades", "Even", "Grid", "grid_for", "shown"]
 

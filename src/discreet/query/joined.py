@@ -15,6 +15,8 @@ from discreet.core.digest import digest_of
 from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.ledger.budget import Allotment
 from discreet.query.explain import explained, rows_published
 from discreet.query.fit import columns_read
@@ -25,8 +27,6 @@ from discreet.query.private_bounds import BoundsPlan, plan_bounds, slots
 from discreet.query.quantile import Search, search_of
 from discreet.query.quantile_plan import QuantilePlan, plan_quantiles
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 from discreet.query.table_plan import TablePlan
 
 __all__ = ["Job", "JoinedPlan", "plan_question"]

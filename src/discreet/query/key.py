@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.exact import Number, as_written
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
+from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.column import Boolean, Category, Column, Date, Integer, Real, Text
-from discreet.query.schema import Schema
 
 __all__ = ["Bin", "Key", "bins", "discover", "key"]
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.core.exact import Number
+from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.query.discovery import DiscoveryPlan, plan_discovery
 from discreet.query.joined import Job, plan_question
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.schema import Schema
 from discreet.query.top import Top, TopPlan, plan_top
 
 __all__ = ["Asked", "Planned", "asked_from", "plan_any"]

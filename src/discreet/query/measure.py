@@ -11,8 +11,8 @@ from typing import Any
 from discreet.core.lattice import Lattice
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
+from discreet.data.column import Integer, Numeric
 from discreet.errors import InputError
-from discreet.query.column import Integer, Numeric
 
 __all__ = ["Measure", "Moment", "People", "Rows", "Total", "lattice_for", "moment_lattice"]
 
@@ -20,7 +20,6 @@ _FINE = 20  # a real column is cut into about 2**20 steps
 _FINER = 22  # for moments, whose rounding must stay below the noise of a million rows
 _SQUARE = 2**24  # no square is larger, in the steps it is rounded to
 _LARGEST = 2**30
-ROOM = 2**62  # what noise has room around: up to 2**32 rows of the largest value fit
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ import re
 from datetime import date
 from typing import Any
 
+from discreet.data.column import Date
+from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.aggregate import PRIVATE, Aggregate
-from discreet.query.column import Date
 from discreet.query.key import Key, bins, discover, key
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.quantile import Ordered, quantile, quantile_name
 from discreet.query.question import output_from
-from discreet.query.schema import Schema
 
 __all__ = ["COMPUTED", "quoted", "read_key", "read_outputs", "write_condition"]
 

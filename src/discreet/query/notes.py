@@ -7,14 +7,14 @@ from typing import Any
 
 from discreet.core.note import Note
 from discreet.core.unit import Unit
+from discreet.data.column import Category, Column, Date, Integer, Real, Text
+from discreet.data.schema import Schema
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
-from discreet.query.column import Category, Column, Date, Integer, Real, Text
 from discreet.query.grid import Days, Decades, Even, grid_for, shown
 from discreet.query.key import Key
 from discreet.query.predicate import Predicate, beyond
 from discreet.query.quantile import At, Ordered, sortable
 from discreet.query.question import Query
-from discreet.query.schema import Schema
 
 __all__ = ["condition_notes", "declared_notes", "limit_notes", "published_notes"]
 

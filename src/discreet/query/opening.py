@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.version import DataVersion
+from discreet.data.files import data_folders
+from discreet.data.schema import Schema
 from discreet.errors import InputError, LedgerError, MissingLedgerError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
-from discreet.query.files import data_folders
-from discreet.query.schema import Schema
 
 __all__ = [
     "STATE",

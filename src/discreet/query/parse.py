@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from discreet.data.text import read_column, read_constant, read_statement
 from discreet.errors import InputError
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
-from discreet.query.text import read_column, read_constant, read_statement
 
 __all__ = ["parse_condition", "read_condition"]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from discreet.core.mechanism import Bits
 from discreet.core.unit import Unit
+from discreet.data.dialect import engine_of, gathered, hashed
 from discreet.noise.bits import words
 from discreet.query.contribution import limited
-from discreet.query.dialect import engine_of, gathered, hashed
 from discreet.query.measure import Measure, Moment, Rows
 
 __all__ = ["GROUP", "PERSON", "SALTS", "contributions", "fresh_salt", "order_of"]

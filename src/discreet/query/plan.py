@@ -17,6 +17,8 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
 from discreet.core.sensitivity import Sensitivity
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace
@@ -30,8 +32,6 @@ from discreet.query.notes import declared_notes, published_notes
 from discreet.query.pick import fresh_salt
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 from discreet.query.table_plan import TablePlan
 
 __all__ = ["QueryPlan", "noise_name", "plan_query"]

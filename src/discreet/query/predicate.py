@@ -1,6 +1,6 @@
 """Conditions on rows: comparisons of declared columns with constants, and nothing that could fail on a row.
 
-Values are compared as they are stored, within the declared bounds or not (`discreet.query.read.as_stored`). A
+Values are compared as they are stored, within the declared bounds or not (`discreet.data.read.as_stored`). A
 comparison with a missing value is neither true nor false, and a row is kept only where its condition is true.
 """
 
@@ -14,9 +14,9 @@ from typing import Any
 
 from discreet.core.exact import as_written
 from discreet.core.wire import fraction
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.column import Boolean, Category, Column, Date, Integer, Real
-from discreet.query.schema import Schema
 
 __all__ = ["And", "Compare", "IsIn", "IsMissing", "Not", "Or", "Predicate", "col", "predicate_from", "predicate_to"]
 
@@ -219,7 +219,7 @@ def _constant(name: str, column: Column, value: Any) -> Any:
 def beyond(predicate: Predicate, schema: Schema, negated: bool = False) -> str | None:
     """A column of which no value within its bounds meets a checked condition; None where there seems to be none.
 
-    >>> from discreet.query.column import Integer
+    >>> from discreet.data.column import Integer
     >>> beyond(col("age") > 120, Schema("people", {"age": Integer(0, 120)}))
     'age'
     """

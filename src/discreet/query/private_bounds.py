@@ -21,10 +21,12 @@ from discreet.core.mechanism import Bits
 from discreet.core.release import percent
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours
+from discreet.data.column import Integer
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.query.aggregate import Aggregate, Mean, Std, Sum, Variance, settled
-from discreet.query.column import Integer
 from discreet.query.explain import explained, rows_published
 from discreet.query.fit import columns_read
 from discreet.query.measure import Measure, Moment, Rows, Total, sensitivity
@@ -33,8 +35,6 @@ from discreet.query.plan import QueryPlan, noise_name, plan_query
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.range_search import SURE, Pair, RangeSearch, moved_by_one, round_bins
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 from discreet.query.table_plan import TablePlan
 
 __all__ = ["SEARCHED", "BoundsPlan", "plan_bounds", "slots"]

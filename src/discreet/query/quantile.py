@@ -13,10 +13,10 @@ from typing import Any
 
 from discreet.core.exact import Number, as_written
 from discreet.core.wire import fraction
+from discreet.data.column import Date, Integer, Numeric, Real
+from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.column import Date, Integer, Numeric, Real
 from discreet.query.grid import DECADES, grid_for
-from discreet.query.schema import Schema
 
 __all__ = [
     "BINS",

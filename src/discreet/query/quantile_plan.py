@@ -17,6 +17,8 @@ from discreet.core.explained import Expected, Explained
 from discreet.core.loss import BoundedRange, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.unit import Neighbours, Unit
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Laplace, QuantileExponential, QuantileFlip, QuantileTree
@@ -28,8 +30,6 @@ from discreet.query.pick import GROUP, fresh_salt
 from discreet.query.price import Price
 from discreet.query.quantile import GUARANTEED, At, Between, Ordered, search_of, sortable
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 from discreet.query.table_plan import TablePlan
 from discreet.query.tally import BIN, ROWS, compile_tally
 

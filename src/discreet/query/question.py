@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count, settled
 from discreet.query.key import MOST_GROUPS, Bin, Key, bins, key
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Predicate, checked, predicate_from, predicate_to
 from discreet.query.quantile import Ordered, check_ordered, ordered_from, ordered_to
-from discreet.query.schema import Schema
 
 __all__ = ["Query", "output_from", "refuse_nameless", "refuse_reading"]
 
@@ -37,7 +37,7 @@ def refuse_reading(how: str) -> NoReturn:
 class Query:
     """Rows of one table that meet a condition, grouped by public keys, and what is computed of each group.
 
-    >>> from discreet.query.column import Integer, Category
+    >>> from discreet.data.column import Integer, Category
     >>> schema = Schema("people", {"age": Integer(0, 120), "sex": Category(["f", "m"])})
     >>> query = Query().where("age >= 18").group_by("sex").agg(adults=count())
     >>> Query.from_json(query.to_json(), schema) == query.checked(schema)

@@ -19,6 +19,8 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.code import group_number
@@ -26,8 +28,6 @@ from discreet.query.grid import DECADES, Decades, grid_for
 from discreet.query.key import Key
 from discreet.query.pick import GROUP, fresh_salt
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 from discreet.query.tally import BIN, ROWS, compile_tally
 
 __all__ = ["SURE", "RangeSearch", "moved_by_one", "round_bins"]

@@ -16,18 +16,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.data.column import Category, Date, Text
+from discreet.data.schema import Schema
+from discreet.data.text import read_column, read_constant, read_statement
 from discreet.errors import InputError
 from discreet.query.after import After, Having, Order
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
-from discreet.query.column import Category, Date, Text
 from discreet.query.key import Key, bins, discover, key
 from discreet.query.parse import read_condition
 from discreet.query.predicate import IsIn, Predicate
 from discreet.query.quantile import Ordered, median, quantile, quantile_name
 from discreet.query.question import Query
-from discreet.query.schema import Schema
 from discreet.query.sql_hint import AGGREGATES, SHAPE, instead, only, refuse
-from discreet.query.text import read_column, read_constant, read_statement
 
 __all__ = ["Statement", "parse_sql"]
 

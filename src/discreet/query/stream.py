@@ -25,6 +25,11 @@ from discreet.core.note import Note
 from discreet.core.plan import Cover
 from discreet.core.unit import Neighbours, Unit
 from discreet.core.wire import Json
+from discreet.data.column import Date, Integer, Real
+from discreet.data.dialect import as_bytes, engine_of
+from discreet.data.read import as_text, within_bounds
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Charge
 from discreet.ledger.stream_state import StreamState
@@ -32,9 +37,7 @@ from discreet.mechanisms import ContinualCount, Gaussian, Laplace
 from discreet.mechanisms.continual_count import closing
 from discreet.noise.bits import words
 from discreet.query.aggregate import Count, Persons, Sum
-from discreet.query.column import Date, Integer, Real
 from discreet.query.compile import GROUP, PERSON, compile_parts, compile_query, measure_name
-from discreet.query.dialect import as_bytes, engine_of
 from discreet.query.estimate import linear_step
 from discreet.query.key import Key
 from discreet.query.measure import Measure, contribution
@@ -43,9 +46,6 @@ from discreet.query.plan import noise_name
 from discreet.query.predicate import And, Compare, Predicate, columns_of
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.read import as_text, within_bounds
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 from discreet.query.table_plan import TablePlan
 
 __all__ = ["StreamPlan", "StreamStep", "plan_stream", "scaled"]

@@ -8,8 +8,8 @@ from discreet.core.explained import Explained
 from discreet.core.loss import Loss
 from discreet.core.plan import Plan
 from discreet.core.unit import Unit
+from discreet.data.schema import Schema
 from discreet.ledger.budget import Allotment, Charge
-from discreet.query.schema import Schema
 
 __all__ = ["Priced", "TablePlan"]
 

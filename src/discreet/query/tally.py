@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.core.unit import Unit
+from discreet.data.read import identity
+from discreet.data.schema import Schema
 from discreet.query.code import group_number
 from discreet.query.compile import chosen
 from discreet.query.grid import Grid
 from discreet.query.pick import GROUP, PERSON, order_of
 from discreet.query.question import Query
-from discreet.query.read import identity
-from discreet.query.schema import Schema
 
 __all__ = ["BIN", "ROWS", "compile_tally"]
 

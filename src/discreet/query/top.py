@@ -18,6 +18,8 @@ from discreet.core.mechanism import Bits
 from discreet.core.note import Note
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace, TopK
@@ -33,8 +35,6 @@ from discreet.query.plan import QueryPlan
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 from discreet.query.table_plan import TablePlan
 
 __all__ = ["COUNT", "Top", "TopPlan", "plan_top"]
@@ -51,7 +51,7 @@ _FINE = 10**12
 class Top:
     """Which `k` values of a column most units have, of those that are declared or listed; with noisy `counts` or not.
 
-    >>> from discreet.query.column import Category
+    >>> from discreet.data.column import Category
     >>> schema = Schema("visits", {"ward": Category(["a", "b", "c"])})
     >>> Top(key("ward"), k=2).checked(schema).to_dict()
     {'where': None, 'top': {'key': {'column': 'ward'}, 'k': 2, 'counts': True}}

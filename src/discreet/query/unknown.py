@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from discreet.data.column import Boolean, Category, Date, Integer, Text
+from discreet.data.dialect import added, as_bytes, engine_of, hashed
+from discreet.data.read import as_declared, as_text
+from discreet.data.schema import Schema
 from discreet.query.code import group_number
-from discreet.query.column import Boolean, Category, Date, Integer, Text
 from discreet.query.compile import GROUP, chosen, measure_name, measured, summed
 from discreet.query.contribution import limited
-from discreet.query.dialect import added, as_bytes, engine_of, hashed
 from discreet.query.key import Key
 from discreet.query.measure import Measure, Moment
 from discreet.query.pick import PERSON, order_of
 from discreet.query.question import Query
-from discreet.query.read import as_declared, as_text
-from discreet.query.schema import Schema
 
 __all__ = ["LONGEST", "PEOPLE", "WORDS", "compile_unknown", "part_name"]
 

@@ -16,13 +16,13 @@ import numpy as np
 
 from discreet.core.progress import tell
 from discreet.errors import InputError
+from discreet.marginals.counts import ArrayCounts, Columns
+from discreet.marginals.domain import Domain
+from discreet.marginals.meter import Meter, Noisy
 from discreet.synth.calibrate import Floats
 from discreet.synth.compress import Compressed, compress
-from discreet.synth.counts import ArrayCounts, Columns
-from discreet.synth.domain import Domain
 from discreet.synth.drawn import drawn, mean_noise, read_rows
 from discreet.synth.junction import Junction, tree_cells
-from discreet.synth.meter import Meter, Noisy
 from discreet.synth.model import Model, fit, target_of
 from discreet.synth.synthetic import Synthetic
 from discreet.synth.workload import Workload, closure, read_workload

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.synth.counts import Columns
+from discreet.marginals.counts import Columns
 from discreet.synth.junction import Junction
 
 __all__ = ["Floats", "Passing", "drop", "spread"]

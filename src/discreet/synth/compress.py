@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
+from discreet.marginals.domain import Attribute, Domain
 from discreet.synth.calibrate import Floats
-from discreet.synth.domain import Attribute, Domain
 from discreet.synth.model import noisy_total
 from discreet.synth.sample import Codes, deal
 from discreet.synth.simplex import simplex

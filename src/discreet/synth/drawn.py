@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 from discreet.errors import InputError
+from discreet.marginals.meter import Noisy
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.noise.replay import Replay, key_of
 from discreet.synth.compress import Compressed
-from discreet.synth.meter import Noisy
 from discreet.synth.model import Model
-from discreet.synth.replay import Replay, key_of
 from discreet.synth.synthetic import Synthetic
 
 __all__ = ["MOST_ROWS", "drawn", "mean_noise", "read_rows", "row_count"]

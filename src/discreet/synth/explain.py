@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.explained import Expected, Explained
+from discreet.marginals.domain import Attribute
 from discreet.query.key import Bin
 from discreet.query.plan import noise_name
-from discreet.synth.domain import Attribute
 from discreet.synth.methods import outline_of
 
 if TYPE_CHECKING:

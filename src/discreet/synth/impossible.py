@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.column import Column
+from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.column import Column
+from discreet.marginals.domain import Domain
+from discreet.noise.replay import Replay, uniforms
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, checked, columns_of
-from discreet.query.schema import Schema
-from discreet.synth.domain import Domain
-from discreet.synth.replay import Replay, uniforms
 from discreet.synth.rows import Drawn, drawn_rows, number_of
 from discreet.synth.sample import Codes
 

@@ -5,8 +5,8 @@ A baseline, and the right choice where there is one column or where a price buys
 
 from __future__ import annotations
 
+from discreet.marginals.meter import Meter
 from discreet.synth.drawn import read_rows, row_count
-from discreet.synth.meter import Meter
 from discreet.synth.model import fit
 from discreet.synth.synthetic import Synthetic
 from discreet.synth.workload import Workload, read_workload

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from discreet.synth.counts import Columns
+from discreet.marginals.counts import Columns
 
 __all__ = ["Junction", "junction", "tree_cells"]
 

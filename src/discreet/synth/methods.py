@@ -21,9 +21,9 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from discreet.errors import InputError, MissingExtraError
-from discreet.synth.counts import Columns
-from discreet.synth.domain import Domain
-from discreet.synth.meter import Meter
+from discreet.marginals.counts import Columns
+from discreet.marginals.domain import Domain
+from discreet.marginals.meter import Meter
 from discreet.synth.synthetic import Synthetic
 from discreet.synth.workload import Workload
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
+from discreet.marginals.counts import Columns
+from discreet.noise.replay import Replay, key_of
 from discreet.synth.calibrate import Floats, Passing, drop, spread
-from discreet.synth.counts import Columns
 from discreet.synth.descent import CALM, descend
 from discreet.synth.junction import Junction, junction
-from discreet.synth.replay import Replay, key_of
 from discreet.synth.sample import Codes, sample
 from discreet.synth.simplex import simplex
 from discreet.synth.target import Target, merged

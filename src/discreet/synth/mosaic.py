@@ -17,14 +17,14 @@ import numpy as np
 
 from discreet.core.progress import tell
 from discreet.errors import InputError
+from discreet.marginals.counts import Columns
+from discreet.marginals.meter import Meter, Noisy
+from discreet.noise.replay import Replay, key_of
 from discreet.synth.calibrate import Floats
 from discreet.synth.compress import compress
-from discreet.synth.counts import Columns
 from discreet.synth.drawn import mean_noise, read_rows, row_count
 from discreet.synth.junction import tree_cells
-from discreet.synth.meter import Meter, Noisy
 from discreet.synth.model import Model, fit, noisy_total, target_of
-from discreet.synth.replay import Replay, key_of
 from discreet.synth.reweight import Weighted, reweight
 from discreet.synth.sample import Codes
 from discreet.synth.synthetic import Synthetic

@@ -13,11 +13,11 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.progress import tell
+from discreet.marginals.counts import Columns
+from discreet.marginals.meter import Meter
 from discreet.synth.calibrate import Floats
 from discreet.synth.compress import compress
-from discreet.synth.counts import Columns
 from discreet.synth.drawn import drawn, read_rows
-from discreet.synth.meter import Meter
 from discreet.synth.model import Model, fit, noisy_total, target_of
 from discreet.synth.synthetic import Synthetic
 from discreet.synth.workload import Workload, read_workload

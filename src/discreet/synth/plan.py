@@ -14,16 +14,16 @@ from discreet.core.explained import Explained
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
 from discreet.ledger.budget import Allotment
+from discreet.marginals.counts import ArrayCounts, Columns
+from discreet.marginals.domain import Domain
+from discreet.marginals.engine import EngineCounts, moved_by
+from discreet.marginals.meter import Meter
 from discreet.query.predicate import Predicate, columns_of, predicate_to
-from discreet.query.schema import Schema
-from discreet.query.source import Connection
 from discreet.query.table_plan import TablePlan
-from discreet.synth.counts import ArrayCounts, Columns
-from discreet.synth.domain import Domain
-from discreet.synth.engine import EngineCounts, moved_by
 from discreet.synth.explain import explained
-from discreet.synth.meter import Meter
 from discreet.synth.methods import method_named
 from discreet.synth.record import domain_to, synthetic_to
 from discreet.synth.rescue import rescued

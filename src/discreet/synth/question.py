@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet.core.exact import Number
+from discreet.data.column import Integer
+from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
-from discreet.query.column import Integer
+from discreet.marginals.domain import BINS, Domain
 from discreet.query.offer import Offer
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Predicate, checked
 from discreet.query.price import Price
-from discreet.query.schema import Schema
 from discreet.query.within import plan_within
-from discreet.synth.domain import BINS, Domain
 from discreet.synth.drawn import MOST_ROWS
 from discreet.synth.impossible import read_conditions
 from discreet.synth.methods import chosen_method, method_named

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from discreet.core.packed import packed, unpacked
+from discreet.data.column import Column, column_from, column_to
+from discreet.data.schema import Schema
+from discreet.marginals.domain import Attribute, Domain
+from discreet.marginals.meter import Noisy
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.query.column import Column, column_from, column_to
 from discreet.query.key import Key
-from discreet.query.schema import Schema
-from discreet.synth.domain import Attribute, Domain
-from discreet.synth.meter import Noisy
 from discreet.synth.synthetic import Synthetic
 
 __all__ = ["domain_from", "domain_to", "synthetic_from", "synthetic_to"]

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.release import Release, harmless
 from discreet.core.released import Released, rows_table
+from discreet.data.column import Column
+from discreet.data.schema import Schema
 from discreet.errors import InputError, MissingExtraError
 from discreet.ledger.door import Answer
-from discreet.query.column import Column
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Domain
+from discreet.marginals.meter import Noisy
 from discreet.query.predicate import Predicate, checked, predicate_from
-from discreet.query.schema import Schema
-from discreet.synth.counts import ArrayCounts
-from discreet.synth.domain import Domain
 from discreet.synth.impossible import repaired
-from discreet.synth.meter import Noisy
 from discreet.synth.record import domain_from, synthetic_from
 from discreet.synth.rows import Drawn, key_column, to_arrow
 from discreet.synth.sample import Codes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from discreet.marginals.meter import Meter, Noisy
 from discreet.synth.drawn import read_rows, row_count
-from discreet.synth.meter import Meter, Noisy
 from discreet.synth.methods import Method
 from discreet.synth.model import fit
 from discreet.synth.synthetic import Synthetic

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
+from discreet.marginals.counts import Columns
+from discreet.noise.replay import uniforms
 from discreet.synth.calibrate import Floats
-from discreet.synth.counts import Columns
 from discreet.synth.descent import CALM, descend
 from discreet.synth.model import Model
-from discreet.synth.replay import uniforms
 from discreet.synth.sample import Codes
 from discreet.synth.target import Target, merged
 

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real
 from discreet.errors import InputError
-from discreet.query.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.marginals.domain import Attribute, Domain
+from discreet.noise.replay import Replay, uniforms
 from discreet.query.key import Bin
 from discreet.query.measure import lattice_for
-from discreet.synth.domain import Attribute, Domain
-from discreet.synth.replay import Replay, uniforms
 from discreet.synth.sample import Codes
 
 __all__ = ["Drawn", "draw", "drawn_rows", "key_column", "number_of", "to_arrow"]

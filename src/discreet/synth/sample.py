@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
+from discreet.noise.replay import uniforms
 from discreet.synth.calibrate import Floats
 from discreet.synth.junction import Junction
-from discreet.synth.replay import uniforms
 
 __all__ = ["Codes", "deal", "sample"]
 

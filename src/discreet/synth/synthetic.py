@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.synth.counts import Bins
-from discreet.synth.meter import Noisy
+from discreet.marginals.counts import Bins
+from discreet.marginals.meter import Noisy
 from discreet.synth.sample import Codes
 
 __all__ = ["Synthetic"]

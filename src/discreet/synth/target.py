@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.marginals.counts import Columns
 from discreet.synth.calibrate import Floats
-from discreet.synth.counts import Columns
 
 __all__ = ["Target", "merged"]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.marginals.counts import Columns
 from discreet.synth.calibrate import Floats
-from discreet.synth.counts import Columns
 
 __all__ = ["Tiles", "cut"]
 

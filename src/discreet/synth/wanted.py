@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import InputError
+from discreet.marginals.counts import Columns
+from discreet.marginals.domain import Domain
 from discreet.query.key import Bin
-from discreet.synth.counts import Columns
-from discreet.synth.domain import Domain
 from discreet.synth.workload import read_workload
 
 __all__ = ["Asked", "Wanted", "wanted"]

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from discreet.errors import InputError
-from discreet.synth.counts import Columns
-from discreet.synth.domain import Domain
+from discreet.marginals.counts import Columns
+from discreet.marginals.domain import Domain
 
 __all__ = ["Workload", "closure", "read_workload"]
 
@@ -18,8 +18,8 @@ Workload = Mapping[Columns, float] | Iterable[Columns]
 def read_workload(workload: Workload, domain: Domain) -> dict[Columns, float]:
     """Every marginal once, its columns rising, with its weight.
 
-    >>> from discreet.query.column import Integer
-    >>> from discreet.query.schema import Schema
+    >>> from discreet.data.column import Integer
+    >>> from discreet.data.schema import Schema
     >>> read_workload([(1, 0)], Domain.of(Schema("t", {"a": Integer(0, 3), "b": Integer(0, 3)})))
     {(0, 1): 1.0}
     """

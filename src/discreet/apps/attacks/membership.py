@@ -110,10 +110,10 @@ def rows_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
     import pyarrow as pa
 
     from discreet.curator import open_curator
+    from discreet.data.column import Integer
+    from discreet.data.schema import Schema
     from discreet.ledger.budget import Budget
     from discreet.ledger.ledger import Ledger
-    from discreet.query.column import Integer
-    from discreet.query.schema import Schema
 
     _checked(people, epsilon)
     columns, values = 12, 6

@@ -15,11 +15,11 @@ from discreet.audit.claim import Claimed
 from discreet.audit.outputs import Pair
 from discreet.audit.subject import Subject, buffered
 from discreet.curator import open_curator
+from discreet.data.column import Category, Integer
+from discreet.data.schema import Schema
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 from discreet.noise.bits import SystemBits
-from discreet.query.column import Category, Integer
-from discreet.query.schema import Schema
 
 __all__ = ["planted", "subjects"]
 

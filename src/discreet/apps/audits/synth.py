@@ -16,12 +16,12 @@ from discreet.audit.outputs import Pair, Run
 from discreet.audit.subject import Subject, buffered, one_by_one
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.sensitivity import Sensitivity
+from discreet.data.column import Category, Integer
+from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.column import Category, Integer
-from discreet.query.schema import Schema
-from discreet.synth.counts import ArrayCounts
-from discreet.synth.domain import Domain
-from discreet.synth.meter import Currency, Meter
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Domain
+from discreet.marginals.meter import Currency, Meter
 from discreet.synth.methods import method_named
 
 __all__ = ["planted", "subjects"]

@@ -15,10 +15,10 @@ import typer
 from discreet.apps.cli.options import Data, Table
 from discreet.apps.cli.output import say
 from discreet.core.unit import Unit
+from discreet.data.header import doubt
+from discreet.data.skeleton import skeleton
+from discreet.data.source import Source, source_of
 from discreet.errors import InputError
-from discreet.query.header import doubt
-from discreet.query.skeleton import skeleton
-from discreet.query.source import Source, source_of
 
 __all__ = ["init"]
 

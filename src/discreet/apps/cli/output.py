@@ -20,7 +20,7 @@ from discreet.core.release import Release, percent
 from discreet.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from discreet.hierarchy.released import TreeRelease
+    from discreet.trees.released import TreeRelease
 
 __all__ = [
     "AsJson",

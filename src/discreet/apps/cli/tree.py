@@ -33,9 +33,9 @@ from discreet.core.progress import listening
 from discreet.core.release import number, percent
 from discreet.curator import read_release
 from discreet.errors import InputError
-from discreet.hierarchy.released import TreeRelease
 from discreet.query.notation import read_key
 from discreet.query.offer import Offer
+from discreet.trees.released import TreeRelease
 
 __all__ = ["app"]
 

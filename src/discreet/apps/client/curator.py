@@ -15,6 +15,7 @@ from discreet.apps.client.question import RemoteQuestion
 from discreet.apps.client.work import RemoteSynth, RemoteTrain, RemoteTree, condition, keys, regions, rules_to
 from discreet.core.exact import Number
 from discreet.curator.kinds import kind_of
+from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.ledger.account import Standing
 from discreet.ledger.budget import Allotment, Charge
@@ -22,10 +23,9 @@ from discreet.query.key import Key
 from discreet.query.kinds import Asked
 from discreet.query.predicate import Predicate
 from discreet.query.question import Query
-from discreet.query.schema import Schema
 
 if TYPE_CHECKING:
-    from discreet.hierarchy.rules import Rules
+    from discreet.trees.rules import Rules
 
 __all__ = ["RemoteCurator", "connect"]
 

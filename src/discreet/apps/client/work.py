@@ -15,10 +15,10 @@ from discreet.query.predicate import Predicate, predicate_to
 
 if TYPE_CHECKING:
     from discreet.apps.client.curator import RemoteCurator
-    from discreet.hierarchy.released import TreeRelease
-    from discreet.hierarchy.rules import Rules
     from discreet.learn.released import ModelRelease
     from discreet.synth.released import SyntheticRelease
+    from discreet.trees.released import TreeRelease
+    from discreet.trees.rules import Rules
 
 __all__ = ["RemoteSynth", "RemoteTrain", "RemoteTree", "RemoteWork", "condition", "keys", "regions", "rules_to"]
 
@@ -163,7 +163,7 @@ def regions(geography: Any) -> Any:
     """A public list of regions as it is sent; a file is read here."""
     if geography is None or isinstance(geography, (list, tuple, set, frozenset)):
         return None if geography is None else list(geography)
-    from discreet.hierarchy.geography import public_table
+    from discreet.trees.geography import public_table
 
     return public_table(geography)
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.exact import as_written
+from discreet.data.column import Date, Integer, Real
+from discreet.data.schema import Schema
+from discreet.data.text import read_constant, read_statement
 from discreet.errors import InputError
-from discreet.query.column import Date, Integer, Real
 from discreet.query.key import Key, bins
-from discreet.query.schema import Schema
-from discreet.query.text import read_constant, read_statement
 
 __all__ = ["BINS", "LARGEST", "check_amount", "check_key", "check_lists", "check_sql"]
 

@@ -17,10 +17,10 @@ from discreet.apps.server.told import PROBLEMS, Json, ReleaseTold, StoredTold, W
 from discreet.core.release import Release
 from discreet.curator import KINDS, read_release
 from discreet.errors import InputError
-from discreet.hierarchy.released import TreeRelease
 from discreet.ledger.door import stored
 from discreet.ledger.quote import Quote
 from discreet.synth.released import SyntheticRelease
+from discreet.trees.released import TreeRelease
 
 __all__ = ["routes"]
 

@@ -14,10 +14,10 @@ from discreet.apps.server.asked import Amount, Plain, Text
 from discreet.apps.server.modest import check_key, check_lists
 from discreet.curator import Curator
 from discreet.errors import InputError
-from discreet.hierarchy.rules import Rules
 from discreet.query.key import Key
 from discreet.query.notation import read_key
 from discreet.query.predicate import Predicate, predicate_from
+from discreet.trees.rules import Rules
 
 __all__ = ["STEPS", "Kind", "SynthAsked", "TrainAsked", "TreeAsked", "Wanted"]
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from discreet.apps.survey.results import CONFIDENCE, Results, results_from, results_of
 from discreet.apps.survey.store import is_address, open_reports
+from discreet.data.source import Connection, source_of
 from discreet.errors import DiscreetError, InputError
 from discreet.local.files import check_files, count_lines
 from discreet.local.questionnaire.law import parsed_report
 from discreet.local.questionnaire.questionnaire import Questionnaire
-from discreet.query.source import Connection, source_of
 
 __all__ = ["exported", "results_at"]
 

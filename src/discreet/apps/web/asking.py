@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from discreet.apps.server.asked import Spent
 from discreet.apps.server.told import malformed
 from discreet.apps.web.form import Form
+from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.column import Boolean, Category, Date, Integer, Real, Text
-from discreet.query.schema import Schema
 
 __all__ = ["MEASURES", "WAYS", "Key", "Output", "Question", "groupable", "summable"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from discreet.core.release import number
 from discreet.core.unit import Neighbours, Unit
-from discreet.query.column import Boolean, Category, Column, Date, Integer, Real, Text
-from discreet.query.schema import Schema
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
+from discreet.data.schema import Schema
 
 __all__ = ["Described", "Missing", "described", "limits", "missing", "neighbours", "protects"]
 

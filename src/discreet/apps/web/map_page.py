@@ -19,13 +19,13 @@ from discreet.apps.web.releases import kind_of
 from discreet.apps.web.shelf import Shelf
 from discreet.apps.web.wish import TreeWish
 from discreet.core.release import Release, number
+from discreet.data.column import Category
 from discreet.errors import InputError
-from discreet.hierarchy.released import TreeRelease
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
-from discreet.query.column import Category
 from discreet.show.map.drawing import Map
 from discreet.show.map.page import controls, script
+from discreet.trees.released import TreeRelease
 
 __all__ = ["made", "routes"]
 

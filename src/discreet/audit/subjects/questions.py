@@ -19,15 +19,15 @@ from discreet.audit.outputs import Pair
 from discreet.audit.subject import Subject, buffered, one_by_one
 from discreet.core.release import Release
 from discreet.core.unit import Unit
+from discreet.data.column import Category, Integer, Text
+from discreet.data.schema import Schema
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 from discreet.query.aggregate import count, mean, people, total, variance
-from discreet.query.column import Category, Integer, Text
 from discreet.query.curator import Question, open_curator
 from discreet.query.key import discover
 from discreet.query.offer import Offer
 from discreet.query.quantile import median
-from discreet.query.schema import Schema
 
 __all__ = ["planted", "subjects"]
 

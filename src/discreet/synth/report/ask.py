@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.column import Boolean, Column, Integer, Real
+from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.column import Boolean, Column, Integer, Real
+from discreet.marginals.domain import Domain
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, checked, columns_of
-from discreet.query.schema import Schema
-from discreet.synth.domain import Domain
 from discreet.synth.impossible import holds
 from discreet.synth.report.association import associations
 from discreet.synth.rows import Drawn

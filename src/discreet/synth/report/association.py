@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.domain import Attribute, Domain
 from discreet.query.key import Bin
 from discreet.synth.calibrate import Floats
-from discreet.synth.counts import ArrayCounts
-from discreet.synth.domain import Attribute, Domain
 from discreet.synth.sample import Codes
 
 __all__ = ["associations"]

@@ -23,15 +23,15 @@ from functools import lru_cache
 
 import numpy as np
 
+from discreet.data.column import Column
+from discreet.marginals.counts import Columns
+from discreet.marginals.domain import Domain
+from discreet.marginals.meter import Noisy
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.blend import half_width, one_sided
 from discreet.mechanisms.inputs import read_confidence
-from discreet.query.column import Column
 from discreet.query.predicate import And, Predicate, columns_of
 from discreet.synth.calibrate import Floats, spread
-from discreet.synth.counts import Columns
-from discreet.synth.domain import Domain
-from discreet.synth.meter import Noisy
 from discreet.synth.report.ask import Ask
 from discreet.synth.report.cells import Cells, ends, met
 from discreet.synth.synthetic import Synthetic

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.query.column import Boolean, Column, Date, Integer
+from discreet.data.column import Boolean, Column, Date, Integer
+from discreet.marginals.counts import Columns
+from discreet.marginals.domain import Attribute, Domain
 from discreet.query.key import Bin
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.synth.calibrate import Floats, spread
-from discreet.synth.counts import Columns
-from discreet.synth.domain import Attribute, Domain
 
 __all__ = ["Cells", "ends", "met"]
 

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.core.mechanism import Bits
-from discreet.query.column import Column
+from discreet.data.column import Column
+from discreet.marginals.counts import ArrayCounts, Bins, MergedCounts
+from discreet.marginals.domain import Domain
+from discreet.marginals.meter import Noisy
 from discreet.query.predicate import Predicate
 from discreet.synth.calibrate import Floats
 from discreet.synth.compress import Compressed
-from discreet.synth.counts import ArrayCounts, Bins, MergedCounts
-from discreet.synth.domain import Domain
 from discreet.synth.impossible import repaired
 from discreet.synth.junction import tree_cells
-from discreet.synth.meter import Noisy
 from discreet.synth.model import Model, fit, noisy_total, target_of
 from discreet.synth.reweight import Weighted, reweight
 from discreet.synth.rows import Drawn

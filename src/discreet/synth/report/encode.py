@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real
 from discreet.errors import InputError
-from discreet.query.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.marginals.domain import Attribute, Domain
 from discreet.query.key import Bin
-from discreet.synth.domain import Attribute, Domain
 from discreet.synth.report.copies import Copy
 from discreet.synth.rows import Drawn
 

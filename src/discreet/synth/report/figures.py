@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.progress import tell
+from discreet.marginals.domain import Attribute
+from discreet.noise.replay import Replay, key_of
 from discreet.query.key import Bin
 from discreet.synth.calibrate import Floats
-from discreet.synth.domain import Attribute
-from discreet.synth.replay import Replay, key_of
 from discreet.synth.report.ask import Ask, answer
 from discreet.synth.report.association import associations
 from discreet.synth.report.bounds import Interval, Known

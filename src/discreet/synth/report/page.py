@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.core.release import percent
+from discreet.marginals.counts import Columns
 from discreet.show import Column as Bar
 from discreet.show import Markup, Span, Table, brief, clean, columns, dots, element, matrix, span, span_key
 from discreet.show import page as shell
-from discreet.synth.counts import Columns
 from discreet.synth.report.figures import Asked, Column, Figures, Real
 from discreet.synth.report.words import (
     ASKS,

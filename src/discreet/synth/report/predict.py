@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.marginals.domain import Domain
+from discreet.noise.replay import Replay, uniforms
 from discreet.query.key import Bin
 from discreet.synth.calibrate import Floats
-from discreet.synth.domain import Domain
-from discreet.synth.replay import Replay, uniforms
 from discreet.synth.report.association import associations
 from discreet.synth.sample import Codes
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.marginals.counts import ArrayCounts, Columns, Counts, MergedCounts
+from discreet.marginals.domain import Domain
+from discreet.noise.replay import Replay, uniforms
 from discreet.synth.calibrate import Floats
-from discreet.synth.counts import ArrayCounts, Columns, Counts, MergedCounts
-from discreet.synth.domain import Domain
-from discreet.synth.replay import Replay, uniforms
 from discreet.synth.sample import Codes
 from discreet.synth.synthetic import Synthetic
 

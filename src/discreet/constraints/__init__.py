@@ -1,0 +1,16 @@
+"""Noisy linear measurements, projected under linear constraints: post-processing that sees nothing else."""
+
+from discreet.constraints.project import Projection, project
+from discreet.constraints.system import AtMost, Between, Conflict, Constraint, Equal, Measurement, conflict
+
+__all__ = [
+    "AtMost",
+    "Between",
+    "Conflict",
+    "Constraint",
+    "Equal",
+    "Measurement",
+    "Projection",
+    "conflict",
+    "project",
+]

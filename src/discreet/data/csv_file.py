@@ -1,0 +1,136 @@
+"""CSV files: every record counts, however it is broken, and none changes how another is read.
+
+A record with fewer values than the header has missing values at its end; what it has more is ignored. What is not UTF-8
+is read by the rule of `encoding`. How a file is quoted decides only how many threads may read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from discreet.data.encoding import Utf8Check, copy_as_utf8
+from discreet.data.files import DELIMITERS
+from discreet.data.header import check_names, read_first_line
+from discreet.data.spill import Spill
+from discreet.errors import InputError
+
+__all__ = ["Copies", "QuoteCheck", "readable"]
+
+_BLOCK = 1 << 20
+_MARK = b"\xef\xbb\xbf"
+_QUOTE = ord('"')
+
+
+class Copies:
+    """Copies in UTF-8 of files that are not, in a folder nobody else can read, for as long as they are in use."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._stack = ExitStack()
+        self._count = 0
+
+    def copy(self, path: str) -> str:
+        """Where the copy of a file is."""
+        if self._folder is None:
+            self._folder = self._stack.enter_context(Spill()).path
+        self._count += 1
+        copy = self._folder / f"{self._count}{Path(path).suffix}"
+        copy_as_utf8(path, copy)
+        return str(copy)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stack.close()
+
+
+def readable(files: list[str], names: Sequence[str], copies: Copies | None) -> tuple[list[str], dict[str, Any]]:
+    """The files to be read by the engine, and how: every column as text, in the one dialect of their ending.
+
+    Nothing is guessed from values. With `names` there is no header line. Without `copies` the table is there for its
+    names and types only.
+    """
+    endings = {Path(file).suffix.lower() for file in files}
+    if len(endings) > 1:
+        raise InputError("source", sorted(endings), "files of one kind")
+    delimiter = DELIMITERS[endings.pop()]
+    lines = [read_first_line(file, delimiter) for file in files]
+    if names and any(len(line) != len(names) for line in lines):
+        hint = "They are the names of its columns, in the order of the file, which has no header line."
+        raise InputError("dataset.names", f"{len(names)} names", f"one for each of {len(lines[0])} columns", hint)
+    if not names and any(line != lines[0] for line in lines):
+        hint = "If they have no header line, name their columns: [dataset] names in the schema."
+        raise InputError("source", f"{len(files)} files", "files with the same header line", hint)
+    header = list(names or lines[0])
+    check_names(header, files[0])
+    simple = True
+    if copies is not None:
+        checks = [_checked(file, delimiter) for file in files]
+        simple = all(quotes.holds for _, quotes in checks)
+        files = [file if utf8.holds else copies.copy(file) for file, (utf8, _) in zip(files, checks, strict=True)]
+    return files, {
+        "columns": dict.fromkeys(header, "VARCHAR"),
+        "auto_detect": False,
+        "header": not names,
+        "delim": delimiter,
+        "quote": '"',
+        "escape": '"',
+        "strict_mode": False,
+        "null_padding": True,
+        "ignore_errors": True,  # what is left of them: a line longer than 2 MB is left out
+        "parallel": simple,
+    }
+
+
+class QuoteCheck:
+    """Whether every quote of a file begins or ends a value and no value has a line end in it, block by block.
+
+    The engine fills up short lines with several threads only where this holds, and fails where it does not.
+    """
+
+    def __init__(self, delimiter: str) -> None:
+        self._beside = np.zeros(256, bool)
+        self._beside[list(b'\r\n"' + delimiter.encode())] = True
+        self._rest = b"\n"  # what the next block follows: one byte that was looked at, and one that was not
+        self._inside = 0
+        self._simple = True
+
+    def add(self, block: bytes) -> None:
+        """The next block."""
+        window = self._rest + block
+        if self._simple and (self._inside or b'"' in window):
+            text = np.frombuffer(window, np.uint8)
+            own = text[1:-1]
+            quotes = np.flatnonzero(own == _QUOTE) + 1
+            lines = np.flatnonzero((own == 10) | (own == 13)) + 1
+            begins, stops = quotes[self._inside :: 2], quotes[1 - self._inside :: 2]
+            within = (np.searchsorted(quotes, lines) + self._inside) % 2
+            beside = np.concatenate([text[begins - 1], text[stops + 1]])
+            self._simple = bool(self._beside[beside].all()) and not within.any()
+            self._inside = (self._inside + len(quotes)) % 2
+        self._rest = window[-2:]
+
+    @property
+    def holds(self) -> bool:
+        """Whether it was so up to here, the last byte included."""
+        self.add(b"\n")
+        return self._simple and not self._inside
+
+
+def _checked(path: str, delimiter: str) -> tuple[Utf8Check, QuoteCheck]:
+    """What there is to know of a file before it is read, in one pass over it."""
+    utf8, quotes = Utf8Check(), QuoteCheck(delimiter)
+    with Path(path).open("rb") as file:
+        if file.read(len(_MARK)) != _MARK:
+            file.seek(0)
+        while block := file.read(_BLOCK):
+            utf8.add(block)
+            quotes.add(block)
+    return utf8, quotes

@@ -1,0 +1,215 @@
+"""How a stored value is read as what its column is declared to be: one rule for every row, on every engine.
+
+No rule can fail on a row, whatever the row holds: what cannot be read is missing; what is out of bounds is moved to the
+nearest bound where it is measured, and is compared as it is by a condition. Whether a *stored type* can be read at all
+is settled by `problem`, before anything is spent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
+
+__all__ = ["as_declared", "as_stored", "as_text", "bounded", "identity", "problem", "whole", "within_bounds"]
+
+Expression = Any  # ibis expressions carry no useful static types here
+
+_WHOLE = 2.0**53  # beyond this, floats are not whole numbers any more but multiples of two
+_DIGITS = 38  # decimals with so many are within the range of floats
+_FAR = Decimal(10**30)  # far outside any declared bound, and well inside a float
+_NEAR = Decimal(1).scaleb(-30)
+
+
+def problem(column: Column, stored: Any, *, tries: bool) -> str | None:
+    """Why values of a stored type cannot be read as declared; None if they can.
+
+    `tries` says whether the engine can turn text into a number or a date without failing on text that is neither.
+    """
+    plain = stored.is_boolean() or stored.is_numeric()
+    words = stored.is_string()
+    match column:
+        case Integer() | Real():
+            if words and not tries:
+                return "stored as a number: this engine cannot read text as numbers without failing on a bad one"
+            return None if plain or words else "stored as a number or as text"
+        case Category() | Boolean():
+            return None if plain or words or stored.is_date() or stored.is_uuid() else "stored as text or as numbers"
+        case Date():
+            if words and not tries:
+                return "stored as a date: this engine cannot read text as dates without failing on a bad one"
+            return None if stored.is_date() or stored.is_timestamp() or words else "stored as a date, time or text"
+        case Text():
+            exact = not stored.is_decimal() or stored.scale == 0  # 1.0 and 1.00 are equal, and not the same text
+            same = (plain and exact) or words or stored.is_uuid() or stored.is_date() or stored.is_timestamp()
+            return None if same else "stored as text or as whole numbers"
+
+
+def as_declared(raw: Expression, column: Column) -> Expression:
+    """A column's value under the rule its declaration states; NULL where it is missing."""
+    import ibis
+
+    match column:
+        case Integer() | Real():
+            low, high, kind = float(column.lower), float(column.upper), "float64"
+            if isinstance(column, Integer):
+                low, high, kind = int(column.lower), int(column.upper), "int64"
+            return bounded(
+                raw,
+                low,
+                high,
+                inside=whole if isinstance(column, Integer) else lambda number: number.cast("float64"),
+                below=ibis.literal(low, kind),
+                above=ibis.literal(high, kind),
+                missing=ibis.null(kind),
+            )
+        case Category():
+            word = as_text(raw)
+            return word.isin(list(column.values)).ifelse(word, ibis.null("string"))
+        case Boolean():
+            if raw.type().is_boolean():
+                return raw
+            word = as_text(raw).lower()
+            false = word.isin(["false", "f", "0", "no"])
+            return word.isin(["true", "t", "1", "yes"]).ifelse(True, false.ifelse(False, ibis.null("boolean")))
+        case Date():
+            return _clamp(_day(raw), column.lower, column.upper)
+        case Text():
+            return identity(raw)
+
+
+def as_stored(raw: Expression, column: Column) -> Expression:
+    """A column's value as a condition compares it: within the declared bounds or not; NULL where it is missing.
+
+    Within the bounds of an integer column it is the nearest whole number, as everywhere else.
+    """
+    import ibis
+
+    match column:
+        case Integer() if not raw.type().is_integer():
+            number, low, high = _number(raw), int(column.lower), int(column.upper)
+            return bounded(
+                number,
+                low,
+                high,
+                inside=lambda inner: whole(inner).cast("float64"),
+                below=number,
+                above=number,
+                missing=ibis.null("float64"),
+            )
+        case Integer():
+            return raw
+        case Real():
+            return _number(raw)
+        case Date():
+            return _day(raw)
+        case _:
+            return as_declared(raw, column)
+
+
+def within_bounds(raw: Expression, column: Integer | Real | Date) -> Expression:
+    """Whether a value lies within the declared bounds; not, where it is missing."""
+    import ibis
+
+    if isinstance(column, Date):
+        day = _day(raw)
+        return day.notnull() & (day >= column.lower) & (day <= column.upper)
+    yes, no = ibis.literal(True), ibis.literal(False)
+    low, high = float(column.lower), float(column.upper)
+    return bounded(raw, low, high, inside=lambda _: yes, below=no, above=no, missing=no)
+
+
+def as_text(raw: Expression) -> Expression:
+    """A value as text. Floats and decimals count where they are whole: engines print the others differently."""
+    import ibis
+
+    kind = raw.type()
+    if not (kind.is_floating() or kind.is_decimal()):
+        return raw.cast("string")
+    number = _number(raw)
+    near = _clamp(number, -_WHOLE, _WHOLE)  # what is rounded must fit an integer
+    whole = (number == near.floor()) & (near.abs() < _WHOLE)
+    return whole.ifelse(near.cast("int64").cast("string"), ibis.null("string"))
+
+
+def identity(raw: Expression) -> Expression:
+    """The value that tells persons apart: a missing one, NaN included, is no person."""
+    import ibis
+
+    if raw.type().is_floating():
+        return raw.isnan().ifelse(ibis.null(raw.type()), raw + 0.0)  # which makes one zero of two
+    return raw
+
+
+def bounded(
+    raw: Expression,
+    low: float,
+    high: float,
+    *,
+    inside: Callable[[Expression], Expression],
+    below: Expression,
+    above: Expression,
+    missing: Expression,
+) -> Expression:
+    """A number by where it lies: what becomes of it within the bounds, and what stands for the others.
+
+    One CASE whose first branch takes nearly every row: the engine reads the number once, without detours.
+    """
+    import ibis
+
+    number, kind = raw, raw.type()
+    if kind.is_boolean():
+        number = _bit(raw)
+    elif kind.is_decimal():
+        number = _number(raw)
+    elif not kind.is_numeric():
+        number = raw.try_cast("float64")
+    # NaN is above every number on some engines and compares with none on others: it must be caught before `above`.
+    caught = [(number.isnan(), missing)] if number.type().is_floating() else []
+    within = (number >= low) & (number <= high)
+    return ibis.cases((within, inside(number)), (number < low, below), *caught, (number > high, above), else_=missing)
+
+
+def _day(raw: Expression) -> Expression:
+    kind = raw.type()
+    return raw if kind.is_date() else raw.cast("date") if kind.is_timestamp() else raw.try_cast("date")
+
+
+def _bit(raw: Expression) -> Expression:
+    """True as one, false as zero, by comparison: PostgreSQL refuses the cast."""
+    import ibis
+
+    return ibis.cases((raw, ibis.literal(1, "int64")), (~raw, ibis.literal(0, "int64")), else_=ibis.null("int64"))
+
+
+def whole(number: Expression) -> Expression:
+    """A number within bounds as an integer: halves up, on every engine (casts differ in how they round)."""
+    return number.cast("int64") if number.type().is_integer() else (number + 0.5).floor().cast("int64")
+
+
+def _clamp(value: Expression, low: Any, high: Any) -> Expression:
+    """Moved into bounds; missing stays missing (engines disagree about LEAST of NULL)."""
+    import ibis
+
+    bounded = (value < low).ifelse(ibis.literal(low), (value > high).ifelse(ibis.literal(high), value))
+    return value.notnull().ifelse(bounded, ibis.null(value.type()))
+
+
+def _number(raw: Expression) -> Expression:
+    """A float, or NULL; never NaN."""
+    import ibis
+
+    kind = raw.type()
+    if kind.is_boolean():
+        return _bit(raw).cast("float64")
+    if kind.is_integer():
+        return raw.cast("float64")
+    if kind.is_decimal() and (kind.precision is None or kind.precision > _DIGITS):
+        # It may be too large or too small for a float, or a NaN that sorts above all numbers.
+        tame = _clamp(raw, ibis.literal(-_FAR), ibis.literal(_FAR))
+        tame = (tame.abs() < ibis.literal(_NEAR)).ifelse(ibis.literal(0.0), tame.cast("float64"))
+        return (raw.cast("string").lower() == "nan").ifelse(ibis.null("float64"), tame)
+    number = raw.cast("float64") if kind.is_floating() or kind.is_decimal() else raw.try_cast("float64")
+    return number.isnan().ifelse(ibis.null("float64"), number)

@@ -1,0 +1,211 @@
+"""The custodian's declaration: what the table holds, who is protected, what is public about it."""
+
+from __future__ import annotations
+
+import tomllib
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discreet.core.digest import digest_of
+from discreet.core.unit import Unit
+from discreet.data.column import Column, Integer, Real, Text, column_from, column_to
+from discreet.data.join import Join
+from discreet.data.view import Derived, Lookup, widened
+from discreet.errors import InputError
+
+__all__ = ["Schema"]
+
+_LIMITS = (
+    "State groups, in how many groups of a question one person counts, and rows, as how many rows in each: 1 and 1 if "
+    "everybody has one row, more if people come back. What is beyond is left out of the answers."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A dataset's name, its columns and its unit of protection. Made by a person, never from the data.
+
+    >>> schema = Schema("visits", {"age": Integer(0, 120)}, unit=Unit("patient", groups=3, rows=10))
+    >>> print(schema.unit)
+    everything of one patient, added or removed
+    """
+
+    name: str
+    columns: Mapping[str, Column]
+    unit: Unit = field(default_factory=Unit)
+    lookups: Mapping[str, Lookup] = field(default_factory=dict)
+    derived: Mapping[str, Derived] = field(default_factory=dict)
+    joins: Mapping[str, Join] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise InputError("dataset.name", self.name, "a name, such as 'visits'")
+        if not isinstance(self.columns, Mapping):
+            raise InputError(
+                "columns", self.columns, "a dictionary of columns by name, such as {'age': Integer(0, 120)}"
+            )
+        if not isinstance(self.unit, Unit):
+            raise InputError("unit", self.unit, "a Unit, such as Unit() or Unit('person', groups=1, rows=1)")
+        if missing := self.unit.unstated:
+            raise InputError(f"unit.{missing[0]}", "missing", "stated where the unit is a person", _LIMITS)
+        columns = dict(self.columns)
+        if not columns:
+            raise InputError("columns", {}, "at least one column")
+        for name, column in columns.items():
+            if not isinstance(name, str) or not name:
+                raise InputError("columns", name, "names that are text")
+            if not isinstance(column, Column):
+                raise InputError(f"columns.{name}", column, "Integer, Real, Category, Boolean, Date or Text")
+        person = self.unit.column
+        if person is not None and person in columns and not isinstance(columns[person], (Integer, Text)):
+            raise InputError(f"columns.{person}.type", "other", "text or integer: it identifies a person")
+        if person is not None and person not in columns:
+            columns[person] = Text()
+        for name, join in self.joins.items():
+            if person is None:
+                hint = "Declare [unit] column = ..., the person both tables are about."
+                raise InputError(f"joins.{name}", "unit is a row", "a schema whose unit is a person", hint)
+            _add(columns, join.columns, f"joins.{name}.columns")
+        for name, lookup in self.lookups.items():
+            if lookup.key not in columns:
+                raise InputError(f"lookups.{name}.key", lookup.key, "a declared column: " + ", ".join(sorted(columns)))
+            _add(columns, lookup.columns, f"lookups.{name}.columns")
+        for name, one in self.derived.items():
+            _add(columns, {name: one.checked(name, columns).column}, "derived")
+        object.__setattr__(self, "columns", columns)
+
+    @property
+    def view(self) -> Callable[[Any, Mapping[str, Any]], Any] | None:
+        """What widens the stored table by joined, looked-up and derived columns; None if there are none.
+
+        It takes the table and the private ones to be joined to it, by name.
+        """
+        if not self.lookups and not self.derived and not self.joins:
+            return None
+
+        def wide(table: Any, others: Mapping[str, Any]) -> Any:
+            for place, (name, join) in enumerate(self.joins.items()):
+                table = join.joined(name, place, table, others[name], str(self.unit.column))
+            return widened(table, self.lookups, self.derived, self.columns)
+
+        return wide
+
+    @property
+    def stored(self) -> dict[str, Column]:
+        """The columns of the table itself: without those that are joined, looked up or derived."""
+        made = {*self.derived}
+        made |= {name for lookup in self.lookups.values() for name in lookup.columns}
+        made |= {name for join in self.joins.values() for name in join.columns}
+        return {name: column for name, column in self.columns.items() if name not in made}
+
+    @classmethod
+    def load(cls, path: str | Path) -> Schema:
+        """Read a `discreet.toml`."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except OSError as problem:
+            hint = "Write one with: discreet init DATA"
+            raise InputError("schema", str(path), f"a readable file ({problem.strerror})", hint) from None
+        try:
+            return cls.from_dict(tomllib.loads(text), Path(path).parent)
+        except tomllib.TOMLDecodeError as problem:
+            raise InputError("schema", str(path), f"valid TOML ({problem})") from None
+
+    @classmethod
+    def from_dict(cls, declared: Mapping[str, Any], folder: Path = Path()) -> Schema:
+        """A schema from the tables of its file; public tables are looked for in `folder`."""
+        for table in ("dataset", "unit", "columns", "joins", "lookups", "derived"):
+            if not isinstance(declared.get(table, {}), Mapping):
+                raise InputError(table, declared[table], f"a table: [{table}]")
+        known = ("dataset", "unit", "columns", "joins", "lookups", "derived", "budget", "ledger")
+        if unknown := set(declared) - set(known):
+            raise InputError(min(unknown), "present", "only " + ", ".join(f"[{name}]" for name in known))
+        if unknown := set(declared.get("dataset", {})) - {"name", "version", "names"}:
+            raise InputError(f"dataset.{min(unknown)}", "present", "only name, version and names")
+        unit = dict(declared.get("unit", {}))
+        strange = set(unit) - {"column", "neighbours", "groups", "rows"}
+        if strange:
+            raise InputError(f"unit.{min(strange)}", "present", "only column, neighbours, groups and rows")
+        if "column" in unit and (missing := [limit for limit in ("groups", "rows") if limit not in unit]):
+            # Version 0.1 let a file leave them out, and what it released must be the same question today.
+            text = (
+                f"The schema states no {' and no '.join(f'unit.{limit}' for limit in missing)}: 1 is taken. {_LIMITS}"
+            )
+            warnings.warn(text, UserWarning, stacklevel=3)
+            unit |= dict.fromkeys(missing, 1)
+        columns = {name: column_from(name, entry) for name, entry in declared.get("columns", {}).items()}
+        lookups = {name: _lookup(name, entry, folder) for name, entry in declared.get("lookups", {}).items()}
+        derived = {name: _derived(name, entry) for name, entry in declared.get("derived", {}).items()}
+        joins = {name: _join(name, entry) for name, entry in declared.get("joins", {}).items()}
+        return cls(declared.get("dataset", {}).get("name", ""), columns, Unit(**unit), lookups, derived, joins)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tables of its file, plain values only."""
+        unit: dict[str, Any] = {"neighbours": str(self.unit.neighbours)}
+        if self.unit.column is not None:
+            unit = {"column": self.unit.column, **unit, "groups": self.unit.groups, "rows": self.unit.rows}
+        columns = {name: column_to(column) for name, column in self.stored.items()}
+        whole: dict[str, Any] = {"dataset": {"name": self.name}, "unit": unit, "columns": columns}
+        if self.joins:
+            whole["joins"] = {name: join.to_dict() for name, join in self.joins.items()}
+        if self.lookups:
+            whole["lookups"] = {name: lookup.to_dict() for name, lookup in self.lookups.items()}
+        if self.derived:
+            whole["derived"] = {name: one.to_dict() for name, one in self.derived.items()}
+        return whole
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of everything declared."""
+        return digest_of(self.to_dict())
+
+    def column(self, name: str, use: str = "column") -> Column:
+        """The declaration of a column, or an error that lists the ones there are."""
+        if not isinstance(name, str) or name not in self.columns:
+            raise InputError(use, name, "a declared column: " + ", ".join(sorted(self.columns)))
+        return self.columns[name]
+
+    def numeric(self, name: str, use: str) -> Integer | Real:
+        """A column that can be summed."""
+        column = self.column(name, use)
+        if not isinstance(column, (Integer, Real)):
+            numbers = [key for key, kind in self.columns.items() if isinstance(kind, (Integer, Real))]
+            raise InputError(use, name, "a numeric column: " + (", ".join(sorted(numbers)) or "none is declared"))
+        return column
+
+
+def _add(columns: dict[str, Column], more: Mapping[str, Column], field: str) -> None:
+    for name, column in more.items():
+        if name in columns:
+            raise InputError(field, name, "a name that is not declared yet")
+        columns[name] = column
+
+
+def _join(name: str, entry: Any) -> Join:
+    given = set(entry) if isinstance(entry, Mapping) else set()
+    if not {"columns"} <= given <= {"columns", "rows"}:
+        raise InputError(f"joins.{name}", sorted(given), "columns, and rows if not 1")
+    columns = {column: column_from(column, declared) for column, declared in entry["columns"].items()}
+    return Join(columns, entry.get("rows", 1))
+
+
+def _lookup(name: str, entry: Any, folder: Path) -> Lookup:
+    where = f"lookups.{name}"
+    if not isinstance(entry, Mapping) or not {"key", "columns"} <= set(entry) <= {"key", "columns", "file", "table"}:
+        raise InputError(
+            where, sorted(entry) if isinstance(entry, Mapping) else entry, "key, columns, and file or table"
+        )
+    columns = {column: column_from(column, declared) for column, declared in entry["columns"].items()}
+    if "file" in entry:
+        return Lookup.from_csv(folder / entry["file"], entry["key"], columns)
+    return Lookup(entry["key"], entry.get("table", {}), columns)
+
+
+def _derived(name: str, entry: Any) -> Derived:
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("expression"), str):
+        raise InputError(f"derived.{name}.expression", "missing", 'an expression, such as "pay * 12"')
+    rest = {field: value for field, value in entry.items() if field != "expression"}
+    return Derived(entry["expression"], column_from(name, rest))

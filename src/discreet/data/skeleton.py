@@ -1,0 +1,92 @@
+"""A schema to fill in, written from column names and declared types only. No value of the data is looked at."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from discreet.core.unit import Unit
+from discreet.data.source import Source
+
+__all__ = ["skeleton"]
+
+_HEAD = """\
+# What discreet may know about this table. Fill in every "?"; nothing here may be read off the data itself:
+# take bounds and categories from a codebook, the law, or common sense.
+
+[dataset]
+name = {name}
+{names}# version = "?"            # your name for this state of the data, such as "2024-02"
+
+{unit}neighbours = "add-remove"  # or "replace": the number of units is public
+
+# All that may ever be spent. epsilon alone, or epsilon with delta, or rho.
+[budget]
+epsilon = "?"
+# delta = 1e-6
+"""
+_PERSON = """\
+# What is protected: everything of one person. What is beyond its limits is left out; higher ones mean more noise.
+[unit]
+{lines}
+"""
+_ROW = """\
+# What is protected: one row, as every row is another person. Where people come back, add column, groups and rows.
+[unit]
+"""
+
+
+def skeleton(source: Source, name: str, unit: Unit) -> str:
+    """The text of a `discreet.toml` for the columns of a source and the unit that was chosen."""
+    listed = ", ".join(map(_quoted, source.names))
+    names = f"names = [{listed}]  # of the columns: the file has no header line\n" if source.names else ""
+    parts = [_HEAD.format(name=_quoted(name), names=names, unit=_protected(unit))]
+    parts.extend(
+        _person(column) if column == unit.column else _column(column, kind) for column, kind in source.columns().items()
+    )
+    return "\n".join(parts)
+
+
+def _quoted(text: str) -> str:
+    """A TOML string. TOML wants one character more escaped than JSON does."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _protected(unit: Unit) -> str:
+    if unit.column is None:
+        return _ROW
+    said = {
+        f"column = {_quoted(unit.column)}": "identifies a person",
+        f"groups = {unit.groups}": "in how many groups of a question a person counts",
+        f"rows = {unit.rows}": "as how many rows a person counts in one group",
+    }
+    return _PERSON.format(lines="\n".join(f"{line:<26} # {why}" for line, why in said.items()))
+
+
+def _table(name: str) -> str:
+    return f"[columns.{name if re.fullmatch(r'[A-Za-z0-9_-]+', name) else _quoted(name)}]"
+
+
+def _person(name: str) -> str:
+    return "\n".join([_table(name), 'type = "text"             # identifies a person: nothing more to declare', ""])
+
+
+def _column(name: str, kind: str) -> str:
+    kind = kind.removeprefix("!").lower()
+    lines = [_table(name)]
+    if kind.startswith(("int", "uint")):
+        lines += ['type = "integer"', 'lower = "?"', 'upper = "?"']
+    elif kind.startswith(("float", "decimal")):
+        lines += ['type = "real"', 'lower = "?"', 'upper = "?"']
+    elif kind.startswith("bool"):
+        lines += ['type = "boolean"']
+    elif kind.startswith(("date", "timestamp")):
+        lines += ['type = "date"', 'lower = "?"              # such as 2020-01-01', 'upper = "?"']
+    else:
+        lines += [
+            'type = "?"               # integer, real, category, boolean, date or text',
+            '# lower = "?"            # integer, real, date',
+            '# upper = "?"',
+            '# values = ["?"]         # category: every value that may occur',
+        ]
+    return "\n".join([*lines, "nullable = true           # false if a value is never missing", ""])

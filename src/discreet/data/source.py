@@ -1,0 +1,305 @@
+"""Where private data lives. This is the only module that opens it, and the only one that runs an expression on it.
+
+`Source.columns()` reads names and stored types, which are public; `Source.open()` is for the one door.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.version import DataVersion
+from discreet.core.wire import Json
+from discreet.data.catalogue import write_counters
+from discreet.data.csv_file import Copies, readable
+from discreet.data.files import DELIMITERS, Files, files_at
+from discreet.data.frame import Frame
+from discreet.data.header import read_first_line
+from discreet.data.pool import engines, fixed_settings
+from discreet.data.spark import files_read, is_frame, shown
+from discreet.data.spill import Spill
+from discreet.data.stamp import Stamp
+from discreet.errors import DiscreetError, InputError, MissingExtraError
+
+__all__ = ["Connection", "Source", "source_of"]
+
+_KINDS = (
+    "a CSV or Parquet file, glob or folder, a DuckDB file, postgresql://..., spark://..., sc://..., "
+    "or an Arrow/pandas/Polars/Spark table"
+)
+_POSTGRES = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
+
+
+class Connection:
+    """Private data, opened. Lives inside the one door."""
+
+    def __init__(self, backend: Any, table: Any, *, in_memory: bool = False) -> None:
+        self._backend = backend
+        self._in_memory = in_memory
+        self.table = table
+
+    def integers(self, expression: Any) -> dict[str, NDArray[np.int64]]:
+        """Run an expression whose columns are all integers."""
+        if self._in_memory:  # only ibis knows how to show the engine such a table
+            answer = self._backend.to_pyarrow(expression)
+            return {name: answer.column(name).to_numpy().astype(np.int64) for name in answer.column_names}
+        if self._backend.name == "duckdb":
+            columns = self._backend.raw_sql(self._backend.compile(expression)).fetchnumpy()
+            return {name: column.astype(np.int64) for name, column in columns.items()}
+        names, rows = self._fetched(expression)
+        found = np.array(rows, dtype=np.int64).reshape(-1, len(names))
+        return {name: found[:, place] for place, name in enumerate(names)}
+
+    def values(self, expression: Any) -> dict[str, list[Any]]:
+        """Run an expression whose columns are integers or bytes; a missing value is None."""
+        if self._in_memory:
+            answer = self._backend.to_pyarrow(expression)
+            return {name: answer.column(name).to_pylist() for name in answer.column_names}
+        names, rows = self._fetched(expression)
+        return {
+            name: [bytes(row[place]) if isinstance(row[place], bytearray) else row[place] for row in rows]
+            for place, name in enumerate(names)
+        }
+
+    def _fetched(self, expression: Any) -> tuple[list[str], list[Any]]:
+        """Past ibis, which would load pandas for this: that takes longer than most questions."""
+        answer = self._backend.raw_sql(self._backend.compile(expression))
+        if self._backend.name == "pyspark":
+            return answer.columns, answer.collect()
+        return [column[0] for column in answer.description], answer.fetchall()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Source:
+    """A place private data can be opened from."""
+
+    kind: str
+    place: Any
+    table: str | None = None
+    view: Callable[[Any, Mapping[str, Any]], Any] | None = None  # widens the table by columns it does not store
+    others: tuple[tuple[str, Source], ...] = ()  # private tables the view joins, read by the same engine
+    names: tuple[str, ...] = ()  # of the columns of a CSV file that has no header line
+    declared: DataVersion | None = None
+
+    def __repr__(self) -> str:
+        return f"<private {self.kind}>"
+
+    @property
+    def tries(self) -> bool:
+        """Whether the engine can read text as numbers and dates without failing on text that is neither."""
+        return self.kind not in ("postgres", "spark")  # Spark can, but takes "1d" for a number and others do not
+
+    @property
+    def engine(self) -> str:
+        """The engine that reads it."""
+        return {"postgres": "postgres", "spark": "pyspark"}.get(self.kind, "duckdb")
+
+    def columns(self) -> dict[str, str]:
+        """Column names and stored types: public, and all there is to read without paying."""
+        problem: InputError | None = None
+        try:
+            with self._connected(None) as connection:
+                return {name: str(kind) for name, kind in connection.table.schema().items()}
+        except DiscreetError:
+            raise
+        except Exception:
+            hint = "Check the address, the name of the table, and that the file is whole."
+            problem = InputError("source", repr(self), "data that can be opened", hint)
+        # Outside the handler: what an engine says about a file may quote a line of it.
+        raise problem
+
+    def first_line(self) -> list[str]:
+        """The first line of a CSV file: names if it is a header. Whoever asks shows none of it before that is known."""
+        file = self.place.paths()[0]
+        return read_first_line(file, DELIMITERS[Path(file).suffix.lower()])
+
+    def version(self, key: bytes) -> DataVersion:
+        """Which state the data is in: as declared, or by what tells of writes. No row is read, and nobody can read
+        anything off the fingerprint without the key.
+        """
+        if self.declared is not None:
+            return self.declared
+        sources = (("", self), *self.others)
+        stamps = {name: source._stamp() for name, source in sources}
+        facts: list[Json] = [[name, source.table, stamps[name].facts] for name, source in sources]
+        kinds = {stamp.kind for stamp in stamps.values()}
+        if "unversioned" in kinds:
+            first = next(source for name, source in sources if stamps[name].kind == "unversioned")
+            unknown = any(stamp.facts is None for stamp in stamps.values())
+            return DataVersion.unversioned(first.described, None if unknown else facts, key)
+        if kinds == {"table"}:
+            return DataVersion.of_table([self.described, facts], key)
+        return DataVersion.of_files(facts, key)
+
+    def _stamp(self) -> Stamp:
+        """What tells of writes to this source alone."""
+        if isinstance(self.place, Files):
+            return Stamp("files", [list(stamp) for stamp in self.place.stamps()])
+        if isinstance(self.place, Frame):
+            columns = self.place.arrow(rows=False).schema
+            return Stamp("unversioned", [[field.name, str(field.type)] for field in columns])
+        if self.kind == "postgres" and self.table is not None:
+            counters = write_counters(self.place, self.table)
+            return Stamp("unversioned" if counters is None else "table", counters)
+        return files_read(self.place, self.table)
+
+    @property
+    def described(self) -> str:
+        """What is read, for the record: a database without users and passwords, a table in memory by its kind."""
+        if isinstance(self.place, Frame):
+            return f"a {self.place.kind} table"
+        if isinstance(self.place, str):
+            kind, _, rest = self.place.partition("://")
+            return f"table {self.table} of {kind}://{re.split('[?;]', rest.rpartition('@')[2])[0]}"
+        return "a Spark table" if self.kind == "spark" else "files"
+
+    @contextmanager
+    def open(self) -> Iterator[Connection]:
+        """The data itself. Called by the one door only, after the charge is durable."""
+        with Copies() as copies, self._connected(copies) as connection:
+            yield connection
+
+    @contextmanager
+    def _connected(self, copies: Copies | None) -> Iterator[Connection]:
+        """Without `copies`, for names and types only."""
+        import ibis
+
+        if self.kind == "spark":
+            with shown(self.place, self.table) as (session, name):
+                backend = ibis.pyspark.connect(session)
+                yield Connection(backend, self._widened(backend, backend.table(name), copies))
+            return  # the session is not ours to end
+        kinds = {self.kind, *(other.kind for _, other in self.others)}
+        if kinds <= {"csv", "parquet"} and not _memory():  # who limits memory wants none of it held between questions
+            with engines.lent() as backend:
+                yield Connection(backend, self._widened(backend, self._read(backend, copies), copies))
+            return
+        with Spill() as spill:
+            yield from self._local(str(spill.path), copies)
+
+    def _local(self, spill: str, copies: Copies | None) -> Iterator[Connection]:
+        """By PostgreSQL, or a DuckDB of its own that spills to a folder nobody else can read."""
+        import ibis
+
+        if self.kind == "postgres":
+            try:
+                backend = ibis.connect(self.place)
+            except ImportError:
+                raise MissingExtraError("postgres", "psycopg") from None
+            settings = _POSTGRES
+        else:
+            settings = "; ".join(f"SET {name} = {value}" for name, value in fixed_settings().items())
+            settings = settings.format(spill=spill.replace("'", "''")) + _memory()
+            database = self.place.paths()[0] if self.kind == "duckdb" else ":memory:"
+            backend = ibis.duckdb.connect(database, read_only=self.kind == "duckdb")
+        try:
+            backend.raw_sql(settings)
+            table = self._widened(backend, self._read(backend, copies), copies)
+            frames = any(source.kind == "frame" for source in (self, *dict(self.others).values()))
+            yield Connection(backend, table, in_memory=frames)
+        finally:
+            backend.disconnect()
+
+    def _read(self, backend: Any, copies: Copies | None) -> Any:
+        import ibis
+
+        if self.kind in ("postgres", "duckdb"):
+            return _named_types(backend.table(self.table))
+        if self.kind == "csv":
+            files, options = readable(self.place.paths(), self.names, copies)
+            if copies is None:  # an engine need not be shown a name that it cannot write, such as one with a zero byte
+                return ibis.memtable([], schema=dict.fromkeys(options["columns"], "string"))
+            return backend.read_csv(files, **options)
+        if self.kind == "parquet":
+            return _named_types(backend.read_parquet(self.place.paths(), union_by_name=True))
+        return ibis.memtable(self.place.arrow(rows=copies is not None))
+
+    def _widened(self, backend: Any, table: Any, copies: Copies | None) -> Any:
+        if self.view is None:
+            return table
+        return self.view(table, {name: other._read(backend, copies) for name, other in self.others})
+
+    def beside(self, others: Mapping[str, Source]) -> Source:
+        """This source with private tables to be joined to it; they must be within reach of the same engine."""
+        files = ("csv", "parquet", "frame")
+        for name, other in others.items():
+            together = self.kind in files and other.kind in files
+            same = self.kind in ("postgres", "duckdb") and (other.kind, other.place) == (self.kind, self.place)
+            if not together and not same:
+                hint = "Join them there on the person's id, and open the result."
+                raise InputError(f"joins.{name}", repr(other), f"a table within reach of {self!r}", hint)
+        return replace(self, others=tuple(others.items()))
+
+
+def _memory() -> str:
+    """How much memory DuckDB may take, if the environment says so."""
+    limit = os.environ.get("DISCREET_MEMORY", "")
+    if not limit:
+        return ""
+    if not re.fullmatch(r"[1-9]\d*(\.\d+)? ?[KMGT]i?B", limit, re.ASCII):
+        raise InputError("DISCREET_MEMORY", limit, "an amount of memory, such as 4GB")
+    return f"; SET memory_limit = '{limit}'"
+
+
+def _named_types(table: Any) -> Any:
+    """The table with types that ibis has names for: it has none for moments in nanoseconds with a time zone, nor for a
+    column that never holds a value.
+    """
+    known = {"TIMESTAMPTZ_NS": "timestamp('UTC', 6)", "NULL": "string"}
+    unknown = {name: str(kind) for name, kind in table.schema().items() if kind.is_unknown()}
+    read = {name: to for name, kind in unknown.items() for mark, to in known.items() if mark in kind}
+    return table.mutate(**{name: table[name].cast(to) for name, to in read.items()}) if read else table
+
+
+def source_of(place: Any, table: str | None = None) -> Source:
+    """Read what a person named as their data."""
+    if isinstance(place, Source):
+        return place
+    if isinstance(place, (str, os.PathLike)):
+        return _from_text(os.fspath(place), table)
+    if is_frame(place):
+        return Source("spark", place)
+    frame, kind = Frame.of(place), type(place).__name__
+    del place  # it may be data of a kind we cannot read: no traceback is to show it
+    if frame is None:
+        raise InputError("source", kind, _KINDS)
+    return Source("frame", frame)
+
+
+def _from_text(place: str, table: str | None) -> Source:
+    if place.startswith(("postgresql://", "postgres://")):
+        address, named = _address(place)
+        return Source("postgres", address, _named(table or named, "table=, or postgresql://.../database?table=NAME"))
+    if place.startswith(("spark://", "sc://")):
+        address, _, named = place.partition("?table=")
+        return Source("spark", address, _named(table or named, "table=, such as table='db.visits'"))
+    if "://" in place:
+        raise InputError("source", place.split("://")[0] + "://...", _KINDS)
+    files = files_at(place, _KINDS)
+    return Source(files.kind, files, _named(table, "table=") if files.kind == "duckdb" else None)
+
+
+def _address(place: str) -> tuple[str, str | None]:
+    """A database's address without the name of the table, and that name if it was there."""
+    parts = urlsplit(place)
+    options = parse_qsl(parts.query, keep_blank_values=True)
+    table = next((value for name, value in options if name == "table"), None)
+    rest = urlencode([(name, value) for name, value in options if name != "table"])
+    # By hand: with an empty host urlunsplit would drop the slashes.
+    address = f"postgresql://{parts.netloc}{parts.path}" + (f"?{rest}" if rest else "")
+    return address, table
+
+
+def _named(table: str | None, how: str) -> str:
+    if not table:
+        raise InputError("table", table, f"the name of a table in the database ({how})")
+    return table

@@ -1,0 +1,163 @@
+"""Tables in Spark: a DataFrame, or a table of a cluster named by its address.
+
+A session is someone's workplace. While a table is read its settings are the ones every run needs, then they are put
+back; a session that was given is never stopped, and one opened here is kept for the next question.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from discreet.core.wire import Json
+from discreet.data.stamp import Stamp
+from discreet.errors import DiscreetError, InputError, MissingExtraError
+
+__all__ = ["files_read", "is_frame", "shown"]
+
+_SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",  # the day of a moment must not depend on the machine
+    "spark.sql.ansi.enabled": "false",  # no row can make a run fail
+    "spark.sql.variable.substitute": "false",  # text with ${...} in it is just text
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",  # ibis sets this one: kept here so that it is put back
+}
+_ESCAPES = "spark.sql.parser.escapedStringLiterals"
+# Of a session opened here. Its page and its journal would show exact counts to whoever finds them.
+_OPENED = {"spark.ui.enabled": "false", "spark.eventLog.enabled": "false", "spark.app.name": "discreet"}
+_OPENED |= {"spark.ui.showConsoleProgress": "false"}
+
+_LISTS = ("InMemoryFileIndex", "CatalogFileIndex")  # plain lists of files: other formats hide rows without writing any
+_MOST = 1_000  # files whose size and time are looked up, one at a time
+
+_numbers = itertools.count()
+_lock = threading.RLock()
+_remote: dict[str, Any] = {}
+
+
+def is_frame(place: Any) -> bool:
+    """Whether this is a Spark DataFrame, classic or of Spark Connect."""
+    return type(place).__module__.startswith("pyspark.sql.") and hasattr(place, "createTempView")
+
+
+def _frame(place: Any, table: str | None) -> Any:
+    return place if is_frame(place) else _session(place).table(table)
+
+
+def files_read(place: Any, table: str | None) -> Stamp:
+    """The files a table is read from: with sizes and times where it is nothing but these files, else by their names.
+
+    Names alone, of a join, a filter or a table whose format keeps a log, do not tell of every write.
+    """
+    try:
+        frame = _frame(place, table)
+        if (stamps := _plain_files(frame)) is not None:
+            return Stamp("files", stamps)
+        names: list[Json] = sorted(frame.inputFiles())
+    except DiscreetError:
+        raise
+    except Exception:  # a catalogue that does not tell; if the table cannot be read at all, its columns could not be
+        return Stamp("unversioned", None)
+    return Stamp("unversioned", names or None)
+
+
+def _plain_files(frame: Any) -> list[Json] | None:
+    """Name, size and time of each file, and how it is read, of a table that is read as it is; None of all others."""
+    if not hasattr(frame, "_jdf"):  # Spark Connect shows no plan
+        return None
+    plan, session = frame._jdf.queryExecution().optimizedPlan(), frame.sparkSession
+    if _kind(plan) != "LogicalRelation" or _kind(plan.relation()) != "HadoopFsRelation":
+        return None
+    if _kind(plan.relation().location()) not in _LISTS:
+        return None
+    names = sorted(frame.inputFiles())
+    if len(names) > _MOST:
+        return None
+    settings = session._jsparkSession.sessionState().newHadoopConf()
+    stamps: list[Json] = [plan.relation().options().toString(), plan.schema().json()]
+    for name in names:
+        path = session._jvm.org.apache.hadoop.fs.Path(session._jvm.java.net.URI(name))
+        status = path.getFileSystem(settings).getFileStatus(path)
+        stamps.append([name, int(status.getLen()), int(status.getModificationTime())])
+    return stamps
+
+
+def _kind(thing: Any) -> str:
+    return str(thing.getClass().getSimpleName())
+
+
+@contextmanager
+def shown(place: Any, table: str | None) -> Iterator[tuple[Any, str]]:
+    """A session and the name under which it shows the table, for as long as this lasts."""
+    frame = _frame(place, table)
+    if frame.isStreaming:
+        raise InputError("source", "a stream", "a table: what a stream holds is never complete")
+    names = [name.lower() for name in frame.columns]
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise InputError("columns", repeated, "names that differ in more than case")
+    session, name = frame.sparkSession, f"discreet_private_{next(_numbers)}"
+    with _lock, _set(session):  # settings belong to the session: one reader at a time
+        frame.createTempView(name)
+        try:
+            yield session, name
+        finally:
+            session.catalog.dropTempView(name)
+
+
+@contextmanager
+def _set(session: Any) -> Iterator[None]:
+    if session.conf.get(_ESCAPES, "false") == "true":
+        raise InputError(_ESCAPES, "true", "false: text in questions is written with escapes")
+    before = {setting: session.conf.get(setting, None) for setting in _SETTINGS}
+    try:
+        for setting, value in _SETTINGS.items():
+            session.conf.set(setting, value)
+        yield
+    finally:
+        for setting, old in before.items():
+            if old is None:
+                session.conf.unset(setting)
+            else:
+                session.conf.set(setting, old)
+
+
+def _session(address: str) -> Any:
+    """The session of this process at an address: opened once, kept, ended with the process."""
+    if address.startswith("sc://"):
+        return _connected(address)
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtraError("spark", "pyspark") from None
+    with _lock:
+        session = SparkSession.getActiveSession()
+        if session is None:
+            if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+                hint = "Install it, or reach the cluster through Spark Connect: sc://..."
+                raise InputError("source", "spark://...", "used on a machine with Java 17 or newer", hint)
+            builder = SparkSession.builder.master(address)
+            for setting, value in _OPENED.items():
+                builder = builder.config(setting, value)
+            session = builder.getOrCreate()
+            # What Spark says about a row that it cannot handle may quote the row.
+            session.sparkContext.setLogLevel("OFF")
+        if session.sparkContext.master != address:
+            hint = "Pass a DataFrame of that session instead."
+            raise InputError("source", "spark://...", "the cluster this process already has a session with", hint)
+        return session
+
+
+def _connected(address: str) -> Any:
+    try:
+        from pyspark.sql.connect.session import SparkSession
+    except ImportError:  # pyspark itself, or what it needs to talk over the wire
+        raise MissingExtraError("spark", "pyspark[connect]") from None
+    with _lock:
+        if address not in _remote:
+            _remote[address] = SparkSession(address)
+        return _remote[address]

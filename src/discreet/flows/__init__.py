@@ -1,0 +1,1 @@
+"""Who goes where: flows that agree with their sums, and synthetic commuters."""

@@ -1,0 +1,1 @@
+"""Synthetic commuters: rows of origin and destination that look like the private ones and are nobody's."""

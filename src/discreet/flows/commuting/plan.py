@@ -1,0 +1,210 @@
+"""A priced release of synthetic commuters: counts in the engine, then urns or noisy counts, under one charge."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.accounting.compose import compose
+from discreet.accounting.group import group
+from discreet.core.digest import digest_of
+from discreet.core.exact import exp_down, exp_up, round_up
+from discreet.core.explained import Explained
+from discreet.core.loss import ZCDP, Approx, Loss, Pure
+from discreet.core.mechanism import Bits
+from discreet.core.packed import packed
+from discreet.core.progress import tell
+from discreet.core.sensitivity import Sensitivity
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
+from discreet.errors import InputError
+from discreet.flows.commuting.classic import Urns
+from discreet.flows.commuting.explain import CELLS, SIZES, explained
+from discreet.flows.commuting.land import Land
+from discreet.flows.commuting.modern import flows_of
+from discreet.flows.commuting.prior import UNIT, Prior, largest_size
+from discreet.ledger.budget import Allotment
+from discreet.marginals.counts import Counts
+from discreet.marginals.domain import Domain
+from discreet.marginals.engine import EngineCounts, moved_by
+from discreet.marginals.meter import Meter
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.query.fit import columns_read
+from discreet.query.plan import noise_name
+from discreet.query.question import Query
+from discreet.query.table_plan import TablePlan
+
+__all__ = ["CELLS", "SIZES", "CommutePlan", "Method", "row_price"]
+
+Method = Literal["modern", "classic"]
+Whole = NDArray[np.int64]
+
+_BOTH, _FROM, _TO = (0, 1), (0,), (1,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CommutePlan(TablePlan):
+    """Synthetic commuters of a table. Nothing is read and nothing is spent by making one.
+
+    Guarantee
+        Method modern: noisy counts of all cells, of origins and (unless public) of destinations cost `price` together,
+        and the rest sees nothing else. Method classic: the draws cost what `Urns` says, for as many moves as one unit
+        makes, beside noisy sizes of destinations unless those are public. Proof: docs/proofs/commute.md.
+    """
+
+    question: Query
+    schema: Schema
+    domain: Domain
+    land: Land
+    allotment: Allotment
+    method: Method
+    currency: Literal["epsilon", "rho"]
+    price: Fraction
+    prior: Prior | None = None
+    chance: Fraction = Fraction(0)
+    sizes: Whole | None = None
+
+    @property
+    def moved(self) -> Sensitivity:
+        """How far one unit moves the counts: `moved.l1` workers come or go."""
+        return moved_by(self.schema.unit)
+
+    @property
+    def urns(self) -> Urns:
+        """The draws of the classic method, private for one worker who comes or goes."""
+        if self.prior is None:
+            raise InputError("method", self.method, "classic: the other one has no urns")
+        moves = self.moved.l1
+        epsilon = (self.price if self.sizes is not None else self.price * (1 - SIZES)) / moves
+        return Urns(self.prior, epsilon, row_price(self.prior, epsilon, self.chance, moves))
+
+    @property
+    def cost(self) -> Loss:
+        """The price of everything together."""
+        if self.method == "modern":
+            return Pure(self.price) if self.currency == "epsilon" else ZCDP(self.price)
+        measured = [] if self.sizes is not None else [Pure(self.price * SIZES)]
+        return compose([*measured, group(self.one, self.moved.l1)])
+
+    @property
+    def one(self) -> Loss:
+        """What the draws cost one worker who comes or goes."""
+        urns = self.urns
+        if urns.prior in ("pure", "accepted"):
+            return Pure(urns.epsilon)
+        delta = urns.chance
+        if self.sizes is not None:  # then it is known how little is missed
+            worst = max((urns.missed(size, cells) for size, cells in self.urn_sizes()), default=0.0)
+            delta = min(delta, round_up(Fraction(worst), 10**30))
+        return Approx(urns.epsilon, delta)
+
+    @property
+    def mechanism(self) -> str:
+        """What is drawn or added, in words."""
+        if self.method == "modern":
+            noises = [self.noise(part) for part in (CELLS, SIZES)]
+            return "; ".join(dict.fromkeys(map(noise_name, noises))) + "; then made to agree"
+        first = "" if self.sizes is not None else noise_name(self.noise(SIZES)) + "; "
+        return f"{first}Dirichlet-multinomial draws, {self.prior} prior"
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        return {"commute": self.question.to_dict(), "method": self.method, "prior": self.prior}
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        zones = self.land.zones
+        content = {
+            "schema": self.schema.to_dict(),
+            "query": self.query,
+            "price": [self.currency, str(self.price), str(self.chance)],
+            "sizes": None if self.sizes is None else self.sizes.tolist(),
+            "distances": hashlib.sha256(self.land.distances.astype("<f8").tobytes()).hexdigest(),
+            "zones": None if zones is None else zones.tolist(),
+            "limits": [self.land.near, self.land.farthest],
+        }
+        return digest_of(content)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return columns_read(self.question, self.schema)
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid."""
+        return explained(self)
+
+    def urn_sizes(self) -> Iterator[tuple[int, int]]:
+        """Workers and cells (nobody's too) of the urn of every destination that has workers: if sizes are public."""
+        if self.sizes is not None:
+            for destination, size in enumerate(self.sizes.tolist()):
+                if size:
+                    yield size, int(self.land.cells(destination).max()) + 2
+
+    @property
+    def largest(self) -> int:
+        """The most workers that the urn of a destination can have."""
+        return largest_size(self.land.origins + 1, self.urns.epsilon)
+
+    def priors(self) -> list[float]:
+        """The prior of each cell in the urn of every destination that has workers: if sizes are public."""
+        return [self.urns.units(size, cells) / UNIT for size, cells in self.urn_sizes()]
+
+    def noise(self, part: Fraction) -> Laplace | Gaussian:
+        """The noise on what gets this part of the price."""
+        amount = self.price * part
+        if self.currency == "epsilon":
+            return Laplace.for_epsilon(amount, self.moved)
+        return Gaussian.for_rho(amount, self.moved)
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine; draw, or add noise; deal rows. Called by the one door only."""
+        tell("counting in the engine")
+        return self.publish(EngineCounts(self.domain, self.schema, data, bits, self.question.condition), bits)
+
+    def publish(self, counts: Counts, bits: Bits) -> dict[str, Any]:
+        """The record of a release, from exact counts."""
+        counts.prepare([_BOTH])
+        tell("drawing")
+        flows, refused = self.flows(counts, bits)
+        return {
+            "commute": {
+                "names": [key.column for key in self.question.keys],
+                "places": [[str(label) for label in attribute.labels] for attribute in self.domain.attributes],
+                "flows": packed(flows),
+                "metres": packed(np.rint(self.land.distances * 1000)),
+                "refused": refused,
+                "method": self.method,
+            }
+        }
+
+    def flows(self, counts: Counts, bits: Bits) -> tuple[Whole, list[int]]:
+        """Rows from every origin to every destination, and the destinations that were refused."""
+        meter, whole = Meter(counts, self.moved, self.currency, self.price, bits), self.price
+        if self.method == "modern":
+            cells = meter.measure(_BOTH, whole * (CELLS + (0 if self.sizes is None else SIZES)))
+            origins = meter.measure(_FROM, whole * SIZES)
+            ends = meter.measure(_TO, whole * SIZES) if self.sizes is None else None
+            return flows_of(cells, origins, ends, self.sizes, self.land), []
+        sizes = self.sizes
+        if sizes is None:
+            sizes = np.clip(meter.measure(_TO, whole * SIZES).values, 0, self.largest)
+        return self.urns.flows(counts.marginal(_BOTH), sizes, self.land, bits)
+
+
+def row_price(prior: Prior, epsilon: Fraction, chance: Fraction, moves: int) -> Fraction:
+    """The chance that is left for one move so that so many of them together keep `chance` as their delta.
+
+    A chance of refusal is no delta and stays what it is.
+    """
+    if moves == 1 or prior in ("pure", "accepted"):
+        return chance
+    return chance * (exp_down(epsilon) - 1) / (exp_up(moves * epsilon) - 1)

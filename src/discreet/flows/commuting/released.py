@@ -1,0 +1,133 @@
+"""Synthetic commuters that have left the house: rows, flows, distances, a picture. Reading them again is free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.packed import unpacked
+from discreet.core.release import Release
+from discreet.core.released import Released, rows_table
+from discreet.errors import InputError
+from discreet.flows.commuting.chart import distances_chart
+from discreet.ledger.door import Answer
+from discreet.show.picture import Picture
+
+__all__ = ["CommuteRelease", "mean_distances"]
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CommuteRelease(Released):
+    """Made-up rows of origin and destination. `flows[o, d]` is how many there are of each pair.
+
+    `distances[o, d]` is public; `refused` names the destinations that an accepted prior refused: their rows come from
+    all possible origins alike and say nothing about who works there.
+    """
+
+    method: str
+    names: tuple[str, str]
+    origins: tuple[str, ...]
+    destinations: tuple[str, ...]
+    flows: Whole
+    distances: Floats
+    refused: tuple[str, ...]
+
+    @classmethod
+    def read(cls, answer: Answer, cost: str, remaining: str) -> CommuteRelease:
+        """From an answer on the books."""
+        result: Any = answer.result
+        entry = result["commute"]
+        origins, destinations = (tuple(places) for places in entry["places"])
+        return cls(
+            **answer.provenance(cost, remaining),
+            method=entry["method"],
+            names=(entry["names"][0], entry["names"][1]),
+            origins=origins,
+            destinations=destinations,
+            flows=unpacked(entry["flows"]),
+            distances=unpacked(entry["metres"]) / 1000,
+            refused=tuple(destinations[place] for place in entry["refused"]),
+            stale=answer.stale,
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Whether it may be of earlier data."""
+        return (self.stale,) if self.stale else ()
+
+    def __len__(self) -> int:
+        return int(self.flows.sum())
+
+    def columns(self) -> dict[str, list[str]]:
+        """One entry a made-up row: its origin and its destination."""
+        rows, columns = np.nonzero(self.flows)
+        many = self.flows[rows, columns]
+        places = (np.array(self.origins, dtype=object)[rows], np.array(self.destinations, dtype=object)[columns])
+        return {name: np.repeat(labels, many).tolist() for name, labels in zip(self.names, places, strict=True)}
+
+    def tables(self) -> dict[str, Release]:
+        """The rows, as a table."""
+        return {"rows": rows_table(self.columns(), self)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that say what it is, without its rows."""
+        told = {**super().to_dict(), "method": self.method, "rows": len(self)}
+        return {**told, "columns": list(self.names), "refused": list(self.refused), "notes": list(self.notes)}
+
+    def to_arrow(self) -> Any:
+        """The rows as a pyarrow table."""
+        import pyarrow
+
+        return pyarrow.table(self.columns())
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas frame."""
+        import pandas
+
+        return pandas.DataFrame(self.columns())
+
+    def mean_distances(self) -> dict[str, float | None]:
+        """How far made-up people come to each destination, on average; None where nobody does."""
+        return dict(zip(self.destinations, mean_distances(self.flows, self.distances), strict=True))
+
+    def plot(self, true: Mapping[str, float | None] | None = None) -> Picture:
+        """Mean distance by destination.
+
+        `true` is for whoever owns the data: the true means, to see how far released ones are off. Such a picture is
+        not to be published.
+        """
+        if true is not None and (missing := set(self.destinations) - set(true)):
+            raise InputError("true", min(missing), "a mean distance for every destination")
+        released, people = self.mean_distances(), self.flows.sum(axis=0).tolist()
+        rows = [
+            {
+                "destination": name,
+                "released": released[name],
+                "rows": many,
+                "true": None if true is None else true[name],
+            }
+            for name, many in zip(self.destinations, people, strict=True)
+        ]
+        return distances_chart([row for row in rows if row["released"] is not None])
+
+    def __repr__(self) -> str:
+        places = f"{len(self.origins):,} origins, {len(self.destinations):,} destinations"
+        lines = [f"<Commuters of {self.dataset!r}, {self.method}: {len(self):,} made-up rows, {places}>"]
+        if self.refused:
+            lines.append(f"  refused: {', '.join(self.refused)}")
+        lines.append(f"[{self.about}]")
+        return "\n".join(lines)
+
+
+def mean_distances(flows: Whole, distances: Floats) -> list[float | None]:
+    """The mean distance to every destination, None where nobody goes."""
+    people = flows.sum(axis=0)
+    sums = (flows * distances).sum(axis=0)
+    return [float(far / many) if many else None for far, many in zip(sums, people, strict=True)]

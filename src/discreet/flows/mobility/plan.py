@@ -1,0 +1,265 @@
+"""A priced release of flows: counts of origin, destination and time window, and their sums, under one price."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of, text_of
+from discreet.core.explained import Expected, Explained
+from discreet.core.loss import Loss
+from discreet.core.mechanism import Bits
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
+from discreet.errors import InputError
+from discreet.flows.mobility.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
+from discreet.ledger.budget import Allotment
+from discreet.mechanisms.blend import half_width
+from discreet.noise.bits import words
+from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.fit import columns_read
+from discreet.query.measure import Rows, sensitivity
+from discreet.query.noisy_sums import NoisySums, moved_sums
+from discreet.query.plan import noise_name
+from discreet.query.price import Price
+from discreet.query.question import Query
+from discreet.query.table_plan import TablePlan
+
+__all__ = ["TOTAL", "FlowAsked", "MobilityPlan", "plan_mobility"]
+
+Whole = NDArray[np.int64]
+
+TOTAL = "total"
+_COUNT = "count"
+
+
+@dataclass(frozen=True, slots=True)
+class FlowAsked(NoisySums):
+    """One aggregation of flows, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MobilityPlan(TablePlan):
+    """Flows and their sums, noisy once each, then made to agree. Nothing is read and nothing is spent by making one.
+
+    Guarantee
+        The noisy counts of all aggregations together cost `cost`, the composition of what each costs. What is made of
+        them sees nothing else. Proof: docs/proofs/constraints.md.
+    """
+
+    question: Query
+    schema: Schema
+    allotment: Allotment
+    confidence: float
+    layout: Layout
+    zone_names: tuple[str, ...]
+    asked: tuple[FlowAsked, ...]
+    windowed: bool
+
+    @property
+    def cost(self) -> Loss:
+        """The price of all aggregations together."""
+        return compose([asked.loss for asked in self.asked])
+
+    @property
+    def mechanism(self) -> str:
+        """What adds the noise, in words."""
+        return "; ".join(dict.fromkeys(noise_name(asked.noise) for asked in self.asked)) + "; then made to agree"
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        zones: dict[str, Any] = {}
+        if self.zone_names:
+            zones = {
+                "origin": [self.zone_names[zone] for zone in self.layout.origin_zones],
+                "destination": [self.zone_names[zone] for zone in self.layout.destination_zones],
+            }
+        return {"mobility": self.question.to_dict(), "zones": zones}
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        content = {
+            "schema": self.schema.to_dict(),
+            "query": self.query,
+            "noise": [[asked.name, text_of(asked.noise)] for asked in self.asked],
+            "confidence": self.confidence,
+        }
+        return digest_of(content)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return columns_read(self.question, self.schema)
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid: the half-width of every table's intervals."""
+        windows, origins, destinations = self.layout.shape
+        when = f" in {windows:,} windows" if self.windowed else ""
+        halves = self.half_widths()
+        errors = [
+            Expected(asked.name, noise_name(asked.noise), halves[asked.name], share=float(asked.share))
+            for asked in self.asked
+        ]
+        if self.windowed:
+            errors.append(Expected(TOTAL, "the sum of the windows", halves[TOTAL]))
+        notes = ["These are the widths of the intervals. Cells that are mostly empty end up far nearer."]
+        unit = self.schema.unit
+        if unit.column is not None:
+            few = "1 cell" if unit.groups == 1 else f"{unit.groups:,} cells"
+            rows = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
+            notes.append(
+                f"A {unit.column} counts in at most {few} (origin, destination, window), picked at random, "
+                f"and there as at most {rows}."
+            )
+        return Explained(
+            title=f"Plan for flows in {self.dataset!r}",
+            unit=str(unit),
+            shape=(
+                f"Releases flows of {origins:,} origins to {destinations:,} destinations{when}: "
+                "whole numbers that add up.",
+            ),
+            errors=tuple(errors),
+            confidence=self.confidence,
+            notes=tuple(notes),
+            facts={"origins": origins, "destinations": destinations, "windows": windows},
+        )
+
+    def half_widths(self) -> dict[str, int]:
+        """How far each published table's intervals reach either side of what was measured."""
+        found = {asked.name: asked.noise.error(self.confidence) for asked in self.asked}
+        windows = next(asked.noise for asked in self.asked if asked.name == WINDOWS)
+        count = self.layout.windows
+        found[TOTAL] = (
+            found[WINDOWS]
+            if count == 1
+            else math.ceil(half_width(windows, np.ones(1), np.array([float(count)]), 1 - self.confidence))
+        )
+        return found
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, add the noise, make the counts agree. Called by the one door only."""
+        salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
+        found = data.integers(compile_query(self.question, self.schema, (Rows(),), data.table, salt))
+        exact = np.zeros(math.prod(self.layout.shape), dtype=np.int64)
+        exact[found[GROUP]] = found[measure_name(0)]
+        windows, origins, destinations = self.layout.shape
+        noisy = self.measure(exact.reshape(origins, destinations, windows).transpose(2, 0, 1), bits)
+        return self.publish(noisy)
+
+    def measure(self, exact: Whole, bits: Bits | None = None) -> dict[str, Whole]:
+        """Every aggregation of the exact flows, with its noise."""
+        sums = self.layout.sums(exact)
+        return {
+            asked.name: asked.noise.release(sums[asked.name].ravel(), bits=bits).reshape(sums[asked.name].shape)
+            for asked in self.asked
+        }
+
+    def publish(self, noisy: Mapping[str, Whole]) -> dict[str, Any]:
+        """All tables, made from noisy counts alone.
+
+        An interval is the measured number and its noise's half-width, cut at zero, and widened where it must be to
+        hold the published number: it covers the truth at least as often as it says.
+        """
+        flows = agreeing(self.layout, noisy, {asked.name: asked.noise for asked in self.asked})
+        sums = self.layout.sums(flows)
+        measured = {**noisy, TOTAL: noisy[WINDOWS].sum(keepdims=True)}
+        values = {**sums, TOTAL: sums[WINDOWS].sum(keepdims=True)}
+        halves, keys = self.half_widths(), self._keys()
+        parts = {}
+        for name in [*(asked.name for asked in self.asked), TOTAL]:
+            if name == WINDOWS and not self.windowed:
+                continue  # the total says it
+            # Windows come first in the arrays and last in the tables, where they move fastest.
+            value, seen = (np.moveaxis(array, 0, -1).ravel() for array in (values[name], measured[name]))
+            low = np.minimum(np.maximum(seen - halves[name], 0), value)
+            high = np.maximum(np.maximum(seen + halves[name], 0), value)
+            columns = {
+                **_crossed(keys[name]),
+                _COUNT: value.tolist(),
+                f"{_COUNT}_lower": low.tolist(),
+                f"{_COUNT}_upper": high.tolist(),
+            }
+            parts[name] = {
+                "columns": columns,
+                "keys": list(keys[name]),
+                "outputs": [_COUNT],
+                "confidence": self.confidence,
+            }
+        return {"parts": parts}
+
+    def _keys(self) -> dict[str, dict[str, list[Any]]]:
+        """The keys of every table with their labels, in the order of publication."""
+        named = [
+            (key.column, [label if isinstance(label, (str, int, type(None))) else str(label) for label in labels])
+            for key, labels in ((key, key.labels(self.schema)) for key in self.question.keys)
+        ]
+        origin, destination = (dict([pair]) for pair in named[:2])
+        window = dict(named[2:])
+        zones = [list(self.zone_names[:count]) for count in self.layout.zones]
+        pair = {f"{named[0][0]}_zone": zones[0], f"{named[1][0]}_zone": zones[1]}
+        return {
+            CELLS: {**origin, **destination, **window},
+            ORIGINS: {**origin, **window},
+            DESTINATIONS: {**destination, **window},
+            ZONES: {**pair, **window},
+            WINDOWS: window,
+            TOTAL: {},
+        }
+
+
+def plan_mobility(
+    question: Query,
+    schema: Schema,
+    allotment: Allotment,
+    price: Price,
+    layout: Layout,
+    zone_names: tuple[str, ...],
+    shares: Mapping[str, Fraction],
+) -> MobilityPlan:
+    """Price a release; `shares` are the parts of the price that the aggregations get. Raises before any spending."""
+    if allotment.kind == "plan":
+        raise InputError("allotment", allotment.name, "a pure or zcdp allotment: questions are chosen one by one")
+    if price.way == "within":
+        hint = "print(offer) tells the error of every table before anything is spent."
+        raise InputError("within", float(price.amount), "not for flows: give epsilon, rho or share", hint)
+    cells = math.prod(layout.shape)
+    windows, origins, destinations = layout.shape
+    sizes = {
+        ORIGINS: windows * origins,
+        DESTINATIONS: windows * destinations,
+        ZONES: windows * math.prod(layout.zones),
+        WINDOWS: windows,
+    }
+    asked = []
+    for name, share in shares.items():
+        moved, merged = (
+            (sensitivity(Rows(), schema.unit, cells), False)
+            if name == CELLS
+            else moved_sums(schema.unit, cells, sizes[name])
+        )
+        (noise,) = price.part(share).buys(allotment, [moved], [None])
+        asked.append(FlowAsked(share, noise, moved, merged, name))
+    windowed = len(question.keys) == 3
+    return MobilityPlan(question, schema, allotment, price.confidence, layout, zone_names, tuple(asked), windowed)
+
+
+def _crossed(keys: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Every combination of labels, the last key moving fastest."""
+    groups = repeat = math.prod(len(labels) for labels in keys.values())
+    columns = {}
+    for name, labels in keys.items():
+        repeat //= len(labels)
+        once = [label for label in labels for _ in range(repeat)]
+        columns[name] = once * (groups // len(once))
+    return columns

@@ -1,5 +1,0 @@
-"""The best linear estimate, then whole numbers from the root down."""
-
-from discreet.hierarchy.topdown.solve import topdown
-
-__all__ = ["topdown"]

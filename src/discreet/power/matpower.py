@@ -1,0 +1,179 @@
+"""MATPOWER cases: the matrices of a `.m` file, and the grid they describe.
+
+Read here and not by pandapower, whose converter needs one library more and does less (3.5, tried on a grid with four
+buses): limits on angles are lost, a branch without a limit gets a large one, cost rows of different lengths stop it, a
+NaN reactance or a file without costs does not, and quadratic beside piecewise costs have no optimal power flow there.
+Where none of that occurs both read the same demand, susceptances, generators and costs.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import InputError
+from discreet.power.grid import Cost, Grid, Piecewise, Quadratic, Reals
+
+__all__ = ["Case", "assembled", "grid_of_case"]
+
+Matrices = tuple[Reals, Reals, Reals]
+
+# Columns of the format, version 2.
+_TYPE, _PD, _GS = 1, 2, 4
+_FROM, _TO, _X, _RATE, _RATIO, _SHIFT, _STATUS, _ANGLE_LOW, _ANGLE_HIGH = 0, 1, 3, 5, 8, 9, 10, 11, 12
+_GEN_STATUS, _PMAX, _PMIN = 7, 8, 9
+_MODEL, _TERMS, _FIRST = 0, 3, 4
+_ISOLATED = 4
+_WIDTHS = {"bus": 13, "gen": 10, "branch": 11, "gencost": 5}
+_LARGEST = 200 << 20
+_UNLIMITED = 360.0  # degrees: an angle limit this wide limits nothing
+_DIGITS = 8  # of a generator's MW: pandapower widens limits by 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The matrices of a case, as they stand in the file. Holds the loads (`bus`, third column): private."""
+
+    base: float
+    bus: Reals
+    gen: Reals
+    branch: Reals
+    gencost: Reals
+
+    def __repr__(self) -> str:
+        return f"<MATPOWER case of {len(self.bus):,} buses>"
+
+    @classmethod
+    def read(cls, path: str | Path) -> Case:
+        """Read a `.m` file. It is parsed, never run."""
+        place = Path(path)
+        allowed = "a MATPOWER case file (.m) of version 2"
+        try:
+            if place.stat().st_size > _LARGEST:
+                raise InputError("path", place.name, f"{allowed} of at most {_LARGEST >> 20} MB")
+            text = place.read_text(encoding="utf-8", errors="replace")
+        except OSError as problem:
+            raise InputError("path", place.name, allowed, f"It cannot be read: {problem.strerror}.") from None
+        bare = re.sub(r"%[^\n]*", "", text)
+        base = re.search(r"\bmpc\.baseMVA\s*=\s*([0-9.eE+-]+)\s*;", bare)
+        if base is None:
+            raise InputError("path", place.name, allowed, "It has no line 'mpc.baseMVA = ...;'.")
+        matrices = [_matrix(bare, name, place.name) for name in _WIDTHS]
+        return cls(_number(base[1], "baseMVA"), *matrices)
+
+    @property
+    def kept(self) -> Reals:
+        """The rows of buses that are part of the grid."""
+        rows: Reals = self.bus[self.bus[:, _TYPE] != _ISOLATED]
+        return rows
+
+    @property
+    def load_rows(self) -> Reals:
+        """The rows of buses that have a load, in order: those that draw more than nothing."""
+        rows: Reals = self.kept[self.kept[:, _PD] > 0]
+        return rows
+
+
+def grid_of_case(case: Case) -> Grid:
+    """The grid, without what its loads draw. Negative loads are public injections, as in pandapower."""
+    kept = case.kept
+    numbers = [int(number) for number in kept[:, 0]]
+    injections = np.minimum(kept[:, _PD], 0) + kept[:, _GS]
+    loads = [int(number) for number in case.load_rows[:, 0]]
+    return assembled(case.base, numbers, injections, (case.branch, case.gen, case.gencost), loads, loads)
+
+
+def assembled(
+    base: float, numbers: list[int], demand: Reals, matrices: Matrices, loads: list[int], names: Sequence[object]
+) -> Grid:
+    """A grid from branch, gen and gencost in MATPOWER's columns; `loads` are the numbers of the buses they are at."""
+    branch, gen, gencost = matrices
+    place = {number: index for index, number in enumerate(numbers)}
+    on = (branch[:, _STATUS] > 0) & _among(branch[:, _FROM], place) & _among(branch[:, _TO], place)
+    branch = branch[on]
+    if (branch[:, _X] == 0).any():
+        raise InputError("branch", "a reactance of zero", "reactances that are not zero", "Merge the buses it joins.")
+    ratio = np.where(branch[:, _RATIO] == 0, 1.0, branch[:, _RATIO])
+    running = (gen[:, _GEN_STATUS] > 0) & _among(gen[:, 0], place)
+    if len(gencost) < len(gen):
+        raise InputError("gencost", f"{len(gencost)} rows", f"a row for each of the {len(gen)} generators")
+    costs = [_cost(row) for row in gencost[: len(gen)][running]]
+    gen = gen[running]
+    low, high = _angles(branch)
+    return Grid(
+        bus_names=tuple(str(number) for number in numbers),
+        demand=np.asarray(demand, dtype=float),
+        branch_from=np.array([place[int(bus)] for bus in branch[:, _FROM]], dtype=np.int64),
+        branch_to=np.array([place[int(bus)] for bus in branch[:, _TO]], dtype=np.int64),
+        susceptance=base / (branch[:, _X] * ratio),
+        shift=np.radians(branch[:, _SHIFT]),
+        limit=np.where(branch[:, _RATE] == 0, math.inf, branch[:, _RATE]),
+        angle_lower=low,
+        angle_upper=high,
+        generator_bus=np.array([place[int(bus)] for bus in gen[:, 0]], dtype=np.int64),
+        generator_lower=np.round(gen[:, _PMIN], _DIGITS),
+        generator_upper=np.round(gen[:, _PMAX], _DIGITS),
+        costs=tuple(costs),
+        load_bus=np.array([place[bus] for bus in loads], dtype=np.int64),
+        load_names=tuple(str(name) for name in names),
+    )
+
+
+def _angles(branch: Reals) -> tuple[Reals, Reals]:
+    """Limits on the difference of angles, in radians; zero on both sides and anything beyond 360 degrees mean none."""
+    none = np.full(len(branch), math.inf)
+    if branch.shape[1] <= _ANGLE_HIGH:
+        return -none, none
+    low, high = branch[:, _ANGLE_LOW], branch[:, _ANGLE_HIGH]
+    free = (low == 0) & (high == 0)
+    lower = np.where(free | (low <= -_UNLIMITED), -math.inf, np.radians(low))
+    upper = np.where(free | (high >= _UNLIMITED), math.inf, np.radians(high))
+    return lower, upper
+
+
+def _cost(row: Reals) -> Cost:
+    terms = int(row[_TERMS])
+    numbers = [float(number) for number in row[_FIRST:]]
+    if row[_MODEL] == 1 and len(numbers) >= 2 * terms:
+        return Piecewise(tuple(zip(numbers[0 : 2 * terms : 2], numbers[1 : 2 * terms : 2], strict=True)))
+    if row[_MODEL] == 2 and len(numbers) >= terms:
+        coefficients = [0.0, 0.0, 0.0, *numbers[:terms]]
+        if any(coefficients[:-3]):
+            raise InputError("gencost", f"a polynomial of {terms} terms", "polynomials of degree 2 at most")
+        return Quadratic(*coefficients[-3:])
+    raise InputError("gencost", f"model {row[_MODEL]:g} with {terms} terms", "model 1 or 2 with all its terms")
+
+
+def _among(buses: Reals, place: dict[int, int]) -> Any:
+    return np.array([int(bus) in place for bus in buses], dtype=bool)
+
+
+def _matrix(text: str, name: str, file: str) -> Reals:
+    """One `mpc.name = [...]`, padded with zeros to a rectangle."""
+    found = re.search(rf"\bmpc\.{name}\s*=\s*\[([^\]]*)\]", text)
+    if found is None:
+        raise InputError("path", file, "a MATPOWER case file (.m) of version 2", f"It has no matrix 'mpc.{name}'.")
+    lines = [line.replace(",", " ").split() for line in re.split(r"[;\n]", found[1])]
+    rows = [[_number(word, name) for word in line] for line in lines if line]
+    width = max((len(row) for row in rows), default=0)
+    if width < _WIDTHS[name]:
+        raise InputError(f"mpc.{name}", f"{len(rows)} rows of {width}", f"rows of at least {_WIDTHS[name]} numbers")
+    if name != "gencost" and any(len(row) != width for row in rows):
+        raise InputError(f"mpc.{name}", "rows of different lengths", "rows of the same length")
+    return np.array([[*row, *[0.0] * (width - len(row))] for row in rows])
+
+
+def _number(word: str, field: str) -> float:
+    try:
+        number = float(word)
+    except ValueError:
+        raise InputError(f"mpc.{field}", "text that is no number", "numbers") from None
+    if math.isnan(number):
+        raise InputError(f"mpc.{field}", "NaN", "numbers")
+    return number

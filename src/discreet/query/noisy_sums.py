@@ -1,0 +1,58 @@
+"""Sums of disjoint cells, asked with noise: how far one unit moves them, and what that costs.
+
+Every release of this room counts cells once, in the engine, and asks for sums of them at several aggregations: levels
+of regions, origins, windows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.core.loss import ZCDP, Loss, Pure
+from discreet.core.sensitivity import Sensitivity
+from discreet.core.unit import Neighbours, Unit
+from discreet.mechanisms import Gaussian, Laplace
+
+__all__ = ["Noise", "NoisySums", "moved_sums"]
+
+Noise = Laplace | Gaussian
+
+
+@dataclass(frozen=True, slots=True)
+class NoisySums:
+    """One aggregation: its share of the price, its noise, how far one unit moves it.
+
+    If `merged`, several cells of a unit may be in one sum. Then only the norms of its move are known: `moved` has the
+    right ones, but says nothing about how many sums move.
+    """
+
+    share: Fraction
+    noise: Noise
+    moved: Sensitivity
+    merged: bool
+
+    @property
+    def loss(self) -> Loss:
+        """What it costs: the law of the noise, or, where moves have merged, a claim that rests on norms alone."""
+        if not self.merged:
+            return self.noise.loss(self.moved)
+        match self.noise:
+            case Laplace(scale):
+                return Pure(self.moved.l1 / scale)
+            case Gaussian(sigma):
+                return ZCDP(self.moved.l2_squared / (2 * sigma * sigma))
+
+
+def moved_sums(unit: Unit, cells: int, outputs: int) -> tuple[Sensitivity, bool]:
+    """How far one unit can move `outputs` sums of disjoint cells, and whether several of its cells may be in one sum.
+
+    A unit adds at most r rows to each of at most k cells. Added or removed, the sums change by a vector v >= 0 whose
+    entries add up to at most k r: L1 <= k r and L2 <= k r. Replaced, they change by v - v': L1 <= 2 k r, and
+    L2^2 <= |v|^2 + |v'|^2 <= 2 (k r)^2, as v and v' have no negative entries; a single sum changes by at most k r.
+    Proof: docs/proofs/hierarchy.md.
+    """
+    touched = 1 if unit.column is None else min(unit.groups, cells)
+    each = touched * (1 if unit.column is None else unit.rows)
+    several = 1 if unit.neighbours is Neighbours.ADD_REMOVE else min(2, outputs)
+    return Sensitivity(each=each, outputs=several), touched > 1

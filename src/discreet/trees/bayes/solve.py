@@ -1,0 +1,178 @@
+"""The accurate choice: what counts look like is learned from all regions, and every noisy count is weighed against it.
+
+From the root down, parents fixed: the children's totals first, from direct questions and the cells' sums; then every
+cell, whose rough size is its parent's share of its region's total. How far true counts stray from their rough size is
+learned from the noisy counts of the whole level (`prior`), so a count is drawn towards its rough size as far as noise
+warrants. Parents stay the sums of their children, so what is taken from one child goes to its siblings.
+
+Guarantee
+    Only noisy counts, the law of their noise and public rules are read: post-processing, at no cost of its own. Sums,
+    bounds and public totals hold exactly. The learned prior makes no promise but a smaller error on average; what it
+    does to single regions is in docs/proofs/hierarchy-bayes.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.typed import typed
+from discreet.errors import InputError
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.trees.bayes.expected import expected
+from discreet.trees.bayes.means import ENOUGH, regressed, shared
+from discreet.trees.estimate import Estimate
+from discreet.trees.gls import Pass, gls, upward
+from discreet.trees.measured import Measured
+from discreet.trees.rules import Rules
+from discreet.trees.topdown.crossing import known_totals, nearest
+from discreet.trees.topdown.rounding import multiplier, spread
+from discreet.trees.topdown.solve import rows_of, within
+from discreet.trees.topdown.transport import Rows, one_row, transport
+from discreet.trees.tree import Hierarchy
+
+__all__ = ["bayes"]
+
+Array = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+_NO_RULES = Rules()
+_NOTHING = 1e18  # the variance of what was not asked
+_SWEEPS = 4
+_HARD_SWEEPS = 40  # where totals are public; the rounding mends what is left
+_CLOSE = 0.01  # persons: totals that move by less have settled
+_SURE = 1e-3  # the least variance of a cell: nothing is so certain that a sibling's error may not move it
+
+
+@typed
+def bayes(measured: Measured, rules: Rules = _NO_RULES) -> Estimate:
+    """Whole numbers that add up and keep the rules, from noisy counts: empirical Bayes from the root down.
+
+    Works best where totals were asked for by questions of their own, and where there are many regions to learn from.
+    `rules.weights` do not matter here: the noise says how much a count is worth.
+    """
+    if measured.chain:
+        raise InputError("method", "bayes", "topdown or exact, for sizes of groups")
+    tree = measured.tree
+    bounds = rules.bounds(tree, measured.cells)
+    known = known_totals(tree, bounds)
+    found = gls(measured)
+    root = one_row(found.up_counts[0], within(found, 0), known.lower[0], known.upper[0], rows_of(known, found, 0))
+    counts = [] if root is None else [root]
+    seen = _Seen.of(measured)
+    for level in range(1, tree.depth if counts else 0):
+        rows = rows_of(known, found, level)
+        mean, variance = _cells(tree, level, counts[-1], seen, known.lower[level], known.upper[level], rows)
+        below = _settled(tree, level, counts[-1], mean, variance, known.lower[level], known.upper[level], rows, seen)
+        if below is None:
+            break
+        counts.append(below)
+    if len(counts) == tree.depth:
+        return Estimate(tree, tuple(counts))
+    leaves = nearest(tree, bounds, np.rint(found.counts[-1]).astype(np.int64))
+    note = "Bounds and public totals cross: the leaves were fitted all at once, by distance, not level by level."
+    return Estimate.of_leaves(tree, leaves, (note,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """What each region's own subtree says: about its cells, and, from questions of their own, about its total."""
+
+    noise: Laplace | Gaussian
+    cells: Pass
+    direct: Pass
+
+    @classmethod
+    def of(cls, measured: Measured) -> _Seen:
+        tree, leaves = measured.tree, measured.levels[-1]
+        if leaves.noise is None:
+            raise InputError("levels", "no counts of the leaves", "counts of the leaves at least")
+        cells = upward(
+            tree,
+            [None if level.counts is None else level.counts.astype(float) for level in measured.levels],
+            [np.inf if level.noise is None else max(level.noise.variance, 1e-12) for level in measured.levels],
+        )
+        totals = [None if level.totals is None else level.totals.astype(float) for level in measured.levels]
+        spreads = [np.inf if level.totals_noise is None else level.totals_noise.variance for level in measured.levels]
+        if totals[-1] is None:
+            totals[-1], spreads[-1] = np.zeros(tree.leaves), _NOTHING
+        return cls(leaves.noise, cells, upward(tree, totals, [max(spread, 1e-12) for spread in spreads]))
+
+    def totals(self, level: int) -> tuple[Reals, Reals]:
+        """Totals from both, and their variances."""
+        sums = self.cells.values[level].sum(axis=1)
+        own = self.cells.values[level].shape[1] * self.cells.variance[level]
+        other = self.direct.variance[level]
+        share = own / (own + other)
+        return sums + share * (self.direct.values[level] - sums), share * other
+
+
+def _cells(
+    tree: Hierarchy, level: int, parents: Array, seen: _Seen, lower: Array, upper: Array, rows: Rows
+) -> tuple[Reals, Reals]:
+    """What to expect of every cell of the children of fixed parents, and its variance."""
+    place, many = tree.parents[level], tree.children(level - 1)
+    above = parents.sum(axis=1)
+    totals, doubt = seen.totals(level)
+    size = len(totals)
+    public = rows.least == rows.most
+    even = (above / many)[place]
+    # A total of many cells has the noise of all of them: nearly normal, whatever the law of one.
+    law = seen.noise if parents.shape[1] == 1 else Gaussian(1)
+    mean, variance = expected(totals[:, None], doubt, law, even[:, None])
+    aim = np.where(public, rows.least, mean[:, 0])
+    width = np.where(public, 1e-9, np.maximum(variance[:, 0], _SURE))
+    roof = np.full(size, float(above.max()) + 1)
+    shift = multiplier(many, aim, width, roof, above.astype(float))
+    totals = np.clip(aim + width * shift[place], 0.0, roof)
+    rough = np.clip(shared(parents, place, totals), lower, upper)
+    noisy, noise = seen.cells.values[level], seen.cells.variance[level]
+    mean, variance = expected(noisy, noise, seen.noise, rough)
+    if size >= ENOUGH and rough.shape[1] > 1:
+        rough = np.clip(regressed(noisy, noise, rough, mean), lower, upper)
+        mean, variance = expected(noisy, noise, seen.noise, rough)
+    return mean, np.maximum(variance, _SURE)
+
+
+def _settled(
+    tree: Hierarchy,
+    level: int,
+    parents: Array,
+    mean: Reals,
+    variance: Reals,
+    lower: Array,
+    upper: Array,
+    rows: Rows,
+    seen: _Seen,
+) -> Array | None:
+    """Whole numbers that minimise sum (x - mean)^2 / variance + sum (row - direct)^2 / doubt, columns = parents.
+
+    Rows by their direct question only: what cells say about a total is in their means already.
+    """
+    place, size = tree.parents[level], len(mean)
+    target, doubt = seen.direct.values[level], seen.direct.variance[level]
+    public = rows.least == rows.most
+    target, doubt = np.where(public, rows.least, target), np.where(public, 1e-9, doubt)
+    # One cell after the other from here on: columns are then stretches of memory.
+    base = lower.sum(axis=1)
+    room = np.ascontiguousarray((np.minimum(upper, parents[place]) - lower).T, dtype=float)
+    above = np.ascontiguousarray((parents - tree.add(level - 1, lower)).T, dtype=float)
+    start, width = np.ascontiguousarray((mean - lower).T), np.ascontiguousarray(variance.T)
+    counts = np.tile(tree.children(level - 1), len(start))
+    pull = np.zeros(size)
+    if rows.hard or (doubt < _NOTHING / 2).any():
+        for _ in range(_HARD_SWEEPS if rows.hard else _SWEEPS):
+            free = start + width * pull
+            shift = multiplier(counts, free.ravel(), width.ravel(), room.ravel(), above.ravel()).reshape(above.shape)
+            free += width * shift[:, place]
+            held = np.clip(free, 0.0, room)
+            give = np.where(free == held, width, 0.0).sum(axis=0)
+            before, pull = pull, (pull * give + target - base - held.sum(axis=0)) / (give + doubt)
+            if (np.abs(pull - before) * give).max() < _CLOSE:
+                break
+    if not rows.hard:
+        return spread(tree, level - 1, parents, mean + variance * pull[:, None], variance, lower, upper)
+    near = lower + np.clip(start + width * (pull + shift[:, place]), 0.0, room).T
+    return transport(tree, level - 1, parents, near, np.ones(size), lower, upper, Rows(rows.least, rows.most))

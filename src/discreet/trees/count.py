@@ -1,0 +1,207 @@
+"""What is counted: rows by leaf region and cell, or groups by leaf region and size. The engine does it, in one query.
+
+Regions above the leaves are sums of what the engine returned: a row is in a state because it is in one of its blocks,
+whatever its own column of states may say.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.mechanism import Bits
+from discreet.core.sensitivity import Sensitivity
+from discreet.core.unit import Neighbours
+from discreet.data.column import Category, Text
+from discreet.data.read import identity
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
+from discreet.errors import InputError
+from discreet.noise.bits import words
+from discreet.query.aggregate import count
+from discreet.query.code import group_number
+from discreet.query.compile import GROUP, chosen, compile_query, measure_name
+from discreet.query.key import Bin, Key
+from discreet.query.measure import Rows, sensitivity
+from discreet.query.noisy_sums import moved_sums
+from discreet.query.predicate import Predicate, checked, columns_of, predicate_to
+from discreet.query.question import Query
+from discreet.trees.tree import Hierarchy
+
+__all__ = ["Counted", "Sizes"]
+
+MOST_CELLS = 2**31 - 1
+_SIZE = "discreet size"
+_MEMBERS = "discreet group"
+_TAKEN = ("count", "count_lower", "count_upper")  # columns that every table of a release has
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Groups, such as households, counted by their size: `column` names the group of a row, `largest` is the last size.
+
+    Larger groups count as groups of that size. If `cumulative`, cell s counts the groups of at least s members, which
+    one person more or less changes in one place only; else the groups of exactly s, which changes two.
+    """
+
+    column: str
+    largest: int
+    cumulative: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """A table of leaf regions by cells, described and not yet counted."""
+
+    schema: Schema
+    tree: Hierarchy
+    column: str
+    by: tuple[Key, ...] = ()
+    condition: Predicate | None = None
+    sizes: Sizes | None = None
+
+    def checked(self) -> Counted:
+        """The same, read against the schema. Every error comes from here, before anything is spent."""
+        leaf = self.schema.column(self.column, "levels")
+        if not isinstance(leaf, (Category, Text)):
+            raise InputError("levels", self.column, "a category or text: codes of regions, leading zeros included")
+        if isinstance(leaf, Category) and (unknown := set(self.tree.codes[-1]) - set(leaf.values)):
+            hint = "Declare it, or declare the column as text: the geography lists the regions then."
+            raise InputError(f"geography.{self.column}", min(unknown), f"a declared value of {self.column}", hint)
+        for key in self.by:
+            if not isinstance(key, Key):
+                raise InputError("by", key, "column names, bins(...) or key(...)")
+            if key.column == self.column:
+                raise InputError("by", key.column, "another column than that of the regions")
+        by = tuple(key.checked(self.schema) for key in self.by)
+        names = [key.column for key in by]
+        if repeated := [name for name in names if names.count(name) > 1]:
+            raise InputError("by", repeated[0], "each column once")
+        for name in names:
+            if name in (*self.tree.names[1:], *_TAKEN):
+                hint = "It would be two columns of one table: give the level or the column another name."
+                raise InputError("by", name, "a column that is not named as a level, nor count", hint)
+        if taken := [name for name in self.tree.names[1:] if name in _TAKEN or (self.sizes and name == "size")]:
+            raise InputError("levels", taken[0], "names that no other column of the tables has")
+        condition = None if self.condition is None else checked(self.condition, self.schema)
+        read = replace(self, by=by, condition=condition)
+        read._as_category()  # which raises what a run would
+        if self.sizes is not None:
+            read._check_sizes(self.sizes)
+        if read.tree.leaves * read.cells > MOST_CELLS:
+            raise InputError("by", f"{read.tree.leaves * read.cells:,} numbers", f"at most {MOST_CELLS:,}")
+        return read
+
+    def _check_sizes(self, sizes: Sizes) -> None:
+        self.schema.column(sizes.column, "sizes")
+        if self.by:
+            raise InputError("by", self.by[0].column, "absent where groups are counted by size")
+        if isinstance(sizes.largest, bool) or not isinstance(sizes.largest, int) or not 1 <= sizes.largest <= 100_000:
+            raise InputError("largest", sizes.largest, "the last size that is told apart, from 1 to 100,000")
+        if self.schema.unit.column is not None:
+            hint = "Leave unit.column out of the schema if every person has one row."
+            raise InputError("sizes", sizes.column, "for tables where the unit is one row", hint)
+
+    @property
+    def labels(self) -> list[tuple[str, list[Any]]]:
+        """The columns that tell cells apart, with their labels; the last moves fastest."""
+        if self.sizes is not None:
+            return [("size", list(range(1, self.sizes.largest + 1)))]
+        return [
+            (key.column, [str(label) if isinstance(label, Bin) else label for label in key.labels(self.schema)])
+            for key in self.by
+        ]
+
+    @property
+    def cells(self) -> int:
+        """How many cells every region has."""
+        return math.prod(len(labels) for _, labels in self.labels)
+
+    @property
+    def chain(self) -> bool:
+        """Whether the cells are cumulative counts, which never rise from one to the next."""
+        return self.sizes is not None and self.sizes.cumulative
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        named = [self.column, *(key.column for key in self.by)]
+        named += [] if self.sizes is None else [self.sizes.column]
+        named += [] if self.condition is None else columns_of(self.condition)
+        return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
+
+    def moved(self, level: int, *, totals: bool) -> tuple[Sensitivity, bool]:
+        """How far one unit can move the counts (or the totals) of a level, and whether its parts may have merged.
+
+        A unit that counts in several leaf cells may find them in one region further up, where its moves add up. Then
+        only the sum of all moves is bounded, which is what the second value says. Proof: docs/proofs/hierarchy.md.
+        """
+        unit = self.schema.unit
+        outputs = self.tree.sizes[level] * (1 if totals else self.cells)
+        twice = 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2
+        if self.sizes is not None:
+            if self.sizes.cumulative:
+                return Sensitivity(1, min(twice, outputs)), False
+            # A member who leaves one group of size s and joins another of size s takes two from that count.
+            return Sensitivity(twice, min(2, outputs)), twice == 2
+        if level == self.tree.depth - 1 and not totals:
+            return sensitivity(Rows(), unit, outputs), False
+        return moved_sums(unit, self.tree.leaves * self.cells, outputs)
+
+    def count(self, data: Connection, bits: Bits) -> NDArray[np.int64]:
+        """The exact counts, one row a leaf and one column a cell: private still. Called inside the one door only."""
+        if self.sizes is not None:
+            return self._count_sizes(data, self.sizes)
+        salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
+        query = Query(self.condition, (self._leaf, *self.by), (("count", count()),))
+        found = data.integers(compile_query(query, self._as_category(), (Rows(),), data.table, salt))
+        exact = np.zeros(self.tree.leaves * self.cells, dtype=np.int64)
+        exact[found[GROUP]] = found[measure_name(0)]
+        return exact.reshape(self.tree.leaves, self.cells)
+
+    def _count_sizes(self, data: Connection, sizes: Sizes) -> NDArray[np.int64]:
+        import ibis
+
+        schema = self._as_category()
+        table, number = group_number((self._leaf,), schema, chosen(Query(self.condition), schema, data.table))
+        rows = table.select(**{GROUP: number, _MEMBERS: identity(table[sizes.column])})
+        rows = rows.filter(rows[GROUP].notnull() & rows[_MEMBERS].notnull())
+        groups = rows.group_by([GROUP, _MEMBERS]).aggregate(**{_SIZE: rows.count()})
+        cut = groups.select(**{GROUP: groups[GROUP], _SIZE: ibis.least(groups[_SIZE], sizes.largest)})
+        found = data.integers(cut.group_by([GROUP, _SIZE]).aggregate(n=cut.count()))
+        exact = np.zeros((self.tree.leaves, sizes.largest), dtype=np.int64)
+        exact[found[GROUP], found[_SIZE] - 1] = found["n"]
+        return exact[:, ::-1].cumsum(axis=1)[:, ::-1] if sizes.cumulative else exact
+
+    @property
+    def _leaf(self) -> Key:
+        return Key(self.column, values=self.tree.codes[-1])
+
+    def _as_category(self) -> Schema:
+        """The schema with the leaf column as a category of exactly the regions there are."""
+        schema = self.schema
+        if isinstance(schema.columns[self.column], Category):
+            return schema
+        if self.column not in schema.stored:
+            raise InputError("levels", self.column, "declared as a category where it is looked up, joined or derived")
+        if (odd := next((code for code in self.tree.codes[-1] if not code.isprintable()), None)) is not None:
+            raise InputError(f"geography.{self.column}", odd, "codes of printable text")
+        columns = {**schema.stored, self.column: Category(self.tree.codes[-1], nullable=False)}
+        return Schema(schema.name, columns, schema.unit, schema.lookups, schema.derived, schema.joins)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The question as plain values, for the record; the regions are in the answer."""
+        return {
+            "levels": list(self.tree.names),
+            "regions": list(self.tree.sizes),
+            "column": self.column,
+            "by": [key.to_dict() for key in self.by],
+            "where": None if self.condition is None else predicate_to(self.condition),
+            "sizes": None
+            if self.sizes is None
+            else {"column": self.sizes.column, "largest": self.sizes.largest, "cumulative": self.sizes.cumulative},
+        }

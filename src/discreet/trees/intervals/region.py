@@ -1,0 +1,102 @@
+"""Confidence intervals for single regions: the best linear unbiased estimate, give or take its noise.
+
+What is claimed: for every region and cell, whatever its true count and whatever the other regions look like, the
+interval holds the true count with `confidence`, over the noise. It rests on the law of the noise alone: the estimate is
+the true count plus a fixed linear combination of noises of known variance. The price is width: nothing is borrowed
+from regions that look alike (`bootstrap` does that, for a claim about a level as a whole). An interval also holds the
+published count: where the method moved that further than noise reaches, the interval is stretched to it.
+Proof and limits: docs/proofs/hierarchy-topdown.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.typed import typed
+from discreet.mechanisms import Laplace
+from discreet.mechanisms.inputs import read_confidence
+from discreet.trees.estimate import Ends, Estimate
+from discreet.trees.gls import gls
+from discreet.trees.measured import Measured
+from discreet.trees.rules import NO_BOUND, Rules
+from discreet.trees.topdown.crossing import Known, known_totals
+
+__all__ = ["deviations", "public_bounds", "size_ends", "with_region_intervals"]
+
+Array = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+@typed
+def with_region_intervals(estimate: Estimate, measured: Measured, rules: Rules, confidence: float) -> Estimate:
+    """The same estimate with an interval for every region; intervals it has become those of the level."""
+    linear, factor = gls(measured), _factor(measured, confidence)
+    levels = []
+    for level, (low, high, least, most) in enumerate(public_bounds(measured, rules)):
+        counts, half = estimate.counts[level], factor * np.sqrt(linear.variance[level])[:, None]
+        cells = _around(linear.counts[level], half, counts, low, high)
+        half = factor * np.sqrt(linear.total_variance[level])
+        levels.append((*cells, *_around(linear.totals[level], half, counts.sum(axis=1), least, most)))
+    lower, upper, total_lower, total_upper = zip(*levels, strict=True)
+    found = replace(estimate, lower=lower, upper=upper, total_lower=total_lower, total_upper=total_upper)
+    if estimate.lower is None or estimate.upper is None or estimate.total_lower is None or estimate.total_upper is None:
+        return found
+    return replace(found, average=Ends(estimate.lower, estimate.upper, estimate.total_lower, estimate.total_upper))
+
+
+def size_ends(exactly: Array, measured: Measured, level: int, confidence: float) -> tuple[Array, Array]:
+    """Ends for the groups of exactly each size, from cumulative counts: the difference of two, noises independent."""
+    linear = gls(measured)
+    at_least, variance = linear.counts[level], linear.variance[level][:, None]
+    estimate = at_least - np.pad(at_least[:, 1:], ((0, 0), (0, 1)))
+    many = np.full(exactly.shape, 2.0)
+    many[:, -1] = 1.0  # the largest size has nothing to be taken off
+    half = _factor(measured, confidence) * np.sqrt(many * variance)
+    return _around(estimate, half, exactly, np.zeros_like(exactly), np.full_like(exactly, NO_BOUND))
+
+
+def deviations(measured: Measured, alpha: float) -> float:
+    """How many deviations wide: normal if many noises add up, Laplace if one prevails; the more of the two."""
+    normal = NormalDist().inv_cdf(1 - alpha / 2)
+    if any(isinstance(noise, Laplace) for level in measured.levels for noise in (level.noise, level.totals_noise)):
+        return max(normal, math.log(1 / alpha) / math.sqrt(2))
+    return normal
+
+
+def public_bounds(measured: Measured, rules: Rules) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """For each level what the rules say of its cells and of its totals: least and most of either."""
+    known = _known(measured, rules)
+    for level, (low, high) in enumerate(zip(known.lower, known.upper, strict=True)):
+        if known.least is not None and known.most is not None:
+            yield low, high, known.least[level], known.most[level]
+        else:
+            most = np.minimum(high.astype(float).sum(axis=1), NO_BOUND).astype(np.int64)
+            yield low, high, low.sum(axis=1), most
+
+
+def _known(measured: Measured, rules: Rules) -> Known:
+    """What the rules say of every count. Of cumulative counts a public total is the first, not the sum of all."""
+    tree, cells = measured.tree, measured.cells
+    if not measured.chain:
+        return known_totals(tree, rules.bounds(tree, cells))
+    from discreet.trees.chain.rules import bounds_in_order
+
+    lower, upper = zip(*bounds_in_order(tree, cells, rules), strict=True)
+    return Known(lower, upper)
+
+
+def _factor(measured: Measured, confidence: float) -> float:
+    return deviations(measured, 1 - float(read_confidence(confidence)))
+
+
+def _around(estimate: Reals, half: Reals, published: Array, least: Array, most: Array) -> tuple[Array, Array]:
+    """Whole numbers around an estimate, within what is public, that hold what is published."""
+    lower = np.clip(np.floor(estimate - half), least, most).astype(np.int64)
+    upper = np.clip(np.ceil(estimate + half), least, most).astype(np.int64)
+    return np.minimum(lower, published), np.maximum(upper, published)

@@ -1,0 +1,78 @@
+"""Ways from noisy counts to whole numbers that add up, by name.
+
+| name | what it does |
+|---|---|
+| `bayes` | learns from all regions what counts look like, and weighs every noisy count against that |
+| `topdown` | the best linear unbiased estimate, then whole numbers from the root down |
+| `exact` | the whole numbers that are nearest to the noisy ones in weighted squares: the true optimum |
+| `relaxed` | the same without whole numbers, then rounded: a baseline, which need not add up |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+
+from discreet.core.progress import tell
+from discreet.errors import InputError
+from discreet.trees.estimate import Estimate
+from discreet.trees.intervals import with_intervals, with_region_intervals
+from discreet.trees.measured import Measured
+from discreet.trees.rules import Rules
+from discreet.trees.topdown.crossing import check_together
+from discreet.trees.tree import Hierarchy
+
+__all__ = ["METHODS", "ORDERED", "Method", "check_rules", "method_named", "published"]
+
+Method = Callable[[Measured, Rules], Estimate]
+
+METHODS = ("bayes", "topdown", "exact", "relaxed")
+ORDERED = ("topdown", "exact", "relaxed")
+"""Those that keep the order of cumulative counts."""
+
+
+def method_named(name: str, *, chain: bool = False) -> Method:
+    """The method of that name; its form for cumulative counts, whose order must be kept, if `chain`."""
+    if name not in METHODS:
+        raise InputError("method", name, "one of " + ", ".join(METHODS))
+    if chain and name not in ORDERED:
+        raise InputError("method", name, "for cumulative counts, one of " + ", ".join(ORDERED))
+    module, function = ("chain", f"{name}_chain") if chain else (name, name)
+    found: Method = getattr(import_module(f"discreet.trees.{module}"), function)
+    return found
+
+
+def check_rules(tree: Hierarchy, cells: int, rules: Rules, *, chain: bool = False) -> None:
+    """`InputError` if rules name what is not there, or if no counts can meet them: for before anything is spent."""
+    if chain:
+        from discreet.trees.chain.rules import bounds_in_order
+
+        bounds_in_order(tree, cells, rules)
+    else:
+        check_together(tree, rules.bounds(tree, cells))
+    if rules.weights and not any(weights.any() for weights in rules.level_weights(tree, cells, [1] * tree.depth)):
+        raise InputError("rules.weights", "zero everywhere", "a weight above zero somewhere")
+
+
+def _quicker(name: str, method: Method, measured: Measured) -> Method:
+    """The method for simulated releases: there is no need to certify what is thrown away."""
+    if not (measured.chain and name == "exact"):
+        return method
+    from discreet.trees.chain import exact_chain
+
+    return partial(exact_chain, steps=0)
+
+
+def published(name: str, measured: Measured, rules: Rules, confidence: float) -> Estimate | None:
+    """What a method makes of noisy counts, with intervals; None if it failed on them, which loses nothing."""
+    try:
+        tell(f"solving: {name}")
+        method = method_named(name, chain=measured.chain)
+        estimate = method(measured, rules)
+        tell("finding intervals")
+        averaged = with_intervals(estimate, measured, rules, _quicker(name, method, measured), confidence)
+        return with_region_intervals(averaged, measured, rules, confidence)
+    except Exception:
+        # The noisy counts are paid for and must get on the record, whatever happens to what is made of them.
+        return None

@@ -1,0 +1,158 @@
+"""A priced release of a whole hierarchy: what is asked of each level, the noise it gets, and what it costs together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.compose import compose
+from discreet.core.digest import digest_of, text_of
+from discreet.core.explained import Explained
+from discreet.core.loss import Loss
+from discreet.core.mechanism import Bits
+from discreet.core.packed import packed
+from discreet.core.progress import tell
+from discreet.data.schema import Schema
+from discreet.data.source import Connection
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment
+from discreet.query.noisy_sums import NoisySums
+from discreet.query.plan import noise_name
+from discreet.query.price import Price
+from discreet.query.table_plan import TablePlan
+from discreet.trees.count import Counted
+from discreet.trees.explain import explained
+from discreet.trees.measured import Level, Measured
+from discreet.trees.methods import check_rules, published
+from discreet.trees.record import measured_to, published_to
+from discreet.trees.rules import Rules
+
+__all__ = ["LevelAsked", "TreePlan", "plan_tree"]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelAsked(NoisySums):
+    """One question to one level: its counts, or its totals over all cells."""
+
+    level: int
+    totals: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreePlan(TablePlan):
+    """A release of all levels under one price. Nothing is read and nothing is spent by making one.
+
+    Guarantee
+        The noisy counts of all levels together cost `cost`: the composition of what is asked of each. What is then
+        made of them, consistent whole numbers with intervals, sees nothing else. Proof: docs/proofs/hierarchy.md.
+    """
+
+    counted: Counted
+    allotment: Allotment
+    asked: tuple[LevelAsked, ...]
+    method: str
+    rules: Rules
+    confidence: float
+
+    @property
+    def schema(self) -> Schema:
+        """What is declared about the table."""
+        return self.counted.schema
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data it reads."""
+        return self.counted.columns
+
+    def explained(self) -> Explained:
+        """What there is to know before it is paid."""
+        return explained(self)
+
+    @property
+    def cost(self) -> Loss:
+        """The price of all levels together."""
+        return compose([asked.loss for asked in self.asked])
+
+    @property
+    def mechanism(self) -> str:
+        """What adds the noise, in words."""
+        return "; ".join(dict.fromkeys(noise_name(asked.noise) for asked in self.asked)) + f"; then {self.method}"
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        return {"tree": self.counted.to_dict(), "method": self.method}
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        content = {
+            "schema": self.counted.schema.to_dict(),
+            "query": self.query,
+            "tree": self.counted.tree.digest,
+            "asked": [[asked.level, asked.totals, text_of(asked.noise)] for asked in self.asked],
+            "rules": {
+                name: {level: packed(np.asarray(value)) for level, value in getattr(self.rules, name).items()}
+                for name in ("lower", "upper", "totals", "weights")
+            },
+            "confidence": self.confidence,
+        }
+        return digest_of(content)
+
+    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, add the noise, make whole numbers that add up. Called by the one door only."""
+        tell("counting in the engine")
+        measured = self.measure(self.counted.count(data, bits), bits)
+        entry = {
+            "by": [[name, labels] for name, labels in self.counted.labels],
+            "cumulative": measured.chain,
+            "measured": measured_to(measured),
+            "confidence": self.confidence,
+        }
+        # From here on only noisy numbers are seen. If a method fails on them nothing is lost: they are on the record.
+        estimate = published(self.method, measured, self.rules, self.confidence)
+        return {"tree": {**entry, "published": None if estimate is None else published_to(estimate, self.method)}}
+
+    def measure(self, exact: Any, bits: Bits) -> Measured:
+        """The noisy counts of every level, from the exact ones of the leaves."""
+        tell("adding noise")
+        tree = self.counted.tree
+        sums = tree.sums(exact)
+        levels = [Level() for _ in sums]
+        for asked in self.asked:
+            true = sums[asked.level].sum(axis=1) if asked.totals else sums[asked.level]
+            noisy = asked.noise.release(true.ravel(), bits=bits).reshape(true.shape)
+            old = levels[asked.level]
+            levels[asked.level] = (
+                Level(old.counts, old.noise, noisy, asked.noise)
+                if asked.totals
+                else Level(noisy, asked.noise, old.totals, old.totals_noise)
+            )
+        return Measured(tree, tuple(levels), self.counted.chain)
+
+
+def plan_tree(
+    counted: Counted,
+    allotment: Allotment,
+    price: Price,
+    shares: Mapping[tuple[int, bool], Fraction],
+    method: str,
+    rules: Rules,
+) -> TreePlan:
+    """Price a release. `shares` says which part of the price goes to (level, totals or counts)."""
+    if allotment.kind == "plan":
+        raise InputError("allotment", allotment.name, "a pure or zcdp allotment")
+    if sum(shares.values()) > 1:
+        raise InputError("split", str(float(sum(shares.values()))), "shares that add up to at most 1")
+    # Rules that nothing can meet must not be found out after spending.
+    check_rules(counted.tree, counted.cells, rules, chain=counted.chain)
+    asked = []
+    for (level, totals), share in sorted(shares.items()):
+        moved, merged = counted.moved(level, totals=totals)
+        (noise,) = price.part(share).buys(allotment, [moved], [None])
+        asked.append(LevelAsked(share, noise, moved, merged, level, totals))
+    return TreePlan(counted, allotment, tuple(asked), method, rules, price.confidence)

@@ -1,0 +1,100 @@
+"""Hierarchical releases as plain values for the books, and back again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.packed import packed, packed_words, unpacked, unpacked_words
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.trees.estimate import Ends, Estimate
+from discreet.trees.intervals import with_region_intervals
+from discreet.trees.measured import Level, Measured
+from discreet.trees.rules import Rules
+from discreet.trees.tree import Hierarchy
+
+__all__ = ["measured_from", "measured_to", "published_from", "published_to"]
+
+_ENDS = ("lower", "upper", "total_lower", "total_upper")
+
+
+def measured_to(measured: Measured) -> dict[str, Any]:
+    """The tree and its noisy counts."""
+    tree = measured.tree
+    return {
+        "names": list(tree.names),
+        "codes": [packed_words(level) for level in tree.codes],
+        "parents": [packed(level) for level in tree.parents],
+        "chain": measured.chain,
+        "levels": [
+            {
+                "counts": None if level.counts is None else packed(level.counts),
+                "noise": _noise_to(level.noise),
+                "totals": None if level.totals is None else packed(level.totals),
+                "totals_noise": _noise_to(level.totals_noise),
+            }
+            for level in measured.levels
+        ],
+    }
+
+
+def measured_from(entry: dict[str, Any]) -> Measured:
+    """What `measured_to` was given."""
+    codes = tuple(tuple(unpacked_words(level)) for level in entry["codes"])
+    tree = Hierarchy(tuple(entry["names"]), codes, tuple(unpacked(level) for level in entry["parents"]))
+    levels = tuple(
+        Level(
+            None if level["counts"] is None else unpacked(level["counts"]),
+            _noise_from(level["noise"]),
+            None if level["totals"] is None else unpacked(level["totals"]),
+            _noise_from(level["totals_noise"]),
+        )
+        for level in entry["levels"]
+    )
+    return Measured(tree, levels, entry["chain"])
+
+
+def published_to(estimate: Estimate, method: str) -> dict[str, Any]:
+    """The numbers that were published, without the tree."""
+    entry: dict[str, Any] = {"method": method, "notes": list(estimate.notes)}
+    entry["counts"] = [packed(level) for level in estimate.counts]
+    for end in _ENDS:
+        levels = getattr(estimate, end)
+        entry[end] = None if levels is None else [packed(level) for level in levels]
+    if (average := estimate.average) is not None:
+        entry["average"] = {end: [packed(level) for level in getattr(average, end)] for end in _ENDS}
+    return entry
+
+
+def published_from(entry: dict[str, Any], measured: Measured, confidence: float) -> Estimate:
+    """What `published_to` was given.
+
+    Records of 0.1 hold intervals of levels only; those of regions follow from the noisy counts beside them.
+    """
+    counts = tuple(unpacked(level) for level in entry["counts"])
+    found = Estimate(measured.tree, counts, **_ends_from(entry), notes=tuple(entry["notes"]))
+    if "average" not in entry:
+        return with_region_intervals(found, measured, Rules(), confidence)
+    return replace(found, average=Ends(**_ends_from(entry["average"])))
+
+
+def _ends_from(entry: dict[str, Any]) -> dict[str, Any]:
+    return {end: None if entry[end] is None else tuple(unpacked(level) for level in entry[end]) for end in _ENDS}
+
+
+def _noise_to(noise: Laplace | Gaussian | None) -> dict[str, str] | None:
+    match noise:
+        case None:
+            return None
+        case Laplace(scale):
+            return {"laplace": str(scale)}
+        case Gaussian(sigma):
+            return {"gaussian": str(sigma)}
+
+
+def _noise_from(entry: dict[str, str] | None) -> Laplace | Gaussian | None:
+    if entry is None:
+        return None
+    ((kind, scale),) = entry.items()
+    return Laplace(Fraction(scale)) if kind == "laplace" else Gaussian(Fraction(scale))

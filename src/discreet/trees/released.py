@@ -1,0 +1,207 @@
+"""A published hierarchy: a table for each level, all of which add up. Reading it again is free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.core.note import Note
+from discreet.core.release import Release
+from discreet.core.released import Released
+from discreet.errors import InputError
+from discreet.ledger.door import Answer
+from discreet.mechanisms.inputs import read_confidence
+from discreet.trees.estimate import Estimate
+from discreet.trees.intervals.region import size_ends
+from discreet.trees.measured import Measured
+from discreet.trees.methods import check_rules, method_named, published
+from discreet.trees.record import measured_from, published_from
+from discreet.trees.rules import Rules
+from discreet.trees.tree import Hierarchy
+
+if TYPE_CHECKING:
+    from discreet.show.map import Map
+
+__all__ = ["TreeRelease"]
+
+
+@dataclass(frozen=True)
+class TreeRelease(Released):
+    """Counts of every region of every level: whole numbers, none negative, every parent the sum of its children.
+
+    `release["county"]` is the table of a level; `release.totals("county")` that of its totals over all cells.
+    `measured` are the noisy counts themselves, which `again` makes something else of, for free.
+    """
+
+    confidence: float
+    by: tuple[tuple[str, tuple[Any, ...]], ...]
+    cumulative: bool
+    method: str
+    measured: Measured
+    _published: Estimate | None
+
+    @classmethod
+    def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
+        """From an answer on the books."""
+        result: Any = answer.result
+        entry = result["tree"]
+        measured = measured_from(entry["measured"])
+        found = entry["published"]
+        return cls(
+            **answer.provenance(cost, remaining),
+            confidence=entry["confidence"],
+            by=tuple((name, tuple(labels)) for name, labels in entry["by"]),
+            cumulative=entry["cumulative"],
+            method="none" if found is None else found["method"],
+            measured=measured,
+            _published=None if found is None else published_from(found, measured, entry["confidence"]),
+            stale=answer.stale,
+        )
+
+    @property
+    def tree(self) -> Hierarchy:
+        """The regions."""
+        return self.measured.tree
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The names of the levels, the root first."""
+        return self.tree.names
+
+    @property
+    def estimate(self) -> Estimate:
+        """The numbers as arrays, one row a region and one column a cell."""
+        if self._published is None:
+            raise InputError(
+                "method",
+                self.method,
+                "another one: this one failed on the noisy counts, which are safe on the record",
+                f'Nothing more has to be spent: release("{self.id}").again("topdown"), or '
+                f"discreet tree show {self.id} --method topdown.",
+            )
+        return self._published
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the method has to say about its result, and whether it may be one of earlier data."""
+        return (*((self.stale,) if self.stale else ()), *self.estimate.notes)
+
+    def again(self, method: str, *, rules: Rules | None = None, confidence: float | None = None) -> TreeRelease:
+        """The same noisy counts through another method. Costs nothing: no private value is seen."""
+        method_named(method, chain=self.measured.chain)
+        sure = self.confidence if confidence is None else float(read_confidence(confidence))
+        kept = Rules() if rules is None else rules
+        check_rules(self.tree, self.measured.cells, kept, chain=self.measured.chain)
+        found = published(method, self.measured, kept, sure)
+        return replace(self, method=method, confidence=sure, _published=found)
+
+    def __getitem__(self, level: str) -> Release:
+        """The table of a level: its regions and those they lie in, the cells, and counts with intervals."""
+        return self.table(level)
+
+    def table(self, level: str, *, intervals: str = "region") -> Release:
+        """The table of a level, with confidence intervals for every region (not simultaneous), or `average` ones.
+
+        Of the average ones the stated share holds on the level as a whole: shorter, and not for a region singled out.
+        The output of groups counted cumulatively is `at_least`: how many there are of that size or larger.
+        """
+        place, ends = self.tree.level(level), self._ends(intervals)
+        columns = self._regions(place, self._cells)
+        repeat = self._cells
+        for name, labels in self.by:
+            repeat //= len(labels)
+            once = [label for label in labels for _ in range(repeat)]
+            columns[name] = once * (self._rows(place) // len(once))
+        output = "at_least" if self.cumulative else "count"
+        return self._table(output, columns, self.estimate.counts[place], ends and (ends[0][place], ends[1][place]))
+
+    def totals(self, level: str, *, intervals: str = "region") -> Release:
+        """The table of a level's totals over all cells."""
+        if self.cumulative:
+            raise InputError("totals", level, "for plain counts: at least one member is what size 1 says")
+        place, ends = self.tree.level(level), self._ends(intervals)
+        columns = self._regions(place, 1)
+        return self._table("count", columns, self.estimate.totals[place], ends and (ends[2][place], ends[3][place]))
+
+    def sizes(self, level: str) -> Release:
+        """Of groups counted cumulatively, how many there are of exactly each size, with confidence intervals."""
+        if not self.cumulative:
+            raise InputError("sizes", level, "for groups counted by size, cumulatively")
+        whole, place = self.table(level), self.tree.level(level)
+        counts = self.estimate.counts[place]
+        exactly = counts - np.pad(counts[:, 1:], ((0, 0), (0, 1)))
+        columns = {name: whole.columns[name] for name in whole.keys}
+        return self._table("count", columns, exactly, size_ends(exactly, self.measured, place, self.confidence))
+
+    def tables(self) -> dict[str, Release]:
+        """The table of every level, by its name."""
+        return {level: self.table(level) for level in self.levels}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that say what it is, without its numbers."""
+        levels = dict(zip(self.levels, self.tree.sizes, strict=True))
+        return {**super().to_dict(), "method": self.method, "levels": levels, "notes": list(self.notes)}
+
+    def save(self, folder: str | Path, kind: str = "parquet") -> list[Path]:
+        """Files of every level and of its totals, Parquet or CSV, and one that says what they hold; the paths."""
+        from discreet.trees.files import save_release
+
+        return save_release(self, folder, kind)
+
+    def map(self, *, title: str | None = None, geometry: Any = "auto") -> Map:
+        """A choropleth with intervals and drill-down, as one page that needs no network."""
+        from discreet.trees.picture import picture
+
+        return picture(self, title=title, geometry=geometry)
+
+    def __repr__(self) -> str:
+        lines = [f"<Hierarchy of {self.dataset!r}, by {self.method}>"]
+        for name, size in zip(self.levels, self.tree.sizes, strict=True):
+            lines.append(f"  {name}: {size:,} regions x {self._cells:,} cells")
+        lines.append(f"[{self.about}]")
+        return "\n".join(lines)
+
+    @cached_property
+    def _cells(self) -> int:
+        return self.measured.cells
+
+    def _rows(self, place: int) -> int:
+        return self.tree.sizes[place] * self._cells
+
+    def _regions(self, place: int, cells: int) -> dict[str, list[Any]]:
+        """The codes of the regions of a level, and of all they lie in, each repeated for every cell."""
+        found: dict[str, list[Any]] = {}
+        at = np.arange(self.tree.sizes[place])
+        for level in range(place, 0, -1):
+            codes = np.array(self.tree.codes[level], dtype=object)[at]
+            found[self.tree.names[level]] = np.repeat(codes, cells).tolist()
+            at = self.tree.parents[level][at]
+        return dict(reversed(found.items()))
+
+    def _ends(self, intervals: str) -> tuple[Any, Any, Any, Any] | None:
+        """Lower and upper ends of every level's counts, then of its totals."""
+        if intervals not in ("region", "average"):
+            raise InputError("intervals", intervals, "region or average")
+        ends = self.estimate if intervals == "region" else self.estimate.average
+        if ends is None or ends.lower is None:
+            return None
+        return ends.lower, ends.upper, ends.total_lower, ends.total_upper
+
+    def _table(self, output: str, columns: dict[str, list[Any]], counts: Any, ends: tuple[Any, Any] | None) -> Release:
+        keys = tuple(columns)
+        low, high = (None, None) if ends is None else ends
+        columns[output] = counts.ravel().tolist()
+        columns[f"{output}_lower"] = [None] * counts.size if low is None else low.ravel().tolist()
+        columns[f"{output}_upper"] = [None] * counts.size if high is None else high.ravel().tolist()
+        return Release(
+            **self.provenance,
+            columns=columns,
+            keys=keys,
+            outputs=(output,),
+            confidence=self.confidence,
+            notes=(Note("data", self.stale, (output,)),) if self.stale else (),
+        )

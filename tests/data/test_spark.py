@@ -1,0 +1,165 @@
+"""Spark as a source: sessions are left as they were found, rows are read behind the door only, nothing is quoted."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import discreet
+from dirty import engine
+from discreet.data.column import Category, Integer
+from discreet.data.schema import Schema
+from discreet.data.source import Source, source_of
+from discreet.data.spark import is_frame
+from discreet.errors import InputError, MissingExtraError, RunError
+from discreet.ledger.budget import Budget
+from discreet.query.aggregate import count, people, total
+from discreet.query.key import key
+from discreet.query.question import Query
+from servers import spark, spark_address
+
+SCHEMA = Schema(
+    "visits", {"place": Category(["Ash", "Oak", "${env:HOME}"], nullable=False), "n": Integer(0, 5, nullable=True)}
+)
+QUESTION = Query(None, (key("place"),), (("rows", count()), ("sum", total("n"))))
+ANSWER = {0: [2, 5], 1: [1, 0], 2: [1, 3]}
+CELLS = [("Ash", 9), ("Ash", 0), ("Oak", None), ("${env:HOME}", 3), (None, 1)]
+
+
+@pytest.fixture
+def frame():
+    return spark().createDataFrame(CELLS, "place string, n int")
+
+
+pytestmark = pytest.mark.spark
+
+
+def settings(session):
+    names = ["spark.sql.session.timeZone", "spark.sql.ansi.enabled", "spark.sql.variable.substitute"]
+    return {name: session.conf.get(name, None) for name in [*names, "spark.sql.mapKeyDedupPolicy"]}
+
+
+def test_a_session_is_left_as_it_was_found(frame):
+    session = spark()
+    before, views = settings(session), session.catalog.listTables()
+    assert engine(source_of(frame), QUESTION, SCHEMA) == ANSWER
+    with source_of(frame).open():
+        assert settings(session) != before
+    assert settings(session) == before
+    assert session.catalog.listTables() == views
+    assert session.range(3).count() == 3  # and not ended
+
+
+def test_a_table_of_the_cluster_is_named(frame):
+    frame.write.mode("overwrite").saveAsTable("visits_here")
+    source = Source("spark", spark().sparkContext.master, "default.visits_here")
+    assert source.columns() == {"place": "string", "n": "int32"}
+    assert engine(source, QUESTION, SCHEMA) == ANSWER
+    remote = source_of(spark_address(), "default.visits_here")  # the same cluster through Spark Connect
+    assert repr(remote) == "<private spark>"
+    assert remote.columns() == {"place": "string", "n": "int32"}
+    assert engine(remote, QUESTION, SCHEMA) == ANSWER
+    assert engine(source_of(f"{spark_address()}?table=visits_here"), QUESTION, SCHEMA) == ANSWER
+
+
+def test_a_frame_of_spark_connect():
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession(spark_address())
+    session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    frame = session.sql("SELECT * FROM VALUES ('Ash', 9), ('Oak', CAST(NULL AS INT)) AS t(place, n)")
+    assert is_frame(frame)
+    assert engine(source_of(frame), QUESTION, SCHEMA) == {0: [1, 5], 1: [1, 0]}
+    assert session.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+
+
+def test_columns_are_known_without_a_row_and_failures_quote_nothing(tmp_path, capfd):
+    from pyspark.sql.functions import col, concat, lit, raise_error
+
+    session = spark()
+    poisoned = session.createDataFrame([("Ash", "Secret")], "place string, name string")
+    poisoned = poisoned.withColumn("n", raise_error(concat(lit("row of "), col("name"))).cast("int"))
+    assert source_of(poisoned).columns() == {"place": "string", "name": "string", "n": "int32"}  # a row would fail
+    curator = discreet.open(poisoned, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(1), create=True)
+    session.sparkContext.setLogLevel("OFF")  # what is logged is the session's owner's choice
+    try:
+        with pytest.raises(RunError) as caught:
+            curator.question(QUESTION).plan(epsilon=0.1).release()
+    finally:
+        session.sparkContext.setLogLevel("ERROR")
+    assert "Secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    said = capfd.readouterr()
+    assert "Secret" not in said.out + said.err
+
+
+def test_a_release_from_spark(tmp_path, frame):
+    curator = discreet.open(frame, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(100_000), create=True)
+    answer = curator.question(QUESTION).plan(epsilon=90_000).release()
+    assert answer["rows"] == [2, 1, 1]
+    assert answer["sum"] == [5, 0, 3]
+
+
+@pytest.mark.parametrize("columns", ["n int, N int", "n int, n int"])
+def test_names_that_spark_takes_for_one(columns):
+    with pytest.raises(InputError, match="differ in more than case"):
+        source_of(spark().createDataFrame([(1, 2)], columns)).columns()
+
+
+def test_a_session_that_reads_text_in_another_way(frame):
+    spark().conf.set("spark.sql.parser.escapedStringLiterals", "true")
+    try:
+        with pytest.raises(InputError, match="escapes"):
+            source_of(frame).columns()
+    finally:
+        spark().conf.unset("spark.sql.parser.escapedStringLiterals")
+
+
+def test_streams_are_refused():
+    with pytest.raises(InputError, match="never complete"):
+        source_of(spark().readStream.format("rate").load()).columns()
+
+
+def test_text_is_not_read_as_numbers(tmp_path):
+    frame = spark().createDataFrame([("1d", "x")], "n string, place string")
+    with pytest.raises(InputError, match="cannot read text as numbers"):
+        discreet.open(frame, SCHEMA, ledger=tmp_path / "books.db", budget=Budget(1), create=True)
+
+
+def test_one_cluster_for_each_process():
+    spark()
+    with pytest.raises(InputError, match="already has a session"):
+        source_of("spark://elsewhere:7077", "db.visits").columns()
+
+
+def test_a_table_that_is_not_there():
+    for source in (Source("spark", spark().sparkContext.master, "no.such"), source_of(spark_address(), "no.such")):
+        with pytest.raises(InputError, match="data that can be opened"):
+            source.columns()
+
+
+def test_a_stored_type_that_persons_are_named_by():
+    frame = spark().sql("SELECT uuid() AS who, id % 2 AS n FROM range(10)")
+    schema = Schema("t", {"n": Integer(0, 1, nullable=False)}, discreet.Unit("who", groups=1, rows=1))
+    assert engine(source_of(frame), Query(None, (key("n"),), (("who", people()),)), schema) == {0: [5], 1: [5]}
+
+
+@pytest.mark.parametrize(
+    ("address", "module"), [("spark://host:7077", "pyspark.sql"), ("sc://host", "pyspark.sql.connect.session")]
+)
+def test_without_the_library(monkeypatch, address, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'discreet\[spark\]'"):
+        source_of(address, "db.visits").columns()
+
+
+def test_without_java(monkeypatch):
+    from pyspark.sql import SparkSession
+
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(InputError, match="Java 17"):
+        source_of("spark://host:7077", "db.visits").columns()

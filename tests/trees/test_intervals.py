@@ -1,0 +1,190 @@
+"""Intervals: they cover as often as they say, bias included, and keep to what is known."""
+
+import numpy as np
+import pytest
+
+from discreet.errors import InputError
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.trees.estimate import Estimate
+from discreet.trees.gls import gls
+from discreet.trees.intervals.bootstrap import with_intervals
+from discreet.trees.intervals.plausible import plausible
+from discreet.trees.intervals.simulate import Replay, again, key_of
+from discreet.trees.measured import Level, Measured
+from discreet.trees.rules import Rules
+from discreet.trees.topdown.solve import topdown
+from discreet.trees.tree import Hierarchy
+
+CELLS = 4
+
+
+def sparse(seed=1, size=3000):
+    """A few kinds of people, most regions nearly empty, some large, some cells rare everywhere."""
+    random = np.random.default_rng(seed)
+    columns = {
+        "state": [f"{one // 600:02}" for one in range(size)],
+        "county": [f"{one // 40:04}" for one in range(size)],
+        "block": [f"{one:06}" for one in range(size)],
+    }
+    people = random.gamma(0.6, 60, size) * (random.random(size) < 0.7)
+    mix = random.dirichlet([6, 2, 0.6, 0.05], size)
+    return Hierarchy.from_columns(columns), random.poisson(people[:, None] * mix).astype(np.int64)
+
+
+TREE, LEAVES = sparse()
+
+
+def asked(noise, totals=None, tree=TREE, cells=CELLS):
+    levels = tuple(
+        Level(
+            np.zeros((size, cells), np.int64),
+            noise,
+            None if totals is None else np.zeros(size, np.int64),
+            totals,
+        )
+        for size in tree.sizes
+    )
+    return Measured(tree, levels)
+
+
+def clipped(measured, rules):
+    """A method with a bias that climbs: leaves clipped at zero, everything above their sum."""
+    return Estimate.of_leaves(measured.tree, np.maximum(measured.levels[-1].counts, 0))
+
+
+def without_bias(estimate, measured):
+    """The mutant: what is published, give or take the linear estimate's deviation, as if nothing had bent it."""
+    linear = gls(measured)
+    ends = []
+    for counts, variance, total in zip(estimate.counts, linear.variance, linear.total_variance, strict=True):
+        half, total_half = 2 * np.sqrt(variance)[:, None], 2 * np.sqrt(total)
+        sums = counts.sum(axis=1)
+        ends.append((np.maximum(counts - half, 0), counts + half, sums - total_half, sums + total_half))
+    lower, upper, total_lower, total_upper = zip(*ends, strict=True)
+    return Estimate(estimate.tree, estimate.counts, lower, upper, total_lower, total_upper)
+
+
+def coverage(method, noise, trials, intervals, totals=None):
+    """How often cells and totals of each level lie in their intervals."""
+    exact = TREE.sums(LEAVES)
+    cells, sums = np.zeros(TREE.depth), np.zeros(TREE.depth)
+    for trial in range(trials):
+        measured = again(asked(noise, totals), LEAVES, Replay(b"coverage%d" % trial))
+        found = intervals(method(measured, Rules()), measured)
+        for level, counts in enumerate(exact):
+            cells[level] += ((found.lower[level] <= counts) & (counts <= found.upper[level])).mean() / trials
+            total = counts.sum(axis=1)
+            sums[level] += ((found.total_lower[level] <= total) & (total <= found.total_upper[level])).mean() / trials
+    return cells, sums
+
+
+def calibrated(method):
+    return lambda estimate, measured: with_intervals(estimate, measured, Rules(), method)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("noise", "totals"), [(Laplace(20), None), (Laplace(3), Laplace(10)), (Gaussian(8), None)], ids=str
+)
+def test_intervals_cover_about_as_often_as_they_say(noise, totals):
+    """Counties and blocks (hundreds and thousands of counts a trial); the few above within what chance allows."""
+    cells, sums = coverage(topdown, noise, 8, calibrated(topdown), totals)
+    assert (cells[2:] > 0.93).all()
+    assert (cells[2:] < 0.985).all()
+    assert (sums[2:] > 0.91).all()
+    assert (sums[2:] < 0.985).all()
+    assert (cells[:2] > 0.8).all()
+    assert (sums[:2] > 0.7).all()
+
+
+@pytest.mark.statistical
+def test_bias_is_included_and_leaving_it_out_is_caught():
+    cells, sums = coverage(clipped, Laplace(20), 4, calibrated(clipped))
+    assert (cells[1:] > 0.85).all()
+    assert (sums[1:] > 0.8).all()
+    assert cells[0] > 0.5  # 16 numbers in all, off by hundreds of deviations if the bias is left out
+    wrong, wrong_sums = coverage(clipped, Laplace(20), 4, without_bias)
+    assert wrong[:3].max() < 0.5
+    assert wrong_sums[:3].max() < 0.5
+
+
+@pytest.mark.statistical
+def test_a_wrong_noise_law_is_caught():
+    """The twin: intervals worked out for a third of the noise there really is."""
+
+    def too_sure(estimate, measured):
+        levels = tuple(Level(level.counts, Laplace(7)) for level in measured.levels)
+        return with_intervals(estimate, Measured(TREE, levels), Rules(), topdown)
+
+    cells, sums = coverage(topdown, Laplace(20), 2, too_sure)
+    assert cells[2] < 0.93
+    assert sums[2] < 0.93
+
+
+def test_the_same_release_gets_the_same_intervals():
+    measured = again(asked(Laplace(10)), LEAVES, Replay(b"same"))
+    one, two = (with_intervals(topdown(measured), measured, Rules(), topdown) for _ in range(2))
+    for level in range(TREE.depth):
+        np.testing.assert_array_equal(one.lower[level], two.lower[level])
+        np.testing.assert_array_equal(one.total_upper[level], two.total_upper[level])
+        assert (one.lower[level] >= 0).all()
+        assert (one.lower[level] <= one.upper[level]).all()
+        assert one.lower[level].dtype == one.total_upper[level].dtype == np.int64
+    other = again(asked(Laplace(10)), LEAVES, Replay(b"other"))
+    assert key_of(measured, "a") != key_of(other, "a") != key_of(other, "b")
+
+
+def test_what_is_public_needs_no_interval():
+    tree, leaves = sparse(2, 400)
+    county = tree.sums(leaves)[2].sum(axis=1)
+    zeros = np.full(CELLS, 2**53)
+    zeros[3] = 0
+    leaves[:, 3] = 0
+    county = tree.sums(leaves)[2].sum(axis=1)
+    rules = Rules(upper={"block": zeros}, totals={"county": county})
+    measured = again(asked(Laplace(5), tree=tree), leaves, Replay(b"public"))
+    found = with_intervals(topdown(measured, rules), measured, rules, topdown)
+    np.testing.assert_array_equal(found.total_lower[2], county)
+    np.testing.assert_array_equal(found.total_upper[2], county)
+    assert found.total_lower[0][0] == found.total_upper[0][0] == leaves.sum()
+    assert not found.upper[3][:, 3].any()
+    inside = (found.lower[3] <= leaves) & (leaves <= found.upper[3])
+    assert inside.mean() > 0.9
+
+
+def test_a_wider_confidence_gives_wider_intervals():
+    measured = again(asked(Laplace(10)), LEAVES, Replay(b"wider"))
+    estimate = topdown(measured)
+    widths = []
+    for confidence in (0.5, 0.9, 0.99):
+        found = with_intervals(estimate, measured, Rules(), topdown, confidence)
+        widths.append([np.mean(high - low) for low, high in zip(found.lower, found.upper, strict=True)])
+    assert (np.diff(np.array(widths), axis=0) > 0).all()
+
+
+@pytest.mark.parametrize(("field", "how"), [("confidence", {"confidence": 1}), ("reruns", {"reruns": 1})])
+def test_what_is_not_allowed_is_named(field, how):
+    measured = asked(Laplace(10))
+    with pytest.raises(InputError) as caught:
+        with_intervals(topdown(measured), measured, Rules(), topdown, **how)
+    assert caught.value.field == field
+
+
+def test_a_plausible_table_looks_like_the_true_one_and_the_estimate_does_not():
+    measured = again(asked(Laplace(20)), LEAVES, Replay(b"plausible"))
+    estimate = topdown(measured)
+    drawn = plausible(measured, estimate, Rules(), Replay(b"drawn"))
+    assert drawn.sum() == estimate.totals[0][0]
+    assert (drawn >= 0).all()
+    truth, off, guess = (np.mean(table == 0) for table in (LEAVES, estimate.counts[-1], drawn))
+    assert abs(guess - truth) < 0.15 < abs(off - truth)
+
+
+def test_chains_get_intervals_too():
+    tree = Hierarchy.from_columns({"part": [f"{one}" for one in range(30)]})
+    random = np.random.default_rng(3)
+    leaves = np.sort(random.poisson(8, (30, 3)), axis=1)[:, ::-1].astype(np.int64).copy()
+    blank = asked(Laplace(2), tree=tree, cells=3)
+    measured = again(Measured(tree, blank.levels, chain=True), leaves, Replay(b"chain"))
+    found = with_intervals(topdown(measured), measured, Rules(), topdown)
+    assert ((found.lower[1] <= leaves) & (leaves <= found.upper[1])).mean() > 0.8

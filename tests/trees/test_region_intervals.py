@@ -1,0 +1,140 @@
+"""Intervals of single regions hold whatever the true size is; those of a level do not, and are not said to."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from chance import at_most
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.trees.bayes import bayes
+from discreet.trees.estimate import Estimate
+from discreet.trees.gls import gls
+from discreet.trees.intervals import with_intervals, with_region_intervals
+from discreet.trees.intervals.region import size_ends
+from discreet.trees.intervals.simulate import Replay, again
+from discreet.trees.measured import Level, Measured
+from discreet.trees.record import measured_from, measured_to, published_from, published_to
+from discreet.trees.rules import Rules
+from discreet.trees.topdown import topdown
+from discreet.trees.tree import Hierarchy
+
+SIZE = 4000
+CLASSES = ((0, 0), (1, 9), (10, 99), (100, 999))
+
+
+def sparse():
+    """Blocks of which four in five are empty and a few are large: what no average over blocks speaks for."""
+    random = np.random.default_rng(8)
+    columns = {"county": [f"{one // 400:02}" for one in range(SIZE)], "block": [f"{one:06}" for one in range(SIZE)]}
+    people = random.choice([0, 5, 40, 300], SIZE, p=[0.8, 0.12, 0.05, 0.03])
+    return Hierarchy.from_columns(columns), random.poisson(people[:, None] * [0.7, 0.3]).astype(np.int64)
+
+
+TREE, LEAVES = sparse()
+
+
+def measured(noise, seed):
+    blank = Measured(TREE, tuple(Level(np.zeros((size, 2), np.int64), noise) for size in TREE.sizes))
+    return again(blank, LEAVES, Replay(f"draw {seed}".encode()))
+
+
+def misses(noise, intervals, method, draws=2):
+    """Of every class of true sizes: how many leaves lie outside their intervals, and how many there are."""
+    found = {}
+    for seed in range(draws):
+        seen = measured(noise, seed)
+        estimate = intervals(method(seen, Rules()), seen)
+        outside = (estimate.lower[-1] > LEAVES) | (estimate.upper[-1] < LEAVES)
+        for least, most in CLASSES:
+            part = outside[(least <= LEAVES) & (most >= LEAVES)]
+            missed, many = found.get((least, most), (0, 0))
+            found[least, most] = (missed + int(part.sum()), many + part.size)
+    return found
+
+
+def of_regions(estimate, seen):
+    return with_region_intervals(estimate, seen, Rules(), 0.95)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("method", [topdown, bayes])
+@pytest.mark.parametrize("noise", [Laplace(30), Gaussian(40), Laplace(3)], ids=str)
+def test_they_hold_in_every_class_of_true_sizes(noise, method):
+    # Leaves are independent but for what the county adds, which is next to nothing among 400.
+    for (least, most), (missed, many) in misses(noise, of_regions, method).items():
+        assert many > 200, (least, most)
+        assert at_most(missed, many, 0.055), (least, most)
+
+
+@pytest.mark.statistical
+def test_intervals_of_a_level_do_not_hold_for_large_regions():
+    def of_level(estimate, seen):
+        return with_intervals(estimate, seen, Rules(), bayes)
+
+    found = misses(Laplace(30), of_level, bayes)
+    assert not all(at_most(missed, many, 0.055) for missed, many in found.values())
+
+
+@pytest.mark.statistical
+def test_intervals_a_tenth_too_narrow_are_caught():
+    def narrow(estimate, seen):
+        return with_region_intervals(estimate, seen, Rules(), 0.90)
+
+    found = misses(Laplace(30), narrow, topdown, draws=4)
+    assert not all(at_most(missed, many, 0.055) for missed, many in found.values())
+
+
+def test_they_hold_what_is_published_and_keep_to_what_is_public():
+    seen = measured(Laplace(30), 1)
+    found = of_regions(bayes(seen, Rules()), seen)
+    for level, counts in enumerate(found.counts):
+        assert (found.lower[level] >= 0).all()
+        assert ((found.lower[level] <= counts) & (counts <= found.upper[level])).all()
+        totals = found.totals[level]
+        assert ((found.total_lower[level] <= totals) & (totals <= found.total_upper[level])).all()
+    known = TREE.sums(LEAVES)[1].sum(axis=1)
+    rules = Rules(totals={"county": known})
+    public = with_region_intervals(topdown(seen, rules), seen, rules, 0.95)
+    np.testing.assert_array_equal(public.total_lower[1], known)
+    np.testing.assert_array_equal(public.total_upper[1], known)
+
+
+def test_both_kinds_are_on_record_and_a_record_of_before_gets_those_of_regions():
+    seen = measured(Laplace(30), 2)
+    whole = of_regions(with_intervals(topdown(seen, Rules()), seen, Rules(), topdown), seen)
+    entry = published_to(whole, "topdown")
+    read = published_from(entry, measured_from(measured_to(seen)), 0.95)
+    np.testing.assert_array_equal(read.lower[-1], whole.lower[-1])
+    np.testing.assert_array_equal(read.average.upper[-1], whole.average.upper[-1])
+    average = whole.average
+    old = replace(
+        whole,
+        lower=average.lower,
+        upper=average.upper,
+        total_lower=average.total_lower,
+        total_upper=average.total_upper,
+        average=None,
+    )
+    again_read = published_from(published_to(old, "topdown"), seen, 0.95)
+    np.testing.assert_array_equal(again_read.lower[-1], whole.lower[-1])
+    np.testing.assert_array_equal(again_read.average.lower[-1], average.lower[-1])
+
+
+@pytest.mark.statistical
+def test_groups_of_exactly_a_size_are_covered():
+    random = np.random.default_rng(3)
+    exactly = random.poisson([30, 12, 4, 1], (SIZE, 4)).astype(np.int64)
+    leaves = exactly[:, ::-1].cumsum(axis=1)[:, ::-1]
+    noise = Laplace(Fraction(5))
+    blank = Measured(TREE, tuple(Level(np.zeros((size, 4), np.int64), noise) for size in TREE.sizes), chain=True)
+    seen = again(blank, leaves, Replay(b"sizes"))
+    at_least = np.maximum(np.rint(gls(seen).counts[-1]), 0).astype(np.int64)
+    published = Estimate.of_leaves(TREE, at_least).counts[-1]
+    shown = published - np.pad(published[:, 1:], ((0, 0), (0, 1)))
+    lower, upper = size_ends(shown, seen, TREE.depth - 1, 0.95)
+    for size in range(4):
+        outside = (exactly[:, size] < lower[:, size]) | (exactly[:, size] > upper[:, size])
+        assert at_most(int(outside.sum()), SIZE, 0.055)
+    assert not at_most(int(((exactly < shown - 3) | (exactly > shown + 3)).sum()), exactly.size, 0.055)

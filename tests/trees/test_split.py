@@ -1,0 +1,136 @@
+"""Shares of the price: exact, complete, and the best ones where that is asked."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.errors import InputError
+from discreet.mechanisms import Laplace
+from discreet.trees.gls import gls
+from discreet.trees.goal import Shape
+from discreet.trees.measured import Level, Measured
+from discreet.trees.split import Goal, split
+from discreet.trees.tree import Hierarchy
+
+TREE = Hierarchy.from_prefixes(
+    [f"{a}{b}{c}" for a in "ab" for b in "xyz" for c in "0123456"[: 3 + ord(b) - 119]],
+    {"state": 1, "county": 2, "block": 3},
+)
+WAYS = ["auto", "equal", "leaves", "accurate", {"block": 2, "county": 0.1}]
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize("cells", [1, 5])
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_shares_are_fractions_that_add_up_to_one_and_ask_for_the_leaves(how, cells, kind):
+    shares = split(TREE, cells, how, kind=kind)
+    assert all(isinstance(share, Fraction) and share > 0 for share in shares.values())
+    assert sum(shares.values()) == 1
+    assert (TREE.depth - 1, False) in shares
+    assert cells > 1 or not any(totals for _, totals in shares)
+
+
+def test_auto_gives_totals_their_part_and_the_root_next_to_nothing():
+    shares = split(TREE, 4, "auto")
+    assert sum(shares.values()) == 1
+    last = TREE.depth - 1
+    assert shares[0, False] + shares[0, True] == Fraction(1, 20)
+    for level in range(1, TREE.depth):
+        whole = shares[level, False] + shares[level, True]
+        assert whole == Fraction(19, 20) / last
+        assert shares[level, True] / whole == (Fraction(1, 3) if level == last else Fraction(1, 5))
+
+
+def test_weights_are_taken_as_written():
+    shares = split(TREE, 1, {"block": 0.3, "state": 0.1})
+    assert shares == {(1, False): Fraction(1, 4), (3, False): Fraction(3, 4)}
+
+
+def test_a_chain_has_no_totals():
+    assert not any(totals for _, totals in split(TREE, 9, totals=0))
+    assert any(totals for _, totals in split(TREE, 9))
+
+
+def test_variances_of_the_shape_are_those_of_the_estimate():
+    shares = split(TREE, 3, "auto")
+    levels = tuple(
+        Level(
+            np.zeros((size, 3), np.int64),
+            Laplace(1000 / shares[level, False]),
+            np.zeros(size, np.int64),
+            Laplace(1000 / shares[level, True]),
+        )
+        for level, size in enumerate(TREE.sizes)
+    )
+    found = gls(Measured(TREE, levels))
+    cells, totals = Shape.of(TREE).cells_and_totals(3, "laplace", shares)
+    for level in range(TREE.depth):
+        many = TREE.children(level - 1) if level == TREE.depth - 1 else np.ones(TREE.sizes[level], int)
+        np.testing.assert_allclose(found.variance[level], 1e6 * np.repeat(cells[level], many), rtol=1e-5)
+        np.testing.assert_allclose(found.total_variance[level], 1e6 * np.repeat(totals[level], many), rtol=1e-5)
+
+
+def error(shares, cells, kind, goal):
+    shape = Shape.of(TREE)
+    of_cells, of_totals = shape.cells_and_totals(cells, kind, shares)
+    whole = 0.0
+    for weight, number, size, cell, total in zip(
+        goal.of_levels(TREE), shape.numbers, shape.sizes, of_cells, of_totals, strict=True
+    ):
+        for name, variance in (("cells", cell), ("totals", total / cells)):
+            if goal.of in (name, "both"):
+                each = variance if goal.error == "variance" else np.sqrt(variance) / size
+                whole += weight * np.average(each, weights=number)
+    return whole
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    "goal", [Goal(), Goal("relative"), Goal(of="totals"), Goal(of="cells", weights={"block": 0, "county": 5})], ids=str
+)
+def test_accurate_shares_are_not_beaten_by_others(goal, kind):
+    best = error(split(TREE, 4, "accurate", kind=kind, goal=goal), 4, kind, goal)
+    random = np.random.default_rng(5)
+    for how in ("auto", "equal", {"block": 1, "county": 1}):
+        assert best <= error(split(TREE, 4, how), 4, kind, goal) * 1.01
+    for _ in range(200):
+        parts = random.dirichlet(np.full(8, 0.5))
+        others = {(place % 4, place >= 4): part for place, part in enumerate(parts)}
+        assert best <= error(others, 4, kind, goal) * 1.01
+
+
+@pytest.mark.parametrize(
+    ("field", "asked"),
+    [
+        ("split", {"how": "best"}),
+        ("split", {"how": {"town": 1}}),
+        ("split.block", {"how": {"state": 1}}),
+        ("split.state", {"how": {"state": -1, "block": 1}}),
+        ("totals", {"totals": 1}),
+        ("totals", {"how": "accurate", "totals": 0.2}),
+        ("kind", {"kind": "normal"}),
+        ("goal", {"goal": Goal()}),
+        ("cells", {"cells": 0}),
+    ],
+)
+def test_what_is_not_allowed_is_named(field, asked):
+    with pytest.raises(InputError) as caught:
+        split(TREE, **{"cells": 3, **asked})
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("field", "make"),
+    [
+        ("goal.error", lambda: Goal("absolute")),
+        ("goal.of", lambda: Goal(of="people")),
+        ("goal.weights", lambda: Goal(weights={"town": 1}).of_levels(TREE)),
+        ("goal.weights.state", lambda: Goal(weights={"state": -1}).of_levels(TREE)),
+        ("goal.weights", lambda: Goal(weights=dict.fromkeys(TREE.names, 0)).of_levels(TREE)),
+    ],
+)
+def test_goals_that_are_none_are_named(field, make):
+    with pytest.raises(InputError) as caught:
+        make()
+    assert caught.value.field == field
