@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.address import place_key, shown
-from discreet.ledger.anchor import Anchor, FileAnchor, Mark, marks_after
+from discreet.ledger.anchor import Anchor, FileAnchor, Mark, agrees, marks_after
+from discreet.ledger.record import Head
 from discreet.ledger.state import guards_folder, private_folder
 from discreet.ledger.store import Reader, Store
 
@@ -55,6 +56,8 @@ class Guard:
         self._local = local
         self._beside = FileAnchor(place.with_name(place.name + ".head")) if isinstance(place, Path) else None
         self._entered: str | None = None
+        self.seen: Head | None = None
+        """A record that all anchors have seen; it saves looking again."""
 
     def watch(self, identity: str | None) -> Watch:
         """The anchors of the ledger of this identity."""
@@ -81,18 +84,28 @@ class Guard:
 
     def follow(self, store: Store) -> None:
         """Add what was committed to every anchor; `LedgerError` if one of them follows another copy by now."""
+        with store.read() as reader:
+            identity, end = identity_of(reader), reader.head()
+        first, *others = self.watch(identity).own
+        self.lead(first, store)
+        for anchor in others:
+            self.lead(anchor, store, first.history)
+        self._register(identity)
+        self.seen = end
+
+    @staticmethod
+    def lead(anchor: Anchor, store: Store, known: Callable[[], list[Mark]] = list) -> None:
+        """Add what was committed to one anchor; a new one begins with what is `known`."""
 
         def look(last: Mark | None) -> list[Mark]:
             with store.read() as reader:
                 return marks_after(reader, last)
 
-        with store.read() as reader:
-            identity = identity_of(reader)
-        first, *others = self.watch(identity).own
-        first.follow(look)
-        for anchor in others:
-            anchor.follow(look, first.history)
-        self._register(identity)
+        anchor.follow(look, known)
+
+    def saw(self, reader: Reader, sequence: int) -> bool:
+        """Whether all anchors are known to have seen a record of these books."""
+        return self.seen is not None and self.seen.sequence >= sequence and agrees(Mark(self.seen), reader)
 
     def close(self, mark: Mark, reader: Reader) -> None:
         """Put a last mark on every anchor of these books: they are behind it from now on, and refused."""

@@ -34,6 +34,7 @@ from discreet.ledger.state import private_folder, workspace
 from discreet.ledger.store import Reader, Store, Writer
 from discreet.ledger.totals import check_bound, write
 from discreet.ledger.verification import Verification, verify
+from discreet.ledger.witness import witness, witnessed_outcome
 
 __all__ = ["Ledger"]
 
@@ -290,8 +291,7 @@ class Ledger:
 
     def find(self, release: str) -> Outcome | None:
         """What is known of a release; None if it was never charged."""
-        with self._store.read() as reader:
-            return outcome_in(reader, release)
+        return witnessed_outcome(self._store, self._guard, release)
 
     def running(self, release: str) -> AbstractContextManager[None]:
         """Held while a release runs, so that two who ask for it get one answer."""
@@ -301,6 +301,7 @@ class Ledger:
 
     def records(self, dataset: str | None = None) -> Iterator[Record]:
         """Every record, or those of one dataset, in order."""
+        witness(self._store, self._guard)
         with self._store.read() as reader:
             yield from (row.record() for row in reader.rows(dataset))
 
@@ -310,8 +311,7 @@ class Ledger:
         for record in self.records(dataset):
             if record.release:
                 by_release.setdefault(record.release, []).append(record)
-        found = (outcome_of(records) for records in by_release.values())
-        return tuple(outcome for outcome in found if outcome is not None)
+        return tuple(found for records in by_release.values() if (found := outcome_of(records)) is not None)
 
     def head(self) -> Head:
         """The end of the chain: worth writing down somewhere else."""

@@ -36,6 +36,8 @@ class Outcome:
     notes: int
     noted: DataVersion | None = None
     """The version of the data that a later attempt read, if it was another one."""
+    concluded: int = 0
+    """The number of the record that holds the answer; 0 if there is none."""
 
     @property
     def data(self) -> DataVersion | None:
@@ -56,6 +58,7 @@ def outcome_of(records: list[Record]) -> Outcome | None:
         failure=None if failure is None else str(reason),
         notes=sum(record.kind == "note" for record in records),
         noted=next((record.data for record in reversed(records) if record.kind == "note" and record.data), None),
+        concluded=answer.sequence if answer else 0,
     )
 
 
