@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -138,10 +139,10 @@ def test_copies_are_private_and_do_not_stay(tmp_path, monkeypatch):
     assert list(source_of(path).columns()) == ["größe"]
     assert not [*tmp_path.glob("spill/*/*")]  # names and types are read without a copy
     with source_of(path).open():
-        (copy,) = tmp_path.glob("spill/*/*.csv")
+        (copy,) = tmp_path.glob("spill/*/*/*.csv")
         assert copy.read_text(encoding="utf-8") == "größe\nMüller\n"
         assert copy.parent.stat().st_mode & 0o77 == 0
-    assert not [*tmp_path.glob("spill/*/*.csv")]
+    assert not [*tmp_path.glob("spill/*/*/*.csv")]
 
 
 def test_a_byte_that_takes_its_neighbour_with_it_is_caught(tmp_path, monkeypatch):
@@ -150,9 +151,7 @@ def test_a_byte_that_takes_its_neighbour_with_it_is_caught(tmp_path, monkeypatch
     data = b"a,b,c\n\xe9,2,3\n"
     path.write_bytes(data)
     assert by_engine(path) == by_hand(data)
-    monkeypatch.setattr(
-        "discreet.data.csv_file.copy_as_utf8", lambda old, new: new.write_bytes(b"a,b,c\n\xc3\xa92,3\n")
-    )
+    monkeypatch.setattr("discreet.data.copies.copy_as_utf8", lambda old, new: new.write_bytes(b"a,b,c\n\xc3\xa92,3\n"))
     assert by_engine(path) != by_hand(data)
 
 
@@ -165,3 +164,25 @@ def test_a_check_of_quotes_that_always_says_yes_is_caught(tmp_path, monkeypatch)
     monkeypatch.setattr(QuoteCheck, "holds", True)
     with pytest.raises(duckdb.Error):
         by_engine(path)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"zoe,7,extra\na,1\nb,2\n",
+        b"a,1\nb,2\nzoe,7,extra\n",
+        b"zoe\na,1\nb,2\n",
+        b"\na,1\nb,2\nzoe,7\n",
+        b"zo\xeb,7\na,1\nb,2\n",
+        b'"zoe,7\na,1\n"\na,1\nb,2\n',
+    ],
+)
+def test_without_a_header_no_line_decides_whether_anything_is_opened(tmp_path, data):
+    """The first line is a person's. One value too many in it, and everything was refused, for free."""
+    (tmp_path / "d.csv").write_bytes(data)
+    source = replace(source_of(tmp_path / "d.csv"), names=("id", "x"))
+    assert list(source.columns()) == ["id", "x"]
+    with source.open() as connection:
+        found = connection.values(connection.table)
+    assert len(found["id"]) == 3
+    assert [x for name, x in zip(found["id"], found["x"], strict=True) if name in ("a", "b")] == ["1", "2"]

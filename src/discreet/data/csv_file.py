@@ -7,68 +7,40 @@ is read by the rule of `encoding`. How a file is quoted decides only how many th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from discreet.data.encoding import Utf8Check, copy_as_utf8
+from discreet.data.copies import Copies
+from discreet.data.encoding import Utf8Check
 from discreet.data.files import DELIMITERS
 from discreet.data.header import check_names, read_first_line
-from discreet.data.spill import Spill
 from discreet.errors import InputError
 
-__all__ = ["Copies", "QuoteCheck", "readable"]
+__all__ = ["QuoteCheck", "readable"]
 
 _BLOCK = 1 << 20
 _MARK = b"\xef\xbb\xbf"
 _QUOTE = ord('"')
 
 
-class Copies:
-    """Copies in UTF-8 of files that are not, in a folder nobody else can read, for as long as they are in use."""
-
-    def __init__(self) -> None:
-        self._folder: Path | None = None
-        self._stack = ExitStack()
-        self._count = 0
-
-    def copy(self, path: str) -> str:
-        """Where the copy of a file is."""
-        if self._folder is None:
-            self._folder = self._stack.enter_context(Spill()).path
-        self._count += 1
-        copy = self._folder / f"{self._count}{Path(path).suffix}"
-        copy_as_utf8(path, copy)
-        return str(copy)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._stack.close()
-
-
 def readable(files: list[str], names: Sequence[str], copies: Copies | None) -> tuple[list[str], dict[str, Any]]:
     """The files to be read by the engine, and how: every column as text, in the one dialect of their ending.
 
-    Nothing is guessed from values. With `names` there is no header line. Without `copies` the table is there for its
-    names and types only.
+    Nothing is guessed from values. With `names` there is no header line, and no line is looked at: the first one is a
+    person's, and whether it has as many values as there are names must decide nothing. Without `copies` the table is
+    there for its names and types only.
     """
     endings = {Path(file).suffix.lower() for file in files}
     if len(endings) > 1:
         raise InputError("source", sorted(endings), "files of one kind")
     delimiter = DELIMITERS[endings.pop()]
-    lines = [read_first_line(file, delimiter) for file in files]
-    if names and any(len(line) != len(names) for line in lines):
-        hint = "They are the names of its columns, in the order of the file, which has no header line."
-        raise InputError("dataset.names", f"{len(names)} names", f"one for each of {len(lines[0])} columns", hint)
-    if not names and any(line != lines[0] for line in lines):
+    lines = [list(names)] if names else [read_first_line(file, delimiter) for file in files]
+    if any(line != lines[0] for line in lines):
         hint = "If they have no header line, name their columns: [dataset] names in the schema."
         raise InputError("source", f"{len(files)} files", "files with the same header line", hint)
-    header = list(names or lines[0])
+    header = lines[0]
     check_names(header, files[0])
     simple = True
     if copies is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
+from discreet.data.cells import readable_cells
 from discreet.errors import InputError
 
 __all__ = ["Frame"]
@@ -89,13 +90,13 @@ def _cell(value: Any) -> str | None:
 
 
 def _plain(table: Any) -> Any:
-    """The same table without the encodings that engines read differently."""
+    """The same table without the encodings that engines read differently, and values that they fail on."""
     import pyarrow
 
     for place, field in enumerate(table.schema):
         if (kind := _readable(pyarrow, field.type)) is not None:
             table = table.set_column(place, field.name, table.column(place).cast(kind))
-    return table
+    return readable_cells(table)
 
 
 def _readable(pyarrow: Any, kind: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 
 from discreet.data.spill import Spill
 
-__all__ = ["IDLE", "Engine", "Pool", "engines", "fixed_settings"]
+__all__ = ["IDLE", "Engine", "Pool", "engines", "fixed_settings", "restart"]
 
 IDLE = 8  # as many as a server lets run at once; each has some ten threads asleep and 4 to 15 MB
 
@@ -34,6 +34,7 @@ _KEPT = {
     "parquet_metadata_cache": "false",
     "lock_configuration": "true",
 }
+_BEGIN = "BEGIN TRANSACTION READ ONLY"
 # A database, table or view that outlives its question; the engine's own database is the one that may.
 _LEFT = """
 SELECT (SELECT count(*) FROM duckdb_databases() WHERE NOT internal) - 1
@@ -71,7 +72,7 @@ class Engine:
         session = copy.copy(self._backend)
         session.con = self._backend.con.cursor()
         try:
-            session.raw_sql("BEGIN TRANSACTION READ ONLY")
+            session.raw_sql(_BEGIN)
             yield session
         finally:
             session.disconnect()  # which rolls back
@@ -135,6 +136,17 @@ class Pool:
 
     def _after_fork(self) -> None:
         self._guard.release()
+
+
+def restart(session: Any) -> None:
+    """Begin again after a failure, which ended the transaction of a lent engine: all that it was shown is gone."""
+    import duckdb
+
+    try:
+        session.raw_sql("ROLLBACK")
+    except duckdb.TransactionException:  # an engine of its own, which is in none
+        return
+    session.raw_sql(_BEGIN)
 
 
 engines = Pool()

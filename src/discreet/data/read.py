@@ -21,6 +21,7 @@ _WHOLE = 2.0**53  # beyond this, floats are not whole numbers any more but multi
 _DIGITS = 38  # decimals with so many are within the range of floats
 _FAR = Decimal(10**30)  # far outside any declared bound, and well inside a float
 _NEAR = Decimal(1).scaleb(-30)
+_MICRO = 6  # digits of a second
 
 
 def problem(column: Column, stored: Any, *, tries: bool) -> str | None:
@@ -174,7 +175,11 @@ def bounded(
 
 def _day(raw: Expression) -> Expression:
     kind = raw.type()
-    return raw if kind.is_date() else raw.cast("date") if kind.is_timestamp() else raw.try_cast("date")
+    if kind.is_date():
+        return raw
+    coarse = kind.is_timestamp() and kind.scale is not None and kind.scale < _MICRO
+    # A moment in seconds or milliseconds may be too far away for a date; DuckDB alone stores such.
+    return raw.cast("date") if kind.is_timestamp() and not coarse else raw.try_cast("date")
 
 
 def _bit(raw: Expression) -> Expression:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import numpy as np
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from discreet.core.version import DataVersion
 from discreet.core.wire import Json
 from discreet.data.catalogue import write_counters
-from discreet.data.csv_file import Copies, readable
+from discreet.data.copies import Copies
+from discreet.data.csv_file import readable
 from discreet.data.files import DELIMITERS, Files, files_at
 from discreet.data.frame import Frame
 from discreet.data.header import read_first_line
@@ -36,19 +37,37 @@ _KINDS = (
     "a CSV or Parquet file, glob or folder, a DuckDB file, postgresql://..., spark://..., sc://..., "
     "or an Arrow/pandas/Polars/Spark table"
 )
+Found = TypeVar("Found")
 _POSTGRES = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
 
 
 class Connection:
     """Private data, opened. Lives inside the one door."""
 
-    def __init__(self, backend: Any, table: Any, *, in_memory: bool = False) -> None:
+    def __init__(self, backend: Any, table: Any, copies: Copies | None = None, *, in_memory: bool = False) -> None:
         self._backend = backend
         self._in_memory = in_memory
+        self._copies = copies
         self.table = table
 
     def integers(self, expression: Any) -> dict[str, NDArray[np.int64]]:
         """Run an expression whose columns are all integers."""
+        return self._run(self._integers, expression)
+
+    def values(self, expression: Any) -> dict[str, list[Any]]:
+        """Run an expression whose columns are integers or bytes; a missing value is None."""
+        return self._run(self._values, expression)
+
+    def _run(self, run: Callable[[Any], Found], expression: Any) -> Found:
+        """Once more, if it failed on a value that the engine could not read: no value may make a run fail."""
+        try:
+            return run(expression)
+        except Exception:
+            if self._copies is None or not self._copies.reread(self._backend):
+                raise
+        return run(expression)
+
+    def _integers(self, expression: Any) -> dict[str, NDArray[np.int64]]:
         if self._in_memory:  # only ibis knows how to show the engine such a table
             answer = self._backend.to_pyarrow(expression)
             return {name: answer.column(name).to_numpy().astype(np.int64) for name in answer.column_names}
@@ -59,8 +78,7 @@ class Connection:
         found = np.array(rows, dtype=np.int64).reshape(-1, len(names))
         return {name: found[:, place] for place, name in enumerate(names)}
 
-    def values(self, expression: Any) -> dict[str, list[Any]]:
-        """Run an expression whose columns are integers or bytes; a missing value is None."""
+    def _values(self, expression: Any) -> dict[str, list[Any]]:
         if self._in_memory:
             answer = self._backend.to_pyarrow(expression)
             return {name: answer.column(name).to_pylist() for name in answer.column_names}
@@ -181,7 +199,7 @@ class Source:
         kinds = {self.kind, *(other.kind for _, other in self.others)}
         if kinds <= {"csv", "parquet"} and not _memory():  # who limits memory wants none of it held between questions
             with engines.lent() as backend:
-                yield Connection(backend, self._widened(backend, self._read(backend, copies), copies))
+                yield Connection(backend, self._widened(backend, self._read(backend, copies), copies), copies)
             return
         with Spill() as spill:
             yield from self._local(str(spill.path), copies)
@@ -205,7 +223,7 @@ class Source:
             backend.raw_sql(settings)
             table = self._widened(backend, self._read(backend, copies), copies)
             frames = any(source.kind == "frame" for source in (self, *dict(self.others).values()))
-            yield Connection(backend, table, in_memory=frames)
+            yield Connection(backend, table, copies, in_memory=frames)
         finally:
             backend.disconnect()
 
@@ -218,9 +236,10 @@ class Source:
             files, options = readable(self.place.paths(), self.names, copies)
             if copies is None:  # an engine need not be shown a name that it cannot write, such as one with a zero byte
                 return ibis.memtable([], schema=dict.fromkeys(options["columns"], "string"))
-            return backend.read_csv(files, **options)
+            return copies.read(backend, "csv", files, **options)
         if self.kind == "parquet":
-            return _named_types(backend.read_parquet(self.place.paths(), union_by_name=True))
+            files = self.place.paths()
+            return _named_types((copies or Copies()).read(backend, "parquet", files, union_by_name=True))
         return ibis.memtable(self.place.arrow(rows=copies is not None))
 
     def _widened(self, backend: Any, table: Any, copies: Copies | None) -> Any:

@@ -81,7 +81,12 @@ def _names(source: Source, data: str, header: bool | None, columns: str | None) 
     if columns is not None:
         if header:
             raise InputError("--names", "given", "for a file without a header line", "Nothing was written.")
-        return tuple(name.strip() for name in columns.split(","))
+        names, first = tuple(name.strip() for name in columns.split(",")), source.first_line()
+        if len(names) != len(first):  # here the custodian looks at it; afterwards no line decides anything
+            allowed = f"one for each column: the first line of the file has {len(first)} values"
+            hint = "Nothing was written. They are the names of its columns, in the order of the file."
+            raise InputError("--names", f"{len(names)} names", allowed, hint)
+        return names
     first = source.first_line()
     if header is False:
         return tuple(f"column_{number}" for number in range(1, len(first) + 1))
