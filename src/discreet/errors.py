@@ -11,10 +11,15 @@
     │   └── GuardError               what watches the ledger is there and cannot be read
     └── MissingExtraError (ImportError)  an optional library is needed; the message is the pip command
 
-A message says what was asked, what is allowed and what to do next. It never holds a cell of private data.
+A message says what is allowed, what was given and what to do next: "`epsilon` must be more than zero; got -1." It never
+holds a cell of private data.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Self
 
 __all__ = [
     "BudgetError",
@@ -35,15 +40,61 @@ class DiscreetError(Exception):
 
 
 class InputError(DiscreetError, ValueError):
-    """A parameter is not allowed. Raised before anything is read or spent."""
+    """A parameter is not allowed. Raised before anything is read or spent.
 
-    def __init__(self, field: str, got: object, allowed: str, hint: str = "") -> None:
+    >>> print(InputError("epsilon", -1, "more than zero"))
+    `epsilon` must be more than zero; got -1.
+    >>> print(InputError("column", "pey", among=["age", "pay"], hint="Nothing was spent."))
+    `column` must be one of age, pay; got 'pey'. Did you mean `pay`? Nothing was spent.
+
+    `allowed` completes "must be"; `among` lists the names to choose from, after `allowed` if there is one; `at`
+    says where in a longer text it is.
+    """
+
+    def __init__(
+        self,
+        field: str,
+        got: object,
+        allowed: str = "",
+        hint: str = "",
+        *,
+        among: Iterable[object] | None = None,
+        at: str = "",
+    ) -> None:
+        if among is not None:
+            names = [str(name) for name in among]
+            allowed = _listed(allowed, names)
+            hint = _suggested(got, names, hint)
         self.field = field
         self.got = got
         self.allowed = allowed
         self.hint = hint
-        text = f"{field} = {_brief(got)} is not allowed: {allowed}."
-        super().__init__(f"{text} {hint}".rstrip())
+        super().__init__(f"{_sentence(f'`{field}`{at}', got, allowed)} {hint}".rstrip())
+
+    @classmethod
+    def unknown(cls, field: str, among: Iterable[object], hint: str = "") -> Self:
+        """For a field that does not exist, where others do: `dataset.nmae` beside `dataset.name`.
+
+        >>> print(InputError.unknown("dataset.nmae", ["name", "version"]))
+        `dataset.nmae` is not known here. Did you mean `name`? Known are name, version.
+        """
+        names = [str(name) for name in among]
+        meant = _suggested(field.rpartition(".")[2], names, "")
+        known = f"Known are {_few(names)}."
+        error = cls(field, GIVEN, f"one of {_few(names)}", f"{meant} {hint}".strip())
+        error.args = (" ".join(part for part in (f"`{field}` is not known here.", meant, known, hint) if part),)
+        return error
+
+    @classmethod
+    def refused(cls, field: str, got: object, sentence: str, hint: str = "") -> Self:
+        """For the few cases that "must be" does not fit: the sentence follows the field and what was given.
+
+        >>> print(InputError.refused("release", "pay-2026", "has no rows to compare"))
+        `release` 'pay-2026' has no rows to compare.
+        """
+        error = cls(field, got, sentence, hint)
+        error.args = (f"`{field}` {_brief(got)} {sentence}. {hint}".rstrip(),)
+        return error
 
 
 class LossError(DiscreetError, ValueError):
@@ -96,9 +147,70 @@ class MissingExtraError(DiscreetError, ImportError):
         super().__init__(f"{library} is needed here and is not installed. Run: pip install 'discreet[{extra}]'")
 
 
+class Phrase(str):
+    """What was given, in words instead of as a value: a message shows it without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+MISSING = Phrase("nothing")
+"""What was given where nothing was."""
+
+GIVEN = Phrase("a value")
+"""What was given where any value is one too many."""
+
+
+def kind_of(value: object) -> Phrase:
+    """What a value is, without its content: "a list", "a DataFrame"."""
+    name = type(value).__name__
+    return Phrase(_KINDS.get(name) or f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}")
+
+
+_KINDS = {"str": "text", "int": "a whole number", "float": "a number", "dict": "a dictionary", "NoneType": "nothing"}
+
+
+def nearest(name: object, names: Iterable[str]) -> str | None:
+    """The one of some names that a misspelt name most likely means."""
+    from difflib import get_close_matches  # only where something is wrong already
+
+    folded = {known.casefold(): known for known in names}
+    close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6) if isinstance(name, str) else []
+    return folded[close[0]] if close else None
+
+
+def _suggested(got: object, names: list[str], hint: str) -> str:
+    close = None if isinstance(got, Phrase) else nearest(got, names)
+    return f"Did you mean `{close}`? {hint}".rstrip() if close is not None else hint
+
+
+_MOST_NAMES = 12
+
+
+def _few(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _listed(allowed: str, names: list[str]) -> str:
+    if allowed:
+        return f"{allowed}: {_few(names) or 'there is none'}"
+    return f"one of {_few(names)}" if len(names) > 1 else names[0] if names else "left out: there is none"
+
+
+def _sentence(field: str, got: object, allowed: str) -> str:
+    missing = got is None or got is MISSING
+    if missing and not allowed.startswith("given"):
+        return f"{field} is missing: it must be {allowed}."
+    given = "" if missing or got is GIVEN else f"; got {_brief(got)}"
+    return f"{field} must be {allowed}{given}."
+
+
 def _brief(value: object) -> str:
     try:
-        text = repr(value)
+        text = str(value) if isinstance(value, Fraction) else repr(value)
     except Exception:  # an integer too long to be written out, or an object that cannot say what it is
         text = f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."

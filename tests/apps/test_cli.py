@@ -121,7 +121,7 @@ def test_files_are_written_on_request(folder):
     [
         ("", "begins with the names"),
         ("a,b,\n1,2,3\n", "number 3 of 3 has none"),
-        ("a,b,A\n1,2,3\n", "columns 1 and 3 have the same"),
+        ("a,b,A\n1,2,3\n", "1 and 3 have the same"),
     ],
 )
 def test_init_says_what_is_wrong_with_a_header(tmp_path, text, says):
@@ -212,7 +212,7 @@ def test_odd_names_of_columns_go_through(tmp_path):
     assert "median_\u00c5lder: " in plan
     (tmp_path / "odd.toml").write_text(filled.replace("\u00c5lder", "Alder"), "utf-8")
     said = run(*asked, cwd=tmp_path, code=2).stderr
-    assert "columns = 'Alder' is not allowed: a column the data has" in said
+    assert "`columns` must be a column the data has" in said
     assert "pay" not in said  # what the file has instead may be a person's values
 
 
@@ -264,10 +264,10 @@ def test_a_port_that_is_taken_is_named_and_not_taken_for_a_refusal_of_the_budget
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         done = run(*command, "--port", port, cwd=folder, code=2)
-    assert f"--port = {port} is not allowed: a port of 127.0.0.1 that is free" in done.stderr
+    assert "`--port` must be a port of 127.0.0.1 that is free" in done.stderr
     assert done.stdout == ""
     there = run(*command, "--host", "192.0.2.1", *(["--expose"] if "survey" in command else []), cwd=folder, code=2)
-    assert "--host = '192.0.2.1' is not allowed" in there.stderr
+    assert "`--host` must be" in there.stderr
 
 
 def test_errors_are_json_when_json_was_asked_for(folder):

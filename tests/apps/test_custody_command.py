@@ -144,11 +144,11 @@ def test_a_delta_stays_unless_another_is_named(folder):
         (["people", "--epsilon", "0.5"], "ledger lower"),
         (["people", "--epsilon", "1"], "more than 'people' has"),
         (["people", "--rho", "2"], "allotment.rho"),
-        (["people", "--delta", "1e-6"], "beside the new --epsilon"),
+        (["people", "--delta", "1e-6"], "left out unless --epsilon or --rho"),
         (["people", "--epsilon", "two"], "two"),
         (["nobody", "--epsilon", "2"], "one that has a budget on this ledger: people"),
         (["people"], "a schema with the new [budget]"),
-        (["people", "--epsilon", "2", "--schema", "x.toml"], "not both"),
+        (["people", "--epsilon", "2", "--schema", "x.toml"], "left out where options name the budget"),
         (["people", "--epsilon", "2", "--ledger", "gone.db"], "There is no ledger at gone.db"),
     ],
 )

@@ -71,12 +71,12 @@ def test_a_row_can_be_typed_and_is_asked_for_no_limits(folder):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "--unit = 'absent' is not allowed: given: it says who is protected"),
-        (PERSON[:2], "--groups = 'absent'"),
-        (PERSON[:4], "--rows = 'absent'"),
-        (("--unit", "pateint"), "Did you mean 'patient'?"),
-        (("--unit", "row", "--rows", "3"), "--rows = 'given' is not allowed: only where the unit is a person"),
-        ((*PERSON[:4], "--rows", "0"), "unit.rows = 0 is not allowed: a whole number from 1"),
+        ((), "`--unit` must be given: it says who is protected"),
+        (PERSON[:2], "`--groups` must be given where the unit is a person"),
+        (PERSON[:4], "`--rows` must be given where the unit is a person"),
+        (("--unit", "pateint"), "Did you mean `patient`?"),
+        (("--unit", "row", "--rows", "3"), "`--rows` must be left out unless the unit is a person"),
+        ((*PERSON[:4], "--rows", "0"), "`unit.rows` must be a whole number from 1"),
     ],
 )
 def test_nothing_is_assumed_or_written_where_nobody_is_there_to_say(folder, words, says):
@@ -88,4 +88,4 @@ def test_nothing_is_assumed_or_written_where_nobody_is_there_to_say(folder, word
 
 def test_a_column_called_row_is_not_mistaken_for_a_row(folder):
     (folder / "visits.csv").write_text("row,age\n1,42\n")
-    assert "not also the name of a column" in run("--unit", "row", code=2)
+    assert "it is also the name of a column" in run("--unit", "row", code=2)

@@ -68,4 +68,4 @@ def test_a_column_that_the_data_lacks_is_named(folder):
     text = Path("discreet.toml").read_text()
     Path("discreet.toml").write_text(text.replace("[columns.hours]", "[columns.hourz]"))
     told = run("ask", "people.csv", "sum(hourz)", "--epsilon", "0.1", "--yes", code=2)
-    assert "columns = 'hourz' is not allowed: a column the data has" in told
+    assert "`columns` must be a column the data has" in told

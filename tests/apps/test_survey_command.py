@@ -237,7 +237,7 @@ def test_served_it_takes_reports_and_writes_down_no_address(folder):
 def test_a_small_survey_says_what_is_wrong_with_it(folder):
     (folder / "bad.toml").write_text('id = "x"\ntitle = "X"\n[[questions]]\nname = "a"\ntext = "A?"\nkind = "rating"\n')
     told = run("survey", "plan", "bad.toml", cwd=folder, code=2).stderr
-    assert "questions[0].kind = 'rating' is not allowed: one of binary, choice, number" in told
+    assert "`questions[0].kind` must be one of binary, choice, number; got 'rating'" in told
     (folder / "bad.toml").write_text("id = ")
     assert "valid TOML" in run("survey", "plan", "bad.toml", cwd=folder, code=2).stderr
     assert "discreet survey new" in run("survey", "plan", "none.toml", cwd=folder, code=2).stderr

@@ -42,7 +42,7 @@ def test_the_public_report_is_free(folder):
 
 def test_the_owners_report_takes_two_words(folder):
     told = run("synth", "report", "twins", "--against", "people.csv", "--out", "o.html", cwd=folder, code=2).stderr
-    assert "only with --not-private" in told
+    assert "given together with --not-private" in told
     assert not (folder / "o.html").exists()
     both = ["--against", "people.csv", "--not-private", "--copies", "0", "--target", "sex"]
     shown = run("synth", "report", "twins", *both, "--out", "o.html", cwd=folder).stdout
@@ -65,8 +65,8 @@ def test_the_owners_report_takes_two_words(folder):
         (["nobody"], "id of a stored release"),
         (["twins", "--ask", "age >"], "asks"),
         (["twins", "--out", "report.pdf"], "ends in .html"),
-        (["twins", "--not-private"], "only with --against"),
-        (["twins", "--target", "sex"], "only with --against"),
+        (["twins", "--not-private"], "left out without --against"),
+        (["twins", "--target", "sex"], "left out without --against"),
         (["twins", "--against", "rows.xls", "--not-private"], ".csv or .parquet"),
         (["twins", "--against", "nowhere.csv", "--not-private"], "can be read"),
         (["twins", "--copies", "-1"], "copies"),

@@ -79,7 +79,7 @@ def test_groups_by_size(folder):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--levels", "part,county", "--epsilon", "1"], "levels = 'part' is not allowed: a declared category"),
+        (["--levels", "part,county", "--epsilon", "1"], "`levels` must be a declared category"),
         (["--levels", "part,county", "--epsilon", "1"], "--geography in a shell"),
         (["--levels", "part,nope", "--geography", "regions.csv", "--epsilon", "1"], "--column"),
         (["--levels", "county", "--epsilon", "1", "--method", "best"], "auto or one of bayes"),

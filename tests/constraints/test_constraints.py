@@ -213,7 +213,7 @@ def test_whole_numbers_that_cannot_be_are_refused():
     noisy = Measurement("cells", None, [1.0, 1.0])
     with pytest.raises(InputError, match="whole"):
         project([noisy], [Equal("odd", [[2, 2]], [3])], whole=True)
-    with pytest.raises(InputError, match="matrices hold whole numbers"):
+    with pytest.raises(InputError, match="measurements hold fractions"):
         project([Measurement("cells", [[0.5, 1]], [1.0])], whole=True)
 
 

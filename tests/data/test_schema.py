@@ -73,7 +73,7 @@ def test_a_file_is_read_and_written_back(tmp_path):
 )
 def test_a_schema_takes_no_person_whose_limits_nobody_stated(unit, field):
     """545 people with 8 rows each were counted as 72 [72, 72] in 8 groups, by limits nobody had chosen."""
-    with pytest.raises(InputError, match=f"{field} = 'missing'.*State groups, .*, and rows, .*left out") as refusal:
+    with pytest.raises(InputError, match=f"`{field}` must be .*State groups, .*, and rows, .*left out") as refusal:
         Schema("t", {"a": Integer(0, 9, nullable=False)}, unit)
     assert refusal.value.field == field
     Schema("t", {"a": Integer(0, 9, nullable=False)}, Unit("p", groups=2, rows=2))

@@ -104,7 +104,7 @@ def test_a_release_from_spark(tmp_path, frame):
 
 @pytest.mark.parametrize("columns", ["n int, N int", "n int, n int"])
 def test_names_that_spark_takes_for_one(columns):
-    with pytest.raises(InputError, match="differ in more than case"):
+    with pytest.raises(InputError, match="differently in more than case"):
         source_of(spark().createDataFrame([(1, 2)], columns)).columns()
 
 

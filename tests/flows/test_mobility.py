@@ -327,7 +327,7 @@ def test_a_window_named_as_a_zone_is_refused(tmp_path):
 
 
 def test_a_missing_origin_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"'D' .*1 missing"):
+    with pytest.raises(InputError, match=r"'D'.*1 missing"):
         ask(curator(tmp_path), zones={"A": "n", "B": "n", "C": "s"})
     with pytest.raises(InputError, match="'Z'"):
         ask(curator(tmp_path), zones={**HALVES, "Z": "n"})

@@ -252,7 +252,7 @@ def test_what_expects_no_error_of_its_own_is_known():
         (lambda: Query().group_by(3), "column names"),
         (lambda: discreet.open(TABLE, DECLARED, ledger=5), "ledger"),
         (lambda: local.difference(3, 4), "first.*Measured"),
-        (lambda: local.stratified([1], [1]), "list of int.*list of Measured"),
+        (lambda: local.stratified([1], [1]), "list of Measured.*list of int"),
         (lambda: local.write(3, 4, "x.csv"), "survey.*Survey"),
         (lambda: delta(1, 0), "a privacy loss"),
         (lambda: delta("pure", 0), "a privacy loss"),

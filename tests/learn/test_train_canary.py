@@ -115,7 +115,7 @@ def test_a_trainer_that_shuffles_is_caught_by_its_lots(monkeypatch):
 def test_canaries_must_be_like_the_data():
     with pytest.raises(InputError, match="one row for each of 3 coins"):
         Canaries((np.zeros((2, 4)), np.zeros(3)), np.ones(3, dtype=bool))
-    with pytest.raises(InputError, match="rows of the shape"):
+    with pytest.raises(InputError, match="rows of the same shape"):
         Canaries(np.zeros((3, 4)), np.ones(3, dtype=bool)).inserted(np.zeros((9, 5)))
     with pytest.raises(InputError, match="1 or more"):
         coins_for(0)

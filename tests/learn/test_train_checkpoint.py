@@ -110,7 +110,7 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
     taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place).go(few())
     again = taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place)
     x, y = few()
-    with pytest.raises(InputError, match="of the same data"):
+    with pytest.raises(InputError, match="on the same data"):
         again.go((x, 1 - y))
     assert data_tag(bytes(32), x) != data_tag(bytes(31) + b"1", x)
 
@@ -119,7 +119,7 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
 def test_a_broken_checkpoint_is_refused_without_being_quoted(tmp_path, broken):
     losses, params, recipe = small()
     (tmp_path / "run").write_bytes(broken)
-    with pytest.raises(InputError, match="a whole file that a run has kept"):
+    with pytest.raises(InputError, match="an undamaged file that a run wrote"):
         taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=Checkpoint(tmp_path / "run"))
 
 

@@ -47,7 +47,7 @@ def test_a_budget_is_lowered_down_to_what_is_spent(ledger):
         ({"a": 1, "b": 5}, "what is spent"),
         ({"b": 5}, "something was spent"),
         ({"a": 6}, "at most"),
-        ({"a": 5, "c": 1}, "absent"),
+        ({"a": 5, "c": 1}, "left out: it is new"),
     ],
 )
 def test_a_lower_budget_that_is_none_is_refused(ledger, parts, says):

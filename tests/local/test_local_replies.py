@@ -181,7 +181,7 @@ def test_broken_lines_are_refused(tmp_path):
     with pytest.raises(InputError, match="report"):
         aggregate(place, survey)
     place.write_text("survey,token,report\n")
-    with pytest.raises(InputError, match="no replies"):
+    with pytest.raises(InputError, match="at least one reply"):
         aggregate(place, survey)
     with pytest.raises(InputError):
         write(survey, survey.collect([1, 2]), place, {"region": ["n"]})

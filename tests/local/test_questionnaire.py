@@ -112,7 +112,7 @@ def test_reports_are_read_back_and_nothing_else_is(entry):
     for wrong in (None, True, -1, count, 1.0, "x", "", "01", [], [0], {}, "0" * 400, "\u0661", " 1", "1 "):
         if wrong in ("01",) and law.values == 2:
             continue
-        with pytest.raises(InputError, match="a report of another form") as told:
+        with pytest.raises(InputError, match="another form") as told:
             read_report(law, wrong, "q")
         assert "0000" not in str(told.value)
 
@@ -207,20 +207,20 @@ def test_what_a_report_means_decides_the_digest():
 @pytest.mark.parametrize(
     ("declared", "told"),
     [
-        ({**SURVEY, "id": "a b"}, "id = 'a b'"),
-        ({**SURVEY, "id": None}, "id = None"),
+        ({**SURVEY, "id": "a b"}, "`id` must be .*; got 'a b'"),
+        ({**SURVEY, "id": None}, "`id` is missing"),
         ({**SURVEY, "title": " "}, "title"),
-        ({**SURVEY, "colour": "red"}, "only id, title, intro, minimum, questions"),
+        ({**SURVEY, "colour": "red"}, "`colour` is not known here. Known are id, title, intro, minimum, questions"),
         ({**SURVEY, "questions": []}, "1 to 50"),
         ({**SURVEY, "questions": "x"}, r"\[\[questions\]\]"),
         ({**SURVEY, "questions": [1]}, r"questions\[0\]"),
-        ({**SURVEY, "questions": SURVEY["questions"][:1] * 2}, "all different"),
-        (changed(0, name="token"), "reports have a column of this name"),
+        ({**SURVEY, "questions": SURVEY["questions"][:1] * 2}, "different names"),
+        (changed(0, name="token"), "reports have a column of this one"),
         (changed(0, name="a b"), r"questions\[0\].name"),
         (changed(0, text=""), r"questions\[0\].text"),
         (changed(0, kind="rating"), "one of binary, choice, number"),
-        (changed(0, epsilon=None), r"questions\[0\].epsilon = 'missing'"),
-        (changed(0, epsilon=0), r"questions\[0\].epsilon = 0"),
+        (changed(0, epsilon=None), r"`questions\[0\].epsilon` is missing"),
+        (changed(0, epsilon=0), r"`questions\[0\].epsilon` must be .*; got 0"),
         (changed(0, epsilon=-1), r"questions\[0\].epsilon"),
         (changed(0, epsilon=float("inf")), r"questions\[0\].epsilon"),
         (changed(0, epsilon=1000), "as good as the truth"),

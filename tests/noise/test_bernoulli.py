@@ -70,12 +70,12 @@ def test_a_prefix_on_the_boundary_asks_for_more_bits():
 
 @pytest.mark.parametrize("p", [-0.1, 1.1, float("nan"), "half", None])
 def test_bad_probabilities_are_refused(p):
-    with pytest.raises(InputError, match="p = "):
+    with pytest.raises(InputError, match="`p` must be"):
         noise.bernoulli(p, 3)
 
 
 def test_a_negative_exponent_is_refused():
-    with pytest.raises(InputError, match="x = -1"):
+    with pytest.raises(InputError, match=r"`x` must be .* got -1"):
         noise.bernoulli_exp(-1)
 
 

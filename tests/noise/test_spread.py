@@ -93,7 +93,7 @@ def test_bad_confidence_is_refused(confidence):
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True])
 def test_bad_k_is_refused(k):
-    with pytest.raises(InputError, match="k = "):
+    with pytest.raises(InputError, match="`k` must be"):
         spread.gaussian_half_width(Fraction(1), 0.95, k)
 
 

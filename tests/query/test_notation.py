@@ -49,7 +49,7 @@ def test_an_output_names_its_column_with_quotes_or_without(text, name, output):
         ("mean pay", "double quotes"),
         ("", "such as count"),
         ("average(pay)", "one of count"),
-        ('mean("pay" x)', "nothing but a comma"),
+        ('mean("pay" x)', "followed by a comma or nothing"),
         ('mean("pay", wide)', "private"),
         ("quantile(pay)", "a column and a share"),
         ('quantile("pay")', "a column and a share"),

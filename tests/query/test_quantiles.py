@@ -700,7 +700,7 @@ def test_prices_and_groups_that_do_not_fit_are_refused():
             plan_question(query, ROWS_SCHEMA, allotment, Price.read(**price))
         assert caught.value.field == field, price
     choice = Query().agg(m=median("pay", method="exponential"))
-    with pytest.raises(InputError, match="adds none"):
+    with pytest.raises(InputError, match="adds no noise"):
         plan_question(choice, ROWS_SCHEMA, PURE, Price.read(epsilon=1, noise="laplace"))
     laplace = plan_question(query, ROWS_SCHEMA, PURE, Price.read(epsilon=1, noise="laplace"))
     assert isinstance(laplace.search, QuantileTree)

@@ -155,24 +155,24 @@ REFUSED = [
 
 @pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[:70] or "nothing")
 def test_what_is_not_understood_is_refused(text):
-    with pytest.raises(InputError, match="is not allowed"):
+    with pytest.raises(InputError, match="must be"):
         parse_sql(text, SCHEMA)
 
 
 def test_a_refusal_points_at_the_place():
-    with pytest.raises(InputError, match=r"'pay'.*line 2, column"):
+    with pytest.raises(InputError, match=r"line 2, column.*'pay'"):
         parse_sql("SELECT COUNT(*),\n  pay\nFROM people", SCHEMA)
 
 
 INSTEAD = {
-    "SELECT sex, COUNT(*) FROM people GROUP BY 1": r"column 43\). .*: GROUP BY sex\.",
+    "SELECT sex, COUNT(*) FROM people GROUP BY 1": r"column 43\) .*: GROUP BY sex\.",
     "SELECT BIN(age, 10) d, COUNT(*) FROM people GROUP BY 1": r": GROUP BY BIN\(age, 10\)\.",
     "SELECT sex, COUNT(*) FROM people GROUP BY 9": "Name the column instead of its number",
     "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex ORDER BY 2": r": ORDER BY n\.",
     "SELECT sex AS s, COUNT(*) FROM people GROUP BY s": r"GROUP BY sex\.",
-    "SELECT\n  * FROM people": r"line 2, column 3\). Rows are not shown",
+    "SELECT\n  * FROM people": r"line 2, column 3\) .*Rows are not shown",
     "SELECT people.* FROM people": "Rows are not shown",
-    "SELECT sex FROM people LIMIT 10": r"column 8\). Such as GROUP BY sex, or COUNT\(sex\)",
+    "SELECT sex FROM people LIMIT 10": r"column 8\) .*Such as GROUP BY sex, or COUNT\(sex\)",
     "SELECT sex FROM people GROUP BY sex": "Such as COUNT",
     "SELECT DISTINCT sex FROM people": "GROUP BY gives every group once",
     "SELECT COUNT(*) FROM people LIMIT 5 OFFSET 5": "cut it yourself",
@@ -180,7 +180,7 @@ INSTEAD = {
     "SELECT COUNT(*) FROM people WHERE people.age > 3": r"Leave out the table: age\.",
     "SELECT AVG(people.age) FROM people": r"Leave out the table: age\.",
     "SELECT COUNT(*) FROM main.people": "Leave out the schema",
-    "SELECT COUNT(*) FROM People": "as they are declared",
+    "SELECT COUNT(*) FROM People": "Upper and lower case matter",
     "SELECT COUNT(*) FROM (SELECT * FROM people WHERE age > 3)": "Put the condition into WHERE",
     "SELECT COUNT(*) FROM people JOIN c ON people.county = c.county": r"Write USING \(key\)",
     "SELECT COUNT(1) FROM people": r"COUNT\(\*\) counts rows",
@@ -197,7 +197,7 @@ INSTEAD = {
     "SELECT COUNT(*) FROM people;": "Leave out the semicolon at the end",
     "SELECT COUNT(*) FROM people; SELECT COUNT(*) FROM people": "one after the other",
     "SELECT COUNT(*) FROM people -- all": "Leave out the comment",
-    "SELECT `sex`, COUNT(*) FROM people GROUP BY `sex`": "double ones",
+    "SELECT `sex`, COUNT(*) FROM people GROUP BY `sex`": "double quotes",
     "SELECT COUNT(*) FORM people": "up to line 1, column 27",
     'SELECT COUNT(*) FROM people WHERE sex = "male"': "single quotes",
     "SELECT COUNT(*) FROM people WHERE age = NULL": "IS NULL",

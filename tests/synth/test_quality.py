@@ -364,7 +364,7 @@ def test_tables_that_cannot_be_compared_are_refused():
     with pytest.raises(InputError, match="in memory"):
         encoded("people.csv", DOMAIN, SCHEMA.columns)
     nothing = messy().set_column(1, "works", pyarrow.array(["maybe"] * 3000))
-    with pytest.raises(InputError, match="none has one"):
+    with pytest.raises(InputError, match="rows without one"):
         encoded(nothing, DOMAIN, SCHEMA.columns)
 
 

@@ -178,5 +178,5 @@ def test_conditions_are_refused_before_anything_is_spent(conditions, told):
 
 
 def test_conditions_are_about_the_columns_that_are_made():
-    with pytest.raises(InputError, match="one of age"):
+    with pytest.raises(InputError, match="must be age"):
         read_conditions(["works"], SCHEMA, Domain.of(SCHEMA, ["age"]))

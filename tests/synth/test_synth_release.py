@@ -148,7 +148,7 @@ def test_the_same_id_again_is_the_same_rows_and_costs_nothing(curator, tmp_path)
     assert [one.noise for one in first.measured] == [one.noise for one in third.measured]
     assert first.domain == third.domain
     assert other.standing()[0].left == left
-    with pytest.raises(InputError, match="this one answers something else"):
+    with pytest.raises(InputError, match="this one answers another question"):
         other.synthesize(rows=501).plan(epsilon=1).release(release="twins")
     with pytest.raises(InputError, match="stored release"):
         other.release("nothing")

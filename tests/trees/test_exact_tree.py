@@ -222,7 +222,7 @@ def test_large_counts_are_exact_and_larger_ones_refused():
         leaves = found[1] + np.array(moved)
         if (leaves >= 0).all():
             assert cost(forest, [leaves.sum(keepdims=True), leaves]) >= cost(forest, found)
-    with pytest.raises(InputError, match="weights and counts"):
+    with pytest.raises(InputError, match="`weights` must be"):
         solve(replace(forest, weights=(np.array([3]), np.array([5, 2**12, 2]))))
 
 

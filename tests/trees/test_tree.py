@@ -80,20 +80,26 @@ def test_a_million_leaves_are_no_trouble():
 @pytest.mark.parametrize(
     ("levels", "message"),
     [
-        ({"state": ["44"], "county": ["44001", "25001"]}, r"levels.county = '25001' .* begin with the code of a state"),
-        ({"state": ["4", "44"], "county": ["44001"]}, r"levels.state = \"'4' and '44'\" .* '44001' begins with both"),
-        ({"state": ["44", "25"], "county": ["44001"]}, r"levels.state = '25' .* at least one county"),
-        ({"state": ["44", "44"], "county": ["44001"]}, r"levels.state = '44' .* each region once"),
-        ({"state": [], "county": ["44001"]}, r"levels.state = 'no codes'"),
-        ({"state": ["44"], "county": []}, r"levels.county = 'no codes'"),
-        ({"state": ["44"], "county": ["44001", ""]}, r"levels.county = '' .* none empty"),
-        ({"state": [44], "county": ["44001"]}, r"levels.state = 44 .* leading zeros"),
-        ({"state": ["44", None], "county": ["44001"]}, r"levels.state = None .* codes as text"),
-        ({"state": "44", "county": ["44001"]}, r"levels.state = '44' .* a list of codes"),
-        ({"state": 44, "county": ["44001"]}, r"levels.state = 44 .* a list of codes"),
-        ({"all": ["44"]}, r"root = 'all'"),
-        ({}, r"levels = \{\}"),
-        (["44"], r"levels = \['44'\]"),
+        (
+            {"state": ["44"], "county": ["44001", "25001"]},
+            r"`levels.county` must be .*begin with the code of a state.*; got '25001'",
+        ),
+        (
+            {"state": ["4", "44"], "county": ["44001"]},
+            r"`levels.state` must be .*'44001' begins with two; got '4' and '44'",
+        ),
+        ({"state": ["44", "25"], "county": ["44001"]}, r"`levels.state` must be .*at least one county.*; got '25'"),
+        ({"state": ["44", "44"], "county": ["44001"]}, r"`levels.state` must be .*each region once.*; got '44'"),
+        ({"state": [], "county": ["44001"]}, r"`levels.state` must be .*; got no codes"),
+        ({"state": ["44"], "county": []}, r"`levels.county` must be .*; got no codes"),
+        ({"state": ["44"], "county": ["44001", ""]}, r"`levels.county` must be .*none empty.*; got ''"),
+        ({"state": [44], "county": ["44001"]}, r"`levels.state` must be .*; got 44.*leading zeros"),
+        ({"state": ["44", None], "county": ["44001"]}, r"`levels.state` must be codes as text.*got None"),
+        ({"state": "44", "county": ["44001"]}, r"`levels.state` must be .*a list of codes.*; got '44'"),
+        ({"state": 44, "county": ["44001"]}, r"`levels.state` must be .*a list of codes.*; got 44"),
+        ({"all": ["44"]}, r"`root` must be .*; got 'all'"),
+        ({}, r"`levels` must be .*; got \{\}"),
+        (["44"], r"`levels` must be .*; got \['44'\]"),
     ],
 )
 def test_levels_that_do_not_nest_are_refused(levels, message):
@@ -104,14 +110,14 @@ def test_levels_that_do_not_nest_are_refused(levels, message):
 @pytest.mark.parametrize(
     ("codes", "levels", "message"),
     [
-        (["441", "441"], {"a": 2, "b": 3}, "levels.b = '441' .* each region once"),
-        (["441", "44"], {"a": 2, "b": 3}, "codes = '44' .* 3 characters"),
-        (["441"], {"a": 3, "b": 3}, "levels.b = 3 .* more characters than a"),
-        (["441"], {"a": 0}, "levels.a = 0"),
-        (["441"], {"a": True}, "levels.a = True"),
-        (["441"], {"all": 3}, "root = 'all'"),
-        ([], {"a": 3}, "codes = 'no codes'"),
-        ([float("nan")], {"a": 3}, "codes = nan"),
+        (["441", "441"], {"a": 2, "b": 3}, "`levels.b` must be .*each region once.*; got '441'"),
+        (["441", "44"], {"a": 2, "b": 3}, "`codes` must be .*3 characters.*; got '44'"),
+        (["441"], {"a": 3, "b": 3}, "`levels.b` must be .*more characters than those of a.*; got 3"),
+        (["441"], {"a": 0}, "`levels.a` must be .*; got 0"),
+        (["441"], {"a": True}, "`levels.a` must be .*; got True"),
+        (["441"], {"all": 3}, "`root` must be .*; got 'all'"),
+        ([], {"a": 3}, "`codes` must be .*; got no codes"),
+        ([float("nan")], {"a": 3}, "`codes` must be .*; got nan"),
     ],
 )
 def test_prefixes_that_make_no_tree_are_refused(codes, levels, message):
@@ -122,10 +128,13 @@ def test_prefixes_that_make_no_tree_are_refused(codes, levels, message):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"a": ["1", "2"], "b": ["x", "x"]}, r"levels.b = 'x' .* in '1' and in '2'"),
-        ({"a": ["1", "1"], "b": ["x", "x"]}, r"levels.b = 'x' .* each region once"),
-        ({"a": ["1"], "b": ["x", "y"]}, r"levels.a = '1 rows' .* 2, one for each leaf"),
-        ({"a": ["1", "1", "2"], "b": ["x", "y", "x"], "c": ["p", "q", "r"]}, r"levels.b = 'x' .* in '1' and in '2'"),
+        ({"a": ["1", "2"], "b": ["x", "x"]}, r"`levels.b` must be .*in '1' and in '2'; got 'x'"),
+        ({"a": ["1", "1"], "b": ["x", "x"]}, r"`levels.b` must be .*each region once.*; got 'x'"),
+        ({"a": ["1"], "b": ["x", "y"]}, r"`levels.a` must be .*one for each leaf, 2.*; got 1 rows"),
+        (
+            {"a": ["1", "1", "2"], "b": ["x", "y", "x"], "c": ["p", "q", "r"]},
+            r"`levels.b` must be .*in '1' and in '2'; got 'x'",
+        ),
     ],
 )
 def test_columns_that_make_no_tree_are_refused(columns, message):

@@ -117,7 +117,7 @@ def test_a_release_is_read_again_without_the_data(curator, tmp_path):
     assert [note.kind for note in third["county"].notes] == ["data"]
     assert third["county"].columns == first["county"].columns
     assert other.standing()[0].left == left
-    with pytest.raises(InputError, match="this one answers something else"):
+    with pytest.raises(InputError, match="this one answers another question"):
         other.tree(["state", "county"]).plan(epsilon=1).release(release="census")
     with pytest.raises(InputError, match="stored release"):
         other.release("nothing")
@@ -141,7 +141,7 @@ def test_a_method_that_fails_loses_nothing(curator, monkeypatch):
 
     monkeypatch.setattr(methods, "method_named", lambda name, chain: broken)
     release = curator.tree(["state", "county"]).plan(epsilon=1, method="exact").release(release="x")
-    with pytest.raises(InputError, match=r"safe on the record.*tree show x --method topdown"):
+    with pytest.raises(InputError, match=r"noisy counts, which are stored.*tree show x --method topdown"):
         release["county"]
     monkeypatch.undo()
     add_up(release.again("topdown"))

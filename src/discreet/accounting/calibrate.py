@@ -125,7 +125,7 @@ def _classic(epsilon: Fraction, delta: Fraction, moved: Sensitivity) -> Fraction
         raise InputError("epsilon", epsilon, "less than 1: the classic formula is not proven, and fails, above", hint)
     sigma = sqrt_up(moved.l2_squared * 2 * log_up(Fraction(5, 4) / delta)) / epsilon
     if not _private(sigma, epsilon, delta, moved):
-        raise InputError("delta", delta, "small: the classic formula fails at this one", "Use the analytic method.")
+        raise InputError("delta", delta, "smaller: the classic formula fails at this one", "Use the analytic method.")
     return sigma
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written, exactly, round_up
-from discreet.errors import InputError, LossError
+from discreet.errors import InputError, LossError, Phrase
 
 __all__ = ["PrivacyLoss", "Side"]
 
@@ -80,7 +80,7 @@ class PrivacyLoss:
         """From the output probabilities of a mechanism on a dataset (`p`) and on its neighbour (`q`)."""
         first, second = _probabilities(p, "p"), _probabilities(q, "q")
         if len(first) != len(second):
-            raise InputError("q", f"{len(second)} probabilities", f"as many as p has, {len(first)}")
+            raise InputError("q", Phrase(f"{len(second)} probabilities"), f"as long as p, {len(first)} probabilities")
         return cls(_side(first, second), _side(second, first), margin=0.0)
 
     def delta(self, epsilon: Number) -> Fraction:
@@ -120,7 +120,9 @@ def _probabilities(values: Sequence[Number] | NDArray[Any], field: str) -> list[
     numbers = [exactly(value, field) for value in (values.tolist() if isinstance(values, np.ndarray) else values)]
     total = sum(numbers, Fraction(0))
     if not numbers or min(numbers) < 0 or abs(total - 1) > Fraction(1, 10**9):
-        raise InputError(field, f"{len(numbers)} numbers that sum to {float(total):.6g}", "probabilities that sum to 1")
+        raise InputError(
+            field, Phrase(f"{len(numbers)} numbers that sum to {float(total):.6g}"), "probabilities that sum to 1"
+        )
     return [number / total for number in numbers]
 
 

@@ -43,7 +43,9 @@ def exact_delta(loss: Loss, epsilon: Fraction) -> Fraction:
             precision = Fraction(0)
             for atom, times in counts.items():
                 if not isinstance(atom, RealGaussianNoise):
-                    raise InputError("loss", loss, "one Laplace or Gaussian noise, or real Gaussian noise only")
+                    raise InputError(
+                        "loss", loss, "the loss of one Laplace or Gaussian noise, or of real Gaussian noise only"
+                    )
                 precision += times / atom.multiplier**2
             return real_gaussian_delta(precision, epsilon)
 

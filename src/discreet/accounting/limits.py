@@ -7,7 +7,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from discreet.core.exact import Number, exactly
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["in_range", "read_points"]
 
@@ -27,7 +27,10 @@ def in_range(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
         except ArithmeticError:
             hint = "Nothing was spent. Parameters between 1e-100 and 1e100 are always in reach."
             raise InputError(
-                function.__name__, "parameters out of reach", "numbers that floating point can hold", hint
+                function.__name__,
+                Phrase("parameters out of reach"),
+                "called with numbers that floating point can hold",
+                hint,
             ) from None
 
     return checked

@@ -81,7 +81,7 @@ def after(prior: Number, if_true: Number, if_false: Number) -> Fraction:
     yes, no = _probability(if_true, "if_true"), _probability(if_false, "if_false")
     seen = belief * yes + (1 - belief) * no
     if seen == 0:
-        raise InputError("if_true", if_true, "an answer that can happen")
+        raise InputError("if_true", if_true, "the probability of an answer that can happen")
     return belief * yes / seen
 
 

@@ -25,7 +25,7 @@ from discreet.audit.events import Event, Judge, search
 from discreet.audit.finding import Finding
 from discreet.audit.outputs import Outputs, Pair, as_outputs, pair_of
 from discreet.core.typed import typed
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["EVENTS", "audit", "audit_any", "read_confidence", "read_runs", "roc_points", "sides_alike", "tested_rates"]
 
@@ -95,7 +95,7 @@ def audit_any(
     """Attack on several pairs of neighbours, the chance of being wrong divided among them; the worst finding."""
     listed = list(pairs)
     if not listed:
-        raise InputError("pairs", "none", "at least one pair of neighbours")
+        raise InputError("pairs", Phrase("none"), "at least one pair of neighbours")
     each = 1 - (1 - read_confidence(confidence)) / len(listed)
     found = [audit(one, claim, runs=runs, confidence=each, delta=delta, name=name) for one in listed]
     return max(found, key=lambda one: (one.violated, one.found))
@@ -111,7 +111,7 @@ def sides_alike(pair: Pair, runs: int) -> tuple[Outputs, Outputs]:
     """Outputs of both sides, of one shape and one type."""
     inside, outside = as_outputs(pair.inside(runs), runs), as_outputs(pair.outside(runs), runs)
     if inside.shape != outside.shape:
-        raise InputError("pair", f"{inside.shape[1]} and {outside.shape[1]} numbers", "outputs of one shape")
+        raise InputError("pair", Phrase(f"{inside.shape[1]} and {outside.shape[1]} numbers"), "outputs of one shape")
     if inside.dtype == outside.dtype:
         return inside, outside
     return inside.astype(np.float64), outside.astype(np.float64)

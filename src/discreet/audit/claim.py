@@ -23,7 +23,7 @@ from discreet.accounting.words import readable
 from discreet.audit.bounds import Rates
 from discreet.core.exact import Number
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
-from discreet.errors import InputError, LossError
+from discreet.errors import InputError, LossError, kind_of
 
 __all__ = ["Claim", "Claimed", "read_claim"]
 
@@ -110,7 +110,7 @@ def read_claim(claimed: Claimed) -> Claim:
             return _of_loss(Approx(epsilon, delta))
         case _ if isinstance(claimed, Loss):
             return _of_loss(claimed)
-    raise InputError("claim", type(claimed).__name__, "a loss such as Pure(1), a pair (epsilon, delta) or a Tradeoff")
+    raise InputError("claim", kind_of(claimed), "a loss such as Pure(1), a pair (epsilon, delta) or a Tradeoff")
 
 
 @lru_cache(maxsize=256)

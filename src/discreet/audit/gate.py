@@ -119,9 +119,7 @@ def gate(
     begun = time.perf_counter()
     places, skipped = listed(modules, tier, only)
     if not places:
-        raise InputError(
-            "only", only, "part of the name or kind of something that is attacked", "Leave it out for all."
-        )
+        raise InputError("only", only, "part of the name or kind of an attack", "Leave it out for all.")
     claims = sum(not _of(module)[place].planted for module, place in places)
     confidence = 1 - alarm / max(1, claims)
     found = []

@@ -22,7 +22,7 @@ from typing import Any
 from discreet.audit.claim import Claim, read_claim
 from discreet.audit.neighbours import pairs_of
 from discreet.audit.outputs import Pair
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError, Phrase, kind_of
 
 __all__ = ["Own", "own_mechanism"]
 
@@ -44,13 +44,15 @@ def own_mechanism(module: str | ModuleType) -> Own:
     found: dict[str, Any] = {name: getattr(loaded, name, None) for name in ("claim", "neighbours", "mechanism")}
     for name, value in found.items():
         if value is None:
-            raise InputError(f"module.{name}", "absent", "claim, neighbours and mechanism defined in the module", _HINT)
+            raise InputError(
+                f"module.{name}", MISSING, "defined in the module, beside claim, neighbours and mechanism", _HINT
+            )
     mechanism, neighbours = found["mechanism"], found["neighbours"]
     if not callable(mechanism):
-        raise InputError("module.mechanism", type(mechanism).__name__, "a function of data, or of data and runs")
+        raise InputError("module.mechanism", kind_of(mechanism), "a function of data, or of data and runs")
     listed = list(neighbours() if callable(neighbours) else neighbours)
     if not listed or not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in listed):
-        raise InputError("module.neighbours", type(neighbours).__name__, "a list of pairs (with, without)", _HINT)
+        raise InputError("module.neighbours", kind_of(neighbours), "a list of pairs (with, without)", _HINT)
     claim = read_claim(found["claim"])
     name = str(getattr(loaded, "name", loaded.__name__.rpartition(".")[2]))
     return Own(name, claim, pairs_of(_many(mechanism), [(inside, outside) for inside, outside in listed]))
@@ -67,7 +69,9 @@ def _many(mechanism: Callable[..., Any]) -> Callable[[Any, int], Any]:
         return mechanism
     if len(places) == 1:
         return lambda data, runs: [mechanism(data) for _ in range(runs)]
-    raise InputError("module.mechanism", f"{len(places)} arguments", "a function of data, or of data and runs", _HINT)
+    raise InputError(
+        "module.mechanism", Phrase(f"{len(places)} arguments"), "a function of data, or of data and runs", _HINT
+    )
 
 
 def _load(name: str) -> ModuleType:

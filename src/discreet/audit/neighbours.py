@@ -14,7 +14,7 @@ from discreet.audit.audit import audit, read_confidence, read_runs
 from discreet.audit.claim import Claimed, read_claim
 from discreet.audit.finding import Finding
 from discreet.audit.outputs import Pair
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["added", "histograms", "moved_scores", "pairs_of", "replaced", "worst"]
 
@@ -97,7 +97,7 @@ def worst(
     read_confidence(confidence)
     held = read_claim(claim)
     if not pairs:
-        raise InputError("pairs", "none", "at least one pair of neighbours")
+        raise InputError("pairs", Phrase("none"), "at least one pair of neighbours")
     if not 0 < share < 1:
         raise InputError("share", share, "strictly between 0 and 1")
     if len(pairs) == 1:

@@ -23,7 +23,7 @@ from discreet.audit.finding import Finding
 from discreet.core.check import at_least, named, whole
 from discreet.core.exact import exactly
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.mechanisms.inputs import read_count
 from discreet.noise.bits import SystemBits
 
@@ -145,11 +145,15 @@ def guess(scores: ArrayLike, included: ArrayLike, guesses: int | None = None) ->
     try:
         marks, truth = np.asarray(scores, dtype=np.float64), np.asarray(included)
     except (TypeError, ValueError, OverflowError):
-        raise InputError("scores", type(scores).__name__, "a list of numbers, one for each canary") from None
+        raise InputError("scores", kind_of(scores), "a list of numbers, one for each canary") from None
     if marks.ndim != 1 or np.isnan(marks).any():
-        raise InputError("scores", f"an array of shape {marks.shape}", "one number for each canary, none of them NaN")
+        raise InputError(
+            "scores", Phrase(f"an array of shape {marks.shape}"), "one number for each canary, none of them NaN"
+        )
     if truth.shape != marks.shape or truth.dtype != np.bool_:
-        raise InputError("included", f"an array of {truth.dtype} of shape {truth.shape}", "one True or False a canary")
+        raise InputError(
+            "included", Phrase(f"an array of {truth.dtype} of shape {truth.shape}"), "one True or False a canary"
+        )
     total = len(marks) if guesses is None else read_count(guesses, "guesses", least=0)
     if total > len(marks):
         raise InputError("guesses", guesses, f"a whole number, at most the number of canaries, {len(marks)}")

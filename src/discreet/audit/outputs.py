@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 
 __all__ = ["Outputs", "Pair", "Run", "as_outputs", "pair_of", "repeated"]
 
@@ -37,7 +37,7 @@ def pair_of(pair: Pair | tuple[Callable[..., Any], Callable[..., Any]]) -> Pair:
     if isinstance(pair, Pair):
         return pair
     if not isinstance(pair, tuple) or len(pair) != 2 or not all(callable(side) for side in pair):
-        raise InputError("pair", type(pair).__name__, "a Pair, or two functions (with the person, without)")
+        raise InputError("pair", kind_of(pair), "a Pair, or two functions (with the person, without)")
     inside, outside = (side if _takes_runs(side) else repeated(side) for side in pair)
     return Pair(inside, outside)
 
@@ -60,9 +60,9 @@ def as_outputs(given: Any, runs: int) -> Outputs:
     Text, keys and lists of changing length become a number that is the same whenever they are the same.
     """
     if not isinstance(given, (np.ndarray, Sequence)):
-        raise InputError("pair", type(given).__name__, "functions that return an array or a list, one output a run")
+        raise InputError("pair", kind_of(given), "functions that return an array or a list, one output a run")
     if len(given) != runs:
-        raise InputError("pair", f"{len(given)} outputs", f"one output for each of the {runs} runs asked for")
+        raise InputError("pair", Phrase(f"{len(given)} outputs"), f"one output for each of the {runs} runs asked for")
     try:
         array = np.asarray(given)
     except ValueError:  # lists of different lengths
@@ -76,7 +76,9 @@ def as_outputs(given: Any, runs: int) -> Outputs:
     elif array.dtype.kind == "f":
         array = array.astype(np.float64)
     else:
-        raise InputError("pair", f"an array of {array.dtype}", "outputs that are numbers, text or lists of these")
+        raise InputError(
+            "pair", Phrase(f"an array of {array.dtype}"), "outputs that are numbers, text or lists of these"
+        )
     return array.reshape(runs, -1)
 
 

@@ -21,7 +21,7 @@ from discreet.audit.claim import Claim, Claimed, read_claim
 from discreet.audit.events import Event, Judge, search
 from discreet.audit.finding import Finding
 from discreet.audit.outputs import Outputs, Pair, pair_of
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["Bet", "audit_until_sure"]
 
@@ -80,7 +80,7 @@ def audit_until_sure(
     sides, held = pair_of(pair), read_claim(claim)
     most, miss = read_runs(most_runs), 1 - read_confidence(confidence)
     if held.floor is not None:
-        raise InputError("claim", "a trade-off curve", "a loss or (epsilon, delta), for an audit that stops early")
+        raise InputError("claim", Phrase("a trade-off curve"), "a loss or (epsilon, delta) where an audit stops early")
     inside, outside = sides_alike(sides, min(_FIRST, most // 2))
     state = _State(held, miss)
     while len(inside) < most and not state.sure:

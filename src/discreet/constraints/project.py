@@ -23,7 +23,7 @@ from discreet.constraints.system import (
     stacked,
 )
 from discreet.core.typed import typed
-from discreet.errors import DiscreetError, InputError, MissingExtraError
+from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase, kind_of
 
 __all__ = ["Projection", "project"]
 
@@ -77,9 +77,9 @@ def project(
     [6.0, 0.0, 4.0]
     """
     if not measurements:
-        raise InputError("measurements", "none", "at least one")
+        raise InputError("measurements", Phrase("none"), "at least one measurement")
     if solver not in _SOLVERS:
-        raise InputError("solver", solver, "one of " + ", ".join(_SOLVERS))
+        raise InputError("solver", solver, among=_SOLVERS)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
         raise InputError("seconds", seconds, "more than zero")
     size = _size(measurements, constraints)
@@ -110,7 +110,7 @@ class Terms:
         matrix = sparse.csr_array(sparse.vstack([fitted(m.matrix, size, m.name) for m in measurements]))
         values = np.concatenate([m.values for m in measurements])
         if len(values) != matrix.shape[0]:
-            raise InputError("measurements", f"{len(values)} values", f"{matrix.shape[0]}, one for each row")
+            raise InputError("measurements", Phrase(f"{len(values)} values"), f"one for each row, {matrix.shape[0]}")
         return cls(matrix, values, np.concatenate([m.weight for m in measurements]))
 
     def objective(self, x: NDArray[Any]) -> float:
@@ -161,7 +161,7 @@ class _Programme:
 def _size(measurements: Sequence[Measurement], constraints: Sequence[Constraint]) -> int:
     for part in (*measurements, *constraints):
         if not isinstance(part, Measurement | Constraint):
-            raise InputError("measurements", type(part).__name__, "Measurement; Equal, AtMost or Between")
+            raise InputError("measurements", kind_of(part), "a Measurement; constraints are Equal, AtMost or Between")
     sizes = [len(m.values) if m.matrix is None else m.matrix.shape[1] for m in measurements]
     return int(sizes[0])
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.typed import typed
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.mechanisms.inputs import read_count
 
 __all__ = ["AtMost", "Between", "Conflict", "Constraint", "Equal", "Measurement", "System", "conflict", "stacked"]
@@ -149,7 +149,7 @@ class Conflict:
         more = len(self.names) - _NAMED
         with_more = f"{shown} and {more:,} more" if more > 0 else shown
         hint = f"{with_more} contradict each other; together they miss by {self.gap:.6g}. Change one of them."
-        return InputError("constraints", self.names[0], "constraints that can hold together", hint)
+        return InputError("constraints", Phrase("a contradiction"), "constraints that can hold together", hint)
 
 
 def stacked(constraints: Sequence[Constraint], size: int) -> System:
@@ -171,7 +171,7 @@ def stacked(constraints: Sequence[Constraint], size: int) -> System:
             case Between(name, low, high):
                 for field, end in (("lower", low), ("upper", high)):
                     if end.ndim and len(end) != size:
-                        raise InputError(f"{name}.{field}", f"{len(end)} numbers", f"one, or {size}")
+                        raise InputError(f"{name}.{field}", Phrase(f"{len(end)} numbers"), f"one number, or {size}")
                 lower, upper = np.maximum(lower, low), np.minimum(upper, high)
                 bounded_by.append(name)
             case _:
@@ -179,7 +179,7 @@ def stacked(constraints: Sequence[Constraint], size: int) -> System:
     if (crossed := np.flatnonzero((lower > upper) | np.isposinf(lower) | np.isneginf(upper))).size:
         place = int(crossed[0])
         got = f"{lower[place]:g} <= x[{place}] <= {upper[place]:g}"
-        raise InputError(" and ".join(bounded_by), got, "a lower bound that is not above the upper one")
+        raise InputError(" and ".join(bounded_by), Phrase(got), "a lower bound that is not above the upper one")
     rows = sparse.csr_array(sparse.vstack(parts)) if parts else sparse.csr_array((0, size))
     low, high = (np.concatenate(part) if part else np.zeros(0) for part in (below, above))
     return System(size, rows, low, high, tuple(names), lower, upper, tuple(bounded_by))
@@ -230,16 +230,18 @@ def fitted(matrix: Sparse, size: int, name: str) -> Sparse:
     if matrix is None:
         return sparse.eye_array(size, format="csr")
     if matrix.shape[1] != size:
-        raise InputError(f"{name}.matrix", f"{matrix.shape[1]} columns", f"{size}, one for each unknown")
+        raise InputError(f"{name}.matrix", Phrase(f"{matrix.shape[1]} columns"), f"one column for each unknown, {size}")
     return matrix
 
 
 def _rows(constraint: Equal | AtMost, name: str, matrix: Any, values: ArrayLike, labels: Sequence[str]) -> None:
     found = _vector(values, f"{name}.values")
     if not isinstance(labels, (list, tuple)):
-        raise InputError(f"{name}.labels", type(labels).__name__, f"none, or a list of {len(found)} labels")
+        raise InputError(f"{name}.labels", kind_of(labels), f"none, or a list of {len(found)} labels")
     if labels and len(labels) != len(found):
-        raise InputError(f"{name}.labels", f"{len(labels)} labels", f"none, or {len(found)}: one for each value")
+        raise InputError(
+            f"{name}.labels", Phrase(f"{len(labels)} labels"), f"none, or one for each value, {len(found)}"
+        )
     object.__setattr__(constraint, "name", _named(name, "constraint"))
     object.__setattr__(constraint, "matrix", _matrix(matrix, len(found), name))
     object.__setattr__(constraint, "values", found)
@@ -248,7 +250,7 @@ def _rows(constraint: Equal | AtMost, name: str, matrix: Any, values: ArrayLike,
 
 def _named(name: Any, what: str) -> str:
     if not isinstance(name, str) or not name.strip():
-        raise InputError(f"{what}.name", name, "a name: errors use it")
+        raise InputError(f"{what}.name", name, "text: errors use it as a name")
     return name
 
 
@@ -256,18 +258,18 @@ def _vector(values: ArrayLike, field: str) -> Floats:
     try:
         found = np.atleast_1d(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError, OverflowError):
-        raise InputError(field, type(values).__name__, "a list of numbers") from None
+        raise InputError(field, kind_of(values), "a list of numbers") from None
     if found.ndim != 1 or found.size == 0:
-        raise InputError(field, f"shape {found.shape}", "a list of at least one number")
+        raise InputError(field, Phrase(f"shape {found.shape}"), "a list of at least one number")
     if not np.isfinite(found).all():
-        raise InputError(field, "NaN or infinite", "finite numbers")
+        raise InputError(field, Phrase("NaN or infinite"), "finite numbers")
     return found
 
 
 def _each(values: ArrayLike, field: str, count: int) -> Floats:
     found = _vector(values, field)
     if len(found) not in (1, count):
-        raise InputError(field, f"{len(found)} numbers", f"one, or {count}: one for each value")
+        raise InputError(field, Phrase(f"{len(found)} numbers"), f"one number, or one for each value, {count}")
     if (found <= 0).any():
         raise InputError(field, float(found.min()), "more than zero")
     return np.broadcast_to(found, count).copy()
@@ -281,9 +283,11 @@ def _matrix(matrix: Any, count: int, name: str) -> Sparse:
     try:
         found = sparse.csr_array(matrix, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{name}.matrix", type(matrix).__name__, "a sparse or dense matrix of numbers") from None
+        raise InputError(f"{name}.matrix", kind_of(matrix), "a sparse or dense matrix of numbers") from None
     if found.ndim != 2 or found.shape[0] != count:
-        raise InputError(f"{name}.matrix", f"shape {found.shape}", f"{count} rows, one for each value")
+        raise InputError(
+            f"{name}.matrix", Phrase(f"shape {found.shape}"), f"a matrix with a row for each value, {count}"
+        )
     if not np.isfinite(found.data).all():
-        raise InputError(f"{name}.matrix", "NaN or infinite", "finite numbers")
+        raise InputError(f"{name}.matrix", Phrase("NaN or infinite"), "finite numbers")
     return found

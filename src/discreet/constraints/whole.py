@@ -36,7 +36,7 @@ def whole_near(
     """Whole numbers near the real optimum `x` that meet the constraints; `proven` if no others do better."""
     if terms.matrix.nnz and (terms.matrix.data % 1).any():
         hint = "Measure in smaller units, so that all entries are whole."
-        raise InputError("whole", True, "for measurements whose matrices hold whole numbers", hint)
+        raise InputError("whole", True, "left out where matrices of measurements hold fractions", hint)
     until = time.monotonic() + seconds
     box = _Box.of(terms, system)
     best = _first(box, x, until)
@@ -44,7 +44,7 @@ def whole_near(
         if (why := conflict(constraints, system.size)) is not None:
             raise why.error()
         hint = "Some real numbers meet them. Leave whole out, or change a constraint."
-        raise InputError("whole", True, "for constraints that whole numbers can meet: none were found", hint)
+        raise InputError("whole", True, "left out: no whole numbers were found that meet the constraints", hint)
     best, proven = _descended(box, best, until)
     return Projection(
         best, terms.objective(best), system.violation(best.astype(np.float64)), f"{solver}, highs", proven

@@ -19,11 +19,11 @@ def chart(release: Release, output: str) -> Picture:
     from discreet.core.release import number, percent
 
     if output not in release.outputs:
-        raise InputError("output", output, "one of " + ", ".join(release.outputs))
+        raise InputError("output", output, among=release.outputs)
     if any(isinstance(value, str) for value in release[output]):
-        raise InputError("output", output, "an output of numbers: days have no height")
+        raise InputError("output", output, "an output of numbers: dates have no height")
     if len(release.keys) > 3:
-        raise InputError("output", output, "at most three keys in a chart", "Use to_pandas() and draw it yourself.")
+        raise InputError("output", output, "an output with at most three keys", "Use to_pandas() and draw it yourself.")
     title = f"{output}, {percent(release.confidence)} intervals; cost {release.cost}"
     data = _bars(release, output)
     if not data:

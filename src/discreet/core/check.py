@@ -136,11 +136,11 @@ def at_least(least: int) -> Validator:
 
 def one_of(*allowed: str | None) -> Validator:
     """One of a few words."""
-    words = "one of " + ", ".join(word for word in allowed if word is not None)
+    words = [word for word in allowed if word is not None]
 
     def check(owner: Any, attribute: Attribute[Any], value: Any) -> None:
         if value not in allowed:
-            raise InputError(attribute.name, value, words)
+            raise InputError(attribute.name, value, among=words)
 
     return check
 

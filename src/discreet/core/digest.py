@@ -17,7 +17,7 @@ from typing import Any
 
 import attrs
 
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 
 __all__ = ["digest_of", "text_of"]
 
@@ -52,4 +52,4 @@ def text_of(value: object) -> str:
         named = fields(kind) if is_dataclass(kind) else attrs.fields(kind)
         parts = (f"{field.name}={text_of(getattr(value, field.name))}" for field in named if field.repr)
         return f"{type(value).__qualname__}({', '.join(parts)})"
-    raise InputError("digest", type(value).__name__, "numbers, text, fractions, tuples and frozen values of them")
+    raise InputError("digest", kind_of(value), "made of numbers, text, fractions, tuples and frozen values of them")

@@ -53,7 +53,9 @@ class Lattice:
             raise InputError("upper", plain(self.upper), "at least lower")
         if max(abs(self.lowest), abs(self.highest)) >= 1 << 53:
             hint = "Choose a larger exponent (a coarser grid) or tighter bounds."
-            raise InputError("exponent", self.exponent, "bounds must be less than 2**53 steps from zero", hint)
+            raise InputError(
+                "exponent", self.exponent, "such that the bounds are less than 2**53 steps from zero", hint
+            )
 
     @property
     def step(self) -> Fraction:

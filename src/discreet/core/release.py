@@ -57,7 +57,7 @@ class Release:
 
     def __getitem__(self, name: str) -> list[Any]:
         if name not in self.columns:
-            raise InputError("column", name, "one of " + ", ".join(self.columns))
+            raise InputError("column", name, among=self.columns)
         return self.columns[name]
 
     def tables(self) -> dict[str, Release]:

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 
 __all__ = ["typed"]
 
@@ -30,7 +30,7 @@ def typed(function: Callable[P, T]) -> Callable[P, T]:
     >>> first([3])
     Traceback (most recent call last):
         ...
-    discreet.errors.InputError: days = 'list of int' is not allowed: a list of date.
+    discreet.errors.InputError: `days` must be a list of date; got a list of int.
     """
     signature = inspect.signature(function)
     hints: dict[str, Any] = {}
@@ -127,10 +127,10 @@ def _members(protocol: type) -> list[str]:
     return [name for name in {*own, *noted} if not name.startswith("_")]
 
 
-def _shown(value: Any) -> str:
-    kind = type(value).__name__  # never a value: it may be data
+def _shown(value: Any) -> Phrase:
+    kind = kind_of(value)  # never a value: it may be data
     inside = sorted({type(one).__name__ for one in value}) if isinstance(value, (list, tuple)) else []
-    return f"{kind} of {', '.join(inside[:3])}" if inside else kind
+    return Phrase(f"{kind} of {', '.join(inside[:3])}") if inside else kind
 
 
 def _allowed(hint: Any) -> str:
@@ -143,4 +143,4 @@ def _allowed(hint: Any) -> str:
         return f"a dictionary of {_allowed(inner[1])}"
     if isinstance(origin, type) and issubclass(origin, Collection):
         return f"a list of {_allowed(inner[0])}"
-    return str(getattr(hint, "__name__", hint))
+    return "text" if hint is str else str(getattr(hint, "__name__", hint))

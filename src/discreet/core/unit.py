@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from discreet.core.exact import exactly
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["Metric", "Neighbours", "Protected", "Unit"]
 
@@ -59,7 +59,12 @@ class Unit:
                 raise InputError(f"unit.{field}", value, "a whole number from 1 to 2**20")
         if self.column is None and (self.groups, self.rows) != (1, 1):
             hint = "Name the column that identifies a person, or leave the limits out."
-            raise InputError("unit", "limits without a column", "limits only where the unit is a person", hint)
+            raise InputError(
+                "unit",
+                Phrase("limits without a column"),
+                "a column that identifies a person, where limits are given",
+                hint,
+            )
 
     @property
     def unstated(self) -> tuple[str, ...]:

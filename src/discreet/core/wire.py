@@ -24,7 +24,7 @@ from discreet.core.loss import (
     Repeated,
     Sampled,
 )
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 
 __all__ = ["Json", "canonical", "fraction", "loss_from_json", "loss_to_json"]
 
@@ -73,7 +73,7 @@ def loss_to_json(loss: Loss) -> dict[str, Json]:
 
 def _write(loss: Loss, depth: int) -> dict[str, Json]:
     if depth == 0:
-        raise InputError("loss", type(loss).__name__, f"nested at most {_DEEPEST} deep")
+        raise InputError("loss", kind_of(loss), f"nested at most {_DEEPEST} deep")
     match loss:
         case Pure(epsilon):
             return {"loss": "pure", "epsilon": str(epsilon)}
@@ -110,7 +110,7 @@ def loss_from_json(value: object) -> Loss:
 
 def _read(value: object, depth: int) -> Loss:
     if depth == 0:
-        raise InputError("loss", "...", f"nested at most {_DEEPEST} deep")
+        raise InputError("loss", Phrase("..."), f"nested at most {_DEEPEST} deep")
     fields: dict[str, Any] = dict(value) if isinstance(value, dict) else {}
     match fields.pop("loss", None):
         case "pure":
@@ -149,7 +149,7 @@ def _read(value: object, depth: int) -> Loss:
 def _numbers(fields: dict[str, Any], *names: str) -> list[Fraction]:
     """The fractions of exactly these fields."""
     if set(fields) != set(names):
-        raise InputError("loss", sorted(map(str, fields)), f"the fields {sorted(names)}")
+        raise InputError("loss", sorted(map(str, fields)), "an object with the fields " + ", ".join(sorted(names)))
     return [fraction(fields[name], f"loss.{name}") for name in names]
 
 

@@ -7,7 +7,7 @@ catalogue when a session is idle or ends: within seconds as a rule, later for on
 from __future__ import annotations
 
 from discreet.core.wire import Json
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import InputError, MissingExtraError, Phrase
 
 __all__ = ["write_counters"]
 
@@ -39,7 +39,7 @@ def write_counters(address: str, table: str) -> list[Json] | None:
         rows = None
     if rows is None:  # outside the handler: an engine's words may hold the address
         hint = "Nothing was spent. Check the address, and that the database is up."
-        raise InputError("source", "<private postgres>", "a database that can be reached", hint)
+        raise InputError("source", Phrase("<private postgres>"), "a database that can be reached", hint)
     if not rows or any(kind not in _STORED or counted != "on" for kind, *_, counted in rows):
         return None
     return [list(numbers) for _, *numbers, _ in rows]

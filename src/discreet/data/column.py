@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.exact import Number, as_written
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError
 
 __all__ = ["Boolean", "Category", "Column", "Date", "Integer", "Numeric", "Real", "Text", "column_from"]
 
@@ -164,14 +164,14 @@ def column_from(name: str, declared: Mapping[str, Any]) -> Column:
     entry = dict(declared)
     kind = entry.pop("type", None)
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise InputError(f"{where}.type", kind, "one of " + ", ".join(_KINDS))
+        raise InputError(f"{where}.type", kind, among=_KINDS)
     for field in _FIELDS[kind]:
         if field not in entry or entry[field] in ("", "?"):
             hint = f"Add `{field} = ...` under [{where}]; it must not be read off the data."
-            raise InputError(f"{where}.{field}", "missing", f"a value, since type = {kind!r}", hint)
+            raise InputError(f"{where}.{field}", MISSING, f"given where type = {kind!r}", hint)
     unknown = set(entry) - {*_FIELDS[kind], "nullable"}
     if unknown:
-        raise InputError(f"{where}.{min(unknown)}", "present", f"only {', '.join((*_FIELDS[kind], 'nullable'))}")
+        raise InputError.unknown(f"{where}.{min(unknown)}", (*_FIELDS[kind], "nullable"))
     if not isinstance(entry.get("nullable", False), bool):
         raise InputError(f"{where}.nullable", entry["nullable"], "true or false")
     try:

@@ -16,7 +16,7 @@ from discreet.data.copies import Copies
 from discreet.data.encoding import Utf8Check
 from discreet.data.files import DELIMITERS
 from discreet.data.header import check_names, read_first_line
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["QuoteCheck", "readable"]
 
@@ -39,7 +39,7 @@ def readable(files: list[str], names: Sequence[str], copies: Copies | None) -> t
     lines = [list(names)] if names else [read_first_line(file, delimiter) for file in files]
     if any(line != lines[0] for line in lines):
         hint = "If they have no header line, name their columns: [dataset] names in the schema."
-        raise InputError("source", f"{len(files)} files", "files with the same header line", hint)
+        raise InputError("source", Phrase(f"{len(files)} files"), "files with the same header line", hint)
     header = lines[0]
     check_names(header, files[0])
     simple = True

@@ -33,10 +33,10 @@ class Files:
         paths = _paths(self.place)
         if not paths:
             hint = "There were some when it was opened. Nothing was spent."
-            raise InputError("source", self.place, f"{self.kind} files; nothing is there now", hint)
+            raise InputError("source", self.place, f"the place of {self.kind} files: nothing is there now", hint)
         if _kind(paths) != self.kind:
             hint = "Nothing was spent. Keep one kind of file in a folder, or name the files: folder/*.csv."
-            raise InputError("source", self.place, f"{self.kind} files only", hint)
+            raise InputError("source", self.place, f"the place of {self.kind} files only", hint)
         return paths
 
     def stamps(self) -> list[tuple[str, int, int]]:
@@ -60,11 +60,11 @@ def files_at(place: str, kinds: str) -> Files:
     """The files under a name that a person typed; `kinds` says what else would have been understood."""
     paths = _paths(place)
     if not paths:
-        raise InputError("source", place, f"{kinds}; nothing is there")
+        raise InputError("source", place, f"{kinds}: nothing is there")
     kind = _kind(paths)
     if kind is None:
         endings = ", ".join(sorted({Path(path).suffix.lower() for path in paths}))
-        raise InputError("source", place, f"{kinds}; files here end in {endings}")
+        raise InputError("source", place, f"{kinds}: files here end in {endings}")
     return Files(place, kind)
 
 

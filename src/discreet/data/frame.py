@@ -63,7 +63,7 @@ def _from_pandas(frame: Any) -> Any:
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
-        raise InputError("columns", repeated, "names that differ")
+        raise InputError("columns", repeated, "named differently")
     columns = {}
     for place, name in enumerate(names):
         series = frame.iloc[:, place]

@@ -56,8 +56,10 @@ def check_names(names: Sequence[str], place: str) -> None:
         if not name.strip():
             more = f"A comma at the end of the line makes a column without a name. {hint}"
             raise InputError(
-                "source", place, f"a name for every column: number {number} of {len(names)} has none", more
+                "source", place, f"a file with a name for every column: number {number} of {len(names)} has none", more
             )
         if (other := seen.setdefault(name.lower(), number)) != number:
-            more = f"Upper and lower case are not told apart. {hint}"
-            raise InputError("source", place, f"names that differ: columns {other} and {number} have the same", more)
+            more = f"Upper and lower case count as the same. {hint}"
+            raise InputError(
+                "source", place, f"a file whose columns have different names: {other} and {number} have the same", more
+            )

@@ -14,7 +14,7 @@ from discreet.core.unit import Unit
 from discreet.data.column import Column, Integer, Real, Text, column_from, column_to
 from discreet.data.join import Join
 from discreet.data.view import Derived, Lookup, widened
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError, Phrase
 
 __all__ = ["Schema"]
 
@@ -50,28 +50,32 @@ class Schema:
         if not isinstance(self.unit, Unit):
             raise InputError("unit", self.unit, "a Unit, such as Unit() or Unit('person', groups=1, rows=1)")
         if missing := self.unit.unstated:
-            raise InputError(f"unit.{missing[0]}", "missing", "stated where the unit is a person", _LIMITS)
+            raise InputError(f"unit.{missing[0]}", MISSING, "given where the unit is a person", _LIMITS)
         columns = dict(self.columns)
         if not columns:
             raise InputError("columns", {}, "at least one column")
         for name, column in columns.items():
             if not isinstance(name, str) or not name:
-                raise InputError("columns", name, "names that are text")
+                raise InputError("columns", name, "named by text")
             if not isinstance(column, Column):
                 raise InputError(f"columns.{name}", column, "Integer, Real, Category, Boolean, Date or Text")
         person = self.unit.column
         if person is not None and person in columns and not isinstance(columns[person], (Integer, Text)):
-            raise InputError(f"columns.{person}.type", "other", "text or integer: it identifies a person")
+            raise InputError(
+                f"columns.{person}.type", Phrase("another type"), "text or integer: it identifies a person"
+            )
         if person is not None and person not in columns:
             columns[person] = Text()
         for name, join in self.joins.items():
             if person is None:
                 hint = "Declare [unit] column = ..., the person both tables are about."
-                raise InputError(f"joins.{name}", "unit is a row", "a schema whose unit is a person", hint)
+                raise InputError(
+                    f"joins.{name}", Phrase("one where it is a row"), "in a schema whose unit is a person", hint
+                )
             _add(columns, join.columns, f"joins.{name}.columns")
         for name, lookup in self.lookups.items():
             if lookup.key not in columns:
-                raise InputError(f"lookups.{name}.key", lookup.key, "a declared column: " + ", ".join(sorted(columns)))
+                raise InputError(f"lookups.{name}.key", lookup.key, "a declared column", among=sorted(columns))
             _add(columns, lookup.columns, f"lookups.{name}.columns")
         for name, one in self.derived.items():
             _add(columns, {name: one.checked(name, columns).column}, "derived")
@@ -107,7 +111,7 @@ class Schema:
         try:
             text = Path(path).read_text(encoding="utf-8")
         except OSError as problem:
-            hint = "Write one with: discreet init DATA"
+            hint = "Write one with: discreet init DATA."
             raise InputError("schema", str(path), f"a readable file ({problem.strerror})", hint) from None
         try:
             return cls.from_dict(tomllib.loads(text), Path(path).parent)
@@ -122,13 +126,13 @@ class Schema:
                 raise InputError(table, declared[table], f"a table: [{table}]")
         known = ("dataset", "unit", "columns", "joins", "lookups", "derived", "budget", "ledger")
         if unknown := set(declared) - set(known):
-            raise InputError(min(unknown), "present", "only " + ", ".join(f"[{name}]" for name in known))
+            raise InputError.unknown(min(unknown), known)
         if unknown := set(declared.get("dataset", {})) - {"name", "version", "names"}:
-            raise InputError(f"dataset.{min(unknown)}", "present", "only name, version and names")
+            raise InputError.unknown(f"dataset.{min(unknown)}", ("name", "version", "names"))
         unit = dict(declared.get("unit", {}))
         strange = set(unit) - {"column", "neighbours", "groups", "rows"}
         if strange:
-            raise InputError(f"unit.{min(strange)}", "present", "only column, neighbours, groups and rows")
+            raise InputError.unknown(f"unit.{min(strange)}", ("column", "neighbours", "groups", "rows"))
         if "column" in unit and (missing := [limit for limit in ("groups", "rows") if limit not in unit]):
             # Version 0.1 let a file leave them out, and what it released must be the same question today.
             text = (
@@ -165,7 +169,7 @@ class Schema:
     def column(self, name: str, use: str = "column") -> Column:
         """The declaration of a column, or an error that lists the ones there are."""
         if not isinstance(name, str) or name not in self.columns:
-            raise InputError(use, name, "a declared column: " + ", ".join(sorted(self.columns)))
+            raise InputError(use, name, "a declared column", among=sorted(self.columns))
         return self.columns[name]
 
     def numeric(self, name: str, use: str) -> Integer | Real:
@@ -173,7 +177,7 @@ class Schema:
         column = self.column(name, use)
         if not isinstance(column, (Integer, Real)):
             numbers = [key for key, kind in self.columns.items() if isinstance(kind, (Integer, Real))]
-            raise InputError(use, name, "a numeric column: " + (", ".join(sorted(numbers)) or "none is declared"))
+            raise InputError(use, name, "a numeric column", among=sorted(numbers))
         return column
 
 
@@ -187,7 +191,7 @@ def _add(columns: dict[str, Column], more: Mapping[str, Column], field: str) -> 
 def _join(name: str, entry: Any) -> Join:
     given = set(entry) if isinstance(entry, Mapping) else set()
     if not {"columns"} <= given <= {"columns", "rows"}:
-        raise InputError(f"joins.{name}", sorted(given), "columns, and rows if not 1")
+        raise InputError(f"joins.{name}", sorted(given), "a table with columns, and rows if not 1")
     columns = {column: column_from(column, declared) for column, declared in entry["columns"].items()}
     return Join(columns, entry.get("rows", 1))
 
@@ -196,7 +200,9 @@ def _lookup(name: str, entry: Any, folder: Path) -> Lookup:
     where = f"lookups.{name}"
     if not isinstance(entry, Mapping) or not {"key", "columns"} <= set(entry) <= {"key", "columns", "file", "table"}:
         raise InputError(
-            where, sorted(entry) if isinstance(entry, Mapping) else entry, "key, columns, and file or table"
+            where,
+            sorted(entry) if isinstance(entry, Mapping) else entry,
+            "a table with key, columns, and file or table",
         )
     columns = {column: column_from(column, declared) for column, declared in entry["columns"].items()}
     if "file" in entry:
@@ -206,6 +212,6 @@ def _lookup(name: str, entry: Any, folder: Path) -> Lookup:
 
 def _derived(name: str, entry: Any) -> Derived:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("expression"), str):
-        raise InputError(f"derived.{name}.expression", "missing", 'an expression, such as "pay * 12"')
+        raise InputError(f"derived.{name}.expression", MISSING, 'an expression, such as "pay * 12"')
     rest = {field: value for field, value in entry.items() if field != "expression"}
     return Derived(entry["expression"], column_from(name, rest))

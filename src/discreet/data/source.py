@@ -29,7 +29,7 @@ from discreet.data.pool import engines, fixed_settings
 from discreet.data.spark import files_read, is_frame, shown
 from discreet.data.spill import Spill
 from discreet.data.stamp import Stamp
-from discreet.errors import DiscreetError, InputError, MissingExtraError
+from discreet.errors import DiscreetError, InputError, MissingExtraError, kind_of
 
 __all__ = ["Connection", "Source", "source_of"]
 
@@ -287,7 +287,7 @@ def source_of(place: Any, table: str | None = None) -> Source:
         return _from_text(os.fspath(place), table)
     if is_frame(place):
         return Source("spark", place)
-    frame, kind = Frame.of(place), type(place).__name__
+    frame, kind = Frame.of(place), kind_of(place)
     del place  # it may be data of a kind we cannot read: no traceback is to show it
     if frame is None:
         raise InputError("source", kind, _KINDS)

@@ -16,7 +16,7 @@ from typing import Any
 
 from discreet.core.wire import Json
 from discreet.data.stamp import Stamp
-from discreet.errors import DiscreetError, InputError, MissingExtraError
+from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase
 
 __all__ = ["files_read", "is_frame", "shown"]
 
@@ -95,11 +95,11 @@ def shown(place: Any, table: str | None) -> Iterator[tuple[Any, str]]:
     """A session and the name under which it shows the table, for as long as this lasts."""
     frame = _frame(place, table)
     if frame.isStreaming:
-        raise InputError("source", "a stream", "a table: what a stream holds is never complete")
+        raise InputError("source", Phrase("a stream"), "a table: what a stream holds is never complete")
     names = [name.lower() for name in frame.columns]
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
-        raise InputError("columns", repeated, "names that differ in more than case")
+        raise InputError("columns", repeated, "named differently in more than case")
     session, name = frame.sparkSession, f"discreet_private_{next(_numbers)}"
     with _lock, _set(session):  # settings belong to the session: one reader at a time
         frame.createTempView(name)
@@ -139,7 +139,7 @@ def _session(address: str) -> Any:
         if session is None:
             if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
                 hint = "Install it, or reach the cluster through Spark Connect: sc://..."
-                raise InputError("source", "spark://...", "used on a machine with Java 17 or newer", hint)
+                raise InputError("source", "spark://...", "opened on a machine with Java 17 or newer", hint)
             builder = SparkSession.builder.master(address)
             for setting, value in _OPENED.items():
                 builder = builder.config(setting, value)

@@ -20,13 +20,13 @@ def read_statement(text: str, field: str = "sql", shown: str | None = None) -> A
 
     written = text if shown is None else shown
     if len(text) > _LONGEST:
-        raise InputError(field, written, f"at most {_LONGEST:,} characters")
+        raise InputError(field, written, f"at most {_LONGEST:,} characters long")
     try:
         tokens = sqlglot.tokenize(text, read="duckdb")
         kinds = [token.token_type.name for token in tokens]
         # Comments hang on tokens; a semicolon would begin another statement.
         if "SEMICOLON" in kinds or any(token.comments for token in tokens):
-            allowed = "one statement, without comments and semicolons"
+            allowed = "a single statement, without comments and semicolons"
             raise InputError(field, written, allowed, _left_over(kinds))
         if kinds and kinds[0] not in _BEGINNINGS:  # what the parser does not know it would complain about aloud
             priced = tokens[0].text.upper() in ("EXPLAIN", "DESCRIBE")
@@ -34,9 +34,9 @@ def read_statement(text: str, field: str = "sql", shown: str | None = None) -> A
             raise InputError(field, written, "a question that begins with SELECT", hint)
         trees = sqlglot.parse(text, read="duckdb")
     except (errors.SqlglotError, RecursionError) as error:
-        raise InputError(field, written, f"something that reads as SQL{_near(error)}", _quoted(text)) from None
+        raise InputError(field, written, f"valid SQL{_near(error)}", _quoted(text)) from None
     if len(trees) != 1 or trees[0] is None:
-        raise InputError(field, written, "one statement")
+        raise InputError(field, written, "a single statement")
     return trees[0]
 
 
@@ -60,7 +60,7 @@ def _near(error: Exception) -> str:
 
 
 def _quoted(text: str) -> str:
-    return 'Names that need quotes stand in double ones: "zip code".' if "`" in text else ""
+    return 'Quote names with double quotes: "zip code".' if "`" in text else ""
 
 
 def read_column(node: Any, field: str = "where") -> str:
@@ -89,7 +89,7 @@ def read_constant(node: Any, field: str = "where") -> Any:
         case exp.Cast() if isinstance(node.this, exp.Literal) and node.this.is_string and node.to.is_type("date"):
             if not {name for name, value in node.args.items() if value} - {"this", "to"}:
                 return str(node.this.this)
-    hint = "Text stands in single quotes." if isinstance(node, exp.Column) and node.this.args.get("quoted") else ""
+    hint = "Quote text with single quotes." if isinstance(node, exp.Column) and node.this.args.get("quoted") else ""
     raise InputError(field, node.sql(), _CONSTANTS, "Write IS NULL." if isinstance(node, exp.Null) else hint)
 
 

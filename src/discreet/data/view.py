@@ -23,7 +23,7 @@ __all__ = ["Derived", "Lookup", "widened"]
 Expression = Any  # ibis expressions carry no useful static types here
 
 _HUGE = 1e150
-_FORMS = "+, - and * of numeric columns and constants, / by a constant, YEAR(date), MONTH(date)"
+_FORMS = "made of +, - and * of numeric columns and constants, / by a constant, YEAR(date), MONTH(date)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class Lookup:
     def __init__(self, key: str, table: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
         read = {name: tuple(None if v is None else str(v) for v in values) for name, values in table.items()}
         if key not in read:
-            raise InputError("lookup.key", key, "a column of the public table: " + ", ".join(read))
+            raise InputError("lookup.key", key, "a column of the public table", among=read)
         if len({len(values) for values in read.values()}) > 1:
-            raise InputError("lookup.table", key, "columns of one length")
+            raise InputError("lookup.table", key, "columns of the same length")
         if len(set(read[key])) < len(read[key]) or None in read[key]:
-            raise InputError("lookup.key", key, "a column whose values are there and differ", "Each key once.")
+            raise InputError("lookup.key", key, "a column without missing or repeated values", "Each key once.")
         for name in columns:
             if name not in read or name == key:
                 raise InputError("lookup.columns", name, "another column of the public table than its key")
@@ -137,13 +137,14 @@ class Derived:
         if type(tree) is not exp.Select or {n for n, v in tree.args.items() if v} != {"expressions"}:
             raise InputError(field, self.expression, _FORMS)
         if len(tree.expressions) != 1:
-            raise InputError(field, self.expression, f"one expression: {_FORMS}")
+            raise InputError(field, self.expression, f"one expression, {_FORMS}")
 
         def column(node: Any, *kinds: type) -> str:
             found = read_column(node, field)
             if found not in columns or not isinstance(columns[found], kinds):
                 words = "date" if Date in kinds else "numeric"
-                raise InputError(field, found, f"a declared {words} column")
+                usable = [key for key, one in columns.items() if isinstance(one, kinds)]
+                raise InputError(field, found, f"a declared {words} column", among=usable)
             return found
 
         def walk(node: Any) -> Any:
@@ -161,7 +162,7 @@ class Derived:
                 case exp.Div() if isinstance(node.right, exp.Literal):
                     divisor = float(_number(node.right, field))
                     if divisor == 0:
-                        raise InputError(field, node.sql(), "a division by something else than zero")
+                        raise InputError(field, node.sql(), "a division by a number other than zero")
                     return _tame(walk(node.left)) * _tame(1.0 / divisor)
                 case exp.Literal():
                     return _tame(float(_number(node, field)))

@@ -44,7 +44,7 @@ class Canaries:
 
         def joined(real: Any, made: Any) -> Any:
             if np.shape(real)[1:] != np.shape(made)[1:]:
-                wanted = f"rows of the shape of the data's, {np.shape(real)[1:]}"
+                wanted = f"rows of the same shape as the data's, {np.shape(real)[1:]}"
                 raise InputError("canaries", np.shape(made)[1:], wanted)
             return np.concatenate([np.asarray(real), np.asarray(made)[self.present].astype(np.asarray(real).dtype)])
 

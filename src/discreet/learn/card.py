@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discreet import __version__
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 from discreet.learn.recipe import Recipe, weak_delta
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Card:
         try:
             plain = json.loads(json.dumps(dict(audit), allow_nan=False))
         except (TypeError, ValueError):
-            raise InputError("audit", type(audit).__name__, "plain values by name") from None
+            raise InputError("audit", kind_of(audit), "a dictionary of plain values") from None
         return replace(self, audit=plain)
 
     def with_tuning(self, text: str) -> Card:

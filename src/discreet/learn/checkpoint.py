@@ -89,11 +89,15 @@ class Checkpoint:
         changed = [name for name, text in identity.items() if kept.get(name) != text]
         if changed:
             hint = "Put back what it was, or delete the file and release under a new id, which is charged anew."
-            raise InputError("checkpoint", str(self.path), f"of the same {' and '.join(changed)} as now", hint)
+            raise InputError(
+                "checkpoint", str(self.path), f"a file of a run with the same {' and '.join(changed)}", hint
+            )
         expected, shape = jax.tree.flatten(like.trees)
         forms = [[str(np.dtype(leaf.dtype)), list(leaf.shape)] for leaf in expected]
         if forms != head["leaves"]:
-            raise InputError("checkpoint", str(self.path), "of a model and an optimiser of the same shape as now")
+            raise InputError(
+                "checkpoint", str(self.path), "a file of a run with a model and an optimiser of the same shape"
+            )
         trees = jax.tree.unflatten(shape, [jnp.asarray(leaf) for leaf in leaves])
         return Kept(State(head["step"], *trees), bytes.fromhex(head["secret"]), head["losses"], kept)
 
@@ -138,7 +142,7 @@ class Checkpoint:
         except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
             pass
         # Outside the handler: what went wrong may quote what the file holds.
-        raise InputError("checkpoint", str(self.path), "a whole file that a run has kept", "Name another file.")
+        raise InputError("checkpoint", str(self.path), "an undamaged file that a run wrote", "Name another file.")
 
     def _settle(self) -> None:
         """Make the name durable too, where folders can be synced."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model
 from discreet.learn.noise import settled
@@ -34,7 +34,7 @@ def refuse_early(losses: Losses, params: Tree, data: Tree, recipe: Recipe, augme
     except Exception as problem:  # whatever a model raises while it is traced
         hint = f"JAX says: {problem}"[:500]
         allowed = "a function of examples whose gradient JAX can compute"
-        raise InputError("model", type(problem).__name__, allowed, hint) from None
+        raise InputError("model", Phrase("one that fails"), allowed, hint) from None
 
 
 def refuse_on_table(model: Model, encoding: Encoding, recipe: Recipe) -> None:

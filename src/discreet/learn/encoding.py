@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, column_from, column_to
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["MISSING", "STEPS", "Encoding", "Part"]
 
@@ -163,9 +163,9 @@ class Encoding:
         if not named:
             raise InputError("features", [], "at least one column")
         if len(set(named)) != len(named):
-            raise InputError("features", list(named), "each column once")
+            raise InputError("features", list(named), "a list with each column once")
         if target in named:
-            raise InputError("features", target, "columns other than the target: it would be told to the model")
+            raise InputError("features", target, "columns other than the target, which is to be predicted")
         for name in (*named, target):
             if isinstance(schema.column(name, "features"), Text) or name == person:
                 hint = "Declare its values as a category, or leave it out."
@@ -217,10 +217,12 @@ class Encoding:
             try:
                 column = table[part.name]
             except (KeyError, IndexError, TypeError):
-                raise InputError("table", "no such column", f"a table with the column {part.name!r}") from None
+                raise InputError("table", Phrase("one without it"), f"a table with the column {part.name!r}") from None
             columns[part.name] = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
         if len({len(column) for column in columns.values()}) > 1:
-            raise InputError("table", "columns of several lengths", "as many values in each column")
+            raise InputError(
+                "table", Phrase("columns of several lengths"), "a table with as many values in each column"
+            )
         return self.inputs({part.name: part.codes(columns[part.name]) for part in self.features})
 
     def number(self, output: NDArray[Any]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet import __version__
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.learn.checkpoint import Checkpoint, backend, data_tag
 from discreet.learn.fingerprint import fingerprint, optimizer_fingerprint
 from discreet.learn.keys import new_secret
@@ -61,7 +61,7 @@ class Run:
         """
         tag = data_tag(self.secret, data)
         if not hmac.compare_digest(self.identity.get("data", tag), tag):
-            raise InputError("checkpoint", "kept for other data", "of the same data as now")
+            raise InputError("checkpoint", Phrase("one of other data"), "the file of a run on the same data")
         identity = {**self.identity, "data": tag}
 
         def keep(state: State) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.noise.bits import SystemBits
 from discreet.noise.replay import Replay
 
@@ -26,7 +26,7 @@ def key_of(secret: bytes, purpose: str, *places: int) -> bytes:
     independent uniform bytes to all who do not have the secret.
     """
     if not isinstance(secret, bytes) or len(secret) != SECRET_BYTES:
-        raise InputError("secret", "some bytes", f"{SECRET_BYTES} bytes from new_secret()")
+        raise InputError("secret", Phrase("something else"), f"{SECRET_BYTES} bytes from new_secret()")
     name = purpose.encode()
     message = len(name).to_bytes(4, "big") + name + b"".join(place.to_bytes(8, "big") for place in places)
     return hmac.digest(secret, message, "sha512")

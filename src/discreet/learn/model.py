@@ -54,12 +54,12 @@ class Model:
 def model_named(name: str, hidden: Sequence[int] = ()) -> Model:
     """ "logistic" (one line for each class, or for a number) or "mlp" (layers of `hidden` units between)."""
     if name not in _NAMES:
-        raise InputError("model", name, "one of " + ", ".join(_NAMES) + ", or a discreet.learn.model.Model")
+        raise InputError("model", name, "a Model, or the name of one", among=_NAMES)
     sizes = tuple(hidden) if name == "mlp" else ()
     if name == "mlp" and not sizes:
         sizes = (64,)
     if name == "logistic" and hidden:
-        raise InputError("hidden", list(hidden), "absent: only the model mlp has hidden layers")
+        raise InputError("hidden", list(hidden), "left out: only the model mlp has hidden layers")
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= _WIDEST:
             raise InputError("hidden", size, f"whole numbers from 1 to {_WIDEST:,}")
@@ -98,7 +98,9 @@ def fitted(model: Model, encoding: Encoding) -> Model:
         allowed = f"a function of (params, x) that takes x of shape (examples, {encoding.width})"
         raise InputError("model", str(problem).splitlines()[0][:200], allowed) from None
     if model.loss is None and shape not in ((2, outputs), (2,) if outputs == 1 else (2, outputs)):
-        raise InputError("model", shape, f"outputs of shape (examples, {outputs}) for {encoding.target.name!r}")
+        raise InputError(
+            "model", shape, f"a model with outputs of shape (examples, {outputs}) for {encoding.target.name!r}"
+        )
     return Model(model.apply, params, loss, model.name, model.hidden)
 
 

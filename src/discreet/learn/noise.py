@@ -50,7 +50,12 @@ Array = Any
 def settled(recipe: Recipe, params: Tree) -> Recipe:
     """The recipe with its noise named: "auto" is exact for small models and large lots, else drawn on the device."""
     if recipe.noise == "float":
-        raise InputError("noise", "float", "auto, device or exact", "Noise of 0.1 can be read, and not be drawn again.")
+        raise InputError(
+            "noise",
+            "float",
+            "auto, device or exact",
+            "Such noise is read from runs of version 0.1 and no longer drawn.",
+        )
     if recipe.noise != "auto":
         return recipe
     size = sum(leaf.size for leaf in jax.tree.leaves(params))

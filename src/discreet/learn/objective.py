@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["absolute", "check_labels", "cross_entropy", "logistic", "squared"]
 
@@ -46,6 +46,6 @@ def check_labels(y: Any, classes: int) -> None:
     """Refuse labels that are not whole numbers from 0 to classes - 1. The one who calls has the labels in hand."""
     labels = np.asarray(y)
     if labels.ndim != 1 or labels.dtype.kind not in "iub":
-        raise InputError("y", f"{labels.dtype} of shape {labels.shape}", "one whole number for each example")
+        raise InputError("y", Phrase(f"{labels.dtype} of shape {labels.shape}"), "one whole number for each example")
     if labels.size and (int(labels.min()) < 0 or int(labels.max()) >= classes):
-        raise InputError("y", "a label out of range", f"labels from 0 to {classes - 1}, one for each output")
+        raise InputError("y", Phrase("a label out of range"), f"labels from 0 to {classes - 1}, one for each output")

@@ -92,7 +92,7 @@ class Recipe:
             hint = "A lot is a part of the examples: name a smaller one, or all of them."
             raise InputError("lot", plain(self.lot), f"at most the {self.examples:,} examples there are", hint)
         if self.noise == "exact" and self.multiplier > MOST_EXACT:
-            hint = "No budget asks for so much; the exact sampler ends there."
+            hint = "The exact sampler goes no further."
             raise InputError("multiplier", plain(self.multiplier), "at most 2**19 with exact noise", hint)
         if self.noise == "device" and self.lot > LARGEST_LOT:
             hint = "Use noise='exact': sums of whole numbers are right at any size."
@@ -119,7 +119,7 @@ class Recipe:
         given = {"lot": lot, "steps": steps, "multiplier": multiplier}
         missing = [name for name, value in given.items() if value is None]
         if len(missing) != 1:
-            allowed = "exactly two of lot, steps and multiplier: the third is found"
+            allowed = "given exactly two of lot, steps and multiplier: the third is computed"
             raise InputError("recipe", [name for name in given if name not in missing], allowed)
         # Whatever is wrong elsewhere is said before a search that takes seconds.
         stand_in = {"lot": 1, "steps": 1, "multiplier": 1, missing[0]: 1}
@@ -130,7 +130,7 @@ class Recipe:
         longest = _MOST_STEPS if missing[0] == "steps" else draft.steps
         left = as_written(delta, "delta") - draft.noise_delta(longest)
         if left <= 0:
-            raise InputError("delta", delta, "more than what noise on the device adds to it", "Use noise='exact'.")
+            raise InputError("delta", delta, "more than noise on the device adds to it", "Use noise='exact'.")
         match missing[0]:
             case "multiplier":
                 noise = noise_multiplier(epsilon, left, draft.probability, draft.steps)

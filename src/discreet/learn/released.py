@@ -89,7 +89,7 @@ class ModelRelease(Released):
     @property
     def _model(self) -> Model:
         if self.model is None:
-            hint = "Say which it is with release.using(Model(apply, params))."
+            hint = "Give it with release.using(Model(apply, params))."
             raise InputError("model", self.described["name"], "a model known by name", hint)
         return self.model
 

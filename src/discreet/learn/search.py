@@ -19,7 +19,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
 from discreet.core.unit import Unit
 from discreet.data.source import Connection
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError
 from discreet.learn.early import refuse_on_table
 from discreet.learn.keys import bits_of, new_secret
 from discreet.learn.matrix import examples_of
@@ -162,7 +162,7 @@ def searched(
 ) -> SearchPlan:
     """The search over `settings`, changes to the recipe of `plan`, with as little noise as `epsilon` allows."""
     if plan.count is not None:
-        raise InputError("examples", None, "declared for a search")
+        raise InputError("examples", MISSING, "declared for a search")
     if not plan.encoding.classes:
         raise InputError("target", plan.encoding.target.name, "a category or a boolean: right answers are counted")
     share = as_written(held_out, "held_out")
@@ -174,11 +174,11 @@ def searched(
     fixed = {"examples", "multiplier", "report_loss"}
     for one in listed:
         if not isinstance(one, Mapping) or fixed & set(one):
-            raise InputError("settings", str(one), 'changes to the recipe, such as {"rate": 0.5, "steps": 200}')
+            raise InputError("settings", one, 'changes to the recipe, such as {"rate": 0.5, "steps": 200}')
     try:
         recipes = [evolve(plan.recipe, **one) for one in listed]
     except TypeError as problem:
-        raise InputError("settings", str(problem).split()[-1], "the names of a Recipe's settings") from None
+        raise InputError("settings", str(problem).split()[-1], "changes to settings of a Recipe") from None
     for recipe in recipes:
         refuse_on_table(plan.model, plan.encoding, recipe)
     price = epsilon * _CHOICE if choice is None else as_written(choice, "choice")

@@ -16,7 +16,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.learn.clip import clipped_sum, refuse_mixing
 from discreet.learn.keys import key_of
 from discreet.learn.lot import Microbatch
@@ -67,7 +67,9 @@ class Step:
         found = getattr(jax.eval_shape(self.losses, params, batch), "shape", None)
         wanted = (2 * self.recipe.copies,)
         if found != wanted:
-            raise InputError("loss", found, f"one loss for each example: {wanted} for a batch of two")
+            raise InputError(
+                "loss", Phrase(f"shape {found}"), f"one number for each example: shape {wanted} for a batch of two"
+            )
         refuse_mixing(self.losses, params, batch, copies=self.recipe.copies)
 
     def traced(self, params: Tree, data: Tree) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.progress import tell
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import InputError, MissingExtraError, Phrase, kind_of
 from discreet.learn.keys import new_secret
 from discreet.learn.lot import capacity, microbatches, sampled
 from discreet.learn.recipe import Recipe
@@ -97,7 +97,7 @@ def train(
         Proof: docs/proofs/training.md.
     """
     if not isinstance(data, tuple) or len(data) != 2:
-        raise InputError("data", type(data).__name__, "a pair (x, y) of arrays")
+        raise InputError("data", kind_of(data), "a pair (x, y) of arrays")
     x, y = data
     _parameters(params)
     _finite(x, "x")
@@ -180,7 +180,9 @@ def _length(data: Tree) -> int:
     leaves = jax.tree.leaves(data)
     sizes = {np.shape(leaf)[:1] for leaf in leaves}
     if not leaves or len(sizes) != 1 or sizes == {()}:
-        raise InputError("data", sorted(map(str, sizes)), "arrays with as many rows each, one for each example")
+        raise InputError(
+            "data", Phrase(f"shapes {sorted(map(str, sizes))}"), "arrays with as many rows each, one for each example"
+        )
     return int(next(iter(sizes))[0])
 
 
@@ -194,9 +196,9 @@ def check_given(params: Tree, recipe: Recipe, augment: Augment | None) -> None:
 def _parameters(params: Tree) -> None:
     for leaf in jax.tree.leaves(params):
         if not hasattr(leaf, "dtype") or not jnp.issubdtype(leaf.dtype, jnp.floating):
-            raise InputError("params", str(getattr(leaf, "dtype", type(leaf).__name__)), "arrays of real numbers")
+            raise InputError("params", Phrase(getattr(leaf, "dtype", kind_of(leaf))), "arrays of real numbers")
     if not jax.tree.leaves(params):
-        raise InputError("params", "nothing", "at least one array: there is nothing to train")
+        raise InputError("params", Phrase("none"), "at least one array: there is nothing to train")
 
 
 def _finite(tree: Tree, name: str) -> None:
@@ -204,4 +206,4 @@ def _finite(tree: Tree, name: str) -> None:
         array = np.asarray(leaf)
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             hint = "Fill in or leave out what is missing, by a rule that does not look at other examples."
-            raise InputError(name, "values that are no numbers", "finite numbers only", hint)
+            raise InputError(name, Phrase("NaN or infinity"), "finite numbers", hint)

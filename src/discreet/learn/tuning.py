@@ -20,7 +20,7 @@ from discreet.core.check import exact, named, within
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Composed, Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError, LossError
+from discreet.errors import InputError, LossError, Phrase
 from discreet.learn.recipe import Recipe
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 
@@ -35,7 +35,7 @@ def _listed(recipes: Iterable[Recipe]) -> tuple[Recipe, ...]:
     if not listed or not all(isinstance(one, Recipe) for one in listed):
         raise InputError("recipes", len(listed), "at least one Recipe")
     if len({one.examples for one in listed}) > 1:
-        raise InputError("recipes", "several numbers of examples", "recipes for the same examples")
+        raise InputError("recipes", Phrase("several numbers of examples"), "recipes for the same number of examples")
     return listed
 
 
@@ -112,7 +112,9 @@ class Search:
     def best(self, scores: Sequence[int], bits: Bits | None = None) -> int:
         """Which candidate is kept: by public scores the best, else by a private choice (`chosen_privately`)."""
         if len(scores) != len(self.recipes):
-            raise InputError("scores", len(scores), f"one for each of {len(self.recipes)} candidates")
+            raise InputError(
+                "scores", Phrase(f"{len(scores)} of them"), f"one score for each of {len(self.recipes)} candidates"
+            )
         return chosen_privately(scores, self.choice, bits) if self.choice else int(np.argmax(scores))
 
 

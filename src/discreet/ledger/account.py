@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from discreet.core.unit import Protected, Unit
 from discreet.core.wire import Json, canonical
-from discreet.errors import BudgetError, InputError
+from discreet.errors import GIVEN, MISSING, BudgetError, InputError, Phrase, kind_of
 from discreet.ledger.budget import Allotment, Budget, Charge
 from discreet.ledger.store import Reader
 
@@ -19,6 +19,7 @@ __all__ = [
     "account_of",
     "closed_refusal",
     "former_allotments",
+    "opened_datasets",
     "refusal",
     "standing_of",
     "unit_text",
@@ -45,7 +46,7 @@ class Account:
         """`InputError` if it is closed."""
         if self.closed:
             hint = "Nothing was changed. What was released stays readable."
-            raise InputError("dataset", self.dataset, "one whose budget is not closed", hint)
+            raise InputError("dataset", self.dataset, "a dataset whose budget is not closed", hint)
 
     @property
     def comparable(self) -> bool:
@@ -55,7 +56,7 @@ class Account:
     def check_unit(self, unit: Protected) -> None:
         """`InputError` unless the account protects `unit`: a loss is a loss for one unit only."""
         if not isinstance(unit, Protected):
-            raise InputError("unit", type(unit).__name__, "a Unit, such as Unit() or Unit('patient')", "Nothing spent.")
+            raise InputError("unit", kind_of(unit), "a Unit, such as Unit() or Unit('patient')", "Nothing was spent.")
         if str(unit) == self.unit:
             return
         hint = "Nothing was spent and no data was read. What is stated for one unit says nothing about another: "
@@ -64,7 +65,9 @@ class Account:
         else:
             hint += "this account of 0.1 describes its unit in words of its own; the custodian states which one is "
             hint += "meant with Ledger.raise_budget(..., unit=Unit(...)), which goes on record."
-        raise InputError("unit", str(unit), f"what the account of {self.dataset!r} protects: {self.unit}", hint)
+        raise InputError(
+            "unit", str(unit), f"the unit that the account of {self.dataset!r} protects: {self.unit}", hint
+        )
 
     def check_raise(self, budget: Budget) -> None:
         """`InputError` unless `budget` has every allotment of this one, at least as large and counted the same way."""
@@ -72,7 +75,7 @@ class Account:
         for old in self.budget.allotments:
             new = parts.get(old.name)
             if new is None or new.kind != old.kind or not old.cap.within(new.cap):
-                got = "absent" if new is None else f"a {new.kind} one" if new.kind != old.kind else "less"
+                got = MISSING if new is None else Phrase(f"a {new.kind} one" if new.kind != old.kind else "less")
                 allowed = f"a {old.kind} allotment of at least what it has now"
                 hint = "Nothing was changed. A budget is made smaller with `discreet ledger lower`."
                 raise InputError(f"budget.allotments.{old.name}", got, allowed, hint)
@@ -83,15 +86,15 @@ class Account:
         for new in budget.allotments:
             old = parts.pop(new.name, None)
             if old is None or new.kind != old.kind or not new.cap.within(old.cap):
-                got = "new" if old is None else f"a {new.kind} one" if new.kind != old.kind else "more"
-                allowed = "absent" if old is None else f"a {old.kind} allotment of at most what it has now"
+                got = GIVEN if old is None else Phrase(f"a {new.kind} one" if new.kind != old.kind else "more")
+                allowed = "left out: it is new" if old is None else f"a {old.kind} allotment of at most what it has now"
                 hint = "Nothing was changed. A budget is made larger with `discreet ledger raise`."
                 raise InputError(f"budget.allotments.{new.name}", got, allowed, hint)
             if not spent[new.name].within(new.cap):
-                raise InputError(f"budget.allotments.{new.name}", "less", "at least what is spent", _UNCHANGED)
+                raise InputError(f"budget.allotments.{new.name}", Phrase("less"), "at least what is spent", _UNCHANGED)
         for name in parts:
             if spent[name].amount or spent[name].delta:
-                raise InputError(f"budget.allotments.{name}", "absent", "present: something was spent", _UNCHANGED)
+                raise InputError(f"budget.allotments.{name}", MISSING, "kept: something was spent from it", _UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +107,19 @@ class Standing:
     left: Charge
 
 
+def opened_datasets(reader: Reader) -> tuple[str, ...]:
+    """Every dataset with a budget, in the order they came."""
+    return tuple(dict.fromkeys(entry.dataset for entry in reader.accounts() if entry.kind == "open"))
+
+
 def account_of(reader: Reader, dataset: str) -> Account:
     """The account as last opened or raised; `InputError` if there is none."""
     record = reader.latest(dataset, "open")
     if record is None or not isinstance(record.detail, dict):
         hint = "Open one first: discreet ledger open, or ledger.create(dataset, Budget(epsilon=1), who=...)."
-        raise InputError("dataset", dataset, "one that this ledger has a budget for", hint)
+        raise InputError(
+            "dataset", dataset, "a dataset with a budget on this ledger", hint, among=opened_datasets(reader)
+        )
     closed = reader.latest(dataset, "close") is not None
     budget, unit = Budget.from_json(record.detail["budget"]), unit_text(record.detail["unit"])
     return Account(dataset, budget, unit, record.time, closed)

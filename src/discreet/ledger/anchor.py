@@ -96,7 +96,7 @@ def marks_after(reader: Reader, last: Mark | None) -> list[Mark]:
         return [Mark.of(reader)]
     if not agrees(last, reader):
         raise LedgerError(
-            f"The change is on these books, but their guard has seen another record {last.head.sequence} meanwhile: a "
+            f"The change is on this ledger, but its guard has seen another record {last.head.sequence} meanwhile: a "
             "copy of this ledger is in use, or it was moved. What was charged here stays charged, and nothing was "
             "released for it. Run `discreet ledger verify`, and let only one copy be used."
         )

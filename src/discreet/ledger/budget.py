@@ -88,10 +88,10 @@ class Allotment:
         if not 0 <= share < 1:
             raise InputError("allotment.failure_share", failure_share, "at least 0 and less than 1")
         if (epsilon is None) == (rho is None):
-            raise InputError("allotment.epsilon", epsilon, "given, or rho is, but not both")
+            raise InputError("allotment.epsilon", epsilon, "given if rho is not, and left out if it is")
         if rho is not None:
             if kind != "zcdp":
-                raise InputError("allotment.rho", rho, f"absent: a {kind} allotment counts epsilon")
+                raise InputError("allotment.rho", rho, f"left out: a {kind} allotment counts epsilon")
             self._set(name, kind, None, missed, Charge(_positive(rho, "allotment.rho"), missed))
             return
         target = _positive(epsilon, "allotment.epsilon")
@@ -124,7 +124,7 @@ class Allotment:
         from discreet.accounting.convert import approx, pure, zcdp
 
         if self.kind != "plan" and delta is not None:
-            raise InputError("delta", delta, f"absent: a {self.kind} allotment takes no delta to aim at")
+            raise InputError("delta", delta, f"left out: a {self.kind} allotment takes no delta to aim at")
         match self.kind:
             case "pure":
                 return Charge(pure(loss).epsilon)
@@ -134,7 +134,7 @@ class Allotment:
             case "plan":
                 if delta is None:
                     hint = f"Pass delta=..., at most the {float(self.cap.delta):.3g} of the allotment."
-                    raise InputError("delta", delta, f"needed to charge the plan allotment {self.name!r}", hint)
+                    raise InputError("delta", delta, f"given to charge the plan allotment {self.name!r}", hint)
                 claim = approx(loss, delta)
                 return Charge(claim.epsilon, claim.delta)
 
@@ -191,7 +191,7 @@ class Budget:
         allotments: Iterable[Allotment] = (),
     ) -> None:
         if (epsilon is None) == (rho is None):
-            raise InputError("budget.epsilon", epsilon, "given, or rho is, but not both")
+            raise InputError("budget.epsilon", epsilon, "given if rho is not, and left out if it is")
         missed = _delta(delta, "budget.delta")
         total = None if epsilon is None else _positive(epsilon, "budget.epsilon")
         spread = None if rho is None else _positive(rho, "budget.rho")
@@ -225,10 +225,10 @@ class Budget:
             field, limit = "epsilon", self.epsilon or zero
             asked = sum((part.epsilon or zero for part in self.allotments), zero)
         if asked > limit:
-            raise InputError(f"allotments.{field}", str(asked), f"together at most the budget's {field} = {limit}")
+            raise InputError(f"allotments.{field}", asked, f"at most the budget's in all, {field} = {limit}")
         missed = sum((part.delta for part in self.allotments), zero)
         if missed > self.delta:
-            raise InputError("allotments.delta", str(missed), f"together at most the budget's delta = {self.delta}")
+            raise InputError("allotments.delta", missed, f"at most the budget's in all, delta = {self.delta}")
 
     def allotment(self, name: str | None) -> Allotment:
         """The allotment called `name`; the only one, if there is one and no name is given."""
@@ -237,10 +237,9 @@ class Budget:
         for part in self.allotments:
             if part.name == name:
                 return part
-        names = ", ".join(repr(part.name) for part in self.allotments)
-        if name is None:
-            raise InputError("allotment", "absent", f"one of {names}", "The budget is divided; say which part pays.")
-        raise InputError("allotment", name, f"one of {names}")
+        names = [part.name for part in self.allotments]
+        hint = "The budget is divided; say which part pays." if name is None else ""
+        raise InputError("allotment", name, hint=hint, among=names)
 
     def to_json(self) -> dict[str, Json]:
         """Plain values, exact."""
@@ -308,5 +307,5 @@ def _largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     steps = largest(fits)
     if steps == 0:
-        raise InputError("allotment.epsilon", str(epsilon), "larger: at this delta no rho above 1e-12 is within it")
+        raise InputError("allotment.epsilon", epsilon, "larger: at this delta no rho above 1e-12 fits in it")
     return Fraction(steps, _STEPS)

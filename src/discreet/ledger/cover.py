@@ -11,7 +11,7 @@ from discreet.accounting.compose import terms
 from discreet.core.loss import Loss
 from discreet.core.plan import Cover
 from discreet.core.wire import Json
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.ledger.acknowledgement import last_acknowledged
 from discreet.ledger.budget import Charge
 from discreet.ledger.chain import check_chain
@@ -32,10 +32,10 @@ def check_cover(reader: Reader, step: Record, loss: Loss, price: Charge, cover: 
     if cover is None:
         if free:
             allowed = "more than zero, or a step covered by a release that was paid"
-            raise InputError("cost", "zero", allowed, hint)
+            raise InputError("cost", Phrase("zero"), allowed, hint)
         return
     if not free:
-        raise InputError("cover", cover.paid, "absent where the step has a cost of its own", hint)
+        raise InputError("cover", cover.paid, "left out where the step has a cost of its own", hint)
     check_chain(reader)  # it costs nothing, so a step that is hidden would be drawn again for nothing
     paid = outcome_in(reader, cover.paid)
     if paid is not None and paid.failure is not None:

@@ -7,8 +7,8 @@ from typing import Literal
 
 from discreet.core.unit import Protected
 from discreet.core.wire import Json
-from discreet.errors import InputError
-from discreet.ledger.account import Account, account_of
+from discreet.errors import GIVEN, MISSING, InputError
+from discreet.ledger.account import Account, account_of, opened_datasets
 from discreet.ledger.acknowledgement import SEEN, open_releases
 from discreet.ledger.anchor import Mark
 from discreet.ledger.budget import Budget, Charge
@@ -17,7 +17,7 @@ from discreet.ledger.record import GENESIS, Record
 from discreet.ledger.store import Reader, Writer
 from discreet.ledger.totals import write
 
-__all__ = ["WriteOff", "append", "close_budget", "opened_datasets", "replace_budget", "write_off"]
+__all__ = ["WriteOff", "append", "close_budget", "replace_budget", "write_off"]
 
 WriteOff = Literal["everything", "nothing"] | Mapping[tuple[str, str], Charge]
 """What to charge where nobody knows what was spent: by dataset and allotment, or in a word."""
@@ -26,11 +26,6 @@ WriteOff = Literal["everything", "nothing"] | Mapping[tuple[str, str], Charge]
 def append(writer: Writer, **values: object) -> Record:
     """Add a record to the books."""
     return write(writer, Record.after(writer.head(), **values))  # type: ignore[arg-type]
-
-
-def opened_datasets(reader: Reader) -> tuple[str, ...]:
-    """Every dataset with a budget, in the order they came."""
-    return tuple(dict.fromkeys(entry.dataset for entry in reader.accounts() if entry.kind == "open"))
 
 
 def replace_budget(
@@ -59,7 +54,7 @@ def write_off(writer: Writer, doubt: Doubt, amounts: WriteOff | None, *, who: st
     mark = doubt.mark or Mark(GENESIS)
     lost = doubt.lost if doubt.mark is not None else _decided(writer, amounts)
     if doubt.mark is not None and amounts is not None:
-        raise InputError("write_off", "given", "absent: the guard knows what is missing", "Nothing was changed.")
+        raise InputError("write_off", GIVEN, "left out: the guard knows what is missing", "Nothing was changed.")
     added: list[Record] = []
     for dataset, allotment, charge in lost:
         # By its number on the books: should the guard not follow after this, the next word has other ids.
@@ -88,17 +83,17 @@ def _decided(reader: Reader, amounts: WriteOff | None) -> list[tuple[str, str, C
         return []
     if amounts == "everything":
         return [(*place, left[place]) for place in open_places]
-    hint = "What was spent and is not on these books, nobody knows. Nothing was changed."
+    hint = "What was spent and is not recorded here, nobody knows. Nothing was changed."
     if not isinstance(amounts, Mapping):
         allowed = "'everything' that is left, 'nothing', or an amount for each of " + _names(open_places)
         raise InputError("write_off", amounts, allowed, hint)
     if unknown := set(amounts) - set(left):
         raise InputError("write_off", _names(sorted(unknown)), "amounts for " + _names(list(left)), hint)
     if silent := [place for place in open_places if place not in amounts]:
-        raise InputError("write_off", "absent", f"given for {_names(silent)} too, if only 0", hint)
+        raise InputError("write_off", MISSING, f"given for {_names(silent)} too, if only 0", hint)
     for place, charge in amounts.items():
         if min(charge.amount, charge.delta) < 0:
-            raise InputError("write_off", str(charge.amount), f"at least 0 for {_names([place])}", hint)
+            raise InputError("write_off", charge.amount, f"at least 0 for {_names([place])}", hint)
     return [(*place, charge) for place, charge in sorted(amounts.items()) if charge.amount or charge.delta]
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from discreet.core.unit import Protected
 from discreet.core.wire import Json
-from discreet.errors import InputError
-from discreet.ledger.account import Account, unit_text
+from discreet.errors import InputError, Phrase, kind_of
+from discreet.ledger.account import Account, opened_datasets, unit_text
 from discreet.ledger.budget import Budget, label
-from discreet.ledger.custody import append, opened_datasets
+from discreet.ledger.custody import append
 from discreet.ledger.store import Reader, Writer
 
 __all__ = ["Declaration"]
@@ -33,7 +32,7 @@ class Declaration:
         unit: object = self.unit
         if not isinstance(unit, Protected):
             allowed = "a Unit: Unit() is one row, Unit('patient') everything of one patient"
-            raise InputError("unit", unit if isinstance(unit, str) else type(unit).__name__, allowed)
+            raise InputError("unit", unit if isinstance(unit, str) else kind_of(unit), allowed)
 
     @property
     def account(self) -> Account:
@@ -49,7 +48,9 @@ class Declaration:
         old = reader.latest(self.dataset, "open")
         if old is not None and not self._same(old.detail):
             hint = "Nothing was changed. A custodian changes it with `discreet ledger raise` or `lower`, on record."
-            raise InputError("budget", "another budget or unit", f"the one {self.dataset!r} already has", hint)
+            raise InputError(
+                "budget", Phrase("another budget or unit"), f"the one that {self.dataset!r} has already", hint
+            )
         return old is not None
 
     def _same(self, detail: Json) -> bool:
@@ -60,10 +61,8 @@ class Declaration:
         known = opened_datasets(reader)
         if self.new or not known or self.dataset in known:
             return
-        close = get_close_matches(self.dataset, known, n=1, cutoff=0.7)
-        meant = f"Did you mean {close[0]!r}? " if close else ""
-        hint = f"{meant}A dataset that is new to this ledger gets its budget with: discreet ledger open."
-        raise InputError("dataset", self.dataset, "one that this ledger has a budget for: " + ", ".join(known), hint)
+        hint = "A dataset that is new to this ledger gets its budget with: discreet ledger open."
+        raise InputError("dataset", self.dataset, "a dataset with a budget on this ledger", hint, among=known)
 
     def record(self, writer: Writer) -> None:
         """Open the budget, unless it was opened under another spelling since it was declared."""

@@ -19,7 +19,7 @@ from discreet.core.plan import Covered, Plan, Private
 from discreet.core.unit import Protected
 from discreet.core.version import DataVersion, version_text
 from discreet.core.wire import Json, canonical
-from discreet.errors import DiscreetError, InputError, RunError
+from discreet.errors import DiscreetError, InputError, Phrase, RunError, kind_of
 from discreet.ledger.budget import Charge
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcome import Outcome
@@ -130,7 +130,7 @@ def release(
     """
     if not isinstance(unit := getattr(plan, "unit", None), Protected):
         hint = "Nothing was spent. A plan says what its cost is stated for, such as `unit = Unit('patient')`."
-        raise InputError("plan.unit", type(unit).__name__, "a Unit", hint)
+        raise InputError("plan.unit", kind_of(unit), "a Unit", hint)
     identity = uuid.uuid4().hex if release is None else release
     version = ledger.version_of(data)
     if (known := ledger.find(identity)) and known.answer is not None:
@@ -193,7 +193,9 @@ def _goes_on(plan: Resumable, identity: str) -> bool:
         return True
     if plan.watched:
         hint = "Its losses may have been seen, so it is not run with other noise. Name its file, or choose a new id."
-        raise InputError("checkpoint", "no run", f"the file that the run of release {identity!r} was kept in", hint)
+        raise InputError(
+            "checkpoint", Phrase("no run"), f"the file that the run of release {identity!r} was kept in", hint
+        )
     return False
 
 
@@ -223,7 +225,7 @@ def _anew(kind: type[BaseException]) -> BaseException:
 def _replay(plan: Plan, known: Outcome, version: DataVersion, warn: bool) -> Answer:
     if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
         hint = "Nothing was spent. Choose another id for another question."
-        raise InputError("release", known.charged.release, "a new id: this one answers something else", hint)
+        raise InputError("release", known.charged.release, "a new id: this one answers another question", hint)
     answer = stored(known, replayed=True)
     if _check_data(known, version):
         return answer

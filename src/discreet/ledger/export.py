@@ -55,7 +55,7 @@ def export(ledger: Ledger, format: Format = "json", *, dataset: str | None = Non
             datasets = ledger.datasets() if dataset is None else (dataset,)
             return "---\n".join(json_in_yaml(entry(ledger, each)) for each in datasets)
         case _:
-            raise InputError("format", format, "one of " + ", ".join(get_args(Format)))
+            raise InputError("format", format, among=get_args(Format))
 
 
 def json_in_yaml(value: Json) -> str:

@@ -15,13 +15,21 @@ from discreet.core.unit import Protected, Unit
 from discreet.core.version import DataVersion, Versioned
 from discreet.core.wire import Json, canonical, loss_to_json
 from discreet.errors import InputError, LedgerError
-from discreet.ledger.account import Account, Standing, account_of, closed_refusal, refusal, standing_of
+from discreet.ledger.account import (
+    Account,
+    Standing,
+    account_of,
+    closed_refusal,
+    opened_datasets,
+    refusal,
+    standing_of,
+)
 from discreet.ledger.account import former_allotments as _former_allotments
 from discreet.ledger.budget import Allotment, Budget, Charge, label
 from discreet.ledger.budget import shortened as _short
 from discreet.ledger.chain import check_chain
 from discreet.ledger.cover import check_cover, cover_to
-from discreet.ledger.custody import WriteOff, append, close_budget, opened_datasets, replace_budget
+from discreet.ledger.custody import WriteOff, append, close_budget, replace_budget
 from discreet.ledger.custody import write_off as _write_off
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.doubt import Doubt, doubt_of
@@ -231,7 +239,7 @@ class Ledger:
                 same = (paid.digest, paid.dataset, paid.allotment) == (digest, dataset, part.name)
                 if not same or not price.within(paid.charge):
                     hint = "Nothing was spent. Choose another id for another question."
-                    raise InputError("release", release, "a new id: this one was paid for something else", hint)
+                    raise InputError("release", release, "a new id: this one paid for another question", hint)
                 if known.answer is None and known.failure is None:  # it may be run again: is nothing hidden?
                     check_chain(writer)
                 return Charged(release, dataset, part.name, paid.charge, spent.left_of(part.cap), already_paid=True)
@@ -395,6 +403,6 @@ class Ledger:
                 self._guard.follow(self._store)
             except OSError as error:
                 raise LedgerError(
-                    f"The change is on the books, but their guard cannot be written ({error.strerror}). Make room, "
+                    f"The change is on the ledger, but its guard cannot be written ({error.strerror}). Make room, "
                     "then ask again under the same release id: it is not charged twice."
                 ) from None

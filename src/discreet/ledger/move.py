@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from discreet.core.wire import canonical
-from discreet.errors import InputError, LedgerError
+from discreet.errors import InputError, LedgerError, Phrase
 from discreet.ledger.address import shown
 from discreet.ledger.anchor import Mark
 from discreet.ledger.guard import Guard, identity_of
@@ -47,15 +47,15 @@ def move_ledger(old: Ledger, new: Ledger, place: str | Path, *, who: str, why: s
     """Carry all of a ledger over to an empty one at a place, or finish a move that was begun."""
     to = f"{shown(place)} ({database_key(str(place))})" if "://" in str(place) else str(Path(place).resolve())
     if (guard := old._guard) is None:
-        hint = "Only books with a guard can be closed: open them with Ledger.open."
-        raise InputError("ledger", "no guard", "a ledger that can be closed", hint)
+        hint = "Only a ledger with a guard can be closed: open it with Ledger.open."
+        raise InputError("ledger", Phrase("no guard"), "a ledger that can be closed", hint)
     with old._store.read() as reader:
         identity = identity_of(reader) or "new"
     draft = workspace(old._store.path, identity, "moving") / "note.json"
     begun = _read(draft)
     if begun is None or begun.to != to or not _has(new._store, begun.note):
         if new.head() != GENESIS:  # before both are held: this ledger itself would wait for itself
-            raise InputError("to", f"{new.head().sequence} records", "an empty ledger", "Nothing was changed.")
+            raise InputError("to", Phrase(f"{new.head().sequence} records"), "an empty ledger", "Nothing was changed.")
         if old._secret is not None and new._secret is not None and old._secret.exists():
             secret_at(new._secret, secret_at(old._secret))  # or no stored release could be compared with the data
         with old._store.write() as books, new._write() as writer:

@@ -6,7 +6,7 @@ import getpass
 import os
 from pathlib import Path
 
-from discreet.errors import InputError, LedgerError
+from discreet.errors import InputError, LedgerError, kind_of
 from discreet.ledger.address import missing_ledger, shown
 from discreet.ledger.custody import append
 from discreet.ledger.guard import Guard
@@ -21,7 +21,7 @@ __all__ = ["begin", "store_at"]
 def store_at(place: str | Path, anchor: str | Path | None, *, create: bool, local: bool = True) -> tuple[Store, Guard]:
     """What keeps the records at a place and what watches them; `MissingLedgerError` if there are none to be kept."""
     if not isinstance(place, (str, os.PathLike)):
-        raise InputError("ledger", type(place).__name__, "a path or a postgresql:// address")
+        raise InputError("ledger", kind_of(place), "a path or a postgresql:// address")
     named = str(anchor) if anchor is not None else os.environ.get("DISCREET_ANCHOR") or None
     anchors = () if named is None else (named,)
     if isinstance(place, str) and place.startswith(("postgresql://", "postgres://")):

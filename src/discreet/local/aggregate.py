@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.typed import typed
 from discreet.data.source import Connection, Source, source_of
-from discreet.errors import DiscreetError, InputError
+from discreet.errors import DiscreetError, InputError, Phrase
 from discreet.local.files import check_files, count_lines, report_columns
 from discreet.local.protocol import Oracle
 from discreet.local.subset import Subset
@@ -53,9 +53,9 @@ def aggregate(
             return _Reader(connection, survey, source).read(by, expect, duplicates, lines)
     except DiscreetError:
         raise
-    except Exception as error:
+    except Exception:
         hint = "It may be cut off, or its columns may be of another type: write it again."
-        problem = InputError("source", type(error).__name__, "replies that can be read", hint)
+        problem = InputError("source", Phrase("something else"), "a table of replies that can be read", hint)
     raise problem
 
 
@@ -68,7 +68,11 @@ class _Reader:
         self._names = report_columns(survey)
         columns = connection.table.columns
         if missing := [name for name in ("survey", *self._names) if name not in columns]:
-            raise InputError("source", f"no column {missing[0]!r}", "columns survey, token, " + ", ".join(self._names))
+            raise InputError(
+                "source",
+                Phrase(f"one without {missing[0]!r}"),
+                "a table with the columns survey, token, " + ", ".join(self._names),
+            )
         self._table = connection.table
         for name in self._names:  # text from a CSV file; what is no whole number becomes null and is refused below
             column = self._table[name]
@@ -78,7 +82,7 @@ class _Reader:
     def read(self, by: str | None, expect: int | None, duplicates: str, lines: int | None) -> Any:
         table = self._table
         if by is not None and (by not in table.columns or by in ("survey", "token", *self._names)):
-            raise InputError("by", by, "a column of groups")
+            raise InputError("by", by, "a column with the group of each reply")
         n = self._checked(expect, lines)
         if duplicates != "ignore":
             table = self._once(table, n, duplicates)
@@ -103,32 +107,45 @@ class _Reader:
         n, foreign, missing = (int(found[each][0]) for each in ("n", "foreign", "broken"))
         if foreign:
             hint = "They answer another survey, or this one with another epsilon."
-            raise InputError("source", f"{foreign} replies of {n} are foreign", f"replies to {name} only", hint)
+            raise InputError("source", Phrase(f"{foreign} of {n} to another"), f"replies to {name} only", hint)
         if missing or (lines is not None and lines != n):
             bad = missing + (abs(lines - n) if lines is not None else 0)
-            raise InputError("source", f"{bad} broken replies", "a whole number in every report", "Is it cut off?")
+            raise InputError(
+                "source",
+                Phrase(f"{bad} broken replies"),
+                "replies with a whole number in every report",
+                "Is it cut off?",
+            )
         if expect is not None and n != read_count(expect, "expect", least=0):
-            raise InputError("source", f"{n} replies", f"{expect} replies, as expected", "Is a part missing?")
+            raise InputError("source", Phrase(f"{n} replies"), f"{expect} replies, as expected", "Is a part missing?")
         if n == 0:
-            raise InputError("source", "no replies", "at least one")
+            raise InputError("source", Phrase("none"), "at least one reply")
         return n
 
     def _once(self, table: Any, n: int, duplicates: str) -> Any:
         if "token" not in table.columns:
-            hint = "With duplicates='ignore' nobody looks."
-            raise InputError("source", "no column 'token'", "a token for each reply", hint)
+            hint = "Or set duplicates='ignore'."
+            raise InputError("source", Phrase("no column 'token'"), "a table with a token for each reply", hint)
         found = self._connection.integers(table.aggregate(known=table.token.nunique(), given=table.token.count()))
         if int(found["given"][0]) != n:
-            raise InputError("source", f"{n - int(found['given'][0])} replies without a token", "a token for each")
+            raise InputError(
+                "source",
+                Phrase(f"{n - int(found['given'][0])} replies without a token"),
+                "a table with a token for each reply",
+            )
         if int(found["known"][0]) == n:
             return table
         if duplicates == "refuse":
-            hint = "duplicates='first' counts each token once."
-            raise InputError("source", f"{n - int(found['known'][0])} replies are there twice", "each reply once", hint)
+            hint = "With duplicates='first' each token counts once."
+            raise InputError(
+                "source", Phrase(f"{n - int(found['known'][0])} of them twice"), "a table with each reply once", hint
+            )
         once = table.distinct()
         left = self._connection.integers(once.aggregate(n=once.count()))
         if int(left["n"][0]) != int(found["known"][0]):
-            raise InputError("source", "one token with different replies", "one reply for each token")
+            raise InputError(
+                "source", Phrase("a token with different replies"), "a table with one reply for each token"
+            )
         return once
 
     def _integers(self, table: Any, by: str | None) -> Any:
@@ -161,15 +178,15 @@ class _Reader:
             rows = self._connection.values(answer)
             for place, group in enumerate(rows.get("_group", [None])):
                 if any(rows[name][place] for name in rows if name.startswith("beyond")):
-                    raise InputError("source", "words that are no packed bits", "from 0 to 2**32 - 1")
+                    raise InputError("source", Phrase("other numbers"), "packed bits, from 0 to 2**32 - 1")
                 whole = sums.setdefault(group, np.zeros(32 * len(self._names), dtype=np.int64))
                 whole[bits.start : bits.stop] = [int(rows[f"b{bit}"][place]) for bit in bits]
                 totals[group] = int(rows["n"][place])
         for group, whole in sums.items():
             if whole[k:].any():
-                raise InputError("source", "bits beyond the last category", f"{k} categories")
+                raise InputError("source", Phrase("bits beyond the last"), f"reports of {k} categories")
             if isinstance(mechanism, Subset) and whole.sum() != totals[group] * mechanism.size:
-                raise InputError("source", "sets of another size", f"sets of {mechanism.size} categories")
+                raise InputError("source", Phrase("others"), f"sets of {mechanism.size} categories")
         made = {group: Tally(mechanism.id, totals[group], s := whole[:k], s) for group, whole in sums.items()}
         return made[None] if by is None else dict(sorted(made.items(), key=lambda item: str(item[0])))
 

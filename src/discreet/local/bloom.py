@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 
 __all__ = ["filter_bits", "filters"]
 
@@ -21,7 +21,7 @@ def filter_bits(value: str, cohort: int, bits: int, hashes: int) -> tuple[int, .
     (116, 98)
     """
     if not isinstance(value, str):
-        raise InputError("values", type(value).__name__, "texts")
+        raise InputError("values", kind_of(value), "texts")
     data = value.encode("utf-8", "surrogatepass")
     return tuple(
         int.from_bytes(hashlib.sha256(f"{cohort}/{number}/".encode() + data).digest()[:8], "big") % bits

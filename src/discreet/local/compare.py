@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.typed import typed
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.local.estimate import Of
 from discreet.mechanisms.inputs import read_confidence
 
@@ -69,7 +69,7 @@ def difference(first: Measured, second: Measured, of: Of = "population") -> Diff
     np.True_
     """
     if len(first.values) != len(second.values):
-        allowed = f"{len(first.values)} categories, as the first group has"
-        raise InputError("second", f"{len(second.values)} categories", allowed)
+        allowed = f"an estimate of {len(first.values)} categories, as the first is"
+        raise InputError("second", Phrase(f"{len(second.values)} categories"), allowed)
     errors = np.sqrt(first.variance(of) + second.variance(of))
     return Difference(first.values - second.values, errors)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.local.bloom import filters
 from discreet.mechanisms.inputs import read_confidence
 
@@ -67,7 +67,7 @@ def decode(
     """
     names = tuple(candidates)
     if not names or len(set(names)) != len(names):
-        raise InputError("candidates", f"{len(names)} texts", "different texts, at least one")
+        raise InputError("candidates", Phrase(f"{len(names)} texts"), "different texts, at least one")
     miss = float(1 - read_confidence(confidence)) / len(names)
     asked = np.repeat(sizes > 0, law.bits)
     n = np.repeat(sizes, law.bits)[asked].astype(np.float64)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.local.postprocess import Consistency, consistent
 from discreet.local.tally import Tally
 from discreet.mechanisms.inputs import read_confidence
@@ -85,7 +85,9 @@ class Estimate:
         half a step wider on both sides. Bounds are not cut off at 0 and 1.
         """
         if self.method != "unbiased":
-            raise InputError("interval", self.method, "asked of the unbiased estimate", "Consistent shares are biased.")
+            raise InputError.refused(
+                "method", self.method, "has no intervals: consistent shares are biased", "Ask the unbiased estimate."
+            )
         miss = float(1 - read_confidence(confidence)) / (len(self) if together else 1)
         z2 = NormalDist().inv_cdf(miss / 2) ** 2 / self.n
         v0, v1, v2 = self._spread(of)
@@ -103,7 +105,7 @@ class Estimate:
         what stands out and shares the rest evenly.
         """
         if self.method != "unbiased":
-            raise InputError("consistent", self.method, "asked once")
+            raise InputError("method", self.method, "unbiased: these shares are consistent already")
         shares = consistent(self.frequencies, how, errors=self.standard_error())
         return replace(self, frequencies=shares, method=how)
 
@@ -111,7 +113,7 @@ class Estimate:
         """One plain row for each category, with its interval."""
         names = list(range(len(self))) if labels is None else list(labels)
         if len(names) != len(self):
-            raise InputError("labels", f"{len(names)} of them", f"one for each of {len(self)} categories")
+            raise InputError("labels", Phrase(f"{len(names)} of them"), f"one label for each of {len(self)} categories")
         errors = self.standard_error()
         ends = self.interval(confidence) if self.method == "unbiased" else np.full((len(self), 2), math.nan)
         return [

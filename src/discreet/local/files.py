@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.typed import typed
 from discreet.core.wire import canonical
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.local.packed import width_of
 from discreet.local.protocol import Oracle
 from discreet.local.survey import Batch, Survey
@@ -51,7 +51,9 @@ def write(survey: Survey, batch: Batch, path: str | Path, groups: Mapping[str, S
     columns |= {name: values[:, column] for column, name in enumerate(names)}
     for name, column in (groups or {}).items():
         if name in columns or len(column) != len(batch):
-            raise InputError(f"groups.{name}", f"{len(column)} values", f"a new name and {len(batch)} values")
+            raise InputError(
+                f"groups.{name}", Phrase(f"{len(column)} values"), f"a column of a new name with {len(batch)} values"
+            )
         columns[name] = column
     if place.suffix.lower() == ".csv":
         with place.open("w", newline="", encoding="utf-8") as file:
@@ -82,7 +84,9 @@ def check_files(files: Sequence[str]) -> None:
             digest = _digest(name)
             if digest in seen:
                 hint = "Remove one of them: its replies would count twice."
-                raise InputError("source", f"{Path(seen[digest]).name} and {Path(name).name}", "different files", hint)
+                raise InputError(
+                    "source", Phrase(f"{Path(seen[digest]).name} and {Path(name).name}"), "different files", hint
+                )
             seen[digest] = name
     for name in files:
         if Path(name).suffix.lower() in (".csv", ".tsv"):
@@ -90,7 +94,7 @@ def check_files(files: Sequence[str]) -> None:
                 file.seek(max(0, Path(name).stat().st_size - 1))
                 if file.read(1) != b"\n":
                     hint = "Copy it again: its last line does not end."
-                    raise InputError("source", Path(name).name, "a file that is whole", hint)
+                    raise InputError("source", Path(name).name, "an undamaged file", hint)
 
 
 def count_lines(files: Sequence[str]) -> int:

@@ -16,7 +16,7 @@ from discreet.core.check import AUTO, at_least, named, settle, whole_or_none, wi
 from discreet.core.loss import Pure
 from discreet.core.mechanism import Bits
 from discreet.core.wire import Json
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.local.draws import evenly, flips
 from discreet.local.protocol import identity
 from discreet.local.ratio import epsilon_of, ratio_below, read_epsilon
@@ -116,7 +116,7 @@ class HeavyHitters:
         for place, value in enumerate(values):
             if not isinstance(value, str) or len(value) > self.length or any(letter not in codes for letter in value):
                 allowed = f"texts of at most {self.length} letters of the alphabet"
-                raise InputError("values", "another kind of text", allowed)
+                raise InputError("values", Phrase("others"), allowed)
             number = 0
             for position in range(self.length):
                 number = number << self._letter | (codes[value[position]] if position < len(value) else 0)
@@ -156,16 +156,18 @@ class HeavyHitters:
         """
         if reports.law != self.id:
             hint = "Reports with another epsilon have another law."
-            raise InputError("reports", reports.law, f"of the law {self.id}", hint)
+            raise InputError("reports", reports.law, f"reports of the law {self.id}", hint)
         if reports.keys.shape != (len(reports.levels), self.parities):
-            raise InputError("reports", f"keys of shape {reports.keys.shape}", f"{self.parities} keys for each report")
+            raise InputError(
+                "reports", Phrase(f"keys of shape {reports.keys.shape}"), f"reports with {self.parities} keys each"
+            )
         if len(reports.levels) and not 1 <= reports.levels.min() <= reports.levels.max() <= self.length:
-            raise InputError("reports", "levels out of range", f"from 1 to {self.length}")
+            raise InputError("reports", Phrase("others"), f"at levels from 1 to {self.length}")
         if len(reports.buckets) != len(reports.levels) or (
             len(reports.buckets) and not 0 <= reports.buckets.min() <= reports.buckets.max() < 1 << self.parities
         ):
             allowed = f"one from 0 to {(1 << self.parities) - 1} for each report"
-            raise InputError("reports", "buckets out of range", allowed)
+            raise InputError("reports", Phrase("buckets out of range"), allowed)
         kept, miss = np.zeros(1, dtype=np.uint64), float(1 - read_confidence(confidence))
         limit = read_count(most, "most")
         shares, error = np.zeros(0), 0.0
@@ -206,7 +208,12 @@ class HeavyHitters:
         """The share of people whose prefix each candidate is, and the error of a share that is zero."""
         n, hit, miss = len(keys), float(self._hit), 2.0**-self.parities
         if n == 0:
-            raise InputError("reports", "none at one of the levels", "more respondents, or shorter strings")
+            raise InputError(
+                "reports",
+                Phrase("none at one of them"),
+                "at least one for each level",
+                "Ask more people, or for shorter strings.",
+            )
         supported = np.zeros(len(candidates), dtype=np.int64)
         step = max(1, _PAIRS // len(candidates))
         for start in range(0, n, step):

@@ -19,7 +19,7 @@ from discreet.core.exact import Number
 from discreet.core.loss import Pure
 from discreet.core.mechanism import Bits
 from discreet.core.wire import Json
-from discreet.errors import InputError, LossError
+from discreet.errors import InputError, LossError, kind_of
 from discreet.local.grr import GRR
 from discreet.local.protocol import identity, read_answers
 from discreet.local.ratio import epsilon_of
@@ -48,7 +48,7 @@ class Longitudinal:
         first = permanent if isinstance(permanent, GRR) else GRR(categories, permanent)
         again = instant if instant is None or isinstance(instant, GRR) else GRR(categories, instant)
         if first.categories != categories or (again is not None and again.categories != categories):
-            raise InputError("categories", categories, "the same for both parts")
+            raise InputError("categories", categories, "the same in both parts")
         settle(self, permanent=first, instant=again)
 
     @property
@@ -116,9 +116,9 @@ class Memory:
 
     def __init__(self, law: Longitudinal, remembered: Mapping[Any, int] | None = None) -> None:
         if not isinstance(law, Longitudinal):
-            raise InputError("law", type(law).__name__, "a Longitudinal, whose start() makes a memory")
+            raise InputError("law", kind_of(law), "a Longitudinal, whose start() makes a memory")
         if remembered is not None and not isinstance(remembered, Mapping):
-            raise InputError("remembered", type(remembered).__name__, "what to_dict() returned")
+            raise InputError("remembered", kind_of(remembered), "what to_dict() returned")
         self._law = law
         self._lock = threading.Lock()  # an answer turned into two things for good would cost twice
         self._remembered: dict[int, int] = {}
@@ -130,7 +130,7 @@ class Memory:
         """This round's report."""
         _, one = read_answers(value, self._law.categories)
         if not one:
-            raise InputError("value", type(value).__name__, "one category number")
+            raise InputError("value", kind_of(value), "one category number")
         with self._lock:
             if value not in self._remembered:
                 self._remembered[int(value)] = self._law.permanent.privatize(int(value), bits=bits)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from discreet.core.check import AUTO, at_least, exact, exact_or_none, named, plain, settle, whole, within
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits, Integers
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.local.estimate import Of
 from discreet.local.protocol import Report, Responder, count_reports
 from discreet.local.ratio import read_ratio
@@ -74,9 +74,9 @@ def on_lattice(values: Any, lower: Fraction, upper: Fraction, steps: int) -> NDA
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("values", type(values).__name__, "a number, or a list of them") from None
+        raise InputError("values", kind_of(values), "a number, or a list of them") from None
     if np.isnan(array).any():
-        raise InputError("values", "a missing number", "numbers")
+        raise InputError("values", Phrase("a missing one"), "numbers")
     middle, half = float((lower + upper) / 2), float((upper - lower) / 2)
     clipped = np.clip(array, float(lower), float(upper))
     return np.clip(np.rint((clipped - middle) / half * steps), -steps, steps).astype(np.int64)
@@ -121,7 +121,7 @@ class Mean(Responder):
         """A report for one number, or an array of reports for many."""
         points = on_lattice(values, self.lower, self.upper, self.steps)
         if points.ndim > 1:
-            raise InputError("values", f"an array of {points.ndim} dimensions", "a number, or a list of them")
+            raise InputError("values", Phrase(f"an array of {points.ndim} dimensions"), "a number, or a list of them")
         reports = self.scrambled(points.reshape(-1), bits if bits is not None else SystemBits())
         return reports if points.ndim else int(reports[0])
 

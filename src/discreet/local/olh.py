@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.core.check import AUTO, named, settle, whole_or_none
 from discreet.core.mechanism import Bits, Integers
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.local.draws import evenly, flips
 from discreet.local.primes import LARGEST, digits_for, digits_of, inner_products, part_length, primes
 from discreet.local.protocol import Oracle, Report, count_reports, read_times
@@ -88,7 +88,9 @@ class OLH(Oracle):
 
     def law(self, value: int) -> dict[Report, Fraction]:
         if self.reports > _LISTED:
-            raise InputError("categories", self.categories, f"at most {_LISTED:,} different reports to list them all")
+            raise InputError(
+                "categories", self.categories, f"such that there are at most {_LISTED:,} different reports to list"
+            )
         keys = self.buckets**self.digits
         true = self._hashes(np.arange(keys), np.array([value]))[:, 0]
         own, other = self.hit / keys, (1 - self.hit) / (self.buckets - 1) / keys
@@ -115,7 +117,7 @@ class OLH(Oracle):
             given: Any = [reports] if np.isscalar(reports) else reports
             listed = read_values(given, "reports")
             if listed.size and (int(listed.min()) < 0 or int(listed.max()) >= self.reports):
-                raise InputError("reports", "one out of range", f"from 0 to {self.reports - 1}")
+                raise InputError("reports", Phrase("others"), f"from 0 to {self.reports - 1}")
         often = np.ones(len(listed), dtype=np.int64) if times is None else read_times(times, len(listed))
         if len(listed) * self.categories <= min(_CELLS, 8 * size):
             hashes = self._hashes(listed // g, np.arange(self.categories))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Integers
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.local.protocol import read_times
 
 __all__ = ["bit_sums", "place_of", "read_packed", "width_of"]
@@ -40,16 +40,16 @@ def read_packed(reports: Any, categories: int) -> NDArray[np.uint8]:
         reports = [bytes(reports)]
     if not isinstance(reports, np.ndarray):
         if not isinstance(reports, Iterable) or isinstance(reports, str):
-            raise InputError("reports", type(reports).__name__, allowed)
+            raise InputError("reports", kind_of(reports), allowed)
         listed = list(reports)
         if any(not isinstance(one, (bytes, bytearray)) or len(one) != width for one in listed):
-            raise InputError("reports", "one that is cut off or of another kind", allowed)
+            raise InputError("reports", Phrase("one that is cut off or of another kind"), allowed)
         reports = np.frombuffer(b"".join(listed), dtype=np.uint8).reshape(-1, width)
     if reports.dtype != np.uint8 or reports.ndim != 2 or reports.shape[1] != width:
-        raise InputError("reports", f"an array of {reports.dtype}, shape {reports.shape}", allowed)
+        raise InputError("reports", Phrase(f"an array of {reports.dtype}, shape {reports.shape}"), allowed)
     spare = 8 * width - categories
     if spare and len(reports) and int((reports[:, -1] & ((1 << spare) - 1)).max()):
-        raise InputError("reports", "bits beyond the last category", allowed)
+        raise InputError("reports", Phrase("bits beyond the last category"), allowed)
     rows: NDArray[np.uint8] = reports
     return rows
 

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 from discreet.core.exact import Number, as_written
 from discreet.core.typed import typed
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 from discreet.local.estimate import Of
 from discreet.local.protocol import Oracle
 from discreet.mechanisms.inputs import read_confidence, read_count
@@ -65,7 +65,7 @@ def sample_size(
 def unit_variance(mechanism: Oracle, frequency: Number | None, of: Of) -> float:
     """n times the variance of an estimate: at a frequency, or the largest there is."""
     if not isinstance(mechanism, Oracle):
-        raise InputError("mechanism", type(mechanism).__name__, "one that estimates frequencies, such as GRR")
+        raise InputError("mechanism", kind_of(mechanism), "one that estimates frequencies, such as GRR")
     if frequency is not None:
         return mechanism.variance(1, frequency, of=of)
     none, half, whole = (mechanism.variance(1, Fraction(i, 2), of=of) for i in range(3))

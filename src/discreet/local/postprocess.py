@@ -31,7 +31,7 @@ def consistent(
         case "threshold":
             return _threshold(shares, errors)
         case _:
-            raise InputError("how", how, "one of " + ", ".join(get_args(Consistency)))
+            raise InputError("how", how, among=get_args(Consistency))
 
 
 def _nearest(shares: NDArray[np.float64]) -> NDArray[np.float64]:

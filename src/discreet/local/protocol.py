@@ -27,7 +27,7 @@ from discreet.core.exact import Number, as_written
 from discreet.core.loss import Pure
 from discreet.core.mechanism import Bits, Integers
 from discreet.core.wire import Json, canonical
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.local.estimate import Estimate, Of
 from discreet.local.ratio import epsilon_of, read_ratio
 from discreet.local.tally import Tally
@@ -62,10 +62,10 @@ def read_answers(values: int | Integers, categories: int) -> tuple[NDArray[np.in
     """True categories as an array, and whether there was only one. A message never shows an answer."""
     one = isinstance(values, (int, np.integer)) and not isinstance(values, (bool, np.bool_))
     if not one and (isinstance(values, (str, bytes, bool, float)) or not hasattr(values, "__len__")):
-        raise InputError("values", type(values).__name__, "a category number, or a list of them")
+        raise InputError("values", kind_of(values), "a category number, or a list of them")
     array = read_values([values] if one else values)  # type: ignore[arg-type,list-item]
     if array.size and (int(array.min()) < 0 or int(array.max()) >= categories):
-        raise InputError("values", "an unknown category", f"categories from 0 to {categories - 1}")
+        raise InputError("values", Phrase("an unknown one"), f"categories from 0 to {categories - 1}")
     return array, one
 
 
@@ -136,9 +136,9 @@ class Responder(ABC):
         found = reports if isinstance(reports, Tally) else self.tally(reports)
         if found.mechanism != self.id:
             hint = "Reports of another survey, or with another epsilon, have another law."
-            raise InputError("tally", found.mechanism, f"of the mechanism {self.id}", hint)
+            raise InputError("tally", found.mechanism, f"a tally of the mechanism {self.id}", hint)
         if found.n == 0:
-            raise InputError("reports", "none", "at least one report")
+            raise InputError("reports", Phrase("none"), "at least one report")
         return found
 
 
@@ -220,7 +220,7 @@ def count_reports(reports: Any, bound: int, times: Integers | None = None) -> ND
     listed: Any = [reports] if one else reports
     array = read_values(listed, "reports")
     if array.size and (int(array.min()) < 0 or int(array.max()) >= bound):
-        raise InputError("reports", "one out of range", f"from 0 to {bound - 1}")
+        raise InputError("reports", Phrase("others"), f"from 0 to {bound - 1}")
     if times is None:
         return np.bincount(array, minlength=bound)
     often = read_times(times, len(array))
@@ -231,5 +231,5 @@ def read_times(times: Integers, count: int) -> NDArray[np.int64]:
     """How often each report was made: one whole number for each, none negative, fewer than 2^53 in all."""
     often = read_values(times, "times")
     if len(often) != count or (often.size and (int(often.min()) < 0 or float(often.sum(dtype=float)) >= 2**53)):
-        raise InputError("times", f"{len(often)} numbers", f"{count} whole numbers, none negative")
+        raise InputError("times", Phrase(f"{len(often)} numbers"), f"{count} whole numbers, none negative")
     return often

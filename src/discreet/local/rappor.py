@@ -16,7 +16,7 @@ from discreet.core.check import named, plain, within
 from discreet.core.loss import Pure
 from discreet.core.mechanism import Bits
 from discreet.core.wire import Json
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.local.bloom import filter_bits
 from discreet.local.decode import Decoded, decode
 from discreet.local.draws import evenly, packed_flips
@@ -126,12 +126,12 @@ class Rappor:
         """How many reports each cohort sent, and how many of them had each bit."""
         if reports.law != self.id:
             hint = "Reports with other parameters have another law."
-            raise InputError("reports", reports.law, f"of the law {self.id}", hint)
+            raise InputError("reports", reports.law, f"reports of the law {self.id}", hint)
         rows = read_packed(reports.rows, self.bits)
         if len(reports.cohorts) != len(rows) or (
             len(rows) and (reports.cohorts.min() < 0 or reports.cohorts.max() >= self.cohorts)
         ):
-            raise InputError("reports", "cohorts out of range", f"one from 0 to {self.cohorts - 1} for each report")
+            raise InputError("reports", Phrase("others"), f"reports of cohorts from 0 to {self.cohorts - 1}")
         order = np.argsort(reports.cohorts, kind="stable")
         sizes = np.bincount(reports.cohorts, minlength=self.cohorts)
         parts = np.split(rows[order], np.cumsum(sizes)[:-1])
@@ -141,7 +141,7 @@ class Rappor:
         """Which candidates were reported, and by which share of people, with errors."""
         sizes, counts = self.counts(reports)
         if sizes.sum() == 0:
-            raise InputError("reports", "none", "at least one")
+            raise InputError("reports", Phrase("none"), "at least one report")
         none, one = (float(chance) for chance in self.sent)
         return decode(self, candidates, sizes, counts, none, one, confidence)
 
@@ -163,9 +163,9 @@ class RapporClient:
 
     def __init__(self, law: Rappor, cohort: int, memory: dict[str, str] | None = None) -> None:
         if not isinstance(law, Rappor):
-            raise InputError("law", type(law).__name__, "a Rappor, whose start() makes a client")
+            raise InputError("law", kind_of(law), "a Rappor, whose start() makes a client")
         if memory is not None and not isinstance(memory, dict):
-            raise InputError("memory", type(memory).__name__, "what to_dict() returned")
+            raise InputError("memory", kind_of(memory), "what to_dict() returned")
         if not 0 <= read_count(cohort, "cohort", least=0) < law.cohorts:
             raise InputError("cohort", cohort, f"from 0 to {law.cohorts - 1}")
         self._law = law
@@ -173,7 +173,7 @@ class RapporClient:
         self.cohort = cohort
         self._memory = {value: bytes.fromhex(bits) for value, bits in (memory or {}).items()}
         if any(len(bits) != width_of(law.bits) for bits in self._memory.values()):
-            raise InputError("memory", "bits of another length", f"{width_of(law.bits)} bytes for each string")
+            raise InputError("memory", Phrase("bits of another length"), f"{width_of(law.bits)} bytes for each string")
 
     def report(self, value: str, *, bits: Bits | None = None) -> RapporReports:
         """This time's report."""

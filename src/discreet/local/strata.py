@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.exact import Number, as_written
 from discreet.core.typed import typed
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.local.compare import Measured
 from discreet.local.estimate import Of
 from discreet.local.protocol import Oracle
@@ -62,9 +62,11 @@ def stratified(estimates: Sequence[Measured], shares: Sequence[Number]) -> Poole
     """
     parts = np.array([float(_share(share)) for share in shares])
     if not len(estimates) or len(parts) != len(estimates):
-        raise InputError("shares", f"{len(parts)} of them", f"one for each of {len(estimates)} groups, at least one")
+        raise InputError(
+            "shares", Phrase(f"{len(parts)} of them"), f"one share for each of {len(estimates)} groups, at least one"
+        )
     if abs(parts.sum() - 1) > 1e-9:
-        raise InputError("shares", f"a sum of {parts.sum():g}", "shares that add up to one")
+        raise InputError("shares", Phrase(f"a sum of {parts.sum():g}"), "shares that add up to one")
     return _pooled(estimates, parts)
 
 
@@ -76,12 +78,16 @@ def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats)
     """
     heavy = np.asarray(weights, dtype=np.float64)
     if heavy.ndim != 1 or len(heavy) != len(reports) or not len(heavy):
-        raise InputError("weights", f"an array of shape {heavy.shape}", f"one for each of {len(reports)} reports")
+        raise InputError(
+            "weights", Phrase(f"an array of shape {heavy.shape}"), f"one weight for each of {len(reports)} reports"
+        )
     if not np.isfinite(heavy).all() or heavy.min() <= 0:
-        raise InputError("weights", "zero, negative or not finite ones", "more than zero each")
+        raise InputError("weights", Phrase("others"), "finite and more than zero each")
     sizes, group, counts = np.unique(heavy, return_inverse=True, return_counts=True)
     if len(sizes) > _GROUPS:
-        raise InputError("weights", f"{len(sizes)} different ones", f"at most {_GROUPS:,}", "Round them.")
+        raise InputError(
+            "weights", Phrase(f"{len(sizes)} different ones"), f"at most {_GROUPS:,} different numbers", "Round them."
+        )
     order = np.argsort(group, kind="stable")
     ordered = reports[order] if isinstance(reports, np.ndarray) else [reports[place] for place in order]
     ends = np.cumsum(counts)
@@ -91,7 +97,7 @@ def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats)
 
 def _pooled(estimates: Sequence[Measured], parts: Floats) -> Pooled:
     if len({len(one.values) for one in estimates}) > 1:
-        raise InputError("estimates", "of different categories", "the same categories in every group")
+        raise InputError("estimates", Phrase("others"), "of the same categories in every group")
     pairs = list(zip(parts, estimates, strict=True))
     return Pooled(
         np.sum([part * one.values for part, one in pairs], axis=0),

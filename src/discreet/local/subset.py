@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.check import AUTO, named, settle, whole_or_none
 from discreet.core.mechanism import Bits, Integers
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.local.draws import flips
 from discreet.local.packed import bit_sums, read_packed, width_of
 from discreet.local.protocol import Layout, Oracle, Report
@@ -91,6 +91,6 @@ class Subset(Oracle):
     def tally(self, reports: Any, times: Integers | None = None) -> Tally:
         rows = read_packed(reports, self.categories)
         if len(rows) and (np.bitwise_count(rows).sum(axis=1, dtype=np.int64) != self.size).any():
-            raise InputError("reports", "a set of another size", f"sets of {self.size} categories")
+            raise InputError("reports", Phrase("a set of another size"), f"sets of {self.size} categories")
         sums = bit_sums(rows, self.categories, times)
         return Tally(self.id, len(rows) if times is None else int(np.sum(times)), sums, sums)

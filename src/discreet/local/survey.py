@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from discreet.core.check import settle
 from discreet.core.mechanism import Bits
 from discreet.core.wire import Json
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.local.protocol import Oracle, Report, Responder, identity
 from discreet.local.tally import Tally
 from discreet.local.wire import responder_from_dict
@@ -81,13 +81,15 @@ class Survey:
         if not isinstance(name, str) or not name:
             raise InputError("name", name, "the survey's name, a text")
         if not isinstance(mechanism, Responder):
-            raise InputError("mechanism", type(mechanism).__name__, "a mechanism of discreet.local")
+            raise InputError("mechanism", kind_of(mechanism), "a mechanism of discreet.local")
         if labels is not None:
             if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
                 raise InputError("labels", labels, "a list of texts, one for each category")
             count = mechanism.categories if isinstance(mechanism, Oracle) else 0
             if len(set(labels)) != len(labels) or len(labels) != count:
-                raise InputError("labels", f"{len(labels)} of them", f"{count} different texts, one for each category")
+                raise InputError(
+                    "labels", Phrase(f"{len(labels)} of them"), f"{count} different texts, one for each category"
+                )
         settle(self, name=name, mechanism=mechanism, labels=None if labels is None else tuple(labels))
 
     @property
@@ -104,7 +106,7 @@ class Survey:
     def from_dict(cls, entry: Mapping[str, Any]) -> Survey:
         """Read back what `to_dict` wrote."""
         if not isinstance(entry, Mapping) or set(entry) != {"name", "labels", "mechanism"}:
-            raise InputError("survey", entry, "name, labels and mechanism")
+            raise InputError("survey", entry, "an object with name, labels and mechanism")
         return cls(entry["name"], responder_from_dict(entry["mechanism"]), entry["labels"])
 
     # the respondent's side
@@ -129,14 +131,14 @@ class Survey:
             return np.array([codes[answer] for answer in answers], dtype=np.int64)
         except (KeyError, TypeError):
             pass
-        raise InputError("answers", "an unknown category", "one of " + ", ".join(self.labels))
+        raise InputError("answers", Phrase("an unknown category"), among=self.labels)
 
     # the collector's side
 
     def read(self, entry: Mapping[str, Any]) -> Reply:
         """A reply as it came over the wire, checked: anything else is refused."""
         if not isinstance(entry, Mapping) or set(entry) != {"survey", "token", "report"}:
-            raise InputError("reply", "something else", "survey, token and report")
+            raise InputError("reply", Phrase("something else"), "an object with survey, token and report")
         if entry["survey"] != self.id:
             hint = "It answers another survey, or this one with other parameters."
             raise InputError("survey", entry["survey"], f"{self.id}, the id of {self.name!r}", hint)
@@ -147,9 +149,9 @@ class Survey:
             try:
                 report = base64.b64decode(report, validate=True)
             except (binascii.Error, TypeError, ValueError):
-                raise InputError("report", "something else", "base64 of packed bits") from None
+                raise InputError("report", Phrase("something else"), "base64 of packed bits") from None
         elif isinstance(report, bool) or not isinstance(report, int):
-            raise InputError("report", type(report).__name__, "a whole number")
+            raise InputError("report", kind_of(report), "a whole number")
         self.mechanism.tally([report])  # refuses what the mechanism cannot have made
         return Reply(self.id, entry["token"], report)
 
@@ -164,11 +166,11 @@ class Survey:
             reports = [reply.report for reply in replies]
         if foreign := surveys - {self.id}:
             hint = "Replies to another survey, or to this one with other parameters, are among them."
-            raise InputError("replies", min(foreign), f"all of the survey {self.id}", hint)
+            raise InputError("replies", min(foreign), f"replies to the survey {self.id} alone", hint)
         if len(np.unique(tokens)) != len(tokens):
             again = len(tokens) - len(np.unique(tokens))
             raise InputError(
-                "replies", f"{again} that came twice", "each reply once", "Drop replies with known tokens."
+                "replies", Phrase(f"{again} that came twice"), "different replies", "Drop replies with known tokens."
             )
         return self.mechanism.tally(reports)
 

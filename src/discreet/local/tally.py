@@ -30,7 +30,7 @@ class Tally:
             return NotImplemented
         if other.mechanism != self.mechanism:
             hint = "Reports of another survey, or with another epsilon, have another law."
-            raise InputError("tally", other.mechanism, f"of the mechanism {self.mechanism}", hint)
+            raise InputError("tally", other.mechanism, f"a tally of the mechanism {self.mechanism}", hint)
         first = self.first + other.first
         plain = self.first is self.second and other.first is other.second
         return Tally(self.mechanism, self.n + other.n, first, first if plain else self.second + other.second)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.core.check import AUTO, at_least, exact, named, settle, whole, whole_or_none, within
 from discreet.core.mechanism import Bits, Integers
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.local.draws import evenly
 from discreet.local.hybrid import Hybrid
 from discreet.local.mean import MeanEstimate, on_lattice
@@ -59,7 +59,7 @@ class VectorMean(Responder):
             raise InputError("told", self.told, f"at most {self.dimensions}, the number of dimensions")
         while self.reports >= 1 << 62:
             if not free:
-                raise InputError("told", self.told, "fewer numbers, or fewer steps: a report must fit 62 bits")
+                raise InputError("told", self.told, "smaller, or steps are: a report has to fit in 62 bits")
             settle(self, told=self.told - 1)
 
     @property
@@ -80,7 +80,9 @@ class VectorMean(Responder):
         """A report for one vector, or an array of reports for the rows of a matrix."""
         points = on_lattice(values, self.lower, self.upper, self.steps)
         if points.ndim not in (1, 2) or points.shape[-1] != self.dimensions:
-            raise InputError("values", f"an array of shape {points.shape}", f"{self.dimensions} numbers a person")
+            raise InputError(
+                "values", Phrase(f"an array of shape {points.shape}"), f"{self.dimensions} numbers for each person"
+            )
         rows, source, each = np.atleast_2d(points), bits if bits is not None else SystemBits(), self.each
         n, base = len(rows), self.dimensions * each.reports
         out, used = np.zeros(n, dtype=np.int64), np.zeros((n, self.dimensions), dtype=np.bool_)
@@ -95,7 +97,7 @@ class VectorMean(Responder):
 
     def law(self, value: Any) -> dict[Report, Fraction]:
         if self.told > 1 or self.reports > _LISTED:
-            raise InputError("told", self.told, f"one number and at most {_LISTED:,} reports to list them all")
+            raise InputError("told", self.told, f"1, with at most {_LISTED:,} different reports, to list them")
         points = on_lattice(value, self.lower, self.upper, self.steps)
         out: dict[Report, Fraction] = {}
         for place, point in enumerate(points):
@@ -106,7 +108,7 @@ class VectorMean(Responder):
     def tally(self, reports: Any, times: Integers | None = None) -> Tally:
         listed = read_values([reports] if isinstance(reports, int) else reports, "reports")
         if listed.size and (int(listed.min()) < 0 or int(listed.max()) >= self.reports):
-            raise InputError("reports", "one out of range", f"from 0 to {self.reports - 1}")
+            raise InputError("reports", Phrase("others"), f"from 0 to {self.reports - 1}")
         often = np.ones(len(listed), dtype=np.int64) if times is None else read_times(times, len(listed))
         each = self.each
         parts = len(each.scales)
@@ -118,7 +120,7 @@ class VectorMean(Responder):
             rest, code = np.divmod(rest, self.dimensions * each.reports)
             place, report = np.divmod(code, each.reports)
             if any((place == other).any() for other in seen):
-                raise InputError("reports", "one that tells of a number twice", "different numbers")
+                raise InputError("reports", Phrase("one with a number twice"), "reports of different numbers")
             seen.append(place)
             scores = each.scores(report)
             np.add.at(first, place, scores * often[:, None])

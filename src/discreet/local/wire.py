@@ -8,7 +8,7 @@ from typing import Any
 from attrs import fields
 
 from discreet.core.wire import fraction
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError
 from discreet.local.duchi import Duchi
 from discreet.local.grr import GRR
 from discreet.local.hadamard import Hadamard
@@ -37,12 +37,12 @@ def responder_from_dict(entry: Mapping[str, Any]) -> Responder:
     values = dict(entry) if isinstance(entry, Mapping) else {}
     kind = KINDS.get(str(values.pop("kind", None)))
     if kind is None:
-        raise InputError("kind", entry, "one of " + ", ".join(KINDS))
+        raise InputError("kind", entry.get("kind") if isinstance(entry, Mapping) else entry, among=KINDS)
     known = {one.name for one in fields(kind)}
     if unknown := set(values) - known:
-        raise InputError(min(unknown), "present", "only " + ", ".join(sorted(known)))
+        raise InputError.unknown(min(unknown), sorted(known))
     if missing := known - set(values):
-        raise InputError(min(missing), "missing", "given")
+        raise InputError(min(missing), MISSING, "given")
     for name in _FRACTIONS & known:
         values[name] = fraction(values[name], name)
     made: Responder = kind(**values)

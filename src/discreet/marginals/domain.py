@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.query.key import Bin, Key, bins
 
 __all__ = ["Attribute", "Domain"]
@@ -71,7 +71,7 @@ class Domain:
         if len(set(named)) != len(named):
             raise InputError("columns", named, "each column once")
         if isinstance(bins, dict) and (unknown := set(bins) - set(named)):
-            raise InputError("bins", min(unknown), "the names of columns: " + ", ".join(named))
+            raise InputError("bins", min(unknown), "given for columns of the table", among=named)
         return cls(tuple(_attribute(name, schema, bins) for name in named))
 
     @property
@@ -94,7 +94,7 @@ class Domain:
     def place(self, name: str, field: str = "columns") -> int:
         """Which column has that name."""
         if name not in self.names:
-            raise InputError(field, name, "one of " + ", ".join(self.names))
+            raise InputError(field, name, among=self.names)
         return self.names.index(name)
 
     def merged(self, bins: Sequence[NDArray[np.int64]]) -> Domain:
@@ -106,7 +106,7 @@ class Domain:
             used = np.unique(bin_of)
             if len(bin_of) != attribute.size or not np.array_equal(used, np.arange(len(used))):
                 raise InputError(
-                    f"bins.{attribute.name}", "some list", f"a bin for each of {attribute.size} codes, from 0"
+                    f"bins.{attribute.name}", Phrase("some list"), f"a bin for each of {attribute.size} codes, from 0"
                 )
             labels = tuple(tuple(attribute.labels[code] for code in np.flatnonzero(bin_of == one)) for one in used)
             found.append(Attribute(attribute.name, attribute.key, labels, attribute.ordered, attribute.missing))
@@ -120,7 +120,7 @@ class Domain:
         for place, attribute in enumerate(self.attributes):
             column = table[:, place]
             if len(column) and (column.min() < 0 or column.max() >= attribute.size):
-                raise InputError(f"codes.{attribute.name}", "a code out of range", f"0 to {attribute.size - 1}")
+                raise InputError(f"codes.{attribute.name}", Phrase("a code out of range"), f"0 to {attribute.size - 1}")
         return table.astype(np.int64)
 
 
@@ -133,7 +133,7 @@ def _attribute(name: str, schema: Schema, wanted: int | dict[str, int]) -> Attri
     match column:
         case Text():
             hint = "Declare its values as a category, leave it out, or have it made anew as a key."
-            raise InputError(f"columns.{name}", "text", "a column whose values are declared", hint)
+            raise InputError(f"columns.{name}", Phrase("free text"), "a column whose values are declared", hint)
         case Category() | Boolean():
             key = Key(name).checked(schema)
             return Attribute(name, key, tuple(key.labels(schema)), False, column.nullable)

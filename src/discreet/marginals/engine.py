@@ -76,7 +76,7 @@ class EngineCounts:
         for columns in sorted(set(marginals), key=lambda one: (-len(one), one)):
             if self.domain.cells(columns) > LARGEST:
                 named = ", ".join(self.domain.names[column] for column in columns)
-                raise InputError("columns", named, f"columns that make at most {LARGEST:,} cells together")
+                raise InputError("columns", named, f"columns of at most {LARGEST:,} cells together")
             if self._holder(columns, [*self._found, *wanted]) is None:
                 wanted.append(columns)
         for first in range(0, len(wanted), _AT_ONCE):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from discreet.core.exact import sqrt_down
 from discreet.core.mechanism import Bits
 from discreet.core.sensitivity import Sensitivity
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.marginals.counts import Bins, Columns, Counts, MergedCounts
 from discreet.marginals.domain import Domain
 from discreet.mechanisms import Gaussian, Laplace, TopK
@@ -178,10 +178,12 @@ class Meter:
         given = np.ones(len(candidates)) if weights is None else np.asarray(weights, dtype=float)
         scaled = np.clip(np.nan_to_num(np.ceil(given * _FINE)), 1, 2 * _HEAVIEST).astype(np.int64)
         if not np.isfinite(given).all() or (given <= 0).any() or scaled.max() > _HEAVIEST:
-            raise InputError("weights", "one of them", "above zero, and no more than 2**14")
+            raise InputError("weights", Phrase("one of them"), "above zero and at most 2**14 each")
         less = np.zeros(len(candidates)) if penalties is None else np.asarray(penalties, dtype=float)
         if len(given) != len(candidates) or len(less) != len(candidates):
-            raise InputError("weights", len(given), f"one, and one penalty, for each of {len(candidates)} candidates")
+            raise InputError(
+                "weights", len(given), f"one weight and one penalty for each of {len(candidates)} candidates"
+            )
         less = np.clip(np.nan_to_num(less), -_FARTHEST, _FARTHEST)
         mechanism = self._choice(amount, min(k, len(candidates)), int(scaled.max()) * self._moved.l1)
         self._spend(amount)
@@ -217,12 +219,12 @@ class Meter:
         for columns in marginals:
             rising = all(a < b for a, b in pairwise(columns))
             if not rising or not all(0 <= column < len(self.domain) for column in columns):
-                raise InputError("columns", columns, f"places of columns, rising, from 0 to {len(self.domain) - 1}")
+                raise InputError("columns", columns, f"positions of columns, rising, from 0 to {len(self.domain) - 1}")
 
     def _spend(self, amount: Fraction) -> None:
         if amount <= 0:
-            raise InputError("amount", str(amount), "more than zero")
+            raise InputError("amount", amount, "more than zero")
         with self._purse.lock:
             if amount > self.left:
-                raise InputError("amount", str(amount), f"at most what is left of the price, {self.left}")
+                raise InputError("amount", amount, f"at most what is left of the price, {self.left}")
             self._purse.spent += amount

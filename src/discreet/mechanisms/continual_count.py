@@ -16,7 +16,7 @@ from discreet.core.exact import sqrt_up
 from discreet.core.loss import ZCDP, GaussianNoise, LaplaceNoise, Loss, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.wire import Json, fraction
-from discreet.errors import ExhaustedError, InputError
+from discreet.errors import ExhaustedError, InputError, Phrase, kind_of
 from discreet.mechanisms.blend import half_width
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon_or_none, read_integer, read_outputs
@@ -58,7 +58,7 @@ class ContinualCount:
         if self.periods > _LONGEST:
             raise InputError("periods", self.periods, "at most 2**40")
         if (self.epsilon is None) == (self.rho is None):
-            raise InputError("epsilon", plain(self.epsilon), "either epsilon or rho, and not both")
+            raise InputError("epsilon", plain(self.epsilon), "given if rho is not, and left out if it is")
         self.noise  # noqa: B018  a scale out of range is refused here
 
     @property
@@ -102,7 +102,7 @@ class ContinualCount:
         fields: dict[str, Any] = dict(state) if isinstance(state, dict) else {}
         names = {"periods", "epsilon", "rho", "limit", "each", "open", "closed", "counts", "totals"}
         if set(fields) != names:
-            raise InputError("state", "other fields", "what state() returned")
+            raise InputError("state", Phrase("other fields"), "what state() returned")
         given = {name: fields[name] and fraction(fields[name], f"state.{name}") for name in ("epsilon", "rho")}
         mechanism = cls(fields["periods"], **given, limit=fields["limit"], each=fields["each"])
         session = ContinualCountSession(mechanism, bits)
@@ -128,9 +128,9 @@ class ContinualCount:
         """
         miss = float(1 - read_confidence(confidence)) / read_outputs(k)
         if miss == 0:
-            raise InputError("confidence", confidence, "further below 1")
+            raise InputError("confidence", confidence, "further below 1: floating point reads it as 1")
         if noise is not None and not isinstance(noise, Laplace | Gaussian):
-            raise InputError("noise", type(noise).__name__, "a Laplace or a Gaussian")
+            raise InputError("noise", kind_of(noise), "a Laplace or a Gaussian")
         return half_width(noise or self.noise, *_blend(self._at(period), self.levels), miss)
 
     def _at(self, period: int | None) -> int:
@@ -221,7 +221,7 @@ class ContinualCountSession(Session):
     def __init__(self, mechanism: ContinualCount, bits: Bits | None = None) -> None:
         super().__init__()
         if not isinstance(mechanism, ContinualCount):
-            raise InputError("mechanism", type(mechanism).__name__, "a ContinualCount, whose start() makes a session")
+            raise InputError("mechanism", kind_of(mechanism), "a ContinualCount, whose start() makes a session")
         self._mechanism, self._noise = mechanism, mechanism.noise
         self._bits = bits  # None draws from the system anew for every period
         self._open: list[int] = [0] * mechanism.levels  # a node's noise and what has come in since it began
@@ -297,7 +297,7 @@ class ContinualCountSession(Session):
             or any(type(total) is not float for total in fields["totals"])
             or (period > 0 and float(sum(closed)) != fields["totals"][-1])
         ):
-            raise InputError("state", "values that do not belong together", "what state() returned")
+            raise InputError("state", Phrase("values that do not belong together"), "what state() returned")
         self._open, self._counts, self._totals = list(fields["open"]), list(fields["counts"]), list(fields["totals"])
         self._closed = closed
 
@@ -308,5 +308,5 @@ class ContinualCountSession(Session):
 def _list(fields: dict[str, Any], name: str, size: int | None = None) -> list[Any]:
     value = fields[name]
     if not isinstance(value, list) or (size is not None and len(value) != size):
-        raise InputError(f"state.{name}", type(value).__name__, "the list that state() returned")
+        raise InputError(f"state.{name}", kind_of(value), "the list that state() returned")
     return value

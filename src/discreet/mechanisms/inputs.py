@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.exact import Number, as_written, exactly
 from discreet.core.mechanism import Integers
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 
 __all__ = [
     "ROOM",
@@ -88,9 +88,9 @@ def read_confidence(value: float) -> Fraction:
 def read_integer(value: int, field: str = "value") -> int:
     """One integer with room for noise around it."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise InputError(field, type(value).__name__, "an integer", _LATTICE)
+        raise InputError(field, kind_of(value), "an integer", _LATTICE)
     if abs(int(value)) > ROOM:
-        raise InputError(field, "an integer beyond 2**62", "at most 2**62 from zero")
+        raise InputError(field, Phrase("an integer beyond 2**62"), "at most 2**62 from zero")
     return int(value)
 
 
@@ -98,7 +98,7 @@ def read_values(values: Integers, field: str = "values") -> NDArray[np.int64]:
     """A list of integers with room for noise around each."""
     array = _whole(values, field)
     if array.size and max(abs(int(array.min())), abs(int(array.max()))) > ROOM:
-        raise InputError(field, "integers beyond 2**62", "at most 2**62 from zero", "Measure in coarser steps.")
+        raise InputError(field, Phrase("integers beyond 2**62"), "at most 2**62 from zero", "Measure in coarser steps.")
     return array
 
 
@@ -106,7 +106,7 @@ def read_scores(scores: Integers) -> NDArray[np.int64]:
     """A non-empty list of integer scores."""
     array = _whole(scores, "scores")
     if array.size == 0:
-        raise InputError("scores", "an empty list", "at least one score")
+        raise InputError("scores", Phrase("an empty list"), "at least one score")
     return array
 
 
@@ -115,14 +115,14 @@ def _whole(values: Any, field: str) -> NDArray[np.int64]:
     try:
         array = np.asarray(values)
     except (ValueError, TypeError):
-        raise InputError(field, type(values).__name__, allowed) from None
+        raise InputError(field, kind_of(values), allowed) from None
     if array.ndim != 1:
-        raise InputError(field, f"an array of {array.ndim} dimensions", allowed)
+        raise InputError(field, Phrase(f"an array of {array.ndim} dimensions"), allowed)
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     mixed = not isinstance(values, np.ndarray) and any(isinstance(value, (bool, np.bool_)) for value in values)
     if array.dtype.kind not in "iu" or mixed:
-        raise InputError(field, f"an array of {array.dtype}", allowed, _LATTICE)
+        raise InputError(field, Phrase(f"an array of {array.dtype}"), allowed, _LATTICE)
     if array.dtype.kind == "u" and int(array.max()) >= 2**63:
-        raise InputError(field, "integers beyond 2**63", allowed)
+        raise InputError(field, Phrase("integers beyond 2**63"), allowed)
     return array.astype(np.int64)

@@ -64,7 +64,7 @@ class NoisyMax(Selection):
         """
         miss, others = float(1 - read_confidence(confidence)), read_outputs(k) - 1
         if miss == 0:
-            raise InputError("confidence", confidence, "further below 1")
+            raise InputError("confidence", confidence, "further below 1: floating point reads it as 1")
         below, above = -1, 0
         while others * self._lead(above + 1) > miss:
             below, above = above, 2 * above + 1

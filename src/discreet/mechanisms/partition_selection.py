@@ -15,7 +15,7 @@ from discreet.core.check import named, plain
 from discreet.core.exact import exp_bounds, log_down, log_up
 from discreet.core.loss import Approx, Loss
 from discreet.core.mechanism import Bits, Integers
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.mechanisms.inputs import (
     read_confidence,
     read_count,
@@ -75,7 +75,7 @@ class PartitionSelection:
         """Whether each key is kept. The order of the keys may depend on the data: sort those kept before showing."""
         exact = read_values(counts, "counts")
         if exact.size and exact.min() < 0:
-            raise InputError("counts", "negative counts", "zero or more, a count of distinct units")
+            raise InputError("counts", Phrase("negative counts"), "zero or more, a count of distinct units")
         source = bits if bits is not None else SystemBits()
         rule = self._rule
         kept = exact >= rule.certain

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.core.exact import Number
 from discreet.core.mechanism import Integers
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.mechanisms.inputs import read_count, read_probability_inside, read_values
 
 __all__ = ["MOST_BINS", "MOST_ROWS", "Quantile", "read_bins", "read_histogram", "read_quantiles"]
@@ -44,12 +44,12 @@ def read_histogram(counts: Integers, bins: int) -> NDArray[np.int64]:
     """The rows in each bin."""
     exact = read_values(counts, "counts")
     if len(exact) != bins:
-        raise InputError("counts", f"{len(exact)} of them", f"one for each of the {bins} bins")
+        raise InputError("counts", Phrase(f"{len(exact)} of them"), f"one count for each of the {bins} bins")
     if exact.min() < 0:
-        raise InputError("counts", "negative counts", "zero or more, a count of rows")
+        raise InputError("counts", Phrase("negative counts"), "zero or more, a count of rows")
     # As floats first: a sum of 64-bit integers may wrap.
     if float(exact.sum(dtype=np.float64)) > MOST_ROWS:
-        raise InputError("counts", "more than 2**42 rows", "at most 2**42 in all", "Divide the counts.")
+        raise InputError("counts", Phrase("more than 2**42 rows"), "at most 2**42 in all", "Divide the counts.")
     return exact
 
 
@@ -66,7 +66,12 @@ def read_quantiles(quantiles: Iterable[Number] | Number) -> tuple[Fraction, ...]
     listed = quantiles if isinstance(quantiles, Iterable) and not isinstance(quantiles, str) else [quantiles]
     read = tuple(read_probability_inside(q, "quantiles") for q in listed)
     if not read:
-        raise InputError("quantiles", "an empty list", "at least one quantile")
+        raise InputError("quantiles", Phrase("an empty list"), "at least one quantile")
     if any(q.denominator > 2**20 for q in read):
-        raise InputError("quantiles", "a longer fraction", "a denominator of at most 2**20", "Round it to six digits.")
+        raise InputError(
+            "quantiles",
+            Phrase("a longer fraction"),
+            "fractions with a denominator of at most 2**20",
+            "Round it to six digits.",
+        )
     return read

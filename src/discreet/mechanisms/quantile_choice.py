@@ -57,7 +57,9 @@ class ByChoice:
     def __attrs_post_init__(self) -> None:
         # What follows from the parameters is refused here: found out among the rows, it would tell how many there are.
         if self.confidence is not None and max(sum(self._reach(q)) for q in self.quantiles) >= _FARTHEST:
-            raise InputError("epsilon", plain(self.epsilon), "larger: with an interval, ranks so far off leave 64 bits")
+            raise InputError(
+                "epsilon", plain(self.epsilon), "larger: with an interval, ranks so far away exceed 64 bits"
+            )
 
     @property
     def choices(self) -> int:

@@ -64,7 +64,7 @@ class QuantileTree:
 
     def __attrs_post_init__(self) -> None:
         if (self.epsilon is None) == (self.rho is None):
-            raise InputError("epsilon", plain(self.epsilon), "either epsilon or rho, and not both")
+            raise InputError("epsilon", plain(self.epsilon), "given if rho is not, and left out if it is")
         self.noise  # noqa: B018  a scale out of range is refused here
 
     @property
@@ -252,5 +252,5 @@ def _widths(
 def _chance(exact: Fraction) -> float:
     chance = float(exact)
     if chance == 0:
-        raise InputError("confidence", float(1 - exact), "further below 1")
+        raise InputError("confidence", float(1 - exact), "further below 1: floating point reads it as 1")
     return chance

@@ -13,7 +13,7 @@ from discreet.core.check import AUTO, at_least, named, plain, settle
 from discreet.core.exact import Number, log_up, round_up
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits, Integers
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.mechanisms.inputs import (
     read_confidence,
     read_count,
@@ -57,7 +57,7 @@ class RandomizedResponse:
 
     def __attrs_post_init__(self) -> None:
         if (self.epsilon is AUTO) == (self.truth is None):
-            raise InputError("epsilon", plain(self.epsilon), "either epsilon or truth, and not both")
+            raise InputError("epsilon", plain(self.epsilon), "given if truth is not, and left out if it is")
         if self.truth is not None:
             if self.truth * self.categories <= 1:
                 raise InputError(
@@ -83,7 +83,7 @@ class RandomizedResponse:
         """One scrambled report for each true category."""
         exact = read_values(values)
         if exact.size and (exact.min() < 0 or exact.max() >= self.categories):
-            raise InputError("values", "a category out of range", f"from 0 to {self.categories - 1}")
+            raise InputError("values", Phrase("a category out of range"), f"from 0 to {self.categories - 1}")
         source = bits if bits is not None else SystemBits()
         kept = self._coin.flips(len(exact), source)
         other = (exact + 1 + uniform(self.categories - 1, len(exact), bits=source)) % self.categories
@@ -106,7 +106,7 @@ class RandomizedResponse:
         """How many units are in each category: unbiased, so it may be negative; the sum is right."""
         seen = read_values(reports, "reports")
         if seen.size and (seen.min() < 0 or seen.max() >= self.categories):
-            raise InputError("reports", "a category out of range", f"from 0 to {self.categories - 1}")
+            raise InputError("reports", Phrase("a category out of range"), f"from 0 to {self.categories - 1}")
         counts = np.bincount(seen, minlength=self.categories)
         wrong, contrast = self._contrast()
         return np.asarray((counts - len(seen) * wrong) / contrast, dtype=np.float64)
@@ -120,7 +120,7 @@ class RandomizedResponse:
         """The half-width that `k` estimated counts from `n` reports stay within, all at once (Hoeffding's bound)."""
         miss = float(1 - read_confidence(confidence)) / read_outputs(k)
         if miss == 0:
-            raise InputError("confidence", confidence, "further below 1")
+            raise InputError("confidence", confidence, "further below 1: floating point reads it as 1")
         return math.sqrt(read_count(n, "n") * math.log(2 / miss) / 2) / self._contrast()[1] * _SLACK
 
     def _contrast(self) -> tuple[float, float]:

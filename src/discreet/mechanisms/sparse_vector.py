@@ -10,7 +10,7 @@ from attrs import field, frozen
 from discreet.core.check import named
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.errors import ExhaustedError, InputError
+from discreet.errors import ExhaustedError, InputError, kind_of
 from discreet.mechanisms.inputs import read_confidence, read_count, read_epsilon, read_flag, read_integer, read_outputs
 from discreet.mechanisms.session import Session
 from discreet.noise.laplace import laplace
@@ -96,7 +96,7 @@ class SparseVectorSession(Session):
     def __init__(self, mechanism: SparseVector, bits: Bits | None = None) -> None:
         super().__init__()
         if not isinstance(mechanism, SparseVector):
-            raise InputError("mechanism", type(mechanism).__name__, "a SparseVector, whose start() makes a session")
+            raise InputError("mechanism", kind_of(mechanism), "a SparseVector, whose start() makes a session")
         self._mechanism = mechanism
         self._bits = bits  # None draws from the system anew for every question
         self._level = mechanism.threshold + laplace(mechanism.threshold_scale, bits=bits)

@@ -14,7 +14,7 @@ from discreet.core.check import named
 from discreet.core.exact import exp_down, log_up
 from discreet.core.loss import Approx, Loss
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.mechanisms.inputs import (
     read_confidence,
     read_count,
@@ -76,14 +76,18 @@ class StabilityThreshold:
         found = list(counts)
         exact = read_values(list(counts.values()), "counts")
         if exact.size and exact.min() < 0:
-            raise InputError("counts", "negative counts", "zero or more, a count of distinct units")
+            raise InputError("counts", Phrase("negative counts"), "zero or more, a count of distinct units")
         noisy = exact + laplace(self.scale, len(exact), bits=bits)
         published = np.flatnonzero((noisy >= self.threshold) & (exact > 0))
         answer = {found[i]: int(noisy[i]) for i in published}
         try:
             order = sorted(answer, key=_place)
         except TypeError:
-            raise InputError("counts", "keys that have no order", "keys such as strings, numbers, tuples") from None
+            raise InputError(
+                "counts",
+                Phrase("keys that have no order"),
+                "counts by keys that have an order, such as strings, numbers, tuples",
+            ) from None
         return {key: answer[key] for key in order}
 
     def chance(self, count: int) -> float:

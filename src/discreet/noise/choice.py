@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.core.exact import Number, as_written, exactly, negative_exp_bounds
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.noise.bernoulli import below, below_exp
 from discreet.noise.bits import SystemBits, words
 from discreet.noise.uniform import uniform
@@ -44,7 +44,7 @@ class Gaps:
             self.exponents: NDArray[np.float64] = _times(gaps, np.zeros(len(gaps), dtype=np.int64), rate)
         elif array.dtype.kind == "f" and array.dtype.itemsize <= 8 and _all_floats(scores):
             if not np.isfinite(array).all():
-                raise InputError("scores", "NaN or infinity among them", "finite numbers")
+                raise InputError("scores", Phrase("NaN or infinity among them"), "finite numbers")
             array = array.astype(np.float64)
             best = array.max()
             with np.errstate(over="ignore"):
@@ -74,9 +74,9 @@ def _read(scores: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     try:
         array = np.asarray(scores)
     except (ValueError, TypeError):  # rows of different lengths, say
-        raise InputError("scores", type(scores).__name__, allowed) from None
+        raise InputError("scores", kind_of(scores), allowed) from None
     if array.ndim != 1 or array.size == 0:
-        raise InputError("scores", f"an array of shape {array.shape}", allowed)
+        raise InputError("scores", Phrase(f"an array of shape {array.shape}"), allowed)
     return array
 
 

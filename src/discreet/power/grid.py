@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.digest import text_of
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 
 __all__ = ["Cost", "Grid", "Piecewise", "Quadratic"]
 
@@ -63,7 +63,7 @@ class Piecewise:
         object.__setattr__(self, "points", points)
         _finite("cost", [number for point in points for number in point])
         if len(points) < 2 or any(b[0] <= a[0] for a, b in pairwise(points)):
-            raise InputError("cost", points, "two points or more, with growing MW")
+            raise InputError("cost", points, "two points or more, with rising MW")
         slopes = [slope for slope, _ in self.lines]
         if any(b < a - _SLACK * max(1, abs(a)) for a, b in pairwise(slopes)):
             raise InputError("cost", points, "convex: slopes that do not fall")
@@ -117,7 +117,7 @@ class Grid:
             kind = tuple if field.name in ("bus_names", "costs", "load_names") else np.ndarray
             if not isinstance(value, kind):
                 hint = "Grid.of(...) takes plain numbers."
-                raise InputError(field.name, type(value).__name__, f"of type {kind.__name__}", hint)
+                raise InputError(field.name, kind_of(value), "a tuple" if kind is tuple else "a NumPy array", hint)
             if isinstance(value, np.ndarray):
                 frozen = value.copy()
                 frozen.setflags(write=False)
@@ -214,27 +214,29 @@ class Grid:
     def _check(self) -> None:
         count = self.buses
         if not self.loads or not self.costs:
-            raise InputError("grid", repr(self), "one with a load and a generator")
+            raise InputError("grid", self, "one with a load and a generator")
         for name in ("branch_from", "branch_to", "generator_bus", "load_bus"):
             places = getattr(self, name)
             if places.size and (places.min() < 0 or places.max() >= count):
-                raise InputError(f"grid.{name}", "a bus that does not exist", f"buses 0 to {count - 1}")
+                raise InputError(f"grid.{name}", Phrase("a bus that does not exist"), f"made of buses 0 to {count - 1}")
         for name in ("demand", "susceptance", "shift", "generator_lower", "generator_upper"):
             _finite(f"grid.{name}", getattr(self, name))
         for name in ("limit", "angle_lower", "angle_upper"):
             if np.isnan(getattr(self, name)).any():
-                raise InputError(f"grid.{name}", "NaN", "numbers; infinity where there is no limit")
+                raise InputError(f"grid.{name}", Phrase("NaN"), "numbers, infinity where there is no limit")
         if (self.susceptance == 0).any():
-            raise InputError("grid.susceptance", 0, "a branch that carries power: reactance finite and not zero")
+            raise InputError("grid.susceptance", 0, "other than zero: a branch has a finite reactance, not zero")
         if (self.limit < 0).any():
             raise InputError("grid.limit", float(self.limit.min()), "zero or more")
         if (self.generator_lower > self.generator_upper).any():
-            raise InputError("grid.generator_upper", "less than the least", "at least the generator's least power")
+            raise InputError(
+                "grid.generator_upper", Phrase("less than the lower limit"), "at least the generator's lower limit"
+            )
         if missing := count - len(_reached(count, self.branch_from, self.branch_to)):
             hint = "Give each island as a grid of its own, with its own loads."
-            raise InputError("grid", f"{missing} of {count} buses cut off", "one connected grid", hint)
+            raise InputError("grid", Phrase(f"{missing} of {count} buses cut off"), "one connected grid", hint)
         if self.capacity <= 0:
-            raise InputError("grid.capacity", self.capacity, "more than zero: generators that can feed a load")
+            raise InputError("grid.capacity", self.capacity, "more than zero: generators have to feed the loads")
 
 
 def _reached(count: int, start: Places, end: Places) -> set[int]:
@@ -254,4 +256,4 @@ def _reached(count: int, start: Places, end: Places) -> set[int]:
 
 def _finite(field: str, numbers: Any) -> None:
     if not np.isfinite(np.asarray(numbers, dtype=float)).all():
-        raise InputError(field, "infinite or NaN", "finite numbers")
+        raise InputError(field, Phrase("infinite or NaN"), "finite numbers")

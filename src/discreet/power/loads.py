@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["Loads", "to_steps"]
 
@@ -37,12 +37,14 @@ class Loads:
         if problem:
             raise InputError("loads", problem, "a list of numbers, MW")
         if found.ndim != 1 or not len(found):
-            raise InputError("loads", f"an array of shape {found.shape}", "a list of numbers, one for each load")
+            raise InputError(
+                "loads", Phrase(f"an array of shape {found.shape}"), "a list of numbers, one for each load"
+            )
         if not np.isfinite(found).all():
-            raise InputError("loads", "infinite or missing numbers", "finite MW for every load")
+            raise InputError("loads", Phrase("infinite or missing numbers"), "finite MW for every load")
         if (found < 0).any():
             hint = "Generation that counts as a negative load belongs to the grid, which is public."
-            raise InputError("loads", "negative numbers", "0 MW or more for every load", hint)
+            raise InputError("loads", Phrase("negative numbers"), "0 MW or more for every load", hint)
         self._values = found
 
     @classmethod

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.power.grid import Cost, Grid, Piecewise, Quadratic, Reals
 
 __all__ = ["Case", "assembled", "grid_of_case"]
@@ -98,11 +98,13 @@ def assembled(
     on = (branch[:, _STATUS] > 0) & _among(branch[:, _FROM], place) & _among(branch[:, _TO], place)
     branch = branch[on]
     if (branch[:, _X] == 0).any():
-        raise InputError("branch", "a reactance of zero", "reactances that are not zero", "Merge the buses it joins.")
+        raise InputError(
+            "branch", Phrase("a reactance of zero"), "reactances that are not zero", "Merge the buses it joins."
+        )
     ratio = np.where(branch[:, _RATIO] == 0, 1.0, branch[:, _RATIO])
     running = (gen[:, _GEN_STATUS] > 0) & _among(gen[:, 0], place)
     if len(gencost) < len(gen):
-        raise InputError("gencost", f"{len(gencost)} rows", f"a row for each of the {len(gen)} generators")
+        raise InputError("gencost", Phrase(f"{len(gencost)} rows"), f"a row for each of the {len(gen)} generators")
     costs = [_cost(row) for row in gencost[: len(gen)][running]]
     gen = gen[running]
     low, high = _angles(branch)
@@ -145,9 +147,9 @@ def _cost(row: Reals) -> Cost:
     if row[_MODEL] == 2 and len(numbers) >= terms:
         coefficients = [0.0, 0.0, 0.0, *numbers[:terms]]
         if any(coefficients[:-3]):
-            raise InputError("gencost", f"a polynomial of {terms} terms", "polynomials of degree 2 at most")
+            raise InputError("gencost", Phrase(f"a polynomial of {terms} terms"), "polynomials of degree 2 at most")
         return Quadratic(*coefficients[-3:])
-    raise InputError("gencost", f"model {row[_MODEL]:g} with {terms} terms", "model 1 or 2 with all its terms")
+    raise InputError("gencost", Phrase(f"model {row[_MODEL]:g} with {terms} terms"), "model 1 or 2 with all its terms")
 
 
 def _among(buses: Reals, place: dict[int, int]) -> Any:
@@ -163,9 +165,11 @@ def _matrix(text: str, name: str, file: str) -> Reals:
     rows = [[_number(word, name) for word in line] for line in lines if line]
     width = max((len(row) for row in rows), default=0)
     if width < _WIDTHS[name]:
-        raise InputError(f"mpc.{name}", f"{len(rows)} rows of {width}", f"rows of at least {_WIDTHS[name]} numbers")
+        raise InputError(
+            f"mpc.{name}", Phrase(f"{len(rows)} rows of {width}"), f"rows of at least {_WIDTHS[name]} numbers"
+        )
     if name != "gencost" and any(len(row) != width for row in rows):
-        raise InputError(f"mpc.{name}", "rows of different lengths", "rows of the same length")
+        raise InputError(f"mpc.{name}", Phrase("rows of different lengths"), "rows of the same length")
     return np.array([[*row, *[0.0] * (width - len(row))] for row in rows])
 
 
@@ -173,7 +177,7 @@ def _number(word: str, field: str) -> float:
     try:
         number = float(word)
     except ValueError:
-        raise InputError(f"mpc.{field}", "text that is no number", "numbers") from None
+        raise InputError(f"mpc.{field}", Phrase("text that is no number"), "numbers") from None
     if math.isnan(number):
-        raise InputError(f"mpc.{field}", "NaN", "numbers")
+        raise InputError(f"mpc.{field}", Phrase("NaN"), "numbers")
     return number

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.typed import typed
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import InputError, MissingExtraError, Phrase
 from discreet.power.grid import Grid, Piecewise, Quadratic, Reals
 
 __all__ = ["FEASIBLE", "Flow", "Network", "optimal_flow", "solve"]
@@ -209,9 +209,11 @@ def _pieces(curved: list[tuple[int, Piecewise]], first: int, width: int) -> list
 def _read(grid: Grid, loads: Sequence[float] | Reals) -> Reals:
     drawn = np.asarray(loads, dtype=float)
     if drawn.shape != (grid.loads,):
-        raise InputError("loads", f"an array of shape {drawn.shape}", f"one number for each of the {grid.loads} loads")
+        raise InputError(
+            "loads", Phrase(f"an array of shape {drawn.shape}"), f"one number for each of the {grid.loads} loads"
+        )
     if not np.isfinite(drawn).all():
-        raise InputError("loads", "infinite or NaN", "finite numbers of MW")
+        raise InputError("loads", Phrase("infinite or NaN"), "finite numbers of MW")
     return drawn
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import InputError, MissingExtraError, Phrase, kind_of
 from discreet.power.grid import Grid, Reals
 from discreet.power.matpower import assembled
 
@@ -32,7 +32,7 @@ def grid_of_net(net: Any) -> Grid:
     found = [numbers.index(bus) for bus in loads if bus in numbers]
     expected = np.bincount(np.array(found, dtype=np.int64), minlength=len(numbers))
     if len(found) < len(loads) or np.abs(marked - demand - expected).max() > 1e-6:
-        raise InputError("net", "loads that are cut off", "one connected net whose loads are in service")
+        raise InputError("net", Phrase("loads that are cut off"), "one connected net whose loads are in service")
     demand = demand + case["bus"][:, _GS].real
     names = [str(name) if name else f"load {index}" for index, name in zip(table.index, table["name"], strict=True)]
     if len(set(names)) < len(names):
@@ -58,7 +58,7 @@ def ac_cost(net: Any, loads: Sequence[float] | None = None) -> float | None:
     if loads is not None:
         table = _loads(trial)
         if len(loads) != len(table):
-            raise InputError("loads", f"{len(loads)} numbers", f"one for each of the {len(table)} loads")
+            raise InputError("loads", Phrase(f"{len(loads)} numbers"), f"one for each of the {len(table)} loads")
         before = table["p_mw"].to_numpy() * table["scaling"].to_numpy()
         after = np.asarray(loads, dtype=float)
         factor = np.divide(after, before, out=np.ones_like(after), where=before != 0)
@@ -78,10 +78,10 @@ def ac_cost(net: Any, loads: Sequence[float] | None = None) -> float | None:
 def _loads(net: Any) -> Any:
     """The rows of the loads that are in service."""
     if not all(hasattr(net, name) for name in ("bus", "load", "gen", "ext_grid", "poly_cost", "pwl_cost")):
-        raise InputError("net", type(net).__name__, "a pandapower net")
+        raise InputError("net", kind_of(net), "a pandapower net")
     table = net.load[net.load.in_service.astype(bool)]
     if "controllable" in table and table["controllable"].fillna(False).astype(bool).any():
-        raise InputError("net.load.controllable", True, "loads that are given, not chosen by the optimal power flow")
+        raise InputError("net.load.controllable", True, "false: loads are given, not chosen by the optimal power flow")
     return table
 
 

@@ -20,7 +20,7 @@ from discreet.core.release import number, percent
 from discreet.core.sensitivity import steps as whole_steps
 from discreet.core.unit import Metric
 from discreet.core.wire import Json, canonical
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Laplace
 from discreet.power.grid import Grid
@@ -183,7 +183,7 @@ class LoadPlan:
     def measured(self, exact: Steps, planes: Planes, bits: Bits) -> float:
         """The cost with noise. The planes were made from released numbers, so they are fixed here."""
         if self.cost_epsilon is None:
-            raise InputError("cost", "declared", "measured, to be measured")
+            raise InputError("cost", Phrase("a declared cost"), "measured")
         height = max(-_ROOM, min(_ROOM, planes.height(exact)))
         noise = Laplace.for_epsilon(self.cost_epsilon, self.shift * planes.steepest)
         found = int(noise.release([height], bits=bits)[0]) * planes.money
@@ -244,7 +244,7 @@ def plan_loads(
     top = _positive(highest, "highest") if highest is not None else as_written(round(grid.capacity, 6), "highest")
     most = int(top / fine)
     if not 1 <= most <= _LONGEST:
-        raise InputError("step", step, f"a step that fits 1 to {_LONGEST:,} times into the highest load")
+        raise InputError("step", step, f"a length that fits 1 to {_LONGEST:,} times into the highest load")
     if apart > top:
         raise InputError("alpha", alpha, f"at most {float(top):g} MW, the highest load there can be")
     share = as_written(cost_share, "cost_share")
@@ -275,7 +275,7 @@ def plan_loads(
             Laplace.for_epsilon(paid, plan.shift * PARTS)
     except InputError as problem:  # the scale is not what a person wrote: name what is
         hint = "A larger step or epsilon, or a smaller alpha, needs noise of a smaller scale."
-        raise InputError("step", step, f"noise of this scale is not made ({problem.allowed})", hint) from None
+        raise InputError("step", step, f"such that the scale of the noise is {problem.allowed}", hint) from None
     return plan
 
 

@@ -210,7 +210,7 @@ class Repair:
                 self._cheapest = min(flow.cost, least)
                 return steps, flow
         hint = "Look at the generators' least power, the limits of the branches, and at step and highest."
-        raise InputError("grid", repr(self.grid), "one that can feed some loads from 0 to the highest", hint)
+        raise InputError("grid", self.grid, "one that can feed some loads from 0 to the highest", hint)
 
     def _least(self) -> float | None:
         """The least cost of any allowed loads."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.exact import Number, as_written
 from discreet.data.column import Integer
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.query.measure import Measure, Moment, People, Rows, Total, lattice_for, moment_lattice
 
 __all__ = [
@@ -69,7 +69,9 @@ class Persons:
         """What must be measured: sums with noise, from which the answer is made."""
         if schema.unit.column is None:
             hint = "Declare [unit] column = ..., or use count()."
-            raise InputError("people", "unit is a row", "a schema whose unit is a person", hint)
+            raise InputError(
+                "people", Phrase("a schema whose unit is a row"), "asked of a schema whose unit is a person", hint
+            )
         return (People(),)
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats]) -> Floats:
@@ -96,7 +98,7 @@ class _OfColumn:
             return declared.lower, declared.upper
         if isinstance(self.bounds, str):  # never the declared ones in silence
             hint = f"Buy bounds once with table().suggest_bounds({self.column!r}), and give them as a pair."
-            allowed = "declared, or a pair (lower, upper): questions with public groups alone search for them"
+            allowed = "declared, or a pair (lower, upper): only questions with public groups search for private ones"
             raise InputError("bounds", self.bounds, allowed, hint)
         low, high = self.bounds
         if low < declared.lower or high > declared.upper:
@@ -256,11 +258,11 @@ def _limits(bounds: Sequence[Number] | Literal["private"] | None) -> Bounds:
     if isinstance(bounds, str) and bounds == PRIVATE:
         return PRIVATE
     if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
-        hint = "Private bounds are found by a search that takes a part of the price."
+        hint = "Private bounds are searched for, with a part of the price."
         raise InputError("bounds", bounds, f"a pair (lower, upper), or {PRIVATE!r}", hint)
     low, high = as_written(bounds[0], "bounds"), as_written(bounds[1], "bounds")
     if low >= high:
-        raise InputError("bounds", list(bounds), "lower below upper")
+        raise InputError("bounds", list(bounds), "a pair with lower below upper")
     return low, high
 
 
@@ -324,8 +326,10 @@ def aggregate_to(aggregate: Aggregate) -> dict[str, Any]:
 def aggregate_from(entry: Any) -> Aggregate:
     """An aggregate from its JSON values."""
     forms = "{'of': ..., 'column': ..., 'bounds': [low, high] or 'private'} with of = " + ", ".join(_NAMES)
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("of"), str) or entry["of"] not in _NAMES:
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("of"), str):
         raise InputError("outputs", entry, forms)
+    if entry["of"] not in _NAMES:
+        raise InputError("outputs", entry["of"], "a function", among=_NAMES)
     kind = _NAMES[entry["of"]]
     fields = {"of"} if kind is Persons else {"of", "column"} if kind is Count else {"of", "column", "bounds"}
     if kind in (Variance, Std):
@@ -338,7 +342,7 @@ def aggregate_from(entry: Any) -> Aggregate:
     if kind is Count:
         return Count(entry.get("column"))
     if "column" not in entry:
-        raise InputError("outputs", entry, "a column name")
+        raise InputError("outputs", entry, "an object with a column")
     limits = _limits(entry.get("bounds"))
     made: Aggregate = kind(entry["column"], limits, *([bool(entry["sample"])] if "sample" in entry else []))
     return made

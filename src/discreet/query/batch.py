@@ -19,7 +19,7 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment
 from discreet.ledger.quote import price_text
 from discreet.query.joined import Job, plan_question
@@ -103,10 +103,10 @@ def plan_batch(
 ) -> BatchPlan:
     """Price several questions as one. `weights` (1 each unless given) say how much the accuracy of each matters."""
     if not questions:
-        raise InputError("batch", "no questions", "at least one")
+        raise InputError("batch", Phrase("no questions"), "at least one question")
     unknown = set(weights or {}) - set(questions)
     if unknown:
-        raise InputError("weights", min(unknown), "the names of questions: " + ", ".join(questions))
+        raise InputError("weights", min(unknown), "given for questions of the batch", among=questions)
     if price.way == "within":
         return BatchPlan(
             tuple((name, plan_question(query, schema, allotment, price)) for name, query in questions.items())
@@ -130,7 +130,7 @@ def shares(weights: Mapping[str, Number], power: float) -> dict[str, Fraction]:
     read = {name: as_written(weight, f"weights.{name}") for name, weight in weights.items()}
     for name, weight in read.items():
         if weight <= 0:
-            raise InputError(f"weights.{name}", str(weight), "more than zero")
+            raise InputError(f"weights.{name}", weight, "more than zero")
     powers = {name: float(weight) ** power for name, weight in read.items()}
     total = sum(powers.values())
     if len(set(powers.values())) == 1:

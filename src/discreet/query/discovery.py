@@ -210,7 +210,9 @@ def plan_discovery(
     checked = question.checked(schema)
     if checked.ordered:
         hint = "Declare the values, as a category; or ask for counts, sums and means."
-        raise InputError("outputs", checked.ordered[0][0], "counts, sums, means and variances of discovered keys", hint)
+        raise InputError(
+            "outputs", checked.ordered[0][0], "counts, sums, means or variances where keys are discovered", hint
+        )
     named = ", ".join(key.column for key in checked.discovered)
     missed = _payable(named, allotment, price, delta)
     measures = tuple(dict.fromkeys(m for _, aggregate in checked.outputs for m in aggregate.measures(schema)))
@@ -231,7 +233,7 @@ def _payable(named: str, allotment: Allotment, price: Price, delta: Number | Non
     """The delta, if this allotment can pay with one."""
     listed = "Or declare the values, as a category: public groups need no delta."
     if allotment.kind == "plan":
-        raise InputError("allotment", allotment.name, "a zcdp allotment: questions are chosen one by one")
+        raise InputError("allotment", allotment.name, "a zcdp allotment: a plan allotment pays for one fixed plan")
     if allotment.kind == "pure":
         allowed = f"a zcdp allotment: values of {named} that nobody declared take a delta, and a pure one has none"
         raise InputError("allotment", allotment.name, allowed, f"Use a budget with a delta. {listed}")
@@ -239,11 +241,11 @@ def _payable(named: str, allotment: Allotment, price: Price, delta: Number | Non
         allowed = f"given, such as 1e-7: the chance that a value of {named} appears although one person alone has it"
         raise InputError("delta", delta, allowed, listed)
     if allotment.cap.delta == 0:
-        allowed = f"absent: the allotment {allotment.name!r} has no delta to spend"
-        raise InputError("delta", str(delta), allowed, f"Give the budget a delta. {listed}")
+        allowed = f"left out: the allotment {allotment.name!r} has no delta to spend"
+        raise InputError("delta", delta, allowed, f"Give the budget a delta. {listed}")
     if price.way == "within":
-        allowed = "epsilon, rho or share: the selection of keys has a price too"
-        raise InputError("within", float(price.amount), allowed)
+        allowed = "left out: the selection of keys has a price too"
+        raise InputError("within", float(price.amount), allowed, "Give epsilon, rho or share.")
     return delta
 
 
@@ -257,7 +259,9 @@ def _selection(price: Price, allotment: Allotment, keys: int, delta: Number, par
     except InputError as problem:
         if problem.field != "epsilon":
             raise
-        raise InputError(price.way, float(price.amount), f"one that leaves the selection {problem.allowed}") from None
+        raise InputError(
+            price.way, float(price.amount), f"such that the selection of keys gets {problem.allowed}"
+        ) from None
 
 
 def _chance(chance: float) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from discreet.data.read import problem
 from discreet.data.schema import Schema
 from discreet.data.source import Source
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.query.predicate import columns_of
 
 if TYPE_CHECKING:
@@ -27,16 +27,18 @@ def fitting(source: Source, schema: Schema, names: Iterable[str]) -> None:
             raise _absent(name, stored)
         if stored[name].startswith("unknown"):
             hint = "Store it as a number, as text, or as a date."
-            raise InputError(f"columns.{name}", "a type of its engine alone", "a type that can be read", hint)
+            raise InputError(
+                f"columns.{name}", Phrase("a type of this engine alone"), "stored in a type that can be read", hint
+            )
         if reason := problem(schema.columns[name], ibis.dtype(stored[name]), tries=source.tries):
-            raise InputError(f"columns.{name}", stored[name], reason)
+            raise InputError(f"columns.{name}", Phrase(stored[name]), reason)
 
 
 def _absent(name: str, stored: Mapping[str, str]) -> InputError:
     """That the data has no such column. It names none that are there: they may be a person's values in a first line."""
     near = next((there for there in stored if _letters(there) == _letters(name)), None)
     if near is not None:
-        return InputError("columns", name, f"a column the data has: {near!r} is the nearest", "Declare it so.")
+        return InputError("columns", name, "a column the data has", f"Did you mean `{near}`?")
     hint = (
         "Remove it from the schema, or spell it as the data does. If the first line of a CSV file holds values, name "
         'the columns: names = ["...", ...] under [dataset] in the schema.'

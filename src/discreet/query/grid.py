@@ -147,7 +147,7 @@ def grid_for(column: Numeric | Date, size: int | str) -> Grid:
     """
     counted = isinstance(column, Integer)
     if isinstance(column, Date) and size == DECADES:
-        raise InputError("grid", size, "a number of bins for dates: no day is rounder than another")
+        raise InputError("grid", size, "a number of bins where a column holds dates: no day is rounder than another")
     if size == DECADES and not isinstance(column, Date):
         return Decades(_decades(column.lower, column.upper, counted), counted)
     if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MOST_BINS:

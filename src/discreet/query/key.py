@@ -13,7 +13,7 @@ from typing import Any
 from discreet.core.exact import Number, as_written
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError, Phrase
 
 __all__ = ["Bin", "Key", "bins", "discover", "key"]
 
@@ -59,7 +59,9 @@ class Key:
         column = schema.column(self.column, "group_by")
         found: list[Any]
         if self.discovered:
-            raise InputError("group_by", self.column, "listed: the values of a discovered key are in the data only")
+            raise InputError(
+                "group_by", self.column, "a key with listed values: those of a discovered key are in the data only"
+            )
         if self.edges is not None:
             pairs = zip(self.edges[:-1], self.edges[1:], strict=True)
             bins_: list[Any] = [Bin(a, b) for a, b in pairs]
@@ -74,7 +76,7 @@ class Key:
             case Integer():
                 found = list(range(int(column.lower), int(column.upper) + 1))
             case _:
-                raise InputError("group_by", self.column, "a category, a boolean, an integer, or bins")
+                raise InputError("group_by", self.column, "a category, a boolean, an integer, or in bins")
         return [*found, None] if column.nullable else found
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,14 +96,14 @@ class Key:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("column"), str):
             raise InputError("group_by", entry, "a column name, or {'column': ..., 'values' or 'edges': [...]}")
         if unknown := set(entry) - {"column", "values", "edges", "discover"}:
-            raise InputError("group_by", min(unknown), "only column, values, edges and discover")
+            raise InputError.unknown(f"group_by.{min(unknown)}", ("column", "values", "edges", "discover"))
         if "discover" in entry:
             if entry["discover"] is not True or len(entry) > 2:
                 raise InputError("group_by", entry, "{'column': ..., 'discover': true}, without values and edges")
             return discover(entry["column"]).checked(schema)
         for field in ("values", "edges"):
             if not isinstance(entry.get(field, []), list):
-                raise InputError("group_by", entry, f"{field} as a list")
+                raise InputError("group_by", entry, f"an object whose {field} are a list")
         if "edges" in entry:
             return bins(entry["column"], entry["edges"]).checked(schema)
         return key(entry["column"], entry.get("values")).checked(schema)
@@ -119,12 +121,12 @@ class Key:
             return Key(self.column, values=_values(self.column, column, self.values))
         if isinstance(column, (Real, Date)):
             hint = f'Use bins("{self.column}", ...), or --by "{self.column}/WIDTH" in a shell: groups must be known.'
-            raise InputError("group_by", self.column, "a category, a boolean, an integer, or bins", hint)
+            raise InputError("group_by", self.column, "a category, a boolean, an integer, or in bins", hint)
         if isinstance(column, Text):
             hint = f'Use discover("{self.column}") and a delta: values that enough units share are then found.'
             raise InputError("group_by", self.column, "a column whose values are declared", hint)
         if len(self.labels(schema)) > MOST_GROUPS:
-            raise InputError("group_by", self.column, f"at most {MOST_GROUPS:,} groups", "Use bins.")
+            raise InputError("group_by", self.column, f"a column of at most {MOST_GROUPS:,} groups", "Use bins.")
         return self
 
 
@@ -160,7 +162,9 @@ def bins(
     """
     given = [name for name, value in (("edges", edges), ("width", width), ("every", every)) if value is not None]
     if len(given) != 1:
-        raise InputError("bins", given or "nothing", "exactly one of edges, width, every")
+        raise InputError(
+            "bins", Phrase(" and ".join(given)) if given else MISSING, "exactly one of edges, width, every"
+        )
     if edges is not None:
         if isinstance(edges, str) or not hasattr(edges, "__iter__"):
             raise InputError("bins.edges", edges, "a list of edges")
@@ -173,12 +177,12 @@ def bins(
 
 def _discoverable(key: Key, column: Column, schema: Schema) -> Key:
     if key.values is not None or key.edges is not None:
-        raise InputError("group_by", key.column, "discovered, or listed, but not both")
+        raise InputError("group_by", key.column, "either discovered or listed")
     if key.column == schema.unit.column:
         raise InputError("group_by", key.column, "a column that does not identify a person")
     if isinstance(column, Real):
         hint = f'Use bins("{key.column}", ...), so that the groups are known beforehand.'
-        raise InputError("group_by", key.column, "text, a category, a boolean, an integer or a date", hint)
+        raise InputError("group_by", key.column, "a column of text, categories, booleans, integers or dates", hint)
     return key
 
 
@@ -192,11 +196,11 @@ def _edges(name: str, column: Column, edges: tuple[Any, ...]) -> tuple[Any, ...]
     else:
         made = tuple(as_written(edge, "bins.edges") for edge in edges)
     if any(a >= b for a, b in itertools.pairwise(made)):
-        raise InputError("bins.edges", [str(edge) for edge in made[:20]], "edges in rising order")
+        raise InputError("bins.edges", Phrase(", ".join(str(edge) for edge in made[:20])), "in rising order")
     if len(made) - 1 > MOST_GROUPS:
-        raise InputError("bins", f"{len(made) - 1} bins", f"at most {MOST_GROUPS:,}")
+        raise InputError("bins", Phrase(f"{len(made) - 1} bins"), f"at most {MOST_GROUPS:,} groups")
     if len(made) > MOST_EDGES and len({b - a for a, b in itertools.pairwise(made[:-1])}) > 1:
-        raise InputError("bins", f"{len(made) - 1} bins", f"at most {MOST_EDGES:,} edges, unless evenly spaced")
+        raise InputError("bins", Phrase(f"{len(made) - 1} bins"), f"at most {MOST_EDGES:,} edges, unless evenly spaced")
     return made
 
 
@@ -205,22 +209,22 @@ def _regular(column: Integer | Real | Date, how: str, size: Any) -> tuple[Any, .
         if how == "width":
             step = as_written(size, "bins.width")
             if step.denominator != 1 or step < 1:
-                raise InputError("bins.width", size, "a whole number of days, or use every='month'")
+                raise InputError("bins.width", size, "a whole number of days", "Or use every='month'.")
             return _days(column, lambda day: day + timedelta(days=min(int(step), 10**7)))
         if size not in _EVERY:
-            raise InputError("bins.every", size, "one of " + ", ".join(_EVERY))
+            raise InputError("bins.every", size, among=_EVERY)
         if size == "day":
             return _days(column, lambda day: day + timedelta(days=1))
         months = 1 if size == "month" else 12
         return _days(column, lambda day: _months_later(day, months))
     if how == "every":
-        raise InputError("bins.every", size, "used with dates only", "Use width for numbers.")
+        raise InputError("bins.every", size, "left out unless the column holds dates", "Use width for numbers.")
     step = as_written(size, "bins.width")
     if step <= 0:
         raise InputError("bins.width", size, "more than zero")
     count = -((column.lower - column.upper) // step)
     if count > MOST_GROUPS:
-        raise InputError("bins.width", size, f"at most {MOST_GROUPS:,} bins")
+        raise InputError("bins.width", size, f"wide enough for at most {MOST_GROUPS:,} bins")
     return tuple(column.lower + i * step for i in range(int(count) + 1))
 
 
@@ -244,7 +248,7 @@ def _months_later(day: date, months: int) -> date:
 
 def _values(name: str, column: Column, values: tuple[Any, ...]) -> tuple[Any, ...]:
     if not values:
-        raise InputError("group_by", name, "at least one value in the list")
+        raise InputError("group_by", name, "a key with at least one value in its list")
     match column:
         case Category():
             read: tuple[Any, ...] = tuple(None if value is None else str(value) for value in values)
@@ -253,20 +257,22 @@ def _values(name: str, column: Column, values: tuple[Any, ...]) -> tuple[Any, ..
             read = tuple(values)
             known = {False, True, None}
             if any(value is not None and not isinstance(value, bool) for value in read):
-                raise InputError("group_by", list(values)[:20], f"true or false, since {name} is boolean")
+                raise InputError("group_by", list(values)[:20], f"a list of true or false, since {name} is boolean")
         case Integer():
             read = values
             if any(value is not None and (isinstance(value, bool) or not isinstance(value, int)) for value in read):
-                raise InputError("group_by", list(values)[:20], f"whole numbers, since {name} is an integer")
+                raise InputError("group_by", list(values)[:20], f"a list of whole numbers, since {name} is an integer")
             known = {value for value in read if value is None or column.lower <= value <= column.upper}
         case _:
             raise InputError("group_by", name, "a category, a boolean or an integer when values are listed")
     if len(read) > MOST_GROUPS:
-        raise InputError("group_by", f"{len(read):,} values", f"at most {MOST_GROUPS:,}")
+        raise InputError("group_by", Phrase(f"{len(read):,} values"), f"at most {MOST_GROUPS:,} groups")
     if unknown := [value for value in read if value not in known]:
-        raise InputError("group_by", unknown[0], f"a declared value of {name}")
+        raise InputError(
+            "group_by", unknown[0], f"a declared value of {name}", among=[value for value in known if value is not None]
+        )
     if len(set(read)) != len(read):
-        raise InputError("group_by", list(values)[:20], "each value once")
+        raise InputError("group_by", list(values)[:20], "a list with each value once")
     return read
 
 

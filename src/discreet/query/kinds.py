@@ -31,7 +31,7 @@ def plan_any(asked: Asked, schema: Schema, allotment: Allotment, price: Price, d
         return plan_discovery(asked, schema, allotment, price, delta)
     if delta is not None:
         hint = "Leave it out, or group by discover(column)."
-        raise InputError("delta", delta, "for keys that are discovered: all groups of this question are public", hint)
+        raise InputError("delta", delta, "left out: all groups of this question are public", hint)
     if isinstance(asked, Top):
         return plan_top(asked, schema, allotment, price)
     return plan_question(asked, schema, allotment, price)

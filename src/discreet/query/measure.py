@@ -158,7 +158,7 @@ def _far(lower: Fraction, upper: Fraction, exponent: int) -> bool:
 def _wide_enough(lattice: Lattice, lower: Fraction, upper: Fraction) -> Lattice:
     if lattice.width == 0:
         hint = "Subtract a constant from the column, or measure it in smaller units."
-        allowed = f"further apart: at this distance from zero values are told apart in steps of {float(lattice.step):g}"
+        allowed = f"further apart: so far from zero, values are read in steps of {float(lattice.step):g}"
         raise InputError("bounds", [float(lower), float(upper)], allowed, hint)
     return lattice
 

@@ -27,7 +27,7 @@ _OUTPUT = re.compile(r"(?:(?P<name>\w+)=)?(?P<of>\w+)(?:\((?P<inner>.*)\))?", re
 _QUOTED = re.compile(r'\s*"(?P<name>(?:[^"]|"")+)"\s*')
 _EXAMPLES = "such as count, people, sum(pay), median(pay), quantile(pay,0.9) or average=mean(pay)"
 _OPERATORS = {"==": "=", "!=": "<>"}
-_HINT = "A name with signs in it stands in double quotes: 'mean(\"pay, in €\")'."
+_HINT = "Put a name with special characters in double quotes: 'mean(\"pay, in €\")'."
 
 
 def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
@@ -43,7 +43,7 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
             raise InputError("outputs", text, _EXAMPLES, _HINT)
         function = match["of"]
         if function not in COMPUTED:
-            raise InputError("outputs", text, "one of " + ", ".join(COMPUTED) + ", such as count or 'mean(pay)'")
+            raise InputError("outputs", function, hint="Examples: count, 'mean(pay)'.", among=COMPUTED)
         column, rest = _split(match["inner"] or "", text, PRIVATE if function != "quantile" else None)
         if function == "quantile":
             if rest is None:
@@ -52,7 +52,7 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
             outputs[match["name"] or _plain(f"{quantile_name(ordered.q)}_{ordered.column}")] = ordered
             continue
         if rest is not None and rest != PRIVATE:
-            raise InputError("outputs", text, f"a column, with {PRIVATE} after a comma or nothing", _HINT)
+            raise InputError("outputs", text, f"a column, optionally followed by a comma and {PRIVATE}", _HINT)
         entry: dict[str, Any] = {"of": function} | ({"column": column} if column else {})
         entry |= {} if rest is None else {"bounds": rest}
         outputs[match["name"] or _plain(f"{function}_{column}" if column else function)] = output_from(entry)
@@ -126,7 +126,7 @@ def _split(inner: str, text: str, only: str | None) -> tuple[str, str | None]:
     if match := _QUOTED.match(inner):
         rest = inner[match.end() :]
         if rest and not rest.startswith(","):
-            raise InputError("outputs", text, "nothing but a comma after a quoted name", _HINT)
+            raise InputError("outputs", text, "a quoted name, followed by a comma or nothing", _HINT)
         return match["name"].replace('""', '"'), rest[1:].strip() if rest else None
     before, comma, rest = inner.rpartition(",")
     if comma and only in (None, rest.strip()):

@@ -13,7 +13,7 @@ from typing import Any
 from discreet.core.version import DataVersion
 from discreet.data.files import data_folders
 from discreet.data.schema import Schema
-from discreet.errors import InputError, LedgerError, MissingLedgerError
+from discreet.errors import InputError, LedgerError, MissingLedgerError, kind_of
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 
@@ -47,7 +47,7 @@ def declared_in(schema: Schema | Mapping[str, Any] | str | Path) -> Declared:
     if isinstance(schema, Schema):
         return Declared(schema)
     if not isinstance(schema, (Mapping, str, os.PathLike)):
-        raise InputError("schema", type(schema).__name__, "a Schema, its tables, or the path of a discreet.toml")
+        raise InputError("schema", kind_of(schema), "a Schema, its tables, or the path of a discreet.toml")
     if isinstance(schema, Mapping):
         entry: Mapping[str, Any] = schema
         found = Schema.from_dict(entry)
@@ -74,11 +74,11 @@ def schema_and_budget(schema: Schema | Mapping[str, Any] | str | Path) -> tuple[
 
 def budget_from(entry: Mapping[str, Any]) -> Budget:
     """A budget from a schema's [budget] table."""
-    allowed = "only epsilon, delta, rho and [budget.allotments.NAME]"
+    known = ("epsilon", "delta", "rho", "allotments")
     if not isinstance(entry, Mapping) or not isinstance(entry.get("allotments", {}), Mapping):
-        raise InputError("budget", entry, f"a table: {allowed}")
-    if unknown := set(entry) - {"epsilon", "delta", "rho", "allotments"}:
-        raise InputError(f"budget.{min(unknown)}", "present", allowed)
+        raise InputError("budget", entry, "a table with epsilon or rho, delta, and [budget.allotments.NAME]")
+    if unknown := set(entry) - set(known):
+        raise InputError.unknown(f"budget.{min(unknown)}", known)
     parts = []
     for name, part in entry.get("allotments", {}).items():
         fields = {"kind", "epsilon", "rho", "delta", "failure_share"}

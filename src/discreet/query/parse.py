@@ -14,7 +14,7 @@ from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Pre
 
 __all__ = ["parse_condition", "read_condition"]
 
-_FORMS = "comparisons of a column with a constant, IN, BETWEEN, IS NULL, AND, OR, NOT"
+_FORMS = "made of comparisons of a column with a constant, IN, BETWEEN, IS NULL, AND, OR, NOT"
 
 
 def parse_condition(text: str) -> Predicate:
@@ -27,11 +27,11 @@ def parse_condition(text: str) -> Predicate:
 
     tree = read_statement(f"SELECT 1 WHERE {text}", "where", text)
     if type(tree) is not exp.Select or {n for n, value in tree.args.items() if value} != {"expressions", "where"}:
-        raise InputError("where", text, f"one condition: {_FORMS}")
+        raise InputError("where", text, f"one condition, {_FORMS}")
     try:
         return read_condition(tree.args["where"].this)
     except RecursionError:
-        raise InputError("where", text, f"a condition: {_FORMS}") from None
+        raise InputError("where", text, f"a shorter condition, {_FORMS}") from None
 
 
 def read_condition(node: Any) -> Predicate:

@@ -174,7 +174,7 @@ def plan_query(question: Query, schema: Schema, allotment: Allotment, price: Pri
     """Read a question against its schema and price it. Raises before anything is spent."""
     checked = question.checked(schema)
     if checked.ordered:
-        raise InputError("outputs", checked.ordered[0][0], "sums and counts: quantiles are another kind of plan")
+        raise InputError("outputs", checked.ordered[0][0], "sums and counts: quantiles have a plan of their own")
     measures: list[Measure] = []
     steps: dict[Measure, Fraction | None] = {}
     for _, aggregate in checked.outputs:
@@ -186,7 +186,9 @@ def plan_query(question: Query, schema: Schema, allotment: Allotment, price: Pri
             if step is not None:
                 steps[measure] = Fraction(step)
     if allotment.kind == "plan":
-        raise InputError("allotment", allotment.name, "a pure or zcdp allotment: questions are chosen one by one")
+        raise InputError(
+            "allotment", allotment.name, "a pure or zcdp allotment: a plan allotment pays for one fixed plan"
+        )
     groups = checked.groups(schema)
     moved = [sensitivity(measure, schema.unit, groups) for measure in measures]
     if price.way == "within" and any(linear_step(aggregate, schema) is None for _, aggregate in checked.outputs):

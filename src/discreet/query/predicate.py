@@ -16,7 +16,7 @@ from discreet.core.exact import as_written
 from discreet.core.wire import fraction
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["And", "Compare", "IsIn", "IsMissing", "Not", "Or", "Predicate", "col", "predicate_from", "predicate_to"]
 
@@ -44,7 +44,9 @@ class _Combined:
         return Not(self)  # type: ignore[arg-type]
 
     def __bool__(self) -> bool:
-        raise InputError("where", "a condition used as true/false", "conditions joined with &, | and ~, in brackets")
+        raise InputError(
+            "where", Phrase("a condition used as true/false"), "conditions joined with &, | and ~, in brackets"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +140,18 @@ class col:  # noqa: N801 - reads as a word in a condition
 def checked(predicate: Predicate, schema: Schema) -> Predicate:
     """The same condition with its constants read as the columns' types; an error names what is not allowed."""
     if _size(predicate, 0) > _LONGEST:
-        raise InputError("where", "a long condition", f"at most {_LONGEST:,} comparisons")
+        raise InputError("where", Phrase("a long condition"), f"a condition of at most {_LONGEST:,} comparisons")
     return _checked(predicate, schema)
 
 
 def _size(predicate: Predicate, depth: int) -> int:
     """How many comparisons; an error where they are nested too deep for an engine."""
     if depth > _DEEPEST:
-        raise InputError("where", "a nested condition", f"nested at most {_DEEPEST} deep")
+        raise InputError("where", Phrase("a nested condition"), f"a condition nested at most {_DEEPEST} deep")
     match predicate:
         case And(parts) | Or(parts):
             if not isinstance(parts, tuple) or not parts:
-                raise InputError("where", "a condition without parts", "at least one part")
+                raise InputError("where", Phrase("one without parts"), "a condition with at least one part")
             return sum(_size(part, depth + 1) for part in parts)
         case Not(part):
             return _size(part, depth + 1)
@@ -164,14 +166,14 @@ def _checked(predicate: Predicate, schema: Schema) -> Predicate:
         case Compare(name, operator, value):
             column = schema.column(name, "where")
             if operator not in OPERATORS:
-                raise InputError("where", operator, "one of " + " ".join(OPERATORS))
+                raise InputError("where", operator, "a comparison", among=OPERATORS)
             if isinstance(column, (Category, Boolean)) and operator not in ("==", "!="):
-                raise InputError("where", f"{name} {operator}", f"== or != , since {name} has no order")
+                raise InputError("where", Phrase(f"{name} {operator}"), f"== or !=, since {name} has no order")
             return Compare(name, operator, _constant(name, column, value))
         case IsIn(name, values):
             column = schema.column(name, "where")
             if not values:
-                raise InputError("where", f"{name} in ()", "at least one value")
+                raise InputError("where", Phrase(f"{name} in ()"), "a condition with at least one value")
             return IsIn(name, tuple(_constant(name, column, value) for value in values))
         case IsMissing(name):
             schema.column(name, "where")
@@ -197,8 +199,7 @@ def _constant(name: str, column: Column, value: Any) -> Any:
             return number
         case Category():
             if not isinstance(value, (str, int)) or isinstance(value, bool) or str(value) not in column.values:
-                shown = ", ".join(column.values[:8]) + (", ..." if len(column.values) > 8 else "")
-                raise InputError("where", value, f"a declared value of {name}: {shown}")
+                raise InputError("where", value, f"a declared value of {name}", among=column.values)
             return str(value)
         case Boolean():
             if not isinstance(value, bool):
@@ -213,7 +214,7 @@ def _constant(name: str, column: Column, value: Any) -> Any:
                 raise InputError("where", value, f"a date such as '2024-12-31', since {name} is a date") from None
         case _:
             hint = "Declare it as a category to use it in questions."
-            raise InputError("where", name, "a column that is not free text", hint)
+            raise InputError("where", name, "about a column that is not free text", hint)
 
 
 def beyond(predicate: Predicate, schema: Schema, negated: bool = False) -> str | None:
@@ -291,7 +292,7 @@ def predicate_to(predicate: Predicate) -> dict[str, Any]:
 def predicate_from(entry: Any, depth: int = 0) -> Predicate:
     """A condition from its JSON values (still to be checked against a schema)."""
     if depth > _DEEPEST:
-        raise InputError("where", "a nested condition", f"nested at most {_DEEPEST} deep")
+        raise InputError("where", Phrase("a nested condition"), f"a condition nested at most {_DEEPEST} deep")
     match entry:
         case {"all": list(parts), **rest} if not rest:
             return And(tuple(predicate_from(part, depth + 1) for part in parts))

@@ -11,7 +11,7 @@ from discreet.accounting.calibrate import epsilon_within, rho_within
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.core.sensitivity import Sensitivity
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError, Phrase
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Gaussian, Laplace
 
@@ -54,7 +54,9 @@ class Price:
         ways = {"epsilon": epsilon, "rho": rho, "share": share, "within": within}
         given = {name: value for name, value in ways.items() if value is not None}
         if len(given) != 1:
-            raise InputError("price", " and ".join(given) or "nothing", "exactly one of epsilon, rho, share, within")
+            raise InputError(
+                "price", Phrase(" and ".join(given)) if given else MISSING, "exactly one of epsilon, rho, share, within"
+            )
         ((way, value),) = given.items()
         amount = as_written(value, way)
         if amount <= 0:
@@ -94,8 +96,8 @@ class Price:
         except InputError as problem:  # the scale is not what a person wrote: name what is
             more = "Narrow the bounds, or lower the limits on groups and rows of the unit."
             too_small = amount < moved.l1
-            allowed = f"{'larger' if too_small else 'smaller'}: noise of this scale is not made ({problem.allowed})"
-            said = readable(self.amount, direction="near")
+            allowed = f"{'larger' if too_small else 'smaller'}: the scale of its noise must be {problem.allowed}"
+            said = Phrase(readable(self.amount, direction="near"))
             raise InputError(self.way, said, allowed, more if too_small else "") from None
 
     def part(self, share: Fraction) -> Price:
@@ -110,7 +112,8 @@ class Price:
     def kind(self, allotment: Allotment) -> str:
         """Laplace where epsilon is counted; Gaussian, which errs less for the same rho, where rho is."""
         if self.way == "rho" and allotment.kind == "pure":
-            raise InputError("rho", str(self.amount), f"epsilon, share or within: allotment {allotment.name!r} is pure")
+            hint = "Give epsilon, share or within."
+            raise InputError("rho", self.amount, f"left out: allotment {allotment.name!r} is pure", hint)
         counted = "laplace" if allotment.kind == "pure" or self.way == "epsilon" else "gaussian"
         if self.noise in ("auto", counted):
             return counted
@@ -123,7 +126,7 @@ class Price:
         if step is None:
             hint = "Ask for the accuracy of a count or a sum, or give epsilon, rho or share."
             raise InputError(
-                "within", float(self.amount), "not for means and variances: their error depends on data", hint
+                "within", float(self.amount), "left out for means and variances: their error depends on data", hint
             )
         within = int(self.amount / step)
         found = epsilon_within if kind == "laplace" else rho_within

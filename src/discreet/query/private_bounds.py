@@ -238,10 +238,12 @@ def plan_bounds(question: Query, schema: Schema, allotment: Allotment, price: Pr
         hint = (
             "Give epsilon, rho or share; the plan then says how far answers may be off, as a part of the range found."
         )
-        allowed = "not where bounds are private: how far answers err depends on the bounds found"
+        allowed = "left out where bounds are private: how far answers err depends on the bounds found"
         raise InputError("within", float(price.amount), allowed, hint)
     if allotment.kind == "plan":
-        raise InputError("allotment", allotment.name, "a pure or zcdp allotment: questions are chosen one by one")
+        raise InputError(
+            "allotment", allotment.name, "a pure or zcdp allotment: a plan allotment pays for one fixed plan"
+        )
     moved = moved_by_one(schema.unit)
     grids = {column: round_bins(schema, column) for column in checked.searched}
     touched = sensitivity(Rows(), schema.unit, checked.groups(schema)).outputs

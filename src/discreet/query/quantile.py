@@ -15,7 +15,7 @@ from discreet.core.exact import Number, as_written
 from discreet.core.wire import fraction
 from discreet.data.column import Date, Integer, Numeric, Real
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.query.grid import DECADES, grid_for
 
 __all__ = [
@@ -89,7 +89,7 @@ def sortable(schema: Schema, name: str) -> Numeric | Date:
     column = schema.column(name, "quantile")
     if not isinstance(column, (Integer, Real, Date)):
         known = [key for key, kind in schema.columns.items() if isinstance(kind, (Integer, Real, Date))]
-        raise InputError("quantile", name, "a numeric column or a date: " + (", ".join(sorted(known)) or "none"))
+        raise InputError("quantile", name, "a numeric column or a date", among=sorted(known))
     return column
 
 
@@ -97,15 +97,15 @@ def check_ordered(output: Ordered, schema: Schema) -> None:
     """Refuse what is not allowed, before anything is spent."""
     grid_for(sortable(schema, output.column), output.grid)
     if output.method not in METHODS:
-        raise InputError("method", output.method, "one of " + ", ".join(METHODS))
+        raise InputError("method", output.method, among=METHODS)
     if not isinstance(output.interval, bool) and output.interval != GUARANTEED:
         raise InputError("interval", output.interval, f"True, False or {GUARANTEED!r}")
     if isinstance(output, At) and output.take not in TAKES:
-        raise InputError("take", output.take, "one of " + ", ".join(TAKES))
+        raise InputError("take", output.take, among=TAKES)
     for q in output.ranks:
         _rank(q)
     if isinstance(output, Between) and output.low >= output.high:
-        raise InputError("spread", [float(output.low), float(output.high)], "the lower quantile first")
+        raise InputError("spread", [float(output.low), float(output.high)], "a pair with the lower quantile first")
 
 
 def quantile(
@@ -156,7 +156,7 @@ def quantiles(
     several = listed if isinstance(listed, Iterable) and not isinstance(listed, str) else [listed]
     found = [quantile(column, q, grid=grid, method=method, interval=interval) for q in several]
     if not found:
-        raise InputError("quantiles", "none", "at least one, such as [0.25, 0.5, 0.75]")
+        raise InputError("quantiles", Phrase("none"), "at least one quantile, such as [0.25, 0.5, 0.75]")
     if len({each.q for each in found}) < len(found):
         raise InputError("quantiles", [float(each.q) for each in found], "each quantile once")
     return {quantile_name(each.q): each for each in found}
@@ -211,7 +211,7 @@ def _read(entry: Mapping[str, Any], field: str) -> Fraction:
     if isinstance(value, str):
         return _rank(fraction(value, field))
     if value is None:
-        raise InputError("outputs", dict(entry), f"a quantile as {field!r}")
+        raise InputError("outputs", dict(entry), f"an object with {field!r}, a quantile")
     return _rank(value)
 
 

@@ -19,7 +19,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Laplace, QuantileExponential, QuantileFlip, QuantileTree
 from discreet.query.explain import explained, rows_published
@@ -203,14 +203,18 @@ def plan_quantiles(question: Query, schema: Schema, allotment: Allotment, price:
         hint = "List the groups: key(column, values)."
         raise InputError("group_by", checked.discovered[0].column, "public, where quantiles are asked for", hint)
     if allotment.kind == "plan":
-        raise InputError("allotment", allotment.name, "a pure or zcdp allotment: questions are chosen one by one")
+        raise InputError(
+            "allotment", allotment.name, "a pure or zcdp allotment: a plan allotment pays for one fixed plan"
+        )
     if price.way == "within":
         hint = "Give epsilon, rho or share; the plan then says how many rows a quantile may be off."
-        raise InputError("within", float(price.amount), "not for quantiles: how far they err depends on data", hint)
+        raise InputError(
+            "within", float(price.amount), "left out for quantiles: how far they err depends on data", hint
+        )
     grid = grid_for(sortable(schema, first.column), first.grid)
     if checked.groups(schema) * grid.bins > MOST_CELLS:
-        cells = f"{checked.groups(schema):,} groups of {grid.bins:,} bins"
-        raise InputError("grid", cells, f"at most {MOST_CELLS:,} bins in all", "Ask for a coarser grid.")
+        cells = Phrase(f"{checked.groups(schema):,} groups of {grid.bins:,} bins")
+        raise InputError("grid", cells, f"coarser: at most {MOST_CELLS:,} bins in all", "Ask for a coarser grid.")
     found = _offers(checked, schema, grid.bins, allotment, price)
     search = min(found, key=lambda search: _weight(search, checked, price))
     return QuantilePlan(checked, schema, allotment, price.confidence, search)
@@ -220,7 +224,7 @@ def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, pr
     """Every search that the price buys."""
     method, ranks = question.ordered[0][1].method, _ranks(question)
     if method in ("flip", "exponential") and price.noise != "auto":
-        raise InputError("noise", price.noise, "auto: a choice adds none")
+        raise InputError("noise", price.noise, "auto: a choice adds no noise")
     # Permute-and-flip errs less for an epsilon, the exponential mechanism costs less where rho is counted.
     by_choice = method if method != "auto" else "flip" if allotment.kind == "pure" else "exponential"
     if by_choice == "flip" and allotment.kind != "pure":
@@ -248,7 +252,7 @@ def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, pr
             found.append(kind(ranks, epsilon, bins, rows, level, guaranteed=_guaranteed(question)))
     except InputError as problem:
         raise InputError(
-            price.way, float(price.amount), f"another amount: noise for it is not made ({problem})"
+            price.way, float(price.amount), f"another amount: its noise cannot be drawn ({problem})"
         ) from None
     return found
 

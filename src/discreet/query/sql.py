@@ -63,7 +63,7 @@ def _table_name(table: Any, allowed: str) -> str:
     exp = _exp()
     if type(table) is not exp.Table or type(table.this) is not exp.Identifier:
         hint = "Put the condition into WHERE, or name the rows: WITH some AS (SELECT * FROM table WHERE ...)."
-        raise refuse(table, f"a table by its name: {allowed}", hint if type(table) is exp.Subquery else "")
+        raise refuse(table, f"the name of a table: {allowed}", hint if type(table) is exp.Subquery else "")
     only(table, "this")
     return str(table.name)
 
@@ -112,7 +112,7 @@ def _ordered(node: Any) -> Ordered | None:
 def _quantile(node: Any, column: Any, q: Any) -> Ordered:
     share = read_constant(q, "sql")
     if isinstance(share, (str, bool)):
-        raise refuse(node, "a quantile as a number strictly between 0 and 1")
+        raise refuse(node, "a quantile given as a number strictly between 0 and 1")
     return quantile(read_column(column, "sql"), share)
 
 
@@ -149,7 +149,7 @@ class _Reader:
             self.item(node)
         labels = [label for _, label in self.shown]
         if repeated := [label for label in labels if labels.count(label) > 1]:
-            raise InputError("sql", repeated[0], "names in the SELECT list that differ", "Use AS to name them.")
+            raise InputError("sql", repeated[0], "a SELECT list of different names", "Use AS to name them.")
         if not self.outputs:
             raise refuse(tree, f"at least one aggregate: {AGGREGATES}", "Such as COUNT(*).")
         after = After(tuple(self.shown), self.having(tree), self.order(tree), self.limit(tree))
@@ -168,7 +168,7 @@ class _Reader:
             only(view.args["alias"], "this")
             inner = view.this
             if type(inner) is not exp.Select or [type(node) for node in inner.expressions] != [exp.Star]:
-                raise refuse(inner, "SELECT * FROM table WHERE condition in a WITH")
+                raise refuse(inner, "SELECT * FROM table WHERE condition inside a WITH")
             only(inner.expressions[0])
             only(inner, "expressions", "from", "where")
             if view.alias in (self.schema.name, *self.rows, *self.schema.lookups):
@@ -179,12 +179,12 @@ class _Reader:
         """The conditions that the rows named in FROM meet."""
         source = tree.args.get("from") or tree.args.get("from_")
         if source is None:
-            raise refuse(tree, f"FROM {self.schema.name}")
+            raise refuse(tree, f"a statement with FROM {self.schema.name}")
         only(source, "this")
         name = _table_name(source.this, self.schema.name)
         if name not in self.rows:
-            hint = "Names are written as they are declared." if name.lower() in map(str.lower, self.rows) else ""
-            raise refuse(source.this, "a table: " + ", ".join(self.rows), hint)
+            hint = "Upper and lower case matter." if name.lower() in map(str.lower, self.rows) else ""
+            raise refuse(source.this, "a table", hint, among=self.rows)
         return self.rows[name]
 
     def joins(self, tree: Any) -> list[Predicate]:
@@ -203,7 +203,7 @@ class _Reader:
             if side != "LEFT":
                 column = self.schema.columns[lookup.key]
                 if not isinstance(column, Category):
-                    raise refuse(join, "LEFT JOIN, since the key is no category")
+                    raise refuse(join, "a LEFT JOIN, since the key is no category")
                 listed = tuple(value for value in lookup.table[lookup.key] if value in column.values)
                 found.append(IsIn(lookup.key, listed))
         return found
@@ -255,7 +255,7 @@ class _Reader:
         column = getattr(aggregate, "column", None)
         name = label or _kind(aggregate) + (f"_{column}" if column else "")
         if name in self.outputs:
-            raise refuse(node, f"named otherwise: {name!r} is taken", "Use AS.")
+            raise refuse(node, f"named differently: {name!r} is taken", "Use AS.")
         self.outputs[name] = aggregate
         return name
 
@@ -289,7 +289,7 @@ class _Reader:
             return made
         if type(node) in (exp.Min, exp.Max):
             hint = "Ask for QUANTILE_CONT(column, 0.01) or QUANTILE_CONT(column, 0.99)."
-            raise refuse(node, "not released: the smallest and the largest value are one person's", hint)
+            raise refuse(node, "another aggregate: the smallest and the largest value are one person's", hint)
         if (ordered := _ordered(node)) is not None:
             return ordered
         raise refuse(node, f"an aggregate: {AGGREGATES}", instead(node))
@@ -347,7 +347,7 @@ class _Reader:
             for name, label in self.shown:
                 if wanted in (label, name) and (name in self.outputs or not outputs_only):
                     return name
-            raise refuse(node, "a column of the SELECT list: " + ", ".join(label for _, label in self.shown))
+            raise refuse(node, "a column of the SELECT list", among=[label for _, label in self.shown])
         for written, k in self.keys:
             if written == node and not outputs_only:
                 return k.column

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from discreet.errors import InputError
+from discreet.errors import InputError, nearest
 
 __all__ = ["AGGREGATES", "SHAPE", "instead", "only", "place", "refuse"]
 
 SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
 AGGREGATES = "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV, MEDIAN, QUANTILE_CONT"
+_FUNCTIONS = ("COUNT", "SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV", "MEDIAN", "QUANTILE_CONT", "BIN")
 
-_LEVELS = "Ask for each level by itself, or for a tree of tables: discreet tree."
+_LEVELS = "Ask for each level in a question of its own, or for a tree of tables: discreet tree."
 # By the name that the parser gives to a part of a statement; older ones have levels of groups among them.
 _PARTS = {
     "distinct": "GROUP BY gives every group once; COUNT(DISTINCT person) counts people.",
@@ -41,10 +43,10 @@ def place(node: Any) -> str:
     return f" (line {first['line']}, column {first['col'] - (first['end'] - first['start'])})"
 
 
-def refuse(node: Any, allowed: str, hint: str = "") -> InputError:
+def refuse(node: Any, allowed: str, hint: str = "", among: Iterable[str] | None = None) -> InputError:
     """The error that points at a piece of a statement."""
     written = node.sql("duckdb") if hasattr(node, "sql") else str(node)
-    return InputError("sql", written, f"{allowed}{place(node)}", hint)
+    return InputError("sql", written, allowed, hint, among=among, at=place(node))
 
 
 def only(node: Any, *allowed: str) -> None:
@@ -52,7 +54,7 @@ def only(node: Any, *allowed: str) -> None:
     for name, value in node.args.items():
         if value and name.rstrip("_") not in allowed:
             part = value[0] if isinstance(value, list) else value
-            known = SHAPE if type(node).__name__ == "Select" else "not understood here"
+            known = SHAPE if type(node).__name__ == "Select" else "left out: it is not supported here"
             raise refuse(part if hasattr(part, "sql") else node, known, _PARTS.get(name.rstrip("_"), ""))
 
 
@@ -79,4 +81,6 @@ def instead(node: Any) -> str:
             return "Such as BIN(age, 10)."
         case exp.Binary() if isinstance(node.left, exp.Literal) or isinstance(node.right, exp.Literal):
             return "Declare a column computed so in the schema, under [derived]."
+        case exp.Anonymous() if close := nearest(str(node.this), _FUNCTIONS):
+            return f"Did you mean `{close}`?"
     return ""

@@ -393,14 +393,14 @@ def plan_stream(
     if key.edges is None:
         raise InputError("period", key.column, "bins of a date or a number, such as bins('day', every='month')")
     if schema.unit.neighbours is not Neighbours.ADD_REMOVE:
-        raise InputError("unit.neighbours", str(schema.unit.neighbours), "add-remove for streams")
+        raise InputError("unit.neighbours", str(schema.unit.neighbours), "add-remove where a stream is asked for")
     for name, aggregate in checked.outputs:
         if not isinstance(aggregate, (Count, Persons, Sum)):
             raise InputError("outputs", name, "count(), people() or total() in a stream: running totals must add up")
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise InputError("limit", limit, "a whole number of periods, 1 or more")
     if price.way == "within":
-        raise InputError("within", float(price.amount), "epsilon, rho or share for a stream")
+        raise InputError("within", float(price.amount), "left out for a stream", "Give epsilon, rho or share.")
     periods = len(key.labels(schema))
     measures = tuple(dict.fromkeys(m for _, aggregate in checked.outputs for m in aggregate.measures(schema)))
     unit, groups = schema.unit, checked.groups(schema)

@@ -84,7 +84,7 @@ class Stream:
         at = done + 1 if period is None else period
         step = self._step(at)
         if at > done + 1:
-            raise InputError("period", at, f"{done + 1} first: periods are released in order")
+            raise InputError("period", at, f"{done + 1}: periods are released in order")
         if at == done + 1:
             step.state.check(at, self._ids(step))
             self.desk.through_the_door(step, plan.columns, release=step.release, why=why)
@@ -111,7 +111,7 @@ class Stream:
         if known is None or known.answer is None:
             return None
         if known.charged.digest != self._step(period).digest:
-            raise InputError("name", self.name, "another name: this one belongs to another stream")
+            raise InputError("name", self.name, "a new name: this one belongs to another stream")
         result: Any = stored(known).result
         nodes: list[Any] = result["nodes"]
         return nodes

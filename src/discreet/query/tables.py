@@ -41,7 +41,7 @@ def tables(answer: Answer, cost: str, remaining: str) -> Tables:
     if not all("columns" in part and "keys" in part for part in parts.values()):
         kind = next((kind for kind in ("tree", "synth", "train") if kind in result), None)
         hint = "" if kind is None else f"Read it as what it is: discreet {kind} show."
-        raise InputError("release", answer.release, "a release of tables: this one came of another kind of job", hint)
+        raise InputError("release", answer.release, "a release of tables: this one is of another kind", hint)
     asked: Any = answer.query or {}
     found = Tables()
     for name, part in parts.items():

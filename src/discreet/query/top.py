@@ -95,7 +95,9 @@ class Top:
         if not isinstance(self.counts, bool):
             raise InputError("counts", self.counts, "true or false")
         if self.counts and self.key.column in (COUNT, f"{COUNT}_lower", f"{COUNT}_upper"):
-            raise InputError("top", self.key.column, "another name: the counts are called so", "Use counts=False.")
+            raise InputError(
+                "top", self.key.column, "a column of another name: the counts have this one", "Use counts=False."
+            )
         read = replace(self, condition=self.counted(schema).condition, key=self.key.checked(schema))
         if self.k > (size := len(read.labels(schema))):
             raise InputError("k", self.k, f"at most the number of values of {self.key.column}, {size:,}")
@@ -254,9 +256,16 @@ def plan_top(question: Top, schema: Schema, allotment: Allotment, price: Price) 
     """Read a question against its schema and price it: one half for the choice, one for the counts."""
     checked = question.checked(schema)
     if allotment.kind == "plan":
-        raise InputError("allotment", allotment.name, "a pure or zcdp allotment: questions are chosen one by one")
+        raise InputError(
+            "allotment", allotment.name, "a pure or zcdp allotment: a plan allotment pays for one fixed plan"
+        )
     if price.way == "within":
-        raise InputError("within", float(price.amount), "epsilon, rho or share: the choice of values has a price too")
+        raise InputError(
+            "within",
+            float(price.amount),
+            "left out: the choice of values has a price too",
+            "Give epsilon, rho or share.",
+        )
     share = Fraction(1, 2) if checked.counts else Fraction(1)
     currency, amount = price.part(share).spent(allotment)
     # k choices of epsilon/k cost epsilon, or rho = epsilon^2/(8k).

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from discreet.accounting.words import readable
 from discreet.core.explained import Explained
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.price import Price, plan_at
 
@@ -47,7 +47,12 @@ def _error(plan: _Stated) -> float:
     """The largest error that a plan states."""
     halves = [one.half_width for one in plan.explained().errors if one.half_width is not None]
     if not halves:
-        raise InputError("within", "an accuracy", "epsilon, rho or share: nobody knows the error of this beforehand")
+        raise InputError(
+            "within",
+            Phrase("an accuracy"),
+            "left out: nobody knows the error of this beforehand",
+            "Give epsilon, rho or share.",
+        )
     return max(halves)
 
 

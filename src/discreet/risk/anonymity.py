@@ -101,7 +101,7 @@ def anonymity(
     if not known:
         raise InputError("quasi", [], "at least one column that an outsider may know")
     if both := sorted(set(known) & set(secret)):
-        raise InputError("sensitive", both, "columns that are not among the quasi columns")
+        raise InputError("sensitive", both, "different from the quasi columns")
     if isinstance(few, bool) or not isinstance(few, int) or few < 1:
         raise InputError("few", few, "a whole number of at least 1")
     records = Records.read(data, [*known, *secret])

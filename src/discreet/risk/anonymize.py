@@ -79,7 +79,7 @@ class Anonymized:
             case ".parquet":
                 pyarrow.parquet.write_table(self.to_arrow(), place)
             case _:
-                raise InputError("out", place.name, "a name that ends in .csv or .parquet")
+                raise InputError("out", place.name, "a file that ends in .csv or .parquet")
 
     def explain(self) -> str:
         """What was done, and what it does not promise."""
@@ -117,7 +117,7 @@ def anonymize(
     at least `diverse` different values of it. `drop` names columns to leave out altogether, such as names.
     """
     if method not in METHODS:
-        raise InputError("method", method, "one of " + ", ".join(METHODS))
+        raise InputError("method", method, among=METHODS)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise InputError("k", k, "a whole number of at least 1")
     if not 0 <= redact < 1:
@@ -134,7 +134,7 @@ def anonymize(
     if isinstance(diverse, bool) or not isinstance(diverse, int) or diverse < 1:
         raise InputError("diverse", diverse, "a whole number of at least 1")
     if diverse > 1 and sensitive is None:
-        raise InputError("diverse", diverse, "given with the sensitive column whose values are to be different")
+        raise InputError("diverse", diverse, "left out without a sensitive column, whose values are to differ")
     if sensitive is not None and diverse > (there := len(np.unique(everything[sensitive].codes))):
         raise InputError("diverse", diverse, f"at most the {there:,} values that {sensitive} has")
     if method == "mondrian":

@@ -56,7 +56,7 @@ def ladder_of(name: str, column: Coded, how: Any = None) -> Ladder:
     numbers = all(isinstance(value, int | float) for value in column.values if value is not None)
     if how is not None:
         if not numbers or not column.ordered:
-            raise InputError(f"ladders.{name}", how, "a mapping of values to groups: the column holds no numbers")
+            raise InputError(f"ladders.{name}", how, "a dictionary of values to groups: the column holds no numbers")
         return _widths(name, column, how, own=True)
     if numbers and column.ordered:
         there = [value for value in column.values if value is not None]

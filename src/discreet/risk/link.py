@@ -75,7 +75,7 @@ def link(
     people = Records.read(register, [*names, *([person] if person else [])])
     if isinstance(released, Anonymized):
         if tuple(names) != released.quasi:
-            raise InputError("on", names, "the columns that were coarsened: " + ", ".join(released.quasi))
+            raise InputError("on", names, "the columns that were coarsened", among=released.quasi)
         rows = released.records
         theirs = [_same_codes(people[name], column) for name, column in zip(names, released.columns, strict=True)]
         of_rows, of_people = _placed(released, theirs)

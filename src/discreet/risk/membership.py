@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["Membership", "membership"]
 
@@ -63,7 +63,7 @@ def membership(members: Floats, others: Floats) -> Membership:
     inside, outside = (np.asarray(scores, dtype=np.float64).ravel() for scores in (members, others))
     for field, scores in (("members", inside), ("others", outside)):
         if len(scores) < 2 or not np.isfinite(scores).all():
-            raise InputError(field, f"{len(scores)} scores", "at least two finite scores")
+            raise InputError(field, Phrase(f"{len(scores)} scores"), "at least two finite scores")
     levels = np.unique(np.concatenate([inside, outside]))[::-1]
     named = (len(inside) - np.searchsorted(np.sort(inside), levels, side="left")) / len(inside)
     accused = (len(outside) - np.searchsorted(np.sort(outside), levels, side="left")) / len(outside)

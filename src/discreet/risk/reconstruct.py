@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits, words
 from discreet.show import Axis, Line, Picture, Scale, lines, share
@@ -88,7 +88,7 @@ def _counts(asked: NDArray[np.int8], secret: Flags) -> NDArray[np.int64]:
 def rebuilt(asked: NDArray[np.int8], answers: Floats, way: str = "squares") -> Flags:
     """Bits that fit the answers: by least squares, or by the linear program that makes the largest miss least."""
     if way not in WAYS:
-        raise InputError("way", way, "one of " + ", ".join(WAYS))
+        raise InputError("way", way, among=WAYS)
     return _by_squares(asked, answers) if way == "squares" else _by_program(asked, answers)
 
 
@@ -124,7 +124,7 @@ def _by_program(asked: NDArray[np.int8], answers: Floats) -> Flags:
     bounds = [(0, 1)] * people + [(0, None)]
     found = linprog(cost, A_ub=both, b_ub=np.concatenate([answers, -answers]), bounds=bounds, method="highs")
     if found.x is None:
-        raise InputError("answers", "no solution", "finite numbers")
+        raise InputError("answers", Phrase("others"), "finite numbers")
     return np.asarray(found.x[:people] > 0.5)
 
 

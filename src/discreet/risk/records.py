@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["Coded", "Records"]
 
@@ -43,7 +43,7 @@ class Coded:
         try:
             array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
         except (pa.ArrowInvalid, pa.ArrowTypeError):
-            raise InputError(name, "a column of mixed types", "values of one type") from None
+            raise InputError(name, Phrase("several types"), "a column of values of one type") from None
         if isinstance(array, pa.ChunkedArray):
             array = array.combine_chunks()
         if pa.types.is_dictionary(array.type):
@@ -95,7 +95,7 @@ class Records:
             raise InputError("columns", sorted(columns), "at least one column, all of one length")
         (rows,) = lengths
         if rows == 0:
-            raise InputError("data", "a table without rows", "at least one row")
+            raise InputError("data", Phrase("a table without rows"), "at least one row")
         return cls(columns, rows)
 
     def only(self, names: Iterable[str]) -> Records:
@@ -116,7 +116,7 @@ def _known(names: Iterable[str] | None, there: list[str]) -> list[str]:
         return there
     asked = list(dict.fromkeys(names))
     if strange := [name for name in asked if name not in there]:
-        raise InputError("columns", strange[0], "one of " + ", ".join(map(str, there)))
+        raise InputError("columns", strange[0], among=there)
     return asked
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.show.picture import Picture
 from discreet.show.scale import Format, Scale, brief, compact, finite
 from discreet.show.svg import Markup, element, shorten
@@ -53,7 +53,7 @@ def bars(
     if not data:
         raise InputError("data", 0, "at least one bar")
     if not all(finite(bar.value) for bar in data):
-        raise InputError("data", "a value that is no finite number", "values that can be drawn")
+        raise InputError("data", Phrase("a value that is no finite number"), "values that can be drawn")
     ends = [float(end) for bar in data for end in (bar.value, bar.lower, bar.upper) if end is not None and finite(end)]
     axis = scale if scale is not None else Scale.around(ends, zero=not points)
     marks = axis.ticks()

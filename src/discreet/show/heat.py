@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.show.picture import Picture
 from discreet.show.svg import Markup, element, shorten
 from discreet.show.table import Table
@@ -28,7 +28,9 @@ def matrix(
     """A square of squares from `-limit` to `limit`, nothing on the diagonal; NaN is drawn as `unknown`."""
     many = len(names)
     if many < 2 or len(values) != many or any(len(row) != many for row in values):
-        raise InputError("values", f"{len(values)} rows", f"a square of as many rows as names: {many}, two at least")
+        raise InputError(
+            "values", Phrase(f"{len(values)} rows"), f"a square with a row for each of {many} names, at least two"
+        )
     cell = 34 if many <= 8 else 24 if many <= 16 else 14
     left = min(max(len(name) for name in names), _LONGEST) * 6.6 + 8
     parts: list[Markup] = []

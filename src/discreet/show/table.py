@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.show.svg import Markup, element
 
 __all__ = ["Table"]
@@ -24,7 +24,9 @@ class Table:
     def __post_init__(self) -> None:
         wrong = next((row for row in self.rows if len(row) != len(self.head)), None)
         if wrong is not None:
-            raise InputError("rows", f"{len(wrong)} cells", f"as many cells as heads: {len(self.head)}")
+            raise InputError(
+                "rows", Phrase(f"{len(wrong)} cells"), f"rows with as many cells as heads, {len(self.head)}"
+            )
 
     @classmethod
     def of(

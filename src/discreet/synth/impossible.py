@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.data.column import Column
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.marginals.domain import Domain
 from discreet.noise.replay import Replay, uniforms
 from discreet.query.parse import parse_condition
@@ -47,7 +47,7 @@ def read_conditions(conditions: Iterable[str | Predicate], schema: Schema, domai
     if found and not any(len(possible(domain, schema.columns, found, tries)) for tries in (_FIRST, _TRIES)):
         hint = "Nothing was spent. Conditions say which rows cannot be, not which ones can."
         allowed = f"conditions that leave some rows possible: none of the {_TRIES:,} combinations tried is"
-        raise InputError("impossible", f"{len(found)} conditions", allowed, hint)
+        raise InputError("impossible", Phrase(f"{len(found)} conditions"), allowed, hint)
     return tuple(found)
 
 
@@ -97,7 +97,7 @@ def _settled(
     drawn = drawn_rows(domain, columns, codes)
     bad = _any(conditions, drawn, domain)
     if bad.all():
-        raise InputError("impossible", "these conditions", "conditions that leave more of the table possible")
+        raise InputError("impossible", Phrase("these conditions"), "conditions that leave more rows possible")
     good = np.flatnonzero(~bad)
     rows = np.where(bad, good[np.arange(len(codes)) % len(good)], np.arange(len(codes)))
     return codes[rows], {name: one.taken(rows) for name, one in drawn.items()}, changed

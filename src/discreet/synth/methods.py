@@ -40,7 +40,7 @@ METHODS = tuple(name for name in _KNOWN if find_spec(f"discreet.synth.{name}") i
 def method_named(name: str) -> Method:
     """The method of that name. What it needs and is not installed is missed here: before anything is charged."""
     if name not in METHODS:
-        raise InputError("method", name, "auto, or one of " + ", ".join(METHODS))
+        raise InputError("method", name, among=("auto", *METHODS))
     if name in _NEEDS and find_spec(_NEEDS[name][1]) is None:
         raise MissingExtraError(*_NEEDS[name])
     found: Method = getattr(import_module(f"discreet.synth.{name}"), name)

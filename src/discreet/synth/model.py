@@ -216,4 +216,4 @@ def target_of(measured: Measured) -> Target:
 def _check(columns: Columns, sizes: Sequence[int]) -> None:
     rising = all(one < two for one, two in itertools.pairwise(columns))
     if not rising or any(not 0 <= column < len(sizes) for column in columns):
-        raise InputError("columns", columns, f"different places of columns, rising, 0 to {len(sizes) - 1}")
+        raise InputError("columns", columns, f"different positions of columns, rising, from 0 to {len(sizes) - 1}")

@@ -76,7 +76,7 @@ def rap(
     if rounds is not None:
         _check("rounds", rounds)
     if projection not in PROJECTIONS:
-        raise InputError("projection", projection, " or ".join(f'"{one}"' for one in PROJECTIONS))
+        raise InputError("projection", projection, among=PROJECTIONS)
     load()  # what is missing is missed before anything is spent
     return _Rap(meter, wanted, count, relaxed_rows, rounds, per_round, projection).made()
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.marginals.domain import Attribute, Domain
 from discreet.noise.replay import Replay, uniforms
 from discreet.query.key import Bin
@@ -67,7 +67,7 @@ def draw(attribute: Attribute, column: Column, codes: NDArray[np.int64], seed: b
             places = first + np.minimum((share * many).astype(np.int64), many - 1)
             return Drawn(places * float(step) if isinstance(column, Real) else places, missing)
         case _:
-            raise InputError(f"columns.{attribute.name}", "text", "a column whose values are declared")
+            raise InputError(f"columns.{attribute.name}", Phrase("free text"), "a column whose values are declared")
 
 
 def _step(column: Real, attribute: Attribute) -> Fraction:

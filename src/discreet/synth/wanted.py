@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
 from discreet.query.key import Bin
@@ -47,8 +47,8 @@ def wanted(asked: Asked, domain: Domain, rows: int | None = None) -> Wanted:
         found = Wanted(_listed(asked, domain))
     cells = sum(domain.cells(columns) for columns in found.marginals)
     if cells > MOST or len(found.marginals) > _LISTED:
-        got = f"{len(found.marginals):,} marginals of {cells:,} cells"
-        raise InputError("workload", got, f"at most {_LISTED:,} of {MOST:,} cells together", _advice(domain))
+        got = Phrase(f"{len(found.marginals):,} marginals of {cells:,} cells")
+        raise InputError("workload", got, f"at most {_LISTED:,} marginals of {MOST:,} cells together", _advice(domain))
     return found
 
 
@@ -80,10 +80,10 @@ def _listed(asked: Iterable[Any] | Mapping[Any, float], domain: Domain) -> dict[
         listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
         places = tuple(sorted(domain.place(name, "workload") for name in listed))
         if len(set(places)) != len(places):
-            raise InputError("workload", listed, "each column once in a marginal")
+            raise InputError("workload", listed, "a list of marginals with each column once")
         weight = 1.0 if weights is None else weights[names]
         if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not math.isfinite(weight):
-            raise InputError("workload", weight, "weights that are numbers")
+            raise InputError("workload", weight, "weighted by numbers")
         marginals[places] = marginals.get(places, 0.0) + weight
     found = read_workload(marginals, domain)
     for columns in found:
@@ -94,7 +94,7 @@ def _listed(asked: Iterable[Any] | Mapping[Any, float], domain: Domain) -> dict[
 
 def _too_large(columns: Columns, domain: Domain) -> InputError:
     sizes = " x ".join(f"{domain.names[column]} ({domain.sizes[column]:,})" for column in columns)
-    allowed = f"marginals of at most {LARGEST:,} cells, and {sizes} makes {domain.cells(columns):,}"
+    allowed = f"made of marginals of at most {LARGEST:,} cells: {sizes} makes {domain.cells(columns):,}"
     return InputError("workload", tuple(domain.names[column] for column in columns), allowed, _advice(domain))
 
 

@@ -28,9 +28,11 @@ def read_workload(workload: Workload, domain: Domain) -> dict[Columns, float]:
     for columns, weight in given:
         places = tuple(sorted(set(columns)))
         if not places or len(places) != len(columns) or places[0] < 0 or places[-1] >= len(domain):
-            raise InputError("workload", columns, f"different places of columns, 0 to {len(domain) - 1}")
+            raise InputError(
+                "workload", columns, f"made of different positions of columns, from 0 to {len(domain) - 1}"
+            )
         if isinstance(weight, bool) or not 0 < weight < 2**10:
-            raise InputError("workload", weight, "weights above zero and below 1,024")
+            raise InputError("workload", weight, "weighted above zero and below 1,024")
         found[places] = found.get(places, 0.0) + float(weight)
     if not found:
         raise InputError("workload", [], "at least one marginal")

@@ -20,7 +20,7 @@ from discreet.data.column import Category, Text
 from discreet.data.read import identity
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.noise.bits import words
 from discreet.query.aggregate import count
 from discreet.query.code import group_number
@@ -68,7 +68,9 @@ class Counted:
         """The same, read against the schema. Every error comes from here, before anything is spent."""
         leaf = self.schema.column(self.column, "levels")
         if not isinstance(leaf, (Category, Text)):
-            raise InputError("levels", self.column, "a category or text: codes of regions, leading zeros included")
+            raise InputError(
+                "levels", self.column, "a column of categories or text: codes of regions, with leading zeros"
+            )
         if isinstance(leaf, Category) and (unknown := set(self.tree.codes[-1]) - set(leaf.values)):
             hint = "Declare it, or declare the column as text: the geography lists the regions then."
             raise InputError(f"geography.{self.column}", min(unknown), f"a declared value of {self.column}", hint)
@@ -76,35 +78,39 @@ class Counted:
             if not isinstance(key, Key):
                 raise InputError("by", key, "column names, bins(...) or key(...)")
             if key.column == self.column:
-                raise InputError("by", key.column, "another column than that of the regions")
+                raise InputError("by", key.column, "a column other than that of the regions")
         by = tuple(key.checked(self.schema) for key in self.by)
         names = [key.column for key in by]
         if repeated := [name for name in names if names.count(name) > 1]:
-            raise InputError("by", repeated[0], "each column once")
+            raise InputError("by", repeated[0], "a list with each column once")
         for name in names:
             if name in (*self.tree.names[1:], *_TAKEN):
                 hint = "It would be two columns of one table: give the level or the column another name."
-                raise InputError("by", name, "a column that is not named as a level, nor count", hint)
+                raise InputError("by", name, "a column whose name is not that of a level, or count", hint)
         if taken := [name for name in self.tree.names[1:] if name in _TAKEN or (self.sizes and name == "size")]:
-            raise InputError("levels", taken[0], "names that no other column of the tables has")
+            raise InputError("levels", taken[0], "a name that no other column of the tables has")
         condition = None if self.condition is None else checked(self.condition, self.schema)
         read = replace(self, by=by, condition=condition)
         read._as_category()  # which raises what a run would
         if self.sizes is not None:
             read._check_sizes(self.sizes)
         if read.tree.leaves * read.cells > MOST_CELLS:
-            raise InputError("by", f"{read.tree.leaves * read.cells:,} numbers", f"at most {MOST_CELLS:,}")
+            raise InputError(
+                "by",
+                Phrase(f"{read.tree.leaves * read.cells:,} numbers"),
+                f"such that the tables have at most {MOST_CELLS:,} numbers",
+            )
         return read
 
     def _check_sizes(self, sizes: Sizes) -> None:
         self.schema.column(sizes.column, "sizes")
         if self.by:
-            raise InputError("by", self.by[0].column, "absent where groups are counted by size")
+            raise InputError("by", self.by[0].column, "left out where groups are counted by size")
         if isinstance(sizes.largest, bool) or not isinstance(sizes.largest, int) or not 1 <= sizes.largest <= 100_000:
-            raise InputError("largest", sizes.largest, "the last size that is told apart, from 1 to 100,000")
+            raise InputError("largest", sizes.largest, "the largest size with a count of its own, from 1 to 100,000")
         if self.schema.unit.column is not None:
             hint = "Leave unit.column out of the schema if every person has one row."
-            raise InputError("sizes", sizes.column, "for tables where the unit is one row", hint)
+            raise InputError("sizes", sizes.column, "left out unless the unit is one row", hint)
 
     @property
     def labels(self) -> list[tuple[str, list[Any]]]:

@@ -22,7 +22,7 @@ _KINDS = ("parquet", "csv")
 def save_release(release: TreeRelease, folder: str | Path, kind: str) -> list[Path]:
     """Write `LEVEL.KIND`, its totals or its cumulative counts, and `README.json`; the paths written."""
     if kind not in _KINDS:
-        raise InputError("kind", kind, " or ".join(reversed(_KINDS)))
+        raise InputError("kind", kind, among=reversed(_KINDS))
     directory = Path(folder)
     directory.mkdir(parents=True, exist_ok=True)
     paths, described = [], {}

@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.data.column import Category
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.trees.tree import Hierarchy
 
 __all__ = ["hierarchy_from", "public_table"]
@@ -32,14 +32,13 @@ def hierarchy_from(
         raise InputError("levels", levels, "a list of levels, the widest first, or {level: length of its codes}")
     names = list(levels)
     if not names or not all(isinstance(name, str) and name for name in names):
-        raise InputError("levels", names, "at least one name of a level")
+        raise InputError("levels", names, "at least one level")
     if len(set(names)) != len(names):
-        raise InputError("levels", names, "each level once")
+        raise InputError("levels", names, "a list with each level once")
     leaf = names[-1] if column is None else column
     if column is None and leaf not in schema.columns:
-        hint = "Rows are put into regions by it. Where the data call it otherwise, name it: column= (--column)."
-        declared = ", ".join(sorted(schema.columns))
-        raise InputError("levels", leaf, f"for the last level a declared column: {declared}", hint)
+        hint = "It puts rows into regions. If the data have another name for it, give that: column= (--column)."
+        raise InputError("levels", leaf, "a declared column at the last level", hint, among=sorted(schema.columns))
     schema.column(leaf, "column")
     if isinstance(levels, Mapping):
         codes = _declared(leaf, schema) if geography is None else _leaf_codes(geography, leaf, names[-1])
@@ -50,7 +49,11 @@ def hierarchy_from(
         ), leaf
     table = public_table(geography)
     if missing := [name for name in names if name not in table]:
-        raise InputError("geography", ", ".join(table) or "no columns", f"a table with the column {missing[0]!r}")
+        raise InputError(
+            "geography",
+            Phrase("one with " + (", ".join(table) or "no columns")),
+            f"a table with the column {missing[0]!r}",
+        )
     return Hierarchy.from_columns({name: _texts(table[name], name) for name in names}), leaf
 
 
@@ -70,7 +73,9 @@ def _leaf_codes(geography: Any, leaf: str, last: str) -> list[str]:
     for name in (last, leaf):
         if name in table:
             return _texts(table[name], name)
-    raise InputError("geography", ", ".join(table) or "no columns", f"a table with the column {last!r}")
+    raise InputError(
+        "geography", Phrase("one with " + (", ".join(table) or "no columns")), f"a table with the column {last!r}"
+    )
 
 
 def public_table(geography: Any) -> dict[str, list[Any]]:
@@ -94,7 +99,7 @@ def public_table(geography: Any) -> dict[str, list[Any]]:
             except TypeError:
                 continue
             return table
-    raise InputError("geography", type(geography).__name__, "a file, a mapping of columns, or a table")
+    raise InputError("geography", kind_of(geography), "a file, a mapping of columns, or a table")
 
 
 def _csv(path: Path) -> dict[str, list[Any]]:
@@ -104,7 +109,11 @@ def _csv(path: Path) -> dict[str, list[Any]]:
         body = list(rows)
     for place, row in enumerate(islice(body, None), start=2):
         if len(row) != len(head):
-            raise InputError("geography", f"line {place} of {path.name}: {len(row)} fields", f"{len(head)} fields")
+            raise InputError(
+                "geography",
+                Phrase(f"line {place} of {path.name}: {len(row)} fields"),
+                f"a table with {len(head)} fields in each line",
+            )
     return {name: [row[place] for row in body] for place, name in enumerate(head)}
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.trees.measured import Measured
 from discreet.trees.tree import Hierarchy
 
@@ -116,7 +116,7 @@ def upward(tree: Hierarchy, values: Sequence[Reals | None], variances: Sequence[
     """What each region's own subtree says about it: the best linear unbiased estimate from it alone."""
     last = values[-1]
     if last is None:
-        raise InputError("values", "no leaves", "values of the leaves at least")
+        raise InputError("values", Phrase("no leaves"), "values of the leaves at least")
     found, spread = [np.asarray(last, float)], [np.full(len(last), float(variances[-1]))]
     for level in range(tree.depth - 2, -1, -1):
         below, below_spread = tree.add(level, found[0]), tree.add(level, spread[0])

@@ -51,7 +51,7 @@ class Goal:
                 raise InputError(f"goal.weights.{name}", weight, "zero or more")
             weights[tree.level(name, "goal.weights")] = float(read)
         if not any(weights):
-            raise InputError("goal.weights", dict(self.weights), "a weight above zero for some level")
+            raise InputError("goal.weights", dict(self.weights), "above zero for some level")
         return weights
 
 

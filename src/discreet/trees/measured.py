@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.tree import Hierarchy
 
@@ -47,18 +47,30 @@ class Measured:
 
     def __post_init__(self) -> None:
         if len(self.levels) != self.tree.depth:
-            raise InputError("levels", len(self.levels), f"{self.tree.depth}, one for each level of the hierarchy")
+            raise InputError(
+                "levels",
+                Phrase(f"{len(self.levels)} levels"),
+                f"one for each level of the hierarchy, {self.tree.depth}",
+            )
         if self.levels[-1].counts is None:
-            raise InputError("levels", f"no counts of {self.tree.names[-1]}", "counts of the leaves at least")
+            raise InputError("levels", Phrase(f"no counts of {self.tree.names[-1]}"), "counts of the leaves at least")
         for name, size, level in zip(self.tree.names, self.tree.sizes, self.levels, strict=True):
             for field, values, noise, shape in (
                 ("counts", level.counts, level.noise, (size, self.cells)),
                 ("totals", level.totals, level.totals_noise, (size,)),
             ):
                 if (values is None) != (noise is None):
-                    raise InputError(f"{field} of {name}", "values without noise, or noise without values", "both")
+                    raise InputError(
+                        f"{field} of {name}",
+                        Phrase("values without noise, or noise without values"),
+                        "values with the noise they have",
+                    )
                 if values is not None and (values.shape != shape or values.dtype != np.int64):
-                    raise InputError(f"{field} of {name}", (values.dtype, values.shape), f"integers, shape {shape}")
+                    raise InputError(
+                        f"{field} of {name}",
+                        Phrase(f"{values.dtype} of shape {values.shape}"),
+                        f"integers of shape {shape}",
+                    )
 
     @property
     def cells(self) -> int:

@@ -15,7 +15,7 @@ from functools import partial
 from importlib import import_module
 
 from discreet.core.progress import tell
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.trees.estimate import Estimate
 from discreet.trees.intervals import with_intervals, with_region_intervals
 from discreet.trees.measured import Measured
@@ -35,9 +35,9 @@ ORDERED = ("topdown", "exact", "relaxed")
 def method_named(name: str, *, chain: bool = False) -> Method:
     """The method of that name; its form for cumulative counts, whose order must be kept, if `chain`."""
     if name not in METHODS:
-        raise InputError("method", name, "one of " + ", ".join(METHODS))
+        raise InputError("method", name, among=METHODS)
     if chain and name not in ORDERED:
-        raise InputError("method", name, "for cumulative counts, one of " + ", ".join(ORDERED))
+        raise InputError("method", name, "a method for cumulative counts", among=ORDERED)
     module, function = ("chain", f"{name}_chain") if chain else (name, name)
     found: Method = getattr(import_module(f"discreet.trees.{module}"), function)
     return found
@@ -52,7 +52,7 @@ def check_rules(tree: Hierarchy, cells: int, rules: Rules, *, chain: bool = Fals
     else:
         check_together(tree, rules.bounds(tree, cells))
     if rules.weights and not any(weights.any() for weights in rules.level_weights(tree, cells, [1] * tree.depth)):
-        raise InputError("rules.weights", "zero everywhere", "a weight above zero somewhere")
+        raise InputError("rules.weights", Phrase("zero everywhere"), "above zero somewhere")
 
 
 def _quicker(name: str, method: Method, measured: Measured) -> Method:

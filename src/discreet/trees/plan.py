@@ -147,7 +147,7 @@ def plan_tree(
     if allotment.kind == "plan":
         raise InputError("allotment", allotment.name, "a pure or zcdp allotment")
     if sum(shares.values()) > 1:
-        raise InputError("split", str(float(sum(shares.values()))), "shares that add up to at most 1")
+        raise InputError("split", float(sum(shares.values())), "shares that add up to at most 1")
     # Rules that nothing can meet must not be found out after spending.
     check_rules(counted.tree, counted.cells, rules, chain=counted.chain)
     asked = []

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import InputError, MissingExtraError, Phrase
 from discreet.trees.estimate import Estimate
 from discreet.trees.exact.forest import Forest
 from discreet.trees.exact.solve import whole_weights
@@ -56,7 +56,9 @@ def relaxed(
 def violations(tree: Hierarchy, counts: tuple[Array, ...]) -> int:
     """How many counts break a promise: not the sum of the regions within, or negative."""
     if [level.shape[0] for level in counts] != list(tree.sizes):
-        raise InputError("counts", [level.shape for level in counts], f"levels of {tree.sizes} regions")
+        raise InputError(
+            "counts", Phrase(f"shapes {[level.shape for level in counts]}"), f"levels of {tree.sizes} regions"
+        )
     wrong = sum(int((level < 0).sum()) for level in counts)
     for level in range(tree.depth - 1):
         wrong += int((tree.add(level, counts[level + 1]) != counts[level]).sum())
@@ -144,8 +146,10 @@ def _clarabel(forest: Forest, matrix: Any, wanted: Floats, precision: float) -> 
 
 def _checked(found: Any, status: str, solved: bool) -> Floats:
     if "primal" in status.lower() and "infeasible" in status.lower():
-        raise InputError("rules", f"solver: {status}", "bounds and totals that can all hold at once")
+        raise InputError(
+            "rules", Phrase(f"bounds without a solution ({status})"), "bounds and totals that can all hold at once"
+        )
     if not solved or found is None or not np.isfinite(found).all():
         hint = "Take the other solver, or `exact`."
-        raise InputError("solver", f"gave up: {status}", "a table that this solver can solve", hint)
+        raise InputError("solver", Phrase(f"one that gave up ({status})"), "one that can solve this table", hint)
     return np.asarray(found, dtype=float)

@@ -79,7 +79,7 @@ class TreeRelease(Released):
             raise InputError(
                 "method",
                 self.method,
-                "another one: this one failed on the noisy counts, which are safe on the record",
+                "another one: this one failed on the noisy counts, which are stored",
                 f'Nothing more has to be spent: release("{self.id}").again("topdown"), or '
                 f"discreet tree show {self.id} --method topdown.",
             )
@@ -122,7 +122,9 @@ class TreeRelease(Released):
     def totals(self, level: str, *, intervals: str = "region") -> Release:
         """The table of a level's totals over all cells."""
         if self.cumulative:
-            raise InputError("totals", level, "for plain counts: at least one member is what size 1 says")
+            raise InputError.refused(
+                "totals", level, "are only of plain counts: the count of size 1 says how many groups there are"
+            )
         place, ends = self.tree.level(level), self._ends(intervals)
         columns = self._regions(place, 1)
         return self._table("count", columns, self.estimate.totals[place], ends and (ends[2][place], ends[3][place]))
@@ -130,7 +132,7 @@ class TreeRelease(Released):
     def sizes(self, level: str) -> Release:
         """Of groups counted cumulatively, how many there are of exactly each size, with confidence intervals."""
         if not self.cumulative:
-            raise InputError("sizes", level, "for groups counted by size, cumulatively")
+            raise InputError.refused("sizes", level, "are only of groups that were counted by size")
         whole, place = self.table(level), self.tree.level(level)
         counts = self.estimate.counts[place]
         exactly = counts - np.pad(counts[:, 1:], ((0, 0), (0, 1)))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.trees.tree import Hierarchy
 
 __all__ = ["NO_BOUND", "Bounds", "Rules"]
@@ -78,9 +78,7 @@ class Rules:
                 continue
             totals = _whole(self.totals[name], (tree.sizes[level],), f"rules.totals.{name}")
             if (totals < -1).any():
-                raise InputError(
-                    f"rules.totals.{name}", int(totals.min()), "totals of zero or more, -1 where not public"
-                )
+                raise InputError(f"rules.totals.{name}", int(totals.min()), "zero or more, or -1 where not public")
             found.append(totals)
         # What a region holds at least and at most, from the cells of all levels and the totals of those below.
         least, most = lower[-1].sum(axis=1), np.minimum(upper[-1], NO_BOUND).astype(float).sum(axis=1)
@@ -98,7 +96,7 @@ class Rules:
                 region = int(np.flatnonzero(wrong)[0])
                 raise InputError(
                     f"rules.totals.{tree.names[level]}",
-                    f"{int(totals_here[region]):,} for {tree.name(level, region)}",
+                    Phrase(f"{int(totals_here[region]):,} for {tree.name(level, region)}"),
                     f"from {int(least[region]):,} to {most[region]:,.0f}: its bounds and its parts allow nothing else",
                 )
             least = np.where(public, totals_here, least)
@@ -113,7 +111,7 @@ class Rules:
         for name, size, weight in zip(tree.names, tree.sizes, default, strict=True):
             weights = _whole(self.weights.get(name, weight), (size, cells), f"rules.weights.{name}")
             if (weights < 0).any():
-                raise InputError(f"rules.weights.{name}", int(weights.min()), "weights of zero or more")
+                raise InputError(f"rules.weights.{name}", int(weights.min()), "zero or more")
             found.append(weights)
         return tuple(found)
 
@@ -132,7 +130,7 @@ def _whole(values: Any, shape: tuple[int, ...], field_: str) -> Array:
     try:
         read = np.asarray(values)
     except ValueError:
-        raise InputError(field_, "a ragged list", "whole numbers") from None
+        raise InputError(field_, Phrase("a ragged list"), "whole numbers") from None
     if (
         read.dtype.kind == "f"
         and np.isfinite(read).all()
@@ -149,7 +147,9 @@ def _whole(values: Any, shape: tuple[int, ...], field_: str) -> Array:
     try:
         return np.array(np.broadcast_to(read, shape), dtype=np.int64)
     except ValueError:
-        raise InputError(field_, f"an array of shape {read.shape}", f"one that broadcasts to {shape}") from None
+        raise InputError(
+            field_, Phrase(f"an array of shape {read.shape}"), f"an array that broadcasts to {shape}"
+        ) from None
 
 
 def _add_up(tree: Hierarchy, level: int, bounds: Array) -> Array:
@@ -176,7 +176,7 @@ def _compare(tree: Hierarchy, level: int, lower: Array, upper: Array) -> None:
         region, cell = (int(place) for place in np.argwhere(wrong)[0])
         raise InputError(
             f"rules of {tree.name(level, region)}",
-            f"at least {int(lower[region, cell]):,} and at most {int(upper[region, cell]):,} in cell {cell}",
+            Phrase(f"at least {int(lower[region, cell]):,} and at most {int(upper[region, cell]):,} in cell {cell}"),
             f"a lower bound no larger than the upper bound, and below {NO_BOUND:,}",
             "Bounds of the regions it consists of are counted in.",
         )

@@ -55,17 +55,17 @@ def split(
     if isinstance(cells, bool) or not isinstance(cells, int) or cells < 1:
         raise InputError("cells", cells, "one or more")
     if goal is not None and how != "accurate":
-        raise InputError("goal", goal, "given with split = 'accurate' only")
+        raise InputError("goal", goal, "left out unless split = 'accurate'")
     usual = TOTALS if how == "auto" and cells > 1 else Fraction()
     part = usual if totals is None else as_written(totals, "totals")
     if not 0 <= part < 1:
-        raise InputError("totals", totals, "from 0 to below 1: the leaves' counts must be asked for")
+        raise InputError("totals", totals, "at least 0 and below 1: the counts of the leaves take the rest")
     kept = sorted(set(tree.distinct))
     match how:
         case "accurate":
             asked = totals is None and cells > 1
             if not asked and part:
-                raise InputError("totals", totals, "0 or left out: the best part is worked out")
+                raise InputError("totals", totals, "0 or left out: the best share is computed")
             return _placed(kept, accurate(tree, cells, kind, goal or Goal(), with_totals=asked))
         case "auto" if totals is None and part and len(kept) > 1:
             return _placed(kept, _usual(len(kept)))
@@ -107,6 +107,6 @@ def _weights(tree: Hierarchy, given: Mapping[str, Number]) -> list[Fraction]:
             raise InputError(f"split.{name}", weight, "zero or more")
         weights[tree.distinct[tree.level(name, "split")]] += read
     if not weights[-1]:
-        hint = f"All other levels are sums of {tree.names[-1]}, and nothing is known of those that are not asked for."
-        raise InputError(f"split.{tree.names[-1]}", 0, "a weight above zero for the leaves", hint)
+        hint = f"All other levels are sums of {tree.names[-1]}."
+        raise InputError(f"split.{tree.names[-1]}", 0, "above zero: the leaves are counted", hint)
     return weights

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["Hierarchy"]
 
@@ -99,7 +99,9 @@ class Hierarchy:
         leaves = texts[names[-1]]
         for name, values in texts.items():
             if len(values) != len(leaves):
-                raise InputError(f"levels.{name}", f"{len(values):,} rows", f"{len(leaves):,}, one for each leaf")
+                raise InputError(
+                    f"levels.{name}", Phrase(f"{len(values):,} rows"), f"one for each leaf, {len(leaves):,}"
+                )
         # Sorted by leaf, then, stably, by what they lie in; the upper levels have few codes and sort as numbers.
         order = np.array(sorted(range(len(leaves)), key=leaves.__getitem__), dtype=np.int64)
         ranks = [_ranks(texts[name])[order] for name in names[:-1]]
@@ -200,7 +202,7 @@ class Hierarchy:
     def level(self, name: str, field: str = "level") -> int:
         """The number of the level of that name."""
         if name not in self.names:
-            raise InputError(field, name, "one of " + ", ".join(self.names))
+            raise InputError(field, name, among=self.names)
         return self.names.index(name)
 
     @property
@@ -228,12 +230,12 @@ def _codes(codes: Iterable[Any], field: str) -> list[str]:
     except TypeError:
         raise InputError(field, codes, "a list of codes") from None
     if not found:
-        raise InputError(field, "no codes", "at least one region")
+        raise InputError(field, Phrase("no codes"), "at least one region")
     if set(map(type, found)) != {str} or not all(found):
         odd = next((code for code in found if not isinstance(code, str) or not code), None)
         if odd is not None or None in found:
             hint = "Write codes as text: a code read as a number has lost its leading zeros."
-            raise InputError(field, odd, "codes as text, none empty", hint)
+            raise InputError(field, Phrase("None") if odd is None else odd, "codes as text, none empty", hint)
         found = [str(code) for code in found]
     return found
 
@@ -242,7 +244,7 @@ def _each_once(codes: Sequence[str], name: str) -> None:
     """Refuse a sorted list with a code twice."""
     if len(set(codes)) < len(codes):
         twice = next(a for a, b in pairwise(codes) if a == b)
-        raise InputError(f"levels.{name}", twice, "each region once")
+        raise InputError(f"levels.{name}", twice, "a list with each region once")
 
 
 def _by_prefix(codes: Sequence[str], name: str, parents: tuple[str, ...], above: str) -> Array:
@@ -256,8 +258,8 @@ def _by_prefix(codes: Sequence[str], name: str, parents: tuple[str, ...], above:
             one, two = parents[found[twice[0]]], parents[here[twice[0]]]
             raise InputError(
                 f"levels.{above}",
-                f"{one!r} and {two!r}",
-                f"codes of which only one begins that of a {name}; {codes[twice[0]]!r} begins with both",
+                Phrase(f"{one!r} and {two!r}"),
+                f"codes of which one alone begins that of a {name}: {codes[twice[0]]!r} begins with two",
             )
         found = np.maximum(found, here)
     orphans = np.flatnonzero(found < 0)
@@ -282,10 +284,12 @@ def _lengths(levels: Mapping[str, int], leaves: Sequence[str]) -> dict[str, int]
         raise InputError("levels", levels, "names of levels with the length of their codes")
     for name, length in levels.items():
         if isinstance(length, bool) or not isinstance(length, int) or length < 1:
-            raise InputError(f"levels.{name}", length, "how many characters its codes have")
+            raise InputError(f"levels.{name}", length, "the number of characters of its codes")
     for (wide, shorter), (narrow, longer) in pairwise(levels.items()):
         if shorter >= longer:
-            raise InputError(f"levels.{narrow}", longer, f"more characters than {wide}, which lies above it: {shorter}")
+            raise InputError(
+                f"levels.{narrow}", longer, f"more characters than those of {wide}, the level above: {shorter}"
+            )
     last, length = list(levels.items())[-1]
     if set(map(len, leaves)) != {length}:
         odd = next(code for code in leaves if len(code) != length)
@@ -299,7 +303,7 @@ def _complain_of_two_parents(name: str, found: Sequence[str], parents: Array, ab
         if code in seen:
             one, two = above[parents[seen[code]]], above[parents[place]]
             if one == two:
-                raise InputError(f"levels.{name}", code, "each region once")
+                raise InputError(f"levels.{name}", code, "a list with each region once")
             hint = "Codes must be unique in their level: put the parent's code in front."
-            raise InputError(f"levels.{name}", code, f"in one region, but it is in {one!r} and in {two!r}", hint)
+            raise InputError(f"levels.{name}", code, f"in one region alone: it is in {one!r} and in {two!r}", hint)
         seen[code] = place

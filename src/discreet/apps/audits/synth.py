@@ -18,7 +18,7 @@ from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.sensitivity import Sensitivity
 from discreet.data.column import Category, Integer
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Currency, Meter
@@ -93,4 +93,4 @@ def _price(claim: Loss) -> Fraction:
         case Pure(price) | ZCDP(price):
             return price
         case _:
-            raise InputError("claim", type(claim).__name__, "Pure or ZCDP: what a meter counts in")
+            raise InputError("claim", kind_of(claim), "Pure or ZCDP, which a meter counts")

@@ -162,6 +162,6 @@ def _drawn(chart: Any, path: Path | None) -> None:
     if path is None:
         return
     if path.suffix.lower() not in (".html", ".svg", ".png"):
-        raise InputError("--picture", path.name, "a name that ends in .html, .svg or .png")
+        raise InputError("--picture", path.name, "a file that ends in .html, .svg or .png")
     chart.save(path)
     print(f"Drawn: {path}", file=sys.stderr)

@@ -87,4 +87,4 @@ def run(
 def _writable(html: Path | None) -> None:
     """A report that cannot be written must not be found out after half an hour."""
     if html is not None and not html.absolute().parent.is_dir():
-        raise InputError("--html", str(html), "a file in a folder that is there")
+        raise InputError("--html", str(html), "a file in a folder that exists")

@@ -13,7 +13,7 @@ from discreet.apps.cli.completing import datasets, schema_path
 from discreet.apps.cli.decision import Who, Why, Yes, check_reason, confirm, head_values, person
 from discreet.apps.cli.options import SchemaFile
 from discreet.apps.cli.output import AsJson, say, show_json
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.ledger.account import Account
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
@@ -101,7 +101,7 @@ def _check_raise(opened: Ledger, account: Account, budget: Budget, changes: list
     account.check_raise(budget)
     if budget == account.budget:
         hint = "Nothing was changed. Write the larger budget into the schema, or name it with --epsilon or --rho."
-        raise InputError("budget", changes[0], f"more than {account.dataset!r} has already", hint)
+        raise InputError("budget", Phrase("the same"), f"larger than {account.dataset!r} has already", hint)
 
 
 def _check_lower(opened: Ledger, account: Account, budget: Budget, changes: list[str]) -> None:
@@ -149,8 +149,8 @@ def close_budget(
 
 def _account(opened: Ledger, dataset: str) -> Account:
     if dataset not in opened.datasets():
-        known = ", ".join(opened.datasets()) or "none yet"
-        raise InputError("dataset", dataset, f"one that has a budget on this ledger: {known}", "Nothing was changed.")
+        allowed = "a dataset with a budget on this ledger"
+        raise InputError("dataset", dataset, allowed, "Nothing was changed.", among=opened.datasets())
     return opened.account(dataset)
 
 
@@ -161,7 +161,7 @@ def _new(
     named = amounts != (None, None, None)
     if named and getattr(context.get_parameter_source("schema"), "name", "") == "COMMANDLINE":
         hint = "Nothing was changed."
-        raise InputError("--schema", schema, "a budget from a schema, or from the options, not both", hint)
+        raise InputError("--schema", schema, "left out where options name the budget", hint)
     return _named(account, *amounts) if named else _declared(account.dataset, schema), named
 
 
@@ -192,7 +192,7 @@ def _declared(dataset: str, schema: str | None) -> Budget:
         raise InputError("--schema", str(path), "a schema with the new [budget]", hint)
     budget, found = schema_and_budget(path)
     if found.name != dataset:
-        raise InputError("--schema", str(path), f"the schema of {dataset!r}, not of {found.name!r}")
+        raise InputError("--schema", str(path), f"the schema of {dataset!r}: this one is of {found.name!r}")
     if budget is None:
         raise InputError("--schema", str(path), "a schema with a [budget]", "Nothing was changed.")
     return budget
@@ -202,10 +202,10 @@ def _named(account: Account, epsilon: str | None, rho: str | None, delta: str | 
     """The budget in the options: for one that is not divided."""
     old = account.budget
     if len(old.allotments) > 1:
-        hint = "Nothing was changed. Write the larger parts into [budget.allotments] of the schema, then name it."
-        raise InputError("--epsilon", epsilon or rho, "absent where the budget is divided, with --schema instead", hint)
+        hint = "Nothing was changed. Write the new parts into [budget.allotments] of the schema, and give --schema."
+        raise InputError("--epsilon", epsilon or rho, "left out where the budget is divided", hint)
     if epsilon is None and rho is None:
-        raise InputError("--delta", delta, "given beside the new --epsilon or --rho", "Nothing was changed.")
+        raise InputError("--delta", delta, "left out unless --epsilon or --rho is given", "Nothing was changed.")
     part, missed = old.allotments[0], old.delta if delta is None else delta
     new = Allotment(part.name, part.kind, epsilon=epsilon, rho=rho, delta=missed)
     return Budget(epsilon, rho=rho, delta=missed, allotments=[new])

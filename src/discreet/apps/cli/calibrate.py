@@ -22,7 +22,7 @@ from discreet.accounting import (
 from discreet.apps.cli.output import AsJson, say, show_json, show_table
 from discreet.core.loss import Approx, Pure
 from discreet.core.sensitivity import Sensitivity
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError, Phrase
 from discreet.mechanisms import Gaussian, Laplace
 
 __all__ = ["app"]
@@ -53,10 +53,10 @@ def noise(
     one_unit = Sensitivity(each, moved)
     mechanism: Laplace | Gaussian
     if (epsilon is None) == (rho is None):
-        raise InputError("price", "both" if epsilon else "nothing", "exactly one of --epsilon and --rho")
+        raise InputError("price", Phrase("both") if epsilon else MISSING, "exactly one of --epsilon and --rho")
     if rho is not None:
         if delta is not None:
-            raise InputError("--delta", delta, "given with --epsilon only")
+            raise InputError("--delta", delta, "left out unless --epsilon is given")
         mechanism, price = Gaussian.for_rho(rho, one_unit), f"rho = {rho}"
     elif delta is not None and epsilon is not None:
         mechanism = Gaussian(gaussian_sigma(epsilon, delta, one_unit))
@@ -141,7 +141,7 @@ def convert(
     from discreet.core.loss import ZCDP
 
     if (epsilon is None) == (rho is None):
-        raise InputError("price", "both" if epsilon else "nothing", "exactly one of --epsilon and --rho")
+        raise InputError("price", Phrase("both") if epsilon else MISSING, "exactly one of --epsilon and --rho")
     loss = Pure(str(epsilon)) if epsilon is not None else ZCDP(str(rho))
     concentrated, claim = zcdp(loss), approx(loss, delta)
     if as_json:

@@ -14,7 +14,7 @@ from discreet.apps.cli.books import Place, books, number_of, place_of
 from discreet.apps.cli.decision import Who, Why, Yes, check_reason, confirm, head_values, person
 from discreet.apps.cli.output import AsJson, say, show_json
 from discreet.core.exact import as_written
-from discreet.errors import InputError, MissingLedgerError
+from discreet.errors import MISSING, InputError, MissingLedgerError
 from discreet.ledger.address import shown
 from discreet.ledger.budget import Charge
 from discreet.ledger.custody import WriteOff
@@ -44,7 +44,7 @@ def create(
     except MissingLedgerError:
         made = Ledger.open(place, create=True, anew=anew, who=person(who))
     else:
-        raise InputError("--ledger", shown(place), "a place where there is no ledger yet", "Nothing was changed.")
+        raise InputError("--ledger", shown(place), "a place without a ledger", "Nothing was changed.")
     if as_json:
         show_json({"ledger": shown(place), "head": head_values(made.head())})
         return
@@ -80,12 +80,12 @@ def acknowledge(
         if as_json:
             show_json({"problem": None, "charged": [], "closed": [], "head": head_values(opened.head())})
         else:
-            say("Nothing to acknowledge: no guard says that these are not the books last seen here.")
+            say("Nothing to acknowledge: this is the ledger last seen here.")
         return
     if doubt.moved and not reopen:
-        allowed = f"given for books that were moved: {doubt.problem}"
+        allowed = f"given for a ledger that was moved: {doubt.problem}"
         hint = "Only where that move failed and the other ledger is empty. Nothing was changed."
-        raise InputError("--reopen", "absent", allowed, hint)
+        raise InputError("--reopen", MISSING, allowed, hint)
     amounts = _amounts(opened, doubt, write_off)
     if not yes:
         problem = f"This ledger is not the one last seen here: {doubt.problem}."
@@ -122,7 +122,7 @@ def _amounts(opened: Ledger, doubt: Doubt, named: list[str] | None) -> WriteOff 
     """What the custodian writes off where the guard is lost: as named, or asked for on a terminal."""
     if doubt.mark is not None:
         if named:
-            raise InputError("--write-off", named, "absent: the guard knows what is missing", "Nothing was changed.")
+            raise InputError("--write-off", named, "left out: the guard knows what is missing", "Nothing was changed.")
         return None
     if named in (["everything"], ["nothing"]):
         return "everything" if named == ["everything"] else "nothing"
@@ -131,17 +131,17 @@ def _amounts(opened: Ledger, doubt: Doubt, named: list[str] | None) -> WriteOff 
         place, equals, amount = text.rpartition("=")
         dataset, slash, allotment = place.rpartition("/")
         if not equals or not slash:
-            allowed = "everything, nothing, or DATASET/ALLOTMENT=AMOUNT[,DELTA]"
+            allowed = "everything, nothing or DATASET/ALLOTMENT=AMOUNT[,DELTA]"
             raise InputError("--write-off", text, allowed, "Nothing was changed.")
         amounts[dataset, allotment] = _charge(amount)
     if named or not sys.stdin.isatty():
         if not named:
-            allowed = "everything, nothing, or DATASET/ALLOTMENT=AMOUNT[,DELTA] for each allotment"
-            hint = f"{doubt.problem}: what was spent and is not on these books, nobody knows. Nothing was changed."
-            raise InputError("--write-off", "absent", allowed, hint[0].upper() + hint[1:])
+            allowed = "everything, nothing or DATASET/ALLOTMENT=AMOUNT[,DELTA] for each allotment"
+            hint = f"{doubt.problem}: what was spent and is not recorded here, nobody knows. Nothing was changed."
+            raise InputError("--write-off", MISSING, allowed, hint[0].upper() + hint[1:])
         return amounts
     typer.echo(f"This ledger is not the one last seen here: {doubt.problem}.", err=True)
-    typer.echo("What was spent and is not on these books, nobody knows. What is to be written off?", err=True)
+    typer.echo("What was spent and is not recorded here, nobody knows. What is to be written off?", err=True)
     for name in opened.datasets():
         for one in opened.standing(name):
             if one.left.amount or one.left.delta:
@@ -178,7 +178,7 @@ def move(
     if head.sequence == 0:
         raise InputError("--ledger", shown(ledger), "a ledger with records", "There is nothing to move.")
     if ledger == to or ("://" not in ledger + to and Path(ledger).resolve() == Path(to).resolve()):
-        raise InputError("to", shown(to), "another place than where the ledger is", "Nothing was changed.")
+        raise InputError("to", shown(to), "a place other than where the ledger is", "Nothing was changed.")
     if not yes:
         lines = [f"Moves {number_of(head.sequence, 'record')} from {shown(ledger)} to {shown(to)}."]
         lines.append(f"{shown(ledger)} can then be read, and nothing can be spent from it any more.")

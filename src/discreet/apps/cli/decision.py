@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError
 from discreet.ledger.record import Head
 
 __all__ = ["Who", "Why", "Yes", "check_reason", "confirm", "head_values", "person"]
@@ -27,14 +27,14 @@ def confirm(lines: Iterable[str], question: str) -> None:
         typer.echo(line, err=True)
     if not sys.stdin.isatty():
         hint = "Add --yes to agree beforehand. Nothing was changed."
-        raise InputError("--yes", "absent", "given where nobody can be asked", hint)
+        raise InputError("--yes", MISSING, "given where nobody can confirm", hint)
     typer.confirm(question, abort=True, err=True)
 
 
 def check_reason(why: str) -> str:
     """The reason itself, which must say something."""
     if not why.strip():
-        raise InputError("--why", why, "a reason, in words: it goes on the record", "Nothing was changed.")
+        raise InputError("--why", why, "a reason, in words: it is recorded", "Nothing was changed.")
     return why
 
 

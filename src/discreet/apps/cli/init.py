@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +17,7 @@ from discreet.core.unit import Unit
 from discreet.data.header import doubt
 from discreet.data.skeleton import skeleton
 from discreet.data.source import Source, source_of
-from discreet.errors import InputError
+from discreet.errors import GIVEN, MISSING, InputError, Phrase
 
 __all__ = ["init"]
 
@@ -61,7 +60,9 @@ def init(
     if source.kind == "csv":
         source = replace(source, names=_names(source, data, header, columns))
     elif header is not None or columns is not None:
-        raise InputError("--header" if columns is None else "--names", "given", "for CSV and TSV files")
+        raise InputError(
+            "--header" if columns is None else "--names", GIVEN, "left out unless the data is a CSV or TSV file"
+        )
     names = list(source.columns())
     protected = _unit(names, unit, groups, rows)
     text = skeleton(source, name or table or Path(data).stem, protected)
@@ -80,12 +81,12 @@ def _names(source: Source, data: str, header: bool | None, columns: str | None) 
     """The names given for a file without a header line; none once its first line was said to be one."""
     if columns is not None:
         if header:
-            raise InputError("--names", "given", "for a file without a header line", "Nothing was written.")
+            raise InputError("--names", GIVEN, "left out where the file has a header line", "Nothing was written.")
         names, first = tuple(name.strip() for name in columns.split(",")), source.first_line()
         if len(names) != len(first):  # here the custodian looks at it; afterwards no line decides anything
-            allowed = f"one for each column: the first line of the file has {len(first)} values"
+            allowed = f"one name for each column: the first line of the file has {len(first)} values"
             hint = "Nothing was written. They are the names of its columns, in the order of the file."
-            raise InputError("--names", f"{len(names)} names", allowed, hint)
+            raise InputError("--names", Phrase(f"{len(names)} names"), allowed, hint)
         return names
     first = source.first_line()
     if header is False:
@@ -98,7 +99,7 @@ def _names(source: Source, data: str, header: bool | None, columns: str | None) 
                 "Nothing was written. Add --header if that line holds the names of the columns; if it holds values, "
                 "--no-header, or --names with the names in the order of the file."
             )
-            raise InputError("--header", "absent", allowed + (f" ({problem})" if problem else ""), hint)
+            raise InputError("--header", MISSING, allowed + (f" ({problem})" if problem else ""), hint)
         typer.echo(f"The first line of {data} would be written into the schema, which is public.", err=True)
         typer.confirm(
             f"Does it hold the names of its {len(first)} columns, not somebody's values?", abort=True, err=True
@@ -122,22 +123,20 @@ def _unit(names: list[str], unit: str | None, groups: int | None, rows: int | No
                 "Nothing was written. Add --unit with the name of the column that identifies a person, and --groups "
                 "and --rows, how much of one person counts; or --unit row if every row is another person."
             )
-            raise InputError("--unit", "absent", "given: it says who is protected", hint)
+            raise InputError("--unit", MISSING, "given: it says who is protected", hint)
         unit = str(
             typer.prompt(f"Who is protected: which column identifies a person ({_ROW}: each row is another)", err=True)
         )
     if unit == _ROW:
         if _ROW in names:
             hint = "Nothing was written. Rename the column, or name another one."
-            raise InputError("--unit", unit, "not also the name of a column", hint)
+            raise InputError("--unit", unit, "unambiguous: it is also the name of a column", hint)
         if (groups, rows) != (None, None):
             given = "--groups" if groups is not None else "--rows"
-            raise InputError(given, "given", "only where the unit is a person", "Nothing was written.")
+            raise InputError(given, GIVEN, "left out unless the unit is a person", "Nothing was written.")
         return Unit()
     if unit not in names:
-        close = get_close_matches(unit, [*names, _ROW], 1)
-        hint = f"Did you mean {close[0]!r}? " * bool(close) + "Nothing was written."
-        raise InputError("--unit", unit, f"{_ROW}, or a column: {', '.join(names)}", hint)
+        raise InputError("--unit", unit, f"{_ROW}, or a column", "Nothing was written.", among=names)
     return Unit(unit, groups=_limit("groups", groups), rows=_limit("rows", rows))
 
 
@@ -150,5 +149,5 @@ def _limit(limit: str, given: int | None) -> int:
             "Nothing was written. --groups says in how many groups of a question one person counts, --rows as how many "
             "rows in each: 1 and 1 if everybody has one row, more if people come back. What is beyond is left out."
         )
-        raise InputError(f"--{limit}", "absent", "given where the unit is a person", hint)
+        raise InputError(f"--{limit}", MISSING, "given where the unit is a person", hint)
     return int(typer.prompt(_QUESTIONS[limit], type=int, err=True))

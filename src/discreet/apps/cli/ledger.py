@@ -130,9 +130,9 @@ def show_one(
     """A stored release of any kind, at no cost."""
     whole = read_release(books(ledger), release)
     if kind not in ("table", "csv", "json", "markdown"):
-        raise InputError("--format", kind, "table, csv, json or markdown")
+        raise InputError("--format", kind, among=("table", "csv", "json", "markdown"))
     if part and part not in whole.tables():
-        raise InputError("--part", part, "one of " + ", ".join(whole.tables()))
+        raise InputError("--part", part, among=whole.tables())
     tables = {part: whole.tables()[part]} if part else whole.tables()
     if as_json or kind == "json":
         named = {name: table.to_dict() for name, table in tables.items()}

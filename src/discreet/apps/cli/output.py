@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from discreet.core.release import Release, percent
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import MISSING, InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from discreet.trees.released import TreeRelease
@@ -64,7 +64,7 @@ def confirm_spending(offer: object) -> None:
     typer.echo(str(offer), err=True)
     if not sys.stdin.isatty():
         hint = "Add --yes to agree to the price beforehand. Nothing was spent."
-        raise InputError("--yes", "absent", "given where nobody can be asked", hint)
+        raise InputError("--yes", MISSING, "given where nobody can confirm", hint)
     typer.confirm("Spend it?", abort=True, err=True)
 
 

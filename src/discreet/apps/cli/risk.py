@@ -58,7 +58,7 @@ def risk(
 ) -> None:
     """How anonymous a table is. Tells its owner the truth about raw data: what it prints is not private."""
     if k is None and out is not None:
-        raise InputError("--out", out.name, "given with --k: there is nothing to write without coarsening")
+        raise InputError("--out", out.name, "left out without --k: only coarsened rows are written")
     known, secret = _names(quasi), _names(sensitive)
     with working("reading and measuring"):
         table = Records.read(data)

@@ -15,7 +15,7 @@ import typer
 from discreet.apps.cli.ledger import books
 from discreet.apps.cli.options import LedgerPlace, SchemaFile
 from discreet.apps.cli.output import AsJson, say, show_json, show_table
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import GIVEN, InputError, MissingExtraError
 
 __all__ = ["free_to_listen", "serve", "token_app"]
 
@@ -131,11 +131,16 @@ def _check_reach(host: str, lasting: bool, *, tls: bool, behind_proxy: bool) -> 
     if not lasting and (behind_proxy or not local):
         hint = "Make one: discreet token create NAME --role analyst."
         if behind_proxy:
-            raise InputError("--behind-proxy", "no tokens", "tokens: whoever the proxy lets through is served", hint)
-        raise InputError("--host", host, "this machine, as long as there are no tokens", hint)
+            raise InputError(
+                "--behind-proxy",
+                GIVEN,
+                "left out as long as there are no tokens: whoever the proxy lets through is served",
+                hint,
+            )
+        raise InputError("--host", host, "an address of this machine, as long as there are no tokens", hint)
     if not local and not tls and not behind_proxy:
-        hint = "Give --certificate and --key, or say --behind-proxy if TLS ends in front of it."
-        raise InputError("--host", host, "this machine, as long as there is no TLS", hint)
+        hint = "Give --certificate and --key, or --behind-proxy if a proxy in front ends TLS."
+        raise InputError("--host", host, "an address of this machine, as long as there is no TLS", hint)
 
 
 @token_app.command("create", epilog="Example: discreet token create ann --role analyst --allotment team")
@@ -190,7 +195,7 @@ def _check_allotment(name: str, ledger: str) -> None:
     kept = books(ledger)
     there = {part.name for dataset in kept.datasets() for part in kept.account(dataset).budget.allotments}
     if name not in there:
-        raise InputError("--allotment", name, "one of " + ", ".join(sorted(there)), "No token was made.")
+        raise InputError("--allotment", name, hint="No token was made.", among=sorted(there))
 
 
 def _loopback(host: str) -> bool:

@@ -28,7 +28,7 @@ Kept = Annotated[str, typer.Argument(help="Reports: a .db file or postgresql://.
 def new(path: Annotated[Path, typer.Argument(help="File to write.")] = Path("survey.toml")) -> None:
     """Write a survey to start from, with comments that say what can be changed."""
     if path.exists():
-        raise InputError("path", str(path), "a file that is not there yet", "Nothing was overwritten.")
+        raise InputError("path", str(path), "a file that does not exist yet", "Nothing was overwritten.")
     if not path.absolute().parent.is_dir():
         raise InputError("path", str(path), "a file in a folder that exists")
     path.write_text((files("discreet.apps.survey") / "survey.toml").read_text("utf-8"), encoding="utf-8")

@@ -13,7 +13,7 @@ from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.options import Confidence
 from discreet.apps.cli.output import AsJson, say, show_json, working
 from discreet.curator import read_release
-from discreet.errors import InputError
+from discreet.errors import GIVEN, InputError
 from discreet.synth.released import SyntheticRelease
 
 __all__ = ["report"]
@@ -51,10 +51,10 @@ def report(
         raise InputError("--out", str(out), "a file that ends in .html, in a folder that exists")
     if against is None and (not_private or target is not None):
         field = "--not-private" if not_private else "--target"
-        raise InputError(field, "given", "only with --against, a file of real rows")
+        raise InputError(field, GIVEN, "left out without --against, a file of real rows")
     if against is not None and not not_private:
         hint = "Leave --against out for the report that may be published."
-        raise InputError("--against", str(against), "private rows only with --not-private, by their owner", hint)
+        raise InputError("--against", str(against), "given together with --not-private, by the owner of the rows", hint)
     release: SyntheticRelease = read_release(books(ledger), identity, kind="synth")
     with working("Making the report"):
         if against is None:
@@ -97,5 +97,5 @@ def _table(path: Path) -> Any:
         kinds = dict.fromkeys(names, pyarrow.string())
         convert = pyarrow.csv.ConvertOptions(column_types=kinds, strings_can_be_null=True, null_values=[""])
         return pyarrow.csv.read_csv(path, convert_options=convert)
-    except (OSError, UnicodeDecodeError, pyarrow.ArrowException) as problem:
-        raise InputError("--against", str(path), f"a table that can be read ({type(problem).__name__})") from None
+    except (OSError, UnicodeDecodeError, pyarrow.ArrowException):
+        raise InputError("--against", str(path), "a table that can be read") from None

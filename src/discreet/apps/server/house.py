@@ -79,7 +79,7 @@ class House:
     def curator(self, name: str, caller: Caller) -> Curator:
         """The curator of a dataset, acting for a caller: what they spend is on the books under their name."""
         if name not in self.curators:
-            raise MissingError("dataset", name, "one of " + ", ".join(self.curators))
+            raise MissingError("dataset", name, among=self.curators)
         desk = self.curators[name]
         acting = Curator(desk._source, desk.schema, desk.ledger, caller.name)
         acting.warns = False  # whoever asked sees the notes; whoever reads the log of a server need not
@@ -102,7 +102,7 @@ class House:
         """The allotment a caller spends from; `InputError` if it is not theirs."""
         if caller.allotment is None or allotment in (None, caller.allotment):
             return allotment if caller.allotment is None else caller.allotment
-        raise InputError("allotment", allotment, f"{caller.allotment!r}, the one this token spends from")
+        raise InputError("allotment", allotment, f"{caller.allotment!r}, which this token spends from")
 
     def offer(self, name: str, asked: Asked | Wanted, caller: Caller) -> Any:
         """What a caller asks for, planned and priced: free, but only as much of it as `plans` lets pass."""
@@ -127,7 +127,7 @@ class House:
         offer = self.offer(name, asked, caller)
         identity = label(asked.release or uuid.uuid4().hex, "release")
         if identity in (".", "..") or "/" in identity:
-            raise InputError("release", identity, "an id that can be a part of an address", "Nothing was spent.")
+            raise InputError("release", identity, "an id that can stand in an address", "Nothing was spent.")
         if _finished(curator, offer.plan, identity):
             kept = self.jobs.find(name, identity)
             if kept is not None and kept.state == "done":
@@ -177,7 +177,7 @@ def _finished(curator: Curator, plan: Any, identity: str) -> bool:
     if known is not None:
         if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
             hint = "Nothing was spent. Choose another id for another question."
-            raise InputError("release", identity, "a new id: this one was paid for something else", hint)
+            raise InputError("release", identity, "a new id: this one paid for another question", hint)
         return known.answer is not None
     part = plan.allotment
     spent = next(one.spent for one in curator.standing() if one.allotment.name == part.name)

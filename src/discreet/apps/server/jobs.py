@@ -139,12 +139,12 @@ class Jobs:
             for old, known, whose in _rows(books, "dataset = ? AND release = ?", dataset, release):
                 if caller.role != "custodian" and old.who != caller.name:
                     hint = "Nothing was spent. Choose another id."
-                    raise InputError("release", release, "a new id: a job of someone else has this one", hint)
+                    raise InputError("release", release, "a new id: another person's job has this one", hint)
                 if old.over or not self._alive.knows(whose):
                     continue
                 if (known, old.kind) != (digest, kind):
                     hint = "Nothing was spent. Choose another id for another question."
-                    raise InputError("release", release, "a new id: a job of this id is under way", hint)
+                    raise InputError("release", release, "a new id: a job of this id is running", hint)
                 return old
             many = books.execute("SELECT COUNT(*) FROM jobs WHERE owner = ? AND state = 'waiting'", (owner,))
             if many.fetchone()[0] >= self.waiting:

@@ -9,7 +9,7 @@ from discreet.core.exact import as_written
 from discreet.data.column import Date, Integer, Real
 from discreet.data.schema import Schema
 from discreet.data.text import read_constant, read_statement
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.query.key import Key, bins
 
 __all__ = ["BINS", "LARGEST", "check_amount", "check_key", "check_lists", "check_sql"]
@@ -54,7 +54,7 @@ def check_lists(value: Any, name: str, schema: Schema) -> None:
         if isinstance(one, dict) and isinstance(one.get("column"), str) and isinstance(one.get("edges"), list):
             check_key(Key(one["column"], edges=tuple(one["edges"])), schema)
         if isinstance(one, list) and len(one) > BINS:
-            raise InputError(name, f"a list of {len(one):,}", f"lists of at most {BINS:,} over HTTP")
+            raise InputError(name, Phrase(f"a list of {len(one):,}"), f"made of lists of at most {BINS:,} over HTTP")
         if isinstance(one, (list, dict)):
             pending += one.values() if isinstance(one, dict) else one
 

@@ -109,5 +109,5 @@ def _check_allotments(tokens: Tokens, curators: dict[str, Curator]) -> None:
     for one in tokens.listed():
         if one["allotment"] is not None and one["allotment"] not in there:
             hint = f"Revoke it (discreet token revoke {one['name']}) and make another."
-            allowed = f"one of {', '.join(sorted(there))}: the token of {one['name']} spends from nothing else"
-            raise InputError("allotment", one["allotment"], allowed, hint)
+            allowed = f"an allotment that the token of {one['name']} can spend from"
+            raise InputError("allotment", one["allotment"], allowed, hint, among=sorted(there))

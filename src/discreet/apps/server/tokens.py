@@ -69,7 +69,7 @@ class Tokens:
         if not isinstance(name, str) or not 1 <= len(name) <= 100 or not name.isprintable():
             raise InputError("name", name, "a printable name of 1 to 100 characters")
         if role not in ROLES:
-            raise InputError("role", role, "one of " + ", ".join(ROLES))
+            raise InputError("role", role, among=ROLES)
         bits = SystemBits()
         identity = bits.read(6).tobytes().hex()
         secret = base64.urlsafe_b64encode(bits.read(32).tobytes()).rstrip(b"=").decode()

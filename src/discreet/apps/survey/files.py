@@ -15,7 +15,7 @@ from typing import Any
 from discreet.apps.survey.results import CONFIDENCE, Results, results_from, results_of
 from discreet.apps.survey.store import is_address, open_reports
 from discreet.data.source import Connection, source_of
-from discreet.errors import DiscreetError, InputError
+from discreet.errors import DiscreetError, InputError, Phrase
 from discreet.local.files import check_files, count_lines
 from discreet.local.questionnaire.law import parsed_report
 from discreet.local.questionnaire.questionnaire import Questionnaire
@@ -72,9 +72,9 @@ def results_at(survey: Questionnaire, place: str, *, confidence: float = CONFIDE
             columns = _counted(survey, connection, lines)
     except DiscreetError:
         raise
-    except Exception as error:
+    except Exception:
         hint = "It may have been cut off while it was copied."
-        problem = InputError("reports", str(place), f"a table that can be read ({type(error).__name__})", hint)
+        problem = InputError("reports", str(place), "a table that can be read", hint)
     if problem is not None:
         raise problem
     return results_from(survey, columns, confidence=confidence)
@@ -83,7 +83,7 @@ def results_at(survey: Questionnaire, place: str, *, confidence: float = CONFIDE
 def _counted(survey: Questionnaire, connection: Connection, lines: int | None) -> list[Counter[Any]]:
     table, head = connection.table, ["survey", "token", *survey.names]
     if set(table.columns) != set(head):
-        raise InputError("reports", sorted(table.columns), "the columns " + ", ".join(head))
+        raise InputError("reports", sorted(table.columns), "a table with the columns " + ", ".join(head))
     own = (table.survey == survey.digest).fill_null(False)
     asked = {
         "rows": table.count(),
@@ -95,12 +95,21 @@ def _counted(survey: Questionnaire, connection: Connection, lines: int | None) -
     rows, foreign, given, known = (int(found[name][0]) for name in asked)
     if foreign:
         hint = "Reports of another survey, or of another epsilon, are mixed in."
-        raise InputError("reports", f"{foreign} of {rows} are foreign", f"reports of {survey.digest[:12]} only", hint)
+        raise InputError(
+            "reports", Phrase(f"{foreign} of {rows} of another"), f"reports of survey {survey.digest[:12]} only", hint
+        )
     if given < rows or known < given:
         hint = "The file holds reports twice, or was put together from files that overlap."
-        raise InputError("reports", f"{rows - known} tokens repeated or missing", "one report for each token", hint)
+        raise InputError(
+            "reports",
+            Phrase(f"{rows - known} tokens repeated or missing"),
+            "a file with one report for each token",
+            hint,
+        )
     if lines is not None and lines != rows:
-        raise InputError("reports", f"{abs(lines - rows)} broken lines", "one whole report a line")
+        raise InputError(
+            "reports", Phrase(f"{abs(lines - rows)} broken lines"), "a file with one whole report on each line"
+        )
     columns: list[Counter[Any]] = []
     for question in survey.questions:
         cells = table[question.name].cast("string")

@@ -16,7 +16,7 @@ from typing import Any
 from discreet.apps.survey.drawing import figure, figures
 from discreet.apps.survey.store import Reports
 from discreet.core.release import percent
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.local.questionnaire.estimate import Estimated, estimates
 from discreet.local.questionnaire.questionnaire import Questionnaire
 from discreet.show import Markup, Table, element, page
@@ -85,7 +85,7 @@ def results_of(survey: Questionnaire, reports: Reports, *, confidence: float = C
         if digest != survey.digest:
             raise InputError(
                 "reports",
-                f"survey {digest[:12]}",
+                Phrase(f"survey {digest[:12]}"),
                 f"reports of this survey only, {survey.digest[:12]}",
                 "Reports of another survey, or of another epsilon, are mixed in.",
             )
@@ -99,7 +99,7 @@ def _read(survey: Questionnaire, answers: str) -> tuple[Any, ...]:
         return survey.read(json.loads(answers))
     except (ValueError, RecursionError):  # InputError is a ValueError; what is broken is not repeated
         pass
-    raise InputError("reports", "a broken report", "answers as the page of this survey writes them")
+    raise InputError("reports", Phrase("a broken report"), "answers as the page of this survey writes them")
 
 
 def results_page(found: Results, *, alone: bool = False, owner: bool = False) -> str:
@@ -134,10 +134,10 @@ def save(found: Results, path: Path, *, owner: bool = False) -> Path:
     if kind not in (".svg", ".png", ".html") or not path.absolute().parent.is_dir():
         raise InputError("--plot", str(path), "a file that ends in .svg, .png or .html, in a folder that exists")
     if found.reports == 0:
-        raise InputError("--plot", str(path), "a plot of at least one report")
+        raise InputError("--plot", str(path), "left out: there is no report yet")
     if not (owner or found.public):
         hint = "As its owner, add --below-minimum; do not pass such a plot on."
-        raise InputError("--plot", str(path), f"a plot of at least {found.survey.minimum:,} reports", hint)
+        raise InputError("--plot", str(path), f"left out below {found.survey.minimum:,} reports", hint)
     if kind == ".html":
         path.write_text(results_page(found, alone=True, owner=owner), encoding="utf-8")
         return path

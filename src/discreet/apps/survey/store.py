@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from discreet.errors import DiscreetError, InputError, MissingExtraError
+from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase
 
 __all__ = ["Kept", "PostgresReports", "Reports", "SqliteReports", "is_address", "open_reports"]
 
@@ -65,11 +65,13 @@ class _Tables:
     def _check(self, digest: str) -> None:
         ((written, found),) = self._execute("SELECT format, digest FROM discreet_survey")
         if written != FORMAT:
-            raise InputError("reports", f"format {written}", f"format {FORMAT}", "Another version of discreet made it.")
+            raise InputError(
+                "reports", Phrase(f"format {written}"), f"of format {FORMAT}", "Another version of discreet made it."
+            )
         if found != digest:
             raise InputError(
                 "reports",
-                f"survey {found[:12]}",
+                Phrase(f"survey {found[:12]}"),
                 f"reports of this survey, {digest[:12]}",
                 "Another survey, or this one with another wording or another epsilon. Give each a store of its own.",
             )
@@ -175,7 +177,9 @@ class PostgresReports(_Tables):
         try:
             if self._execute("SELECT to_regclass('discreet_survey')") == [(None,)]:
                 if not create:
-                    raise InputError("reports", "an empty database", "reports, as discreet survey serve keeps them")
+                    raise InputError(
+                        "reports", Phrase("an empty database"), "reports as discreet survey serve stores them"
+                    )
                 for statement in _SCHEMA:
                     self._execute(statement)
                 self._execute("INSERT INTO discreet_survey VALUES (1, ?, ?)", (FORMAT, digest))

@@ -22,7 +22,7 @@ from discreet.apps.web.asking import MEASURES, Output, Question, groupable, summ
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame, status_of
 from discreet.apps.web.priced import Priced, confirmed, priced
-from discreet.errors import BudgetError, DiscreetError, InputError
+from discreet.errors import BudgetError, DiscreetError, InputError, Phrase
 from discreet.ledger.account import Standing
 
 __all__ = ["routes"]
@@ -117,7 +117,7 @@ def routes(frame: Frame) -> APIRouter:
         try:
             if form.text("digest") != plan.digest:
                 raise InputError(
-                    "plan", "another one", "the plan that was shown", "Look at the price again, then confirm."
+                    "plan", Phrase("another one"), "the one that was shown", "Look at the price again, then confirm."
                 )
             confirmed(form.text("confirm"), plan.amount)
             found = await desk.answer(dataset, asked, caller, request.scope.get("discreet.begun"))

@@ -13,7 +13,7 @@ from discreet.apps.server.told import malformed
 from discreet.apps.web.form import Form
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError
 
 __all__ = ["MEASURES", "WAYS", "Key", "Output", "Question", "groupable", "summable"]
 
@@ -103,14 +103,14 @@ class Question:
         """The same as a program would send it; `InputError` for what no program may."""
         amount = self.amounts.get(self.way, "")
         if not amount:
-            raise InputError(self.way, "nothing", "a number: the price, said in the way you chose")
+            raise InputError(self.way, MISSING, "a number: the price, in the way you chose")
         for output in self.outputs if self.tab == "form" else ():
             if output.of not in MEASURES:
-                raise InputError("output", output.of, "one of " + ", ".join(MEASURES))
+                raise InputError("output", output.of, among=MEASURES)
             if output.of not in ("count", "people") and not output.column:
-                raise InputError("output", output.of, "with a column", "Choose the column it is of.")
+                raise InputError("output", output.of, "given with a column", "Choose its column.")
         if self.tab == "sql" and not self.sql.strip():
-            raise InputError("sql", "nothing", "a question: SELECT ... FROM ...")
+            raise InputError("sql", MISSING, "a statement: SELECT ... FROM ...")
         question: dict[str, Any] = (
             {"sql": self.sql}
             if self.tab == "sql"

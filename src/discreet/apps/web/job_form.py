@@ -20,7 +20,7 @@ from discreet.apps.web.frame import Frame, status_of
 from discreet.apps.web.kept import Kept
 from discreet.apps.web.priced import Priced, confirmed, priced
 from discreet.apps.web.wish import Wish
-from discreet.errors import BudgetError, DiscreetError, InputError, LossError, MissingExtraError
+from discreet.errors import BudgetError, DiscreetError, InputError, LossError, MissingExtraError, Phrase
 from discreet.ledger.account import Standing
 
 __all__ = ["TOLD", "JobForm"]
@@ -135,7 +135,7 @@ class JobForm:
                 plan, body = self.plan(dataset, caller, wish)
                 if form.text("digest") != plan.digest:
                     hint = "Look at the price again, then confirm."
-                    raise InputError("plan", "another one", "the plan that was shown", hint)
+                    raise InputError("plan", Phrase("another one"), "the one that was shown", hint)
                 confirmed(form.text("confirm"), plan.amount)
                 asked = wish.asked({**body, "release": identity, "why": why})
                 house.begin(dataset, asked, caller)

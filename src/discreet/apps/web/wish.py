@@ -17,7 +17,7 @@ from discreet.apps.server.wanted import SynthAsked, TreeAsked, Wanted
 from discreet.apps.web.form import Form
 from discreet.core.exact import as_written
 from discreet.curator import Curator
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError, Phrase
 from discreet.query.within import amount_within
 
 __all__ = ["SynthWish", "TreeWish", "Wish", "amount_within"]
@@ -71,7 +71,7 @@ class Wish(ABC):
         """The plan, priced, and what a program would send for it. `InputError` for what no program may."""
         amount = self.text(self.way)
         if not amount:
-            raise InputError(self.way, "nothing", "a number: the price, said in the way you chose")
+            raise InputError(self.way, MISSING, "a number: the price, in the way you chose")
         sent = {**self.body(), "confidence": self.text("confidence", "0.95"), "allotment": allotment}
         if self.way != "within":
             sent[self.way] = amount
@@ -139,7 +139,7 @@ class SynthWish(Wish):
         """The question, without its price."""
         rows = self.text("rows").replace(",", "")
         if rows and not rows.isdecimal():
-            raise InputError("rows", rows, "a whole number, or nothing for as many as there seem to be")
+            raise InputError("rows", rows, "a whole number, or empty for as many as there seem to be")
         return {
             "method": self.text("method") or "auto",
             "workload": self.text("workload") or None,
@@ -158,14 +158,14 @@ def _levels(text: str) -> list[str] | dict[str, int]:
     """Names of levels, the widest first; with the length of their codes where every name has one."""
     names = _listed(text)
     if not names:
-        raise InputError("levels", "nothing", "names of levels, the widest first: state, county")
+        raise InputError("levels", MISSING, "names of levels, the widest first, such as state, county")
     parts = [name.partition("=") for name in names]
     if not any(mark for _, mark, _ in parts):
         return names
     found = {}
     for name, mark, length in parts:
         if not mark or not length.strip().isdecimal():
-            raise InputError("levels", text, "a length of codes for every level, or for none: state=2, county=5")
+            raise InputError("levels", text, "a length of codes for every level or for none, such as state=2, county=5")
         found[name.strip()] = int(length)
     return found
 
@@ -184,5 +184,9 @@ def _geography(text: str) -> dict[str, list[str]] | list[str] | None:
     rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO("\n".join(lines)))]
     head, body = rows[0], rows[1:]
     if any(len(row) != len(head) for row in body) or len(set(head)) != len(head):
-        raise InputError("geography", "lines of different lengths", "a table: names of levels first, then a line each")
+        raise InputError(
+            "geography",
+            Phrase("lines of different lengths"),
+            "a table: names of levels first, then one line for each region",
+        )
     return {name: [row[place] for row in body] for place, name in enumerate(head)}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.noise.bits import SystemBits, words
 
 __all__ = ["LARGEST", "below_each", "draw", "subset"]
@@ -33,14 +33,14 @@ def draw(weights: Whole, draws: int, unit: int = 1, *, bits: Bits | None = None)
     """
     held = _contents(weights)
     if draws < 0 or unit < 1:
-        raise InputError("draws", (draws, unit), "no draws or more, from an urn in units of 1 or more")
+        raise InputError("draws", (draws, unit), "zero or more, from an urn in units of 1 or more")
     if draws == 0:
         return np.zeros(len(held), dtype=np.int64)
     start = sum(int(weight) for weight in held)
     if start == 0:
-        raise InputError("weights", "nothing", "an urn with something in it")
+        raise InputError("weights", Phrase("zero everywhere"), "above zero somewhere")
     if start + draws * unit > LARGEST:
-        raise InputError("weights", start, f"at most {LARGEST:,} with all draws", "Use a coarser unit.")
+        raise InputError("weights", start, f"at most {LARGEST:,} together with all draws", "Use a coarser unit.")
     source = bits if bits is not None else SystemBits()
     # The t-th draw takes one of start + t units: one of the first, or one that an earlier draw put in.
     taken = below_each(start + unit * np.arange(draws, dtype=np.int64), source)
@@ -97,5 +97,7 @@ def subset(counts: Whole, size: int, *, bits: Bits | None = None) -> Whole:
 def _contents(weights: Whole) -> Whole:
     held = np.asarray(weights)
     if held.ndim != 1 or held.dtype.kind not in "iu" or len(held) == 0 or int(held.min()) < 0:
-        raise InputError("weights", (str(held.dtype), held.shape), "a list of whole numbers, none negative")
+        raise InputError(
+            "weights", Phrase(f"{held.dtype} of shape {held.shape}"), "a list of whole numbers, none negative"
+        )
     return held.astype(np.int64)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 
 __all__ = ["Land", "clustered", "land_of"]
 
@@ -77,9 +77,7 @@ def land_of(
 ) -> Land:
     """Read what a person says about places. Raises an InputError that names what is missing."""
     if not isinstance(coordinates, Mapping):
-        raise InputError(
-            "coordinates", type(coordinates).__name__, "a pair of numbers for every place: {place: (x, y)}"
-        )
+        raise InputError("coordinates", kind_of(coordinates), "a pair of numbers for every place: {place: (x, y)}")
     known = {str(place): pair for place, pair in coordinates.items()}
     start, end = (_points(places, known, degrees=degrees) for places in (origins, destinations))
     distances = _sphere(start, end) if degrees else np.hypot(*(start[:, None] - end[None]).transpose(2, 0, 1))
@@ -87,10 +85,12 @@ def land_of(
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0):
             raise InputError(field, value, "a distance, zero or more")
     if near is not None and clusters is None:
-        raise InputError("near", near, "given with clusters: without them every origin has a cell of its own")
+        raise InputError("near", near, "left out without clusters: every origin then has a cell of its own")
     found = Land(distances, _zones(origins, start, clusters), near, farthest)
     if (lonely := np.flatnonzero(~found.possible.any(axis=0))).size:
-        raise InputError("farthest", farthest, f"so far that some origin reaches {str(destinations[lonely[0]])!r}")
+        raise InputError(
+            "farthest", farthest, f"large enough that some origin reaches {str(destinations[lonely[0]])!r}"
+        )
     return found
 
 
@@ -158,5 +158,5 @@ def _zones(origins: Sequence[Any], points: Floats, clusters: int | Mapping[Any, 
         zones = np.array([names[given[str(place)]] for place in origins])
         return np.unique(zones, return_inverse=True)[1].astype(np.int64)
     if isinstance(clusters, bool) or not isinstance(clusters, int) or not 1 <= clusters <= len(origins):
-        raise InputError("clusters", clusters, f"from 1 to {len(origins):,} of them, or {{origin: cluster}}")
+        raise InputError("clusters", clusters, f"a number from 1 to {len(origins):,}, or {{origin: cluster}}")
     return clustered(points, clusters)

@@ -51,7 +51,7 @@ def flows_of(cells: Noisy, origins: Noisy, destinations: Noisy | None, sizes: Wh
         ends = (destinations.values.astype(np.float64), np.full(land.destinations, destinations.variance))
         columns = np.maximum(_best([ends, from_cells]), 0)
     else:
-        raise InputError("sizes", None, "public, or measured")
+        raise InputError("sizes", None, "public or measured")
     rows = np.maximum(_best([starts, (seen.sum(axis=1), cells.variance * possible.sum(axis=1))]), 0)
     expected = _gravity(seen, rows, columns, land)
     mean, spread = _posterior(cells.values, expected, possible, cells.noise)

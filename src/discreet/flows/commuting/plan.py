@@ -79,7 +79,7 @@ class CommutePlan(TablePlan):
     def urns(self) -> Urns:
         """The draws of the classic method, private for one worker who comes or goes."""
         if self.prior is None:
-            raise InputError("method", self.method, "classic: the other one has no urns")
+            raise InputError("method", self.method, "classic: the modern one has no urns")
         moves = self.moved.l1
         epsilon = (self.price if self.sizes is not None else self.price * (1 - SIZES)) / moves
         return Urns(self.prior, epsilon, row_price(self.prior, epsilon, self.chance, moves))

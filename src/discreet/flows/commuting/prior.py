@@ -42,7 +42,7 @@ def pure_prior(size: int, epsilon: Fraction) -> int:
     """
     grown = exp_down(epsilon) - 1
     if grown <= 0:
-        raise InputError("epsilon", float(epsilon), "larger: a prior for this one is not made")
+        raise InputError("epsilon", float(epsilon), "larger: there is no prior for this one")
     return max(1, math.ceil(size * UNIT / grown))
 
 

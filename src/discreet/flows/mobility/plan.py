@@ -229,10 +229,12 @@ def plan_mobility(
 ) -> MobilityPlan:
     """Price a release; `shares` are the parts of the price that the aggregations get. Raises before any spending."""
     if allotment.kind == "plan":
-        raise InputError("allotment", allotment.name, "a pure or zcdp allotment: questions are chosen one by one")
+        raise InputError(
+            "allotment", allotment.name, "a pure or zcdp allotment: a plan allotment pays for one fixed plan"
+        )
     if price.way == "within":
-        hint = "print(offer) tells the error of every table before anything is spent."
-        raise InputError("within", float(price.amount), "not for flows: give epsilon, rho or share", hint)
+        hint = "Give epsilon, rho or share: print(offer) shows the error of every table before anything is spent."
+        raise InputError("within", float(price.amount), "left out for flows", hint)
     cells = math.prod(layout.shape)
     windows, origins, destinations = layout.shape
     sizes = {

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.learn.clip import norms
 from discreet.learn.clip.devices import over_devices
 from discreet.learn.clip.flat import of_rows, trace
@@ -141,8 +141,8 @@ def _one_each(shape: tuple[int, ...], copies: int) -> None:
     if tuple(shape) != (copies,):
         raise InputError(
             "losses",
-            f"shape {tuple(shape)} for {copies} row{'s' * (copies > 1)}",
-            "losses(params, batch) returns one number for each row of the batch",
+            Phrase(f"shape {tuple(shape)} for {copies} row{'s' * (copies > 1)}"),
+            "a function that returns one number for each row of the batch",
             "Leave the mean over the batch out: clipping needs each example's own loss.",
         )
 
@@ -158,7 +158,7 @@ def _checked(
     operands: str | None,
 ) -> int:
     if how not in HOW:
-        raise InputError("how", how, f"one of {', '.join(HOW)}")
+        raise InputError("how", how, among=HOW)
     if not norms.sane_bound(bound):
         raise InputError("bound", bound, "a finite number of at least 1e-9", "It is the longest a gradient may be.")
     if operands not in (None, "bfloat16"):
@@ -169,16 +169,16 @@ def _checked(
         raise InputError("microbatch", microbatch, "a whole number of at least 1, or None")
     for leaf in jax.tree.leaves(params):
         if not hasattr(leaf, "dtype"):
-            raise InputError("params", type(leaf).__name__, "a tree of arrays", "Split functions off first.")
+            raise InputError("params", kind_of(leaf), "a tree of arrays", "Split functions off first.")
         if jnp.issubdtype(leaf.dtype, jnp.complexfloating):
-            raise InputError("params", str(leaf.dtype), "real numbers", "Keep real and imaginary parts apart.")
+            raise InputError("params", Phrase(str(leaf.dtype)), "real numbers", "Keep real and imaginary parts apart.")
     count = mask.shape[0]
     leaves = jax.tree.leaves(batch)
     lengths = {leaf.shape[0] if leaf.ndim else 0 for leaf in leaves}
     if not leaves or lengths != {count * copies}:
         raise InputError(
             "batch",
-            f"leaves of {sorted(lengths)} rows",
-            f"every leaf leads with {count * copies} rows: one for each entry of mask and copy",
+            Phrase(f"leaves of {sorted(lengths)} rows"),
+            f"a tree whose leaves have {count * copies} rows each, one for each entry of mask and copy",
         )
     return int(count)

@@ -25,7 +25,9 @@ def over_devices(work: Callable[..., Any], mesh: Any, params: Tree, batch: Tree,
     if len(mesh.axis_names) != 1:
         raise InputError("mesh", mesh.axis_names, "a mesh of one axis, along which the examples lie")
     if mask.shape[0] % mesh.size:
-        raise InputError("mask", mask.shape[0], f"as many examples on each of {mesh.size} devices", "Pad with mask 0.")
+        raise InputError(
+            "mask", mask.shape[0], f"of a length that {mesh.size} devices can share evenly", "Pad with mask 0."
+        )
     (axis,) = mesh.axis_names
     part: Any = PartitionSpec
     add: Any = lax.psum

@@ -197,6 +197,6 @@ def _refusal(what: str) -> InputError:
     return InputError(
         "losses",
         what,
-        "it mixes examples, and the loss of one must depend on that example alone",
+        "a function in which the loss of an example depends on that example alone",
         "Use group norm or layer norm instead of batch norm, and no statistics over the batch.",
     )

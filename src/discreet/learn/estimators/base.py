@@ -16,7 +16,7 @@ from sklearn.utils.validation import assert_all_finite, check_array, column_or_1
 
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.learn.estimators.box import Floats
 from discreet.learn.estimators.plan import FitPlan
 from discreet.learn.estimators.price import Claim, Price, Privacy, read_claim, read_price
@@ -105,14 +105,16 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                     raise
                 words = True  # that message shows the cell
         if words:
-            raise InputError("X", "something else", "numbers in every column", "Encode words as declared codes.")
+            raise InputError(
+                "X", Phrase("other values"), "a table of numbers in every column", "Encode words as declared codes."
+            )
         if targets is None:
             return read, None
         if mode == "absorb" and not isinstance(targets, np.ndarray):
             targets = np.asarray(targets, dtype=object)  # each as it came
         column = column_or_1d(targets, warn=True)
         if len(column) != len(read):
-            raise InputError("y", "more or fewer values", "one value for each row of X")
+            raise InputError("y", Phrase("more or fewer"), "one value for each row of X")
         return read, column
 
     def _read_pair(self, features: Any, targets: Any) -> tuple[Floats, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.lattice import Lattice
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["Box", "Floats", "read_box"]
 
@@ -77,12 +77,16 @@ def read_box(bounds: Any, features: int, field: str = "bounds", origin: Any = No
     >>> read_box((0, [1, 10]), 2).upper.tolist()
     [1.0, 10.0]
     """
-    allowed = f"(lower, upper), each a number or {features} numbers of at most 1e100, lower at most upper"
+    allowed = f"a pair (lower, upper), each a number or {features} numbers of at most 1e100, lower at most upper"
     hint = "Bounds come from what the columns mean, never from the data: their extremes are private."
     if features > _WIDEST:
-        raise InputError("X", f"{features:,} features", f"at most {_WIDEST:,}: sums of squares are exact up to there")
+        raise InputError(
+            "X",
+            Phrase(f"{features:,} features"),
+            f"a table of at most {_WIDEST:,} features: sums of squares are exact up to there",
+        )
     if bounds is None:
-        raise InputError(field, None, f"needed: {allowed}", hint)
+        raise InputError(field, None, allowed, hint)
     try:
         lower, upper = bounds
         sides = [np.asarray(side, dtype=np.float64) for side in (lower, upper)]

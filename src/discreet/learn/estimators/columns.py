@@ -51,14 +51,14 @@ def read_columns(bounds: Any, categories: Any, features: int, *, origin: Any = N
     >>> read_columns((0, 10), {1: 3}, 3).numbers
     (0, 2)
     """
-    allowed = "a mapping from the place of a column to how many codes it has, from 1 up"
+    allowed = "a dictionary from the index of a column to its number of codes, 1 or more"
     given = {} if categories is None else categories
     if not isinstance(given, Mapping):
         raise InputError("categories", categories, allowed)
     for place, size in given.items():
         whole = all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in (place, size))
         if not whole or not 0 <= place < features or not 1 <= size <= _MOST:
-            raise InputError("categories", {place: size}, f"{allowed}; columns are 0 to {features - 1}")
+            raise InputError("categories", {place: size}, f"{allowed}, with columns 0 to {features - 1}")
     numbers = tuple(place for place in range(features) if place not in given)
     if not numbers:
         empty = np.zeros(0)

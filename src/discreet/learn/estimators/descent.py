@@ -20,7 +20,7 @@ from discreet.accounting.training import noise_multiplier
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, LaplaceNoise, Loss
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 from discreet.learn.early import refuse_early
 from discreet.learn.estimators.box import Box, Floats, read_box
 from discreet.learn.estimators.rows import COUNT_SHARE, Rows, read_classes, read_examples
@@ -82,11 +82,11 @@ class DescentClassifier(ScoreClassifier):
         """The recipe but for what follows from the number of rows, where that is not declared."""
         if self.epsilon is None or self.delta is None or self.rho is not None:
             hint = "Gradient descent is counted by its privacy loss distribution: say epsilon=1, delta=1e-6."
-            raise InputError("epsilon" if self.epsilon is None else "delta", None, "given, both, and rho not", hint)
+            raise InputError("epsilon" if self.epsilon is None else "delta", None, "given, and rho left out", hint)
         if self.lot is not None and self.probability is not None:
-            raise InputError("probability", self.probability, "absent where lot is given")
+            raise InputError("probability", self.probability, "left out where lot is given")
         if self.lot is not None and examples is None:
-            hint = "How many rows a lot is of is private: declare about how many there are, or name a probability."
+            hint = "The number of rows is private: declare about how many there are, or give a probability."
             raise InputError("examples", None, "given with lot", hint)
         chance = self._chance(examples) if self.probability is None else as_written(self.probability, "probability")
         if not 0 < chance <= 1:
@@ -136,7 +136,9 @@ class DescentClassifier(ScoreClassifier):
 
     def expected_noise(self, n_features: int) -> dict[str, float]:
         """Not known without the number of rows: see `recipe`."""
-        raise InputError("n_features", n_features, "nothing that noise depends on here: ask recipe(rows) instead")
+        raise InputError.refused(
+            "n_features", n_features, "does not decide the noise here", "Call recipe(rows) instead."
+        )
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Train. Every call spends, and a run that is stopped stays spent."""
@@ -190,11 +192,11 @@ class DescentClassifier(ScoreClassifier):
         if self.features is None:
             return box.scaled(features).astype(np.float32)
         if not callable(self.features):
-            raise InputError("features", type(self.features).__name__, "a function of rows, or None")
+            raise InputError("features", kind_of(self.features), "a function of rows, or None")
         with np.errstate(over="ignore", invalid="ignore"):  # what is no number counts for nothing, and is not told of
             made = np.asarray(self.features(box.clipped(features)), dtype=np.float32)
         if made.ndim != 2 or len(made) != len(features):
-            raise InputError("features", made.shape, "a function that gives one row of numbers for each row")
+            raise InputError("features", made.shape, "a function that returns one row of numbers for each row")
         return made
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803

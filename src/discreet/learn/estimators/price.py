@@ -12,7 +12,7 @@ from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written, sqrt_up
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
 from discreet.core.search import largest
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.parameters import LARGEST, SMALLEST
 
@@ -62,10 +62,12 @@ class Price:
     def _in_reach(self, scale: Fraction) -> None:
         if scale > LARGEST:
             least = float(self.amount) * float(scale / LARGEST) ** (1 if self.currency == "epsilon" else 2)
-            hint = f"Noise drowns everything; try {self.currency} = {least:.2g} or more."
+            hint = f"Try {self.currency} = {least:.2g} or more."
             if self.field != self.currency:
                 hint = f"It buys rho = {float(self.amount):.2g} at this delta, and {least:.2g} is needed: raise either."
-            raise InputError(self.field, f"{float(self.amount):.3g}", "large enough for noise below 2**40 steps", hint)
+            raise InputError(
+                self.field, Phrase(f"{float(self.amount):.3g}"), "large enough for noise below 2**40 steps", hint
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,8 @@ def read_price(epsilon: Number | None, delta: Number | None, rho: Number | None)
     ('epsilon', 0.0305...)
     """
     if (epsilon is None) == (rho is None):
-        hint = "epsilon=1 (pure), epsilon=1 with delta=1e-6, or rho=0.05 (zCDP)."
-        raise InputError("epsilon", epsilon, "given, or rho is, but not both", hint)
+        hint = "Such as epsilon=1 (pure), epsilon=1 with delta=1e-6, or rho=0.05 (zCDP)."
+        raise InputError("epsilon", epsilon, "given if rho is not, and left out if it is", hint)
     missed = Fraction(0) if delta is None else as_written(delta, "delta")
     if not 0 <= missed < 1:
         raise InputError("delta", delta, "at least 0 and less than 1", "Choose it well below 1 / (number of rows).")
@@ -132,5 +134,5 @@ def _largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     steps = largest(fits)
     if steps == 0:
-        raise InputError("epsilon", str(epsilon), "larger: at this delta it buys no noise that says anything")
+        raise InputError("epsilon", epsilon, "larger: at this delta its noise drowns everything")
     return Fraction(steps, _STEPS)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = [
     "COUNT_SHARE",
@@ -64,7 +64,7 @@ def read_numbers(values: Any, field: str, malformed: Malformed = "refuse") -> An
             return values  # sparse: refused by its kind
         cells = _cells(values)
         if cells.ndim == 1 and cells is not values and any(isinstance(row, (list, tuple)) for row in cells):
-            raise InputError(field, "something else", allowed, hint)
+            raise InputError(field, Phrase("other values"), allowed, hint)
         return _numbers(cells)
     array = values if hasattr(values, "dtype") and not hasattr(values, "columns") else None
     if hasattr(values, "columns") or (array is not None and array.dtype.kind not in "OUSV"):
@@ -77,7 +77,7 @@ def read_numbers(values: Any, field: str, malformed: Malformed = "refuse") -> An
     except (TypeError, ValueError, OverflowError):
         problem = True
     if problem:
-        raise InputError(field, "something else", allowed, hint)
+        raise InputError(field, Phrase("other values"), allowed, hint)
     return read
 
 
@@ -142,7 +142,7 @@ def read_classes(classes: Any) -> NDArray[Any]:
     allowed = "at least two different labels, or how many there are (labels are then 0, 1, ...)"
     hint = "Classes are declared, never read off the data: a rare one would show who is in it."
     if classes is None:
-        raise InputError("classes", None, f"needed: {allowed}", hint)
+        raise InputError("classes", None, allowed, hint)
     if isinstance(classes, (int, np.integer)) and not isinstance(classes, bool):
         classes = range(int(classes)) if classes <= 2**16 else ()
     elif isinstance(classes, (str, bytes)) or not isinstance(classes, (Sequence, np.ndarray, range, set, frozenset)):
@@ -165,7 +165,7 @@ def read_labels(labels: Any, classes: NDArray[Any], malformed: Malformed) -> NDA
     places = np.array([_place(index, label) for label in np.asarray(labels).tolist()], dtype=np.int64)
     if malformed == "refuse" and (places < 0).any():
         hint = 'Declare every class, or set malformed="absorb" to leave such rows out.'
-        raise InputError("y", "a label", "one of the declared classes", hint)
+        raise InputError("y", Phrase("another label"), "one of the declared classes", hint)
     return places
 
 
@@ -173,7 +173,7 @@ def read_targets(targets: Any, malformed: Malformed) -> NDArray[np.float64]:
     """Real targets; NaN is refused, or stays to be clipped to the middle."""
     reals = np.asarray(read_numbers(targets, "y", malformed), dtype=np.float64)
     if malformed == "refuse" and not np.isfinite(reals).all():
-        raise InputError("y", "NaN or infinity", "finite numbers", 'Or set malformed="absorb".')
+        raise InputError("y", Phrase("NaN or infinity"), "finite numbers", 'Or set malformed="absorb".')
     return reals
 
 

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from attrs import define
 
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 from discreet.learn.estimators.descent import Apply, DescentClassifier
 from discreet.learn.model import model_named
 
@@ -52,7 +52,7 @@ class DPSGDClassifier(DescentClassifier):
             return named.apply, named.params(inputs, outputs), {"model": "mlp", "hidden": list(sizes)}
         allowed = f"a pair (apply, params) with apply(params, x) of shape (rows, {outputs}) for x of {inputs} features"
         if not isinstance(self.model, tuple) or len(self.model) != 2 or not callable(self.model[0]):
-            raise InputError("model", type(self.model).__name__, allowed)
+            raise InputError("model", kind_of(self.model), allowed)
         apply, params = self.model
         seen: Any = jax.ShapeDtypeStruct
         found: Any = None

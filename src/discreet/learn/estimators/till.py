@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.core.exact import sqrt_up
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.learn.estimators.price import Noise, Price
 from discreet.noise.bits import SystemBits
 
@@ -65,7 +65,7 @@ class Till:
         with self._lock:
             if not 0 < share <= self._left:
                 allowed = f"more than zero and at most what is left of the price, {self._left}"
-                raise InputError("share", str(share), allowed)
+                raise InputError("share", share, allowed)
             self._left -= share
         return share
 
@@ -89,4 +89,6 @@ def total(rows: NDArray[Any], largest: int) -> NDArray[np.int64]:
 def room(rows: int, largest: int) -> None:
     """Refuse so many rows that a sum could leave 64 bits; there are fewer wherever arrays fit in memory."""
     if rows * largest > _SAFE:
-        raise InputError("X", "too many rows", f"at most {_SAFE // largest:,} rows: sums are exact in 64 bits")
+        raise InputError(
+            "X", Phrase("more"), f"a table of at most {_SAFE // largest:,} rows: sums are exact in 64 bits"
+        )

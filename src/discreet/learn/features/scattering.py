@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.learn.features.waves import Floats, folded, morlet, pooling
 
 __all__ = ["Scattering"]
@@ -131,7 +131,11 @@ def _bank(size: int, octaves: int, directions: int) -> list[Floats]:
 def _with_colours(images: Any) -> Any:
     pixels = images[..., None] if images.ndim == 3 else images
     if pixels.ndim != 4 or min(pixels.shape[1:]) < 1:
-        raise InputError("images", images.shape, "[count, height, width] or [count, height, width, colours]")
+        raise InputError(
+            "images",
+            Phrase(f"shape {images.shape}"),
+            "an array [count, height, width] or [count, height, width, colours]",
+        )
     return pixels
 
 

@@ -34,7 +34,7 @@ def wide_residual(
     """
     blocks, left = divmod(depth - 4, 6)
     if left or blocks < 1:
-        raise InputError("depth", depth, "4 more than a multiple of 6: 10, 16, 22, 28, 40")
+        raise InputError("depth", depth, "4 more than a multiple of 6, such as 10, 16, 22, 28, 40")
     if width < 1:
         raise InputError("width", width, "a whole number above zero")
     stages = [16 * width, 32 * width, 64 * width]

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from discreet.core.exact import Number, as_written
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["Grid", "written"]
 
@@ -41,7 +41,7 @@ class Grid:
         if steps.denominator != 1:
             raise InputError(f"{place}step", step, "a step that leads from low to high exactly")
         if steps >= _MOST:
-            raise InputError(f"{place}step", step, f"at most {_MOST} points", "Take a wider step.")
+            raise InputError(f"{place}step", step, f"wider: a scale has at most {_MOST} points")
         return cls(first, width, int(steps) + 1)
 
     @property
@@ -57,7 +57,7 @@ class Grid:
         """The place of a number on the grid; another one is refused, and not repeated."""
         steps = (as_written(value, "value") - self.low) / self.step
         if steps.denominator != 1 or not 0 <= steps < self.points:
-            raise InputError("value", "another number", self.words())
+            raise InputError("value", Phrase("another number"), self.words())
         return int(steps)
 
     def text(self, index: int) -> str:

@@ -15,7 +15,7 @@ from itertools import combinations, product
 from typing import Any, assert_never
 
 from discreet.core.exact import log_up, round_up
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = [
     "Choice",
@@ -197,7 +197,7 @@ def read_report(law: Law, sent: object, field: str) -> int | str:
                 return str(sent)
         case _:
             assert_never(law)
-    raise InputError(field, "a report of another form", _form(law))
+    raise InputError(field, Phrase("another form"), _form(law))
 
 
 def parsed_report(law: Law, text: str, field: str) -> int | str:

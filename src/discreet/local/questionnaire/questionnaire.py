@@ -19,7 +19,7 @@ from discreet.core.exact import Number
 from discreet.core.loss import Composed, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.wire import canonical
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.local.questionnaire.law import longest, read_report
 from discreet.local.questionnaire.question import Question
 from discreet.local.questionnaire.read import question_from
@@ -61,34 +61,34 @@ class Questionnaire:
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not _NAME.fullmatch(self.id):
-            raise InputError("id", self.id, "up to 64 letters, digits, - and _, such as 'sleep-2026'")
+            raise InputError("id", self.id, "a name of up to 64 letters, digits, - and _, such as 'sleep-2026'")
         for field in ("title", "intro"):
             if not isinstance(getattr(self, field), str):
                 raise InputError(field, getattr(self, field), "text")
         if not self.title.strip():
-            raise InputError("title", self.title, "some words")
+            raise InputError("title", self.title, "a text that is not empty")
         if isinstance(self.minimum, bool) or not isinstance(self.minimum, int) or not 1 <= self.minimum <= 10**9:
             raise InputError("minimum", self.minimum, "a whole number of reports, 1 or more, such as 100")
         asked = self.questions
         if not isinstance(asked, (list, tuple)) or not all(isinstance(one, Question) for one in asked):
-            raise InputError("questions", type(self.questions).__name__, "a list of questions")
+            raise InputError("questions", kind_of(self.questions), "a list of questions")
         names = self.names
         if not 1 <= len(names) <= _MOST:
-            raise InputError("questions", f"{len(names)} of them", f"1 to {_MOST}")
+            raise InputError("questions", Phrase(f"{len(names)} of them"), f"1 to {_MOST} in number")
         if len(set(names)) < len(names):
             twice = next(name for place, name in enumerate(names) if name in names[:place])
-            raise InputError("questions", twice, "names that are all different")
+            raise InputError("questions", twice, "questions of different names")
         if reserved := {"survey", "token"} & set(names):
-            raise InputError("questions", min(reserved), "another name: reports have a column of this name")
+            raise InputError("questions", min(reserved), "questions of other names: reports have a column of this one")
 
     @classmethod
     def load(cls, path: str | Path) -> Questionnaire:
         """Read a survey from its TOML file."""
         try:
             text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as problem:
-            hint = "Write one with: discreet survey new"
-            raise InputError("survey", str(path), f"a readable file ({type(problem).__name__})", hint) from None
+        except (OSError, UnicodeDecodeError):
+            hint = "Write one with: discreet survey new."
+            raise InputError("survey", str(path), "a readable text file", hint) from None
         try:
             return cls.from_dict(tomllib.loads(text, parse_float=Decimal))
         except tomllib.TOMLDecodeError as problem:
@@ -98,7 +98,7 @@ class Questionnaire:
     def from_dict(cls, declared: Mapping[str, Any]) -> Questionnaire:
         """A survey from the entries of its file."""
         if unknown := set(declared) - set(_FIELDS):
-            raise InputError(min(map(str, unknown)), "present", "only " + ", ".join(_FIELDS))
+            raise InputError.unknown(min(map(str, unknown)), _FIELDS)
         entries = declared.get("questions", [])
         if not isinstance(entries, Sequence) or isinstance(entries, str):
             raise InputError("questions", entries, "a list: [[questions]] once for each")
@@ -134,13 +134,13 @@ class Questionnaire:
     def privatize(self, answers: Mapping[str, Any], *, bits: Bits | None = None) -> list[Any]:
         """One person's report, as the page would send it, from true answers by name of question."""
         if set(answers) != set(self.names):
-            raise InputError("answers", sorted(map(str, answers)), "one for each of " + ", ".join(self.names))
+            raise InputError("answers", sorted(map(str, answers)), "an answer to each of " + ", ".join(self.names))
         return [question.privatize(answers[question.name], bits=bits) for question in self.questions]
 
     def read(self, report: object) -> tuple[Any, ...]:
         """A report's answers, checked one by one. What is wrong is said, what was sent is not repeated."""
         if not isinstance(report, (list, tuple)) or len(report) != len(self.questions):
-            raise InputError("report", "another form", f"a list of {len(self.questions)} randomised answers")
+            raise InputError("report", Phrase("another form"), f"a list of {len(self.questions)} randomised answers")
         both = zip(self.questions, report, strict=True)
         return tuple(read_report(question.law, sent, question.name) for question, sent in both)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError, kind_of
 from discreet.local.best import best
 from discreet.local.duchi import Duchi
 from discreet.local.grr import GRR
@@ -37,19 +37,19 @@ _FIELDS = {
 def question_from(entry: object, place: str) -> Question:
     """A question from its entry in a survey's file; `place` says which one in errors."""
     if not isinstance(entry, Mapping):
-        raise InputError(place, type(entry).__name__, "a table: [[questions]]")
+        raise InputError(place, kind_of(entry), "a table: [[questions]]")
     kind = entry.get("kind")
     if kind not in _FIELDS:
-        raise InputError(f"{place}.kind", kind, "one of " + ", ".join(_FIELDS))
+        raise InputError(f"{place}.kind", kind, among=_FIELDS)
     if unknown := set(entry) - set(_FIELDS[kind]):
-        raise InputError(f"{place}.{min(map(str, unknown))}", "present", "only " + ", ".join(_FIELDS[kind]))
+        raise InputError.unknown(f"{place}.{min(map(str, unknown))}", _FIELDS[kind])
     name, text = entry.get("name"), entry.get("text")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise InputError(f"{place}.name", name, "a letter, then up to 39 letters, digits and _, such as 'pills'")
+        raise InputError(f"{place}.name", name, "a letter followed by up to 39 letters, digits and _, such as 'pills'")
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"{place}.text", text, "the question as people read it")
     if "epsilon" not in entry:
-        raise InputError(f"{place}.epsilon", "missing", "a number such as 1: how much the answer may reveal")
+        raise InputError(f"{place}.epsilon", MISSING, "a number such as 1: how much the answer may reveal")
     epsilon, how = read_epsilon(entry["epsilon"], f"{place}.epsilon"), entry.get("mechanism", "auto")
     if kind == "number":
         grid, unit = _grid(entry, place), entry.get("unit", "")
@@ -65,14 +65,14 @@ def question_from(entry: object, place: str) -> Question:
 def _grid(entry: Mapping[str, Any], place: str) -> Grid:
     for name in ("low", "high", "step"):
         if name not in entry:
-            raise InputError(f"{place}.{name}", "missing", "a number")
+            raise InputError(f"{place}.{name}", MISSING, "a number")
     return Grid.between(entry["low"], entry["high"], entry["step"], f"{place}.")
 
 
 def _options(given: object, kind: str, place: str) -> tuple[str, ...]:
     allowed = "two labels" if kind == "binary" else f"a list of 2 to {_MOST} labels"
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise InputError(place, "missing" if given is None else given, allowed)
+        raise InputError(place, given, allowed)
     labels = [label.strip() for label in given if isinstance(label, str) and label.strip()]
     if len(labels) < len(given) or not 2 <= len(labels) <= (2 if kind == "binary" else _MOST):
         raise InputError(place, given, allowed)
@@ -89,7 +89,7 @@ def _oracle(name: object, size: int, epsilon: Fraction, place: str) -> Oracle:
         carried = [one for one in chosen.candidates if one.mechanism.kind in _CHOICES]
         return min(carried, key=lambda one: (one.error, one.bits)).mechanism
     if not isinstance(name, str) or name not in _CHOICES:
-        raise InputError(place, name, "auto, " + ", ".join(_CHOICES))
+        raise InputError(place, name, among=("auto", *_CHOICES))
     return _CHOICES[name](size, epsilon)
 
 
@@ -99,7 +99,7 @@ def _mean(name: object, grid: Grid, epsilon: Fraction, place: str) -> Mean:
     if name == "auto":
         return min((kind(epsilon, grid.low, grid.high, steps=steps) for kind in _MEANS.values()), key=_worst)
     if not isinstance(name, str) or name not in _MEANS:
-        raise InputError(place, name, "auto, " + ", ".join(_MEANS))
+        raise InputError(place, name, among=("auto", *_MEANS))
     return _MEANS[name](epsilon, grid.low, grid.high, steps=steps)
 
 

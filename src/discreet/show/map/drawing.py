@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.show.map.atlas import LATER
 from discreet.show.map.layer import Layer, lineage
 from discreet.show.map.page import page
@@ -119,17 +119,19 @@ def _checked(layers: Sequence[Layer], output: str | None) -> list[Layer]:
         raise InputError("layers", layers, "at least one Layer, from the top level down")
     names = [layer.name for layer in layers]
     if len(set(names)) < len(names):
-        raise InputError("layers", names, "each level once")
+        raise InputError("layers", names, "a list with each level once")
     outputs = list(layers[0].outputs)
     for layer in layers[1:]:
         if list(layer.outputs) != outputs:
             raise InputError(f"{layer.name}.outputs", list(layer.outputs), f"the same outputs as above: {outputs}")
     if output is not None and output not in outputs:
-        raise InputError("output", output, "one of " + ", ".join(outputs))
+        raise InputError("output", output, among=outputs)
     numbers = sum(len(layer) for layer in layers) * len(outputs)
     if numbers > _MOST:
         hint = "Leave out the lowest level or some outputs."
-        raise InputError("layers", f"{numbers:,} numbers", f"at most {_MOST:,} on one page", hint)
+        raise InputError(
+            "layers", Phrase(f"{numbers:,} numbers"), f"layers of at most {_MOST:,} numbers on one page", hint
+        )
     return layers
 
 

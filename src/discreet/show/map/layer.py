@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 
 __all__ = ["Band", "Layer", "lineage"]
 
@@ -58,11 +58,13 @@ class Layer:
             raise InputError(f"{name}.codes", [], "at least one region")
         if len(set(self.codes)) < count:
             twice = Counter(self.codes).most_common(1)[0][0]
-            raise InputError(f"{name}.codes", twice, "each code once", "Make codes unique within the level.")
+            raise InputError(
+                f"{name}.codes", twice, "a list with each code once", "Make codes unique within the level."
+            )
         object.__setattr__(self, "labels", None if labels is None else _texts(f"{name}.labels", labels, count))
         object.__setattr__(self, "parents", None if parents is None else _texts(f"{name}.parents", parents, count))
         if not isinstance(outputs, Mapping) or not outputs:
-            raise InputError(f"{name}.outputs", outputs, "a name for each output and its (value, lower, upper)")
+            raise InputError(f"{name}.outputs", outputs, "a dictionary of outputs, each (value, lower, upper)")
         object.__setattr__(self, "outputs", {key: _band(name, key, band, count) for key, band in outputs.items()})
 
     def __len__(self) -> int:
@@ -103,7 +105,7 @@ def _texts(field: str, values: Sequence[str], count: int | None) -> tuple[str, .
         hint = "Codes keep their leading zeros as text: '01', not 1." if field.endswith("codes") else ""
         raise InputError(field, wrong, "text for each region", hint)
     if count is not None and len(texts) != count:
-        raise InputError(field, f"{len(texts)} texts", f"as many as codes: {count}")
+        raise InputError(field, Phrase(f"{len(texts)} texts"), f"as many as the codes, {count}")
     return texts
 
 
@@ -112,27 +114,31 @@ def _band(name: str, key: Any, band: Any, count: int) -> Band:
     if not isinstance(key, str) or not key:
         raise InputError(f"{name}.outputs", key, "an output's name as text")
     if not isinstance(band, tuple | list) or len(band) != 3:
-        raise InputError(field, type(band).__name__, "three arrays: (value, lower, upper)", "Or (value, None, None).")
+        raise InputError(field, kind_of(band), "three arrays: (value, lower, upper)", "Or (value, None, None).")
     if band[1] is None and band[2] is None:
         return _whole(field, band[0], count), None, None
     value, lower, upper = (_whole(field, part, count) for part in band)
     if (lower > upper).any():
         at = int(np.argmax(lower > upper))
-        raise InputError(field, f"lower {lower[at]} > upper {upper[at]} at position {at}", "lower at most upper")
+        raise InputError(
+            field, Phrase(f"lower {lower[at]} > upper {upper[at]} at position {at}"), "such that lower is at most upper"
+        )
     return value, lower, upper
 
 
 def _whole(field: str, values: Any, count: int) -> NDArray[np.int64]:
     array = np.asarray(values)
     if array.shape != (count,):
-        raise InputError(field, f"an array of shape {array.shape}", f"one number for each of {count} regions")
+        raise InputError(field, Phrase(f"an array of shape {array.shape}"), f"one number for each of {count} regions")
     if array.dtype.kind not in "iuf":
         raise InputError(field, str(array.dtype), "whole numbers", "Leave out regions that have no number.")
     if array.dtype.kind == "f":
         if not np.isfinite(array).all():
-            raise InputError(field, "NaN or infinity", "whole numbers", "Leave out regions that have no number.")
+            raise InputError(
+                field, Phrase("NaN or infinity"), "whole numbers", "Leave out regions that have no number."
+            )
         if (array != np.floor(array)).any():
-            raise InputError(field, "fractions", "whole numbers", "Round first, the interval outward.")
+            raise InputError(field, Phrase("fractions"), "whole numbers", "Round first, the interval outward.")
     if count and (int(array.max()) > _LARGEST or int(array.min()) < -_LARGEST):
-        raise InputError(field, "a number beyond 2**53", "numbers that a browser holds exactly")
+        raise InputError(field, Phrase("a number beyond 2**53"), "numbers that a browser holds exactly")
     return array.astype(np.int64)

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.show.map.topojson import Ring
 
 __all__ = ["Grid", "Projection", "project"]
@@ -40,7 +40,7 @@ class Grid:
         high = np.max([ring.max(axis=0) for ring in rings], axis=0)
         span = float((high - low).max())
         if span <= 0:
-            raise InputError("geometry", "a single point", "polygons with an extent")
+            raise InputError("geometry", Phrase("a single point"), "polygons with an extent")
         scale = _STEPS / span
         width, height = (math.ceil(side) for side in (high - low) * scale)
         return cls(float(low[0]), float(low[1]), scale, max(width, 1), max(height, 1))

@@ -30,9 +30,9 @@ def map_picture(content: Mapping[str, Any], level: str | None = None, output: st
     drawable = [name for name, layer in layers.items() if layer["shapes"]]
     chosen = level if level is not None else (drawable or list(layers))[-1]
     if chosen not in layers:
-        raise InputError("level", chosen, "one of " + ", ".join(layers))
+        raise InputError("level", chosen, among=layers)
     if output is not None and output not in outputs:
-        raise InputError("output", output, "one of " + ", ".join(outputs))
+        raise InputError("output", output, among=outputs)
     index = outputs.index(output) if output is not None else content["first"]
     layer = layers[chosen]
     title = f"{content['title']}: {outputs[index]}, by {chosen}"

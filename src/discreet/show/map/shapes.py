@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.show.map.atlas import atlas, fits
 from discreet.show.map.layer import Layer
 from discreet.show.map.projection import Grid, Projection, project
@@ -83,7 +83,7 @@ def _draw(layers: Sequence[Layer], found: list[Collection | None], projection: P
     size = sum(len(path) for level in paths for path in level.values()) + sum(len(p) for c in context for _, p in c)
     if size > _MOST:
         hint = "Simplify it first (with mapshaper, say) or leave out the lowest level."
-        raise InputError("geometry", f"{size:,} characters of paths", f"at most {_MOST:,}", hint)
+        raise InputError("geometry", Phrase(f"{size:,} characters of paths"), f"at most {_MOST:,}", hint)
     note = "Boundaries: U.S. Census Bureau, 2017 edition (us-atlas)." if us else ""
     names = [part.names if part is not None else {} for part in found]
     return Shapes(paths, names, context, outline, grid.width, grid.height, us, note)

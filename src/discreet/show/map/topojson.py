@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 
 __all__ = ["Collection", "Ring", "collections", "read"]
 
@@ -36,7 +36,7 @@ def read(source: Any) -> Mapping[str, Any]:
     if isinstance(source, Mapping):
         return source
     if not isinstance(source, str | Path):
-        raise InputError("geometry", type(source).__name__, "a path or a dictionary of TopoJSON or GeoJSON")
+        raise InputError("geometry", kind_of(source), "a path or a dictionary of TopoJSON or GeoJSON")
     path = Path(source)
     try:
         raw = path.read_bytes()

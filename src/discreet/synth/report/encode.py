@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.marginals.domain import Attribute, Domain
 from discreet.query.key import Bin
 from discreet.synth.report.copies import Copy
@@ -32,12 +32,18 @@ def encoded(table: Any, domain: Domain, declared: Mapping[str, Column]) -> Copy:
     names = list(arrow.column_names)
     for name in domain.names:
         if name not in names:
-            raise InputError("real", f"no column {name}", "a table with the columns " + ", ".join(domain.names))
+            raise InputError(
+                "real", Phrase(f"one without {name}"), "a table with the columns " + ", ".join(domain.names)
+            )
     columns = [_read(one, declared[one.name], arrow.column(one.name)) for one in domain.attributes]
     codes = np.stack([code for code, _ in columns], axis=1).astype(np.int64)
     kept = np.flatnonzero((codes >= 0).all(axis=1))
     if len(kept) == 0:
-        raise InputError("real", f"{len(codes):,} rows", "rows with a declared value in every column; none has one")
+        raise InputError(
+            "real",
+            Phrase(f"{len(codes):,} rows without one"),
+            "a table with rows that have a declared value in every column",
+        )
     drawn = {name: one.taken(kept) for name, (_, one) in zip(domain.names, columns, strict=True)}
     return Copy(codes[kept], drawn)
 
@@ -52,7 +58,7 @@ def _arrow(table: Any) -> Any:
         return (table.collect() if hasattr(table, "collect") else table).to_arrow()
     if isinstance(table, pyarrow.Table):
         return table
-    raise InputError("real", type(table).__name__, "an Arrow, pandas or Polars table, in memory")
+    raise InputError("real", kind_of(table), "an Arrow, pandas or Polars table, in memory")
 
 
 def _read(attribute: Attribute, column: Column, values: Any) -> tuple[NDArray[np.int64], Drawn]:
@@ -73,7 +79,7 @@ def _read(attribute: Attribute, column: Column, values: Any) -> tuple[NDArray[np
                 numbers = np.floor(numbers + 0.5)
             found = _binned(attribute, numbers)
         case _:
-            raise InputError(f"real.{attribute.name}", "text", "a column whose values are declared")
+            raise InputError(f"real.{attribute.name}", Phrase("free text"), "a column whose values are declared")
     missing = found < 0
     drawn = Drawn(np.where(missing, 0.0, numbers), missing)
     return np.where(missing, attribute.size - 1, found) if attribute.missing else found, drawn

@@ -168,7 +168,7 @@ def compare(
     """
     if not_private is not True:
         hint = "What comes out shows private rows: it is for the owner's eyes. report() is the one to publish."
-        raise InputError("not_private", not_private, "True, said by the owner of the data", hint)
+        raise InputError("not_private", not_private, "True, set by the owner of the data", hint)
     questions, sure = _read(release, asks, copies, confidence)
     if target is not None:
         task_of(release.domain, release.codes, target)
@@ -184,7 +184,7 @@ def _read(
         raise InputError("copies", copies, f"a whole number from 0 to {_MOST}")
     sure = float(read_confidence(confidence))
     if len(release) == 0:
-        raise InputError("release", release.id, "a release with rows; this one has none")
+        raise InputError("release", release.id, "a release with rows: this one has none")
     if asks is None:
         return some_asks(release.domain, release.declared, release.codes), sure
     return read_asks(asks, release.domain, release.declared), sure

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.typed import typed
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bayes.expected import expected
 from discreet.trees.bayes.means import ENOUGH, regressed, shared
@@ -54,7 +54,7 @@ def bayes(measured: Measured, rules: Rules = _NO_RULES) -> Estimate:
     `rules.weights` do not matter here: the noise says how much a count is worth.
     """
     if measured.chain:
-        raise InputError("method", "bayes", "topdown or exact, for sizes of groups")
+        raise InputError("method", "bayes", "topdown or exact for sizes of groups")
     tree = measured.tree
     bounds = rules.bounds(tree, measured.cells)
     known = known_totals(tree, bounds)
@@ -88,7 +88,7 @@ class _Seen:
     def of(cls, measured: Measured) -> _Seen:
         tree, leaves = measured.tree, measured.levels[-1]
         if leaves.noise is None:
-            raise InputError("levels", "no counts of the leaves", "counts of the leaves at least")
+            raise InputError("levels", Phrase("none of the leaves"), "counts of the leaves at least")
         cells = upward(
             tree,
             [None if level.counts is None else level.counts.astype(float) for level in measured.levels],

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.trees.rules import NO_BOUND
 
 __all__ = ["isotonic", "order_bounds", "ordered"]
@@ -44,14 +44,14 @@ def isotonic(
     given_upper = np.full(len(targets), NO_BOUND) if upper is None else np.asarray(upper)
     for field, length in (("weights", len(counted)), ("lower", len(given_lower)), ("upper", len(given_upper))):
         if length != len(targets):
-            raise InputError(field, f"{length:,} numbers", f"{len(targets):,}, one for each value")
+            raise InputError(field, Phrase(f"{length:,} numbers"), f"one for each value, {len(targets):,}")
     if any(weight <= 0 for weight in counted):
         raise InputError("weights", min(counted), "whole numbers above zero")
     lows, highs = order_bounds(given_lower[None, :], given_upper[None, :])
     if (lows > highs).any():
         place = int(np.argwhere(lows > highs)[0, 1])
         bounds = f"at least {int(lows[0, place]):,} and at most {int(highs[0, place]):,} at place {place}"
-        raise InputError("bounds", bounds, "bounds that numbers which never rise can meet")
+        raise InputError("bounds", bounds, "such that numbers that never rise can meet them")
     low, high = lows[0].tolist(), highs[0].tolist()
     # Blocks of equal numbers: [sum of weight * value, sum of weights, largest lower, smallest upper bound, length].
     blocks: list[list[int]] = []

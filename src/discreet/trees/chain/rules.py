@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.trees.chain.fit import Box, Squares
 from discreet.trees.chain.isotonic import order_bounds
 from discreet.trees.exact.solve import whole_weights
@@ -40,22 +40,24 @@ class ChainRules:
         `InputError` where the rules cannot be met, or where they say what these methods cannot use.
         """
         if not isinstance(measured, Measured):
-            raise InputError("measured", type(measured).__name__, "a Measured")
+            raise InputError("measured", kind_of(measured), "a Measured")
         if not measured.chain:
             hint = (
                 "Count groups of at least s members (at_least) before the noise, and mark the result with chain=True."
             )
             raise InputError(
-                "measured", "counts that are not a chain", "counts that never rise from cell to cell", hint
+                "measured", Phrase("counts that are not a chain"), "counts that never rise from cell to cell", hint
             )
         tree, cells, rules = measured.tree, measured.cells, rules or Rules()
         for name, level in zip(tree.names, measured.levels, strict=True):
             if level.totals is not None:
                 hint = "The number of groups is the first cell and needs no question of its own."
-                raise InputError(f"totals of {name}", "noisy totals", "none, for groups of at least s members", hint)
+                raise InputError(
+                    f"totals of {name}", Phrase("noisy totals"), "left out for groups of at least s members", hint
+                )
         weights = rules.level_weights(tree, cells, whole_weights(measured))
         if not any(weight.any() for weight in weights):
-            raise InputError("rules.weights", "zero everywhere", "a weight above zero somewhere")
+            raise InputError("rules.weights", Phrase("zero everywhere"), "above zero somewhere")
         empty = [np.zeros((size, cells), np.int64) for size in tree.sizes]
         targets = tuple(
             zero if level.counts is None else level.counts for level, zero in zip(measured.levels, empty, strict=True)
@@ -138,8 +140,10 @@ def bounds_in_order(tree: Hierarchy, cells: int, rules: Rules) -> tuple[Box, ...
             region, cell = (int(place) for place in np.argwhere(wrong)[0])
             raise InputError(
                 f"rules of {tree.name(level, region)}",
-                f"at least {int(lower[region, cell]):,} and at most {int(upper[region, cell]):,} in cell {cell}",
-                "bounds that counts which never rise from cell to cell can meet",
+                Phrase(
+                    f"at least {int(lower[region, cell]):,} and at most {int(upper[region, cell]):,} in cell {cell}"
+                ),
+                "bounds that counts can meet which never rise from cell to cell",
                 "Bounds of other cells, public numbers of groups and the regions it consists of are counted in.",
             )
         boxes.append((lower, upper))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.trees.chain.fit import Box, Fit
 from discreet.trees.chain.flow import descend
 from discreet.trees.chain.rules import ChainRules
@@ -121,7 +121,7 @@ def _anywhere(problem: ChainRules, fitted: Fit) -> list[Array]:
         if found is not None:
             return [np.rint(level).astype(np.int64) for level in found.levels]
         reach *= 8
-    raise InputError("rules", "bounds that no whole numbers were found for", "bounds that whole numbers can meet")
+    raise InputError("rules", Phrase("bounds without a solution"), "bounds that whole numbers can meet")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.trees.exact.breakpoints import continuous
 from discreet.trees.exact.certificate import faults
 from discreet.trees.exact.forest import Forest
@@ -174,8 +174,10 @@ class _Network:
             costs.append(np.broadcast_to([-1.0, 1.0], (len(x), 2)))
         found = self._program(list(forest.lower), costs, rooms)
         if found is None:
-            hint = "Each region's total fits by itself; it is several of them together that contradict the bounds."
-            raise InputError("rules.totals", "totals and bounds", "ones that can all hold at once", hint)
+            hint = "Each total fits the bounds; several of them together do not. Change one of them."
+            raise InputError(
+                "rules.totals", Phrase("totals that contradict the bounds"), "totals that can all hold at once", hint
+            )
         return found[0]
 
     def _program(

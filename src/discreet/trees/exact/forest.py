@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.trees.rules import Bounds
 from discreet.trees.tree import Hierarchy
 
@@ -110,7 +110,9 @@ class Forest:
             far = max(abs(int(part.max())) + abs(int(part.min())) for part in (x, y))
             reach += (max(int(w.max()), 1)) * 4 * (far + _MARGIN) + int(np.abs(self.price(level)).max())
         if reach >= _ROOM:
-            raise InputError("weights and counts", f"costs up to {reach:.1e}", f"costs below {_ROOM:.1e}, to be exact")
+            raise InputError(
+                "weights", Phrase(f"costs up to {reach:.1e}"), f"such that costs stay below {_ROOM:.1e}, to be exact"
+            )
 
 
 def segments(owners: Array, count: int) -> Array:

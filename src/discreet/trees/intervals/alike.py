@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["Errors"]
 
@@ -75,7 +75,7 @@ class Errors:
     def _from_deviation(self, deviation: Reals, factor: float) -> Reals:
         """Margins for a level of few counts: each moved by its own bias, as far as biases were more than chance."""
         if self._sum is None or self._square is None:
-            raise InputError("errors", "none", "at least one run")
+            raise InputError("errors", Phrase("none"), "at least one run")
         mean = self._sum / self._times
         noise = float(np.mean((self._square / self._times - mean**2) / deviation**2)) * self._times / (self._times - 1)
         drift = float(np.mean((mean / deviation) ** 2))

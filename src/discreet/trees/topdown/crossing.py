@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.trees.rules import NO_BOUND, Bounds
 from discreet.trees.tree import Hierarchy
 
@@ -111,7 +111,12 @@ def nearest(tree: Hierarchy, bounds: Bounds, target: Array) -> Array:
     )
     if found.x is None:
         hint = "Upper bounds of cells may leave a public total no room."
-        raise InputError("rules", "bounds and public totals", "ones that some table of counts can meet", hint)
+        raise InputError(
+            "rules",
+            Phrase("bounds and public totals that contradict each other"),
+            "such that some table of counts meets them",
+            hint,
+        )
     moves = np.rint(found.x).astype(np.int64)
     leaves: Array = start + (moves[: len(numbers)] - moves[len(numbers) :]).reshape(start.shape)
     return leaves

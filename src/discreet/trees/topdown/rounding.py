@@ -181,5 +181,5 @@ def _complain(tree: Hierarchy, level: int, parents: Array, lower: Array, upper: 
     raise InputError(
         f"count of {tree.name(level, region)}",
         int(parents[region, cell]),
-        f"from {int(least[region, cell]):,} to {most[region, cell]:,.0f} in cell {cell}, as its parts have it",
+        f"from {int(least[region, cell]):,} to {most[region, cell]:,.0f} in cell {cell}, as the regions in it say",
     )

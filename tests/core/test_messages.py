@@ -1,0 +1,85 @@
+"""What an error says: what is allowed, what was given, what was probably meant."""
+
+from fractions import Fraction
+
+import pytest
+
+from discreet.errors import GIVEN, MISSING, InputError, Phrase, kind_of, nearest
+
+
+def test_a_message_says_what_must_be_what_was_given_and_what_to_do():
+    error = InputError("epsilon", -1, "more than zero", "0.1 to 1 is usual.")
+    assert str(error) == "`epsilon` must be more than zero; got -1. 0.1 to 1 is usual."
+    assert (error.field, error.got, error.allowed, error.hint) == (
+        "epsilon",
+        -1,
+        "more than zero",
+        "0.1 to 1 is usual.",
+    )
+
+
+@pytest.mark.parametrize("got", [None, MISSING])
+def test_what_is_missing_is_said_to_be_missing(got):
+    assert str(InputError("delta", got, "below 1")) == "`delta` is missing: it must be below 1."
+    assert str(InputError("delta", got, "given with rho")) == "`delta` must be given with rho."
+
+
+def test_what_is_one_too_many_is_not_repeated():
+    assert str(InputError("--rows", GIVEN, "left out with --unit row")) == "`--rows` must be left out with --unit row."
+
+
+def test_a_description_stands_without_quotes_and_a_value_with_them():
+    assert str(InputError("y", Phrase("3 values"), "one for each row")) == "`y` must be one for each row; got 3 values."
+    assert str(InputError("y", "3 values", "numbers")) == "`y` must be numbers; got '3 values'."
+    assert str(InputError("share", Fraction(7, 5), "at most 1")) == "`share` must be at most 1; got 7/5."
+
+
+def test_a_kind_is_named_without_its_content():
+    class Outline: ...
+
+    kinds = [kind_of(value) for value in (["secret"], "secret", 3, 2.5, {}, Outline())]
+    assert kinds == ["a list", "text", "a whole number", "a number", "a dictionary", "an Outline"]
+
+
+def test_names_to_choose_from_are_listed_and_the_nearest_is_suggested():
+    error = InputError("column", "pey", among=["age", "pay", "sex"], hint="Nothing was spent.")
+    assert str(error) == ("`column` must be one of age, pay, sex; got 'pey'. Did you mean `pay`? Nothing was spent.")
+    assert error.allowed == "one of age, pay, sex"
+    assert str(InputError("by", "PAY", "a declared column", among=["pay"])) == (
+        "`by` must be a declared column: pay; got 'PAY'. Did you mean `pay`?"
+    )
+    assert "Did you mean" not in str(InputError("column", "region", among=["age", "pay"]))
+
+
+def test_a_long_list_of_names_is_cut_and_still_searched():
+    names = [f"column{number}" for number in range(100)]
+    text = str(InputError("column", "colum99", among=names))
+    assert "column11 and 88 more" in text
+    assert "column12" not in text
+    assert "Did you mean `column99`?" in text
+
+
+@pytest.mark.parametrize(
+    ("names", "allowed"), [(["a", "b"], "one of a, b"), (["a"], "a"), ([], "left out: there is none")]
+)
+def test_a_list_of_any_length_reads_as_a_sentence(names, allowed):
+    assert InputError("name", "zzz", among=names).allowed == allowed
+    assert InputError("name", "zzz", "a level", among=[]).allowed == "a level: there is none"
+
+
+def test_a_field_that_does_not_exist_is_answered_with_those_that_do():
+    error = InputError.unknown("dataset.nmae", ["name", "version"], "Nothing was spent.")
+    assert str(error) == (
+        "`dataset.nmae` is not known here. Did you mean `name`? Known are name, version. Nothing was spent."
+    )
+    assert (error.field, error.allowed) == ("dataset.nmae", "one of name, version")
+
+
+def test_a_refusal_states_its_own_sentence():
+    error = InputError.refused("release", "pay", "has no rows", "Choose another.")
+    assert str(error) == "`release` 'pay' has no rows. Choose another."
+
+
+@pytest.mark.parametrize("name", [None, 3, "", "é" * 200])
+def test_anything_may_be_compared_with_names(name):
+    assert nearest(name, ["pay", "age"]) is None
