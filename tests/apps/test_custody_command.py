@@ -142,11 +142,11 @@ def test_a_delta_stays_unless_another_is_named(folder):
     ("words", "says"),
     [
         (["people", "--epsilon", "0.5"], "ledger lower"),
-        (["people", "--epsilon", "1"], "more than 'people' has"),
+        (["people", "--epsilon", "1"], "larger than 'people' has"),
         (["people", "--rho", "2"], "allotment.rho"),
         (["people", "--delta", "1e-6"], "left out unless --epsilon or --rho"),
         (["people", "--epsilon", "two"], "two"),
-        (["nobody", "--epsilon", "2"], "one that has a budget on this ledger: people"),
+        (["nobody", "--epsilon", "2"], "a dataset with a budget on this ledger: people"),
         (["people"], "a schema with the new [budget]"),
         (["people", "--epsilon", "2", "--schema", "x.toml"], "left out where options name the budget"),
         (["people", "--epsilon", "2", "--ledger", "gone.db"], "There is no ledger at gone.db"),
@@ -321,7 +321,11 @@ def test_a_move_as_json(folder):
 
 @pytest.mark.parametrize(
     ("to", "says"),
-    [("./.discreet/ledger.db", "another place"), ("other.db", "an empty ledger"), ("mysql:///books", "postgresql://")],
+    [
+        ("./.discreet/ledger.db", "a place other than"),
+        ("other.db", "an empty ledger"),
+        ("mysql:///books", "postgresql://"),
+    ],
 )
 def test_a_move_that_cannot_be_changes_nothing(folder, to, says):
     Ledger.open("other.db", create=True).create("people", Budget(epsilon=1), who="ann")
@@ -352,7 +356,7 @@ def test_two_ledgers_are_one_too_many(folder):
 
 
 def test_a_ledger_is_made_once_and_by_a_command(folder):
-    assert "no ledger yet" in run("create", code=2)
+    assert "a place without a ledger" in run("create", code=2)
     assert "discreet ledger create --ledger new.db" in run("show", "--ledger", "new.db", code=2)
     assert not Path("new.db").exists()
     assert "new.db" in run("create", "--ledger", "new.db", "--who", "rosa")

@@ -215,7 +215,7 @@ def test_only_so_many_run_and_so_many_wait(tmp_path):
         0.25,
     )
     assert jobs.start(ANN, "d", "tree", "one", "", work, digest="x").state == "running"
-    with pytest.raises(InputError, match="under way"):
+    with pytest.raises(InputError, match="is running"):
         jobs.start(ANN, "d", "tree", "one", "", work, digest="y")
     for name in ("two", "three"):
         assert jobs.start(ANN, "d", "tree", name, "", work).state == "waiting"

@@ -73,7 +73,7 @@ def test_nobody_takes_over_a_job_of_someone_else(tmp_path, ends):
         while not jobs.find("people", "one").over:
             pass
     try:
-        with pytest.raises(InputError, match="someone else") as refused:
+        with pytest.raises(InputError, match="another person") as refused:
             jobs.start(BOB, "people", "tree", "one", "mine", work, digest="d")
         assert WHY not in str(refused.value)
         assert jobs.find("people", "one").who == "ann"

@@ -103,7 +103,7 @@ def test_before_anyone_has_answered_there_is_no_estimate(folder):
     assert {one["value"] for question in found["questions"] for one in question["estimates"]} == {None}
     assert "0 reports" in run(*words, "--below-minimum", cwd=folder).stdout
     told = run("survey", "estimate", "survey.toml", "fresh.db", "--plot", "x.svg", cwd=folder, code=2).stderr
-    assert "at least one report" in told
+    assert "there is no report yet" in told
 
 
 def test_below_the_minimum_the_command_shows_nothing_unless_its_owner_asks(folder):

@@ -130,7 +130,7 @@ def test_files_join_frames_and_the_schema_round_trips(tmp_path):
 
 
 def test_bad_joins_are_refused_before_anything_is_spent(tmp_path):
-    with pytest.raises(InputError, match="unit is a row"):
+    with pytest.raises(InputError, match="whose unit is a person"):
         schema(unit=Unit())
     with pytest.raises(InputError, match=r"joins.*patients"):
         discreet.open(

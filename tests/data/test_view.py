@@ -173,7 +173,7 @@ def test_unsafe_expressions_are_refused(expression):
         ("county", {"county": ["a", "a"], "r": ["x", "y"]}, {"r": Category(["x"], nullable=False)}, "differ"),
         ("county", {"county": ["a", None], "r": ["x", "y"]}, {"r": Category(["x"], nullable=False)}, "differ"),
         ("other", {"county": ["a"], "r": ["x"]}, {"r": Category(["x"], nullable=False)}, "lookup.key"),
-        ("county", {"county": ["a"], "r": ["x", "y"]}, {"r": Category(["x"], nullable=False)}, "one length"),
+        ("county", {"county": ["a"], "r": ["x", "y"]}, {"r": Category(["x"], nullable=False)}, "the same length"),
         ("county", {"county": ["a"], "r": ["x"]}, {"q": Category(["x"], nullable=False)}, "lookup.columns"),
     ],
 )

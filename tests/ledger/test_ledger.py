@@ -85,9 +85,9 @@ def test_a_release_id_cannot_pay_for_something_else(ledger, other):
 
 def test_a_budget_is_opened_once(ledger):
     ledger.create("visits", Budget(epsilon=1.0), who="bob")
-    with pytest.raises(InputError, match="already has"):
+    with pytest.raises(InputError, match="has already"):
         ledger.create("visits", Budget(epsilon=2), who="bob")
-    with pytest.raises(InputError, match="already has"):
+    with pytest.raises(InputError, match="has already"):
         ledger.create("visits", Budget(epsilon=1), unit=Unit("person"), who="bob")
     assert ledger.head().sequence == 2
     assert ledger.datasets() == ("visits",)

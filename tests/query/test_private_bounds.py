@@ -566,7 +566,7 @@ def test_streams_and_other_words_are_refused(curator):
         curator.table().agg(s=total("pay", "private")).stream(bins("age", [0, 50, 100])).plan(epsilon=1)
     with pytest.raises(InputError, match="private"):
         mean("pay", "privately")
-    with pytest.raises(InputError, match="one by one"):
+    with pytest.raises(InputError, match="one fixed plan"):
         plan({"s": total("pay", "private")}, None, Allotment("x", "plan", epsilon=1, delta=1e-6), epsilon=1)
     assert curator.standing()[0].left.amount == 10_000
 
