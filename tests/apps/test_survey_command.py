@@ -117,7 +117,7 @@ def test_below_the_minimum_the_command_shows_nothing_unless_its_owner_asks(folde
     told = json.loads(run(*words, "--json", cwd=folder).stdout)
     assert (told["reports"], told["questions"]) == (None, [])
     refusal = run(*words, "--plot", "early.svg", cwd=folder, code=2).stderr
-    assert "at least 601 reports" in refusal
+    assert "left out below 601 reports" in refusal
     assert not (folder / "early.svg").exists()
     owner = run(*words, "--below-minimum", "--plot", "early.svg", cwd=folder).stdout
     assert "Not public: this survey shows nothing below 601 reports." in owner

@@ -78,7 +78,7 @@ def test_the_same_release_is_charged_once(ledger):
 @pytest.mark.parametrize("other", [{"digest": "e"}, {"loss": Pure(0.5)}])
 def test_a_release_id_cannot_pay_for_something_else(ledger, other):
     spend(ledger, Pure(0.4), "r1")
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="paid for another question"):
         spend(ledger, other.get("loss", Pure(0.4)), "r1", digest=other.get("digest", "d"))
     assert ledger.remaining("visits") == Charge(Fraction(3, 5))
 

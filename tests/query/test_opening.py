@@ -142,7 +142,7 @@ def test_a_charge_that_is_refused_opens_no_budget(project):
 def test_a_misspelt_name_begins_no_new_budget(project):
     ask(open_curator("visits", "discreet.toml", create=True)).release()
     (project / "discreet.toml").write_text(SCHEMA.replace("visits", "vists"))
-    with pytest.raises(InputError, match=r"visits\. Did you mean 'visits'"):
+    with pytest.raises(InputError, match=r"got 'vists'\. Did you mean `visits`"):
         open_curator("visits", "discreet.toml")
     (project / "discreet.toml").write_text(SCHEMA.replace("visits", "births"))
     with pytest.raises(InputError, match="discreet ledger open"):

@@ -239,7 +239,7 @@ class Ledger:
                 same = (paid.digest, paid.dataset, paid.allotment) == (digest, dataset, part.name)
                 if not same or not price.within(paid.charge):
                     hint = "Nothing was spent. Choose another id for another question."
-                    raise InputError("release", release, "a new id: this one paid for another question", hint)
+                    raise InputError("release", release, "a new id: this one was paid for another question", hint)
                 if known.answer is None and known.failure is None:  # it may be run again: is nothing hidden?
                     check_chain(writer)
                 return Charged(release, dataset, part.name, paid.charge, spent.left_of(part.cap), already_paid=True)

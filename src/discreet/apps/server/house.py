@@ -177,7 +177,7 @@ def _finished(curator: Curator, plan: Any, identity: str) -> bool:
     if known is not None:
         if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
             hint = "Nothing was spent. Choose another id for another question."
-            raise InputError("release", identity, "a new id: this one paid for another question", hint)
+            raise InputError("release", identity, "a new id: this one was paid for another question", hint)
         return known.answer is not None
     part = plan.allotment
     spent = next(one.spent for one in curator.standing() if one.allotment.name == part.name)
