@@ -170,8 +170,18 @@ def test_unsafe_expressions_are_refused(expression):
 @pytest.mark.parametrize(
     ("key", "table", "columns", "says"),
     [
-        ("county", {"county": ["a", "a"], "r": ["x", "y"]}, {"r": Category(["x"], nullable=False)}, "missing or repeated"),
-        ("county", {"county": ["a", None], "r": ["x", "y"]}, {"r": Category(["x"], nullable=False)}, "missing or repeated"),
+        (
+            "county",
+            {"county": ["a", "a"], "r": ["x", "y"]},
+            {"r": Category(["x"], nullable=False)},
+            "missing or repeated",
+        ),
+        (
+            "county",
+            {"county": ["a", None], "r": ["x", "y"]},
+            {"r": Category(["x"], nullable=False)},
+            "missing or repeated",
+        ),
         ("other", {"county": ["a"], "r": ["x"]}, {"r": Category(["x"], nullable=False)}, "lookup.key"),
         ("county", {"county": ["a"], "r": ["x", "y"]}, {"r": Category(["x"], nullable=False)}, "the same length"),
         ("county", {"county": ["a"], "r": ["x"]}, {"q": Category(["x"], nullable=False)}, "lookup.columns"),

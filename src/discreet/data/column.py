@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.exact import Number, as_written
-from discreet.errors import MISSING, InputError
+from discreet.errors import MISSING, InputError, Phrase
 
 __all__ = ["Boolean", "Category", "Column", "Date", "Integer", "Numeric", "Real", "Text", "column_from"]
 
@@ -45,7 +45,7 @@ class Integer:
         _bounds(self, lower, upper)
         for field in ("lower", "upper"):
             if getattr(self, field).denominator != 1:
-                raise InputError(field, str(getattr(self, field)), "a whole number", "Declare the column as real.")
+                raise InputError(field, getattr(self, field), "a whole number", "Declare the column as real.")
         object.__setattr__(self, "nullable", nullable)
 
 
@@ -112,7 +112,7 @@ class Date:
     def __init__(self, lower: date | str, upper: date | str, nullable: bool = True) -> None:
         low, high = _day(lower, "lower"), _day(upper, "upper")
         if low >= high:
-            raise InputError("upper", str(upper), f"after lower = {lower}")
+            raise InputError("upper", Phrase(upper), f"after lower = {lower}")
         object.__setattr__(self, "lower", low)
         object.__setattr__(self, "upper", high)
         object.__setattr__(self, "nullable", nullable)

@@ -14,7 +14,7 @@ from discreet.data.column import Column, column_to
 from discreet.data.dialect import as_bytes, engine_of
 from discreet.data.order import sort_key
 from discreet.data.read import identity
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["Join"]
 
@@ -92,7 +92,7 @@ def _persons(mine: Expression, theirs: Expression, field: str) -> tuple[Expressi
         return first, second
     if kinds[0].copy(nullable=True) != kinds[1].copy(nullable=True):
         hint = "Convert the column in one of the tables, and open the result."
-        raise InputError(field, str(theirs.type()), f"stored as in the first table, as {mine.type()}", hint)
+        raise InputError(field, Phrase(theirs.type()), f"stored as in the first table, as {mine.type()}", hint)
     return pair
 
 

@@ -131,7 +131,7 @@ class Source:
             raise
         except Exception:
             hint = "Check the address, the name of the table, and that the file is whole."
-            problem = InputError("source", repr(self), "data that can be opened", hint)
+            problem = InputError("source", self, "data that can be opened", hint)
         # Outside the handler: what an engine says about a file may quote a line of it.
         raise problem
 
@@ -255,7 +255,7 @@ class Source:
             same = self.kind in ("postgres", "duckdb") and (other.kind, other.place) == (self.kind, self.place)
             if not together and not same:
                 hint = "Join them there on the person's id, and open the result."
-                raise InputError(f"joins.{name}", repr(other), f"a table within reach of {self!r}", hint)
+                raise InputError(f"joins.{name}", other, f"a table within reach of {self!r}", hint)
         return replace(self, others=tuple(others.items()))
 
 

@@ -19,7 +19,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.progress import tell
 from discreet.core.unit import Unit
 from discreet.data.source import Connection
-from discreet.errors import MISSING, InputError
+from discreet.errors import MISSING, InputError, Phrase
 from discreet.learn.early import refuse_on_table
 from discreet.learn.keys import bits_of, new_secret
 from discreet.learn.matrix import examples_of
@@ -170,7 +170,9 @@ def searched(
         raise InputError("held_out", held_out, "more than 0 and less than 1")
     listed = list(settings)
     if len(listed) < 2:
-        raise InputError("settings", len(listed), "at least two candidates", "For one, plan it as it is.")
+        raise InputError(
+            "settings", Phrase(f"{len(listed)} of them"), "at least two candidates", "For one, plan it as it is."
+        )
     fixed = {"examples", "multiplier", "report_loss"}
     for one in listed:
         if not isinstance(one, Mapping) or fixed & set(one):

@@ -66,7 +66,7 @@ class Account:
             hint += "this account of 0.1 describes its unit in words of its own; the custodian states which one is "
             hint += "meant with Ledger.raise_budget(..., unit=Unit(...)), which goes on record."
         raise InputError(
-            "unit", str(unit), f"the unit that the account of {self.dataset!r} protects: {self.unit}", hint
+            "unit", Phrase(unit), f"the unit that the account of {self.dataset!r} protects: {self.unit}", hint
         )
 
     def check_raise(self, budget: Budget) -> None:

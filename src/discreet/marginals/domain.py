@@ -100,7 +100,7 @@ class Domain:
     def merged(self, bins: Sequence[NDArray[np.int64]]) -> Domain:
         """The domain of bins that codes are put together in: a bin's label is the tuple of its codes' labels."""
         if len(bins) != len(self):
-            raise InputError("bins", len(bins), f"one list for each of the {len(self)} columns")
+            raise InputError("bins", Phrase(f"{len(bins)} of them"), f"one list for each of the {len(self)} columns")
         found = []
         for attribute, bin_of in zip(self.attributes, bins, strict=True):
             used = np.unique(bin_of)
@@ -116,7 +116,9 @@ class Domain:
         """A table of codes, one row a record, if every code is one of its column's."""
         table = np.asarray(codes)
         if table.ndim != 2 or table.shape[1] != len(self) or table.dtype.kind not in "iu":
-            raise InputError("codes", (str(table.dtype), table.shape), f"whole numbers in {len(self)} columns")
+            raise InputError(
+                "codes", Phrase(f"{table.dtype} of shape {table.shape}"), f"whole numbers in {len(self)} columns"
+            )
         for place, attribute in enumerate(self.attributes):
             column = table[:, place]
             if len(column) and (column.min() < 0 or column.max() >= attribute.size):

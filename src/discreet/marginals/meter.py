@@ -182,7 +182,9 @@ class Meter:
         less = np.zeros(len(candidates)) if penalties is None else np.asarray(penalties, dtype=float)
         if len(given) != len(candidates) or len(less) != len(candidates):
             raise InputError(
-                "weights", len(given), f"one weight and one penalty for each of {len(candidates)} candidates"
+                "weights",
+                Phrase(f"{len(given)} of them"),
+                f"one weight and one penalty for each of {len(candidates)} candidates",
             )
         less = np.clip(np.nan_to_num(less), -_FARTHEST, _FARTHEST)
         mechanism = self._choice(amount, min(k, len(candidates)), int(scaled.max()) * self._moved.l1)
@@ -209,7 +211,7 @@ class Meter:
         shape = tuple(self.domain.sizes[column] for column in columns)
         near = np.nan_to_num(np.asarray(guessed, dtype=float))
         if near.shape != shape:
-            raise InputError("guess", near.shape, f"counts in the shape {shape}")
+            raise InputError("guess", Phrase(f"shape {near.shape}"), f"counts of shape {shape}")
         whole = np.rint(np.clip(near, -_LARGEST, _LARGEST)).astype(np.int64)
         with self._looking():
             return min(int(np.abs(self._counts.marginal(columns) - whole).sum()), _FARTHEST)

@@ -30,7 +30,7 @@ from discreet.data.dialect import as_bytes, engine_of
 from discreet.data.read import as_text, within_bounds
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment, Charge
 from discreet.ledger.stream_state import StreamState
 from discreet.mechanisms import ContinualCount, Gaussian, Laplace
@@ -393,7 +393,7 @@ def plan_stream(
     if key.edges is None:
         raise InputError("period", key.column, "bins of a date or a number, such as bins('day', every='month')")
     if schema.unit.neighbours is not Neighbours.ADD_REMOVE:
-        raise InputError("unit.neighbours", str(schema.unit.neighbours), "add-remove where a stream is asked for")
+        raise InputError("unit.neighbours", Phrase(schema.unit.neighbours), "add-remove where a stream is asked for")
     for name, aggregate in checked.outputs:
         if not isinstance(aggregate, (Count, Persons, Sum)):
             raise InputError("outputs", name, "count(), people() or total() in a stream: running totals must add up")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Laplace
 
 __all__ = ["Difference", "differencing"]
@@ -49,7 +49,7 @@ def differencing(
     """
     bit = np.asarray(secret, dtype=bool)
     if bit.ndim != 1 or len(bit) < 2:
-        raise InputError("secret", bit.shape, "a column of at least two bits")
+        raise InputError("secret", Phrase(f"shape {bit.shape}"), "a column of at least two bits")
     if not 0 < epsilon < float("inf"):
         raise InputError("epsilon", epsilon, "more than zero")
     many = len(bit) if targets is None else targets

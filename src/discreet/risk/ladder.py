@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.risk.records import Coded
 
 __all__ = ["ANY", "Ladder", "ladder_of"]
@@ -118,7 +118,7 @@ def _built(column: Coded, steps: list[list[Any]], name: str | None = None) -> La
         nested = len({(int(a), int(b)) for a, b in zip(groups[-1], group, strict=True)}) == len(labels[-1])
         if not nested and name is not None:
             allowed = "steps that each put whole groups of the step before together, such as 5, 10, 20"
-            raise InputError(f"ladders.{name}", len(groups), allowed)
+            raise InputError(f"ladders.{name}", Phrase(f"one that does not, step {len(groups)}"), allowed)
         if merged and nested:
             groups.append(group)
             labels.append(named)

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.marginals.counts import Columns
 from discreet.noise.replay import Replay, key_of
 from discreet.synth.calibrate import Floats, Passing, drop, spread
@@ -172,7 +172,7 @@ def fit(
         _check(target.columns, sizes)
         expected = tuple(sizes[column] for column in target.columns)
         if target.values.shape != expected:
-            raise InputError("measured", target.values.shape, f"counts in the shape {expected}")
+            raise InputError("measured", Phrase(f"shape {target.values.shape}"), f"counts of shape {expected}")
     whole = max(noisy_total(targets) if total is None else float(total), 1.0)
     wanted = merged(targets)
     marginals = [target.columns for target in wanted]

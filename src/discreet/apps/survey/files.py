@@ -83,7 +83,9 @@ def results_at(survey: Questionnaire, place: str, *, confidence: float = CONFIDE
 def _counted(survey: Questionnaire, connection: Connection, lines: int | None) -> list[Counter[Any]]:
     table, head = connection.table, ["survey", "token", *survey.names]
     if set(table.columns) != set(head):
-        raise InputError("reports", sorted(table.columns), "a table with the columns " + ", ".join(head))
+        raise InputError(
+            "reports", Phrase(", ".join(sorted(table.columns))), "a table with the columns " + ", ".join(head)
+        )
     own = (table.survey == survey.digest).fill_null(False)
     asked = {
         "rows": table.count(),

@@ -20,7 +20,7 @@ from discreet.accounting.training import noise_multiplier
 from discreet.core.exact import Number, as_written
 from discreet.core.loss import Approx, Composed, LaplaceNoise, Loss
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError, kind_of
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.learn.early import refuse_early
 from discreet.learn.estimators.box import Box, Floats, read_box
 from discreet.learn.estimators.rows import COUNT_SHARE, Rows, read_classes, read_examples
@@ -196,7 +196,11 @@ class DescentClassifier(ScoreClassifier):
         with np.errstate(over="ignore", invalid="ignore"):  # what is no number counts for nothing, and is not told of
             made = np.asarray(self.features(box.clipped(features)), dtype=np.float32)
         if made.ndim != 2 or len(made) != len(features):
-            raise InputError("features", made.shape, "a function that returns one row of numbers for each row")
+            raise InputError(
+                "features",
+                Phrase(f"one of shape {made.shape}"),
+                "a function that returns one row of numbers for each row",
+            )
         return made
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803

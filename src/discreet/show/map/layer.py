@@ -131,7 +131,7 @@ def _whole(field: str, values: Any, count: int) -> NDArray[np.int64]:
     if array.shape != (count,):
         raise InputError(field, Phrase(f"an array of shape {array.shape}"), f"one number for each of {count} regions")
     if array.dtype.kind not in "iuf":
-        raise InputError(field, str(array.dtype), "whole numbers", "Leave out regions that have no number.")
+        raise InputError(field, Phrase(array.dtype), "whole numbers", "Leave out regions that have no number.")
     if array.dtype.kind == "f":
         if not np.isfinite(array).all():
             raise InputError(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.typed import typed
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import InputError, MissingExtraError, Phrase
 from discreet.trees.chain.fit import Box, Squares, fit
 from discreet.trees.chain.flow import shares, whole
 from discreet.trees.chain.isotonic import isotonic
@@ -202,5 +202,5 @@ def _top(means: Floats, box: Box, variances: Floats) -> Array:
 def _whole(counts: Any) -> Array:
     read = np.asarray(counts)
     if read.dtype.kind not in "iu" or read.ndim < 1:
-        raise InputError("counts", str(read.dtype), "whole numbers of groups, sizes along the last axis")
+        raise InputError("counts", Phrase(read.dtype), "whole numbers of groups, sizes along the last axis")
     return read.astype(np.int64)
