@@ -57,7 +57,7 @@ def test_batch_norm_is_refused():
         made, _ = net.apply(params, batch[0], mutable=["batch_stats"])
         return made.sum(axis=(1, 2, 3))
 
-    with pytest.raises(InputError, match="mixes examples"):
+    with pytest.raises(InputError, match="depends on that example alone"):
         refuse_mixing(losses, params, batch)
 
 

@@ -184,7 +184,7 @@ def test_killed_at_any_step_a_run_goes_on_as_if_nothing_had_been(tmp_path, monke
     monkeypatch.setattr(keeping, "new_secret", lambda bits=None: secret)
     asked = {"target": "rich", "examples": 400, "lot": 100, "steps": 6, "multiplier": 3, "momentum": 0.9, "ema": 0.9}
     resumed = discreet.open(places[0], places[2], ledger=places[1], create=True)
-    with pytest.raises(InputError, match="of the same recipe"):
+    with pytest.raises(InputError, match="the same recipe"):
         resumed.train(**asked | {"rate": 7.0}).plan(checkpoint=places[3]).release(release="killed")
     model = resumed.train(**asked).plan(checkpoint=places[3]).release(release="killed")
     assert not (tmp_path / "run").exists()
@@ -350,7 +350,7 @@ def test_a_run_is_not_taken_up_with_another_optimizer_or_precision(tmp_path):
 
     taken(jnp.float32(0.1)).go(few())
     assert taken(jnp.float32(0.1)).state.step == 4
-    with pytest.raises(InputError, match="the same optimizer as now"):
+    with pytest.raises(InputError, match="the same optimizer"):
         taken(jnp.float32(0.2))
     with jax.default_matmul_precision("float32"):
         assert identity_of(recipe, "m")["backend"] != identity["backend"]

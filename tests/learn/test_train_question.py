@@ -30,7 +30,7 @@ from discreet.learn.model import Model
         ({"probability": 2}, "at most 1"),
         ({"bound": float("nan")}, "finite"),
         ({"rate": -1}, "more than zero"),
-        ({"model": "forest"}, "one of logistic, mlp"),
+        ({"model": "forest"}, "the name of one: logistic, mlp"),
         ({"hidden": [3]}, "only the model mlp"),
         ({"model": "mlp", "hidden": [0]}, "whole numbers from 1"),
     ],

@@ -39,7 +39,7 @@ def test_bad_data_is_refused_before_the_first_step():
         train(linear, cross_entropy, {"w": np.ones(3, dtype=int)}, (x, y), recipe())
     with pytest.raises(InputError, match="nothing to train"):
         train_losses(lambda p, b: b[0].sum(1), {}, (x, y), recipe())
-    with pytest.raises(InputError, match="one loss for each example"):
+    with pytest.raises(InputError, match="one number for each example"):
         train(linear, lambda out, y: out.mean(), start(), (x, y), recipe())
 
 
@@ -56,10 +56,10 @@ def called_back(params, x):
 
 WHOLE = {"w": jnp.zeros((1, 2)), "n": jnp.zeros(2, jnp.int32)}
 UNFIT = {
-    "mixes examples": (Model(normed, {"w": jnp.zeros((1, 2))}), {}),
+    "depends on that example alone": (Model(normed, {"w": jnp.zeros((1, 2))}), {}),
     "arrays of real numbers": (Model(lambda p, x: x @ p["w"] + p["n"], WHOLE), {}),
     "gradient JAX can compute": (Model(called_back, {"w": jnp.zeros((1, 2))}), {}),
-    "one loss for each": (Model(lambda p, x: x @ p, jnp.zeros((1, 2)), lambda outputs, y: outputs.mean()), {}),
+    "one number for each": (Model(lambda p, x: x @ p, jnp.zeros((1, 2)), lambda outputs, y: outputs.mean()), {}),
     "at least 1e-09": ("logistic", {"bound": 1e-12}),
     "makes 2 copies": ("logistic", {"copies": 2}),
     "at most 2\\*\\*19": ("logistic", {"noise": "exact", "multiplier": 2**21}),

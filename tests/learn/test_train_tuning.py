@@ -49,7 +49,7 @@ def test_noise_is_found_for_the_whole():
     [
         ({"recipes": []}, "at least one"),
         ({"recipes": ["a"]}, "at least one"),
-        ({"recipes": [recipe(), recipe(examples=2000)]}, "the same examples"),
+        ({"recipes": [recipe(), recipe(examples=2000)]}, "the same number of examples"),
         ({"recipes": [recipe()], "choice": -1}, "zero"),
     ],
 )
@@ -63,7 +63,7 @@ def test_a_bad_price_is_refused():
         Search.within(0.1, 1e-5, [recipe()], choice=0.1)
     with pytest.raises(InputError, match="more than 0 and less than 1"):
         Search.within(1, 0, [recipe()])
-    with pytest.raises(InputError, match="one for each of 1"):
+    with pytest.raises(InputError, match="one score for each of 1"):
         Search([recipe()]).best([1, 2])
     with pytest.raises(InputError, match="whole numbers"):
         chosen_privately([0.5, 1], 1)

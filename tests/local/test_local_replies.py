@@ -117,7 +117,7 @@ def test_what_would_bend_an_estimate_is_refused(mechanism, tmp_path):
     survey = survey_of(mechanism)
     batch = survey.collect(answers(mechanism, 100))
     place = write(survey, batch, tmp_path / "a.parquet")
-    with pytest.raises(InputError, match="100 replies of 100 are foreign"):
+    with pytest.raises(InputError, match="100 of 100 to another"):
         aggregate(place, survey_of(type(mechanism)(mechanism.categories, "1/2")))
     with pytest.raises(InputError, match="as expected"):
         aggregate(place, survey, expect=101)
@@ -125,14 +125,14 @@ def test_what_would_bend_an_estimate_is_refused(mechanism, tmp_path):
     with pytest.raises(InputError, match=r"a\.parquet and b\.parquet"):
         aggregate(tmp_path, survey)
     write(survey, type(batch)(batch.survey, batch.reports[:50], batch.tokens[:50]), tmp_path / "b.parquet")
-    with pytest.raises(InputError, match="50 replies are there twice"):
+    with pytest.raises(InputError, match="50 of them twice"):
         aggregate(tmp_path, survey)
     assert aggregate(tmp_path, survey, duplicates="first") == survey.tally(batch)
     assert aggregate(tmp_path, survey, duplicates="ignore").n == 150
     other = type(mechanism)(mechanism.categories, 3)
     mixed = survey_of(other)
     write(mixed, mixed.collect(answers(mechanism, 10)), tmp_path / "b.parquet")
-    with pytest.raises(InputError, match="10 replies of 110 are foreign"):
+    with pytest.raises(InputError, match="10 of 110 to another"):
         aggregate(tmp_path, survey)
     place.write_bytes(place.read_bytes()[:-200])
     with pytest.raises(InputError, match="cut off"):

@@ -186,7 +186,7 @@ class _Reader:
             if whole[k:].any():
                 raise InputError("source", Phrase("bits beyond the last"), f"reports of {k} categories")
             if isinstance(mechanism, Subset) and whole.sum() != totals[group] * mechanism.size:
-                raise InputError("source", Phrase("others"), f"sets of {mechanism.size} categories")
+                raise InputError("source", Phrase("a set of another size"), f"sets of {mechanism.size} categories")
         made = {group: Tally(mechanism.id, totals[group], s := whole[:k], s) for group, whole in sums.items()}
         return made[None] if by is None else dict(sorted(made.items(), key=lambda item: str(item[0])))
 

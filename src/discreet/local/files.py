@@ -94,7 +94,7 @@ def check_files(files: Sequence[str]) -> None:
                 file.seek(max(0, Path(name).stat().st_size - 1))
                 if file.read(1) != b"\n":
                     hint = "Copy it again: its last line does not end."
-                    raise InputError("source", Path(name).name, "an undamaged file", hint)
+                    raise InputError("source", Path(name).name, "a whole, undamaged file", hint)
 
 
 def count_lines(files: Sequence[str]) -> int:

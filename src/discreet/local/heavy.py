@@ -116,7 +116,7 @@ class HeavyHitters:
         for place, value in enumerate(values):
             if not isinstance(value, str) or len(value) > self.length or any(letter not in codes for letter in value):
                 allowed = f"texts of at most {self.length} letters of the alphabet"
-                raise InputError("values", Phrase("others"), allowed)
+                raise InputError("values", Phrase("one that is not"), allowed)
             number = 0
             for position in range(self.length):
                 number = number << self._letter | (codes[value[position]] if position < len(value) else 0)
@@ -162,7 +162,7 @@ class HeavyHitters:
                 "reports", Phrase(f"keys of shape {reports.keys.shape}"), f"reports with {self.parities} keys each"
             )
         if len(reports.levels) and not 1 <= reports.levels.min() <= reports.levels.max() <= self.length:
-            raise InputError("reports", Phrase("others"), f"at levels from 1 to {self.length}")
+            raise InputError("reports", Phrase("a level out of range"), f"at levels from 1 to {self.length}")
         if len(reports.buckets) != len(reports.levels) or (
             len(reports.buckets) and not 0 <= reports.buckets.min() <= reports.buckets.max() < 1 << self.parities
         ):

@@ -117,7 +117,7 @@ class OLH(Oracle):
             given: Any = [reports] if np.isscalar(reports) else reports
             listed = read_values(given, "reports")
             if listed.size and (int(listed.min()) < 0 or int(listed.max()) >= self.reports):
-                raise InputError("reports", Phrase("others"), f"from 0 to {self.reports - 1}")
+                raise InputError("reports", Phrase("one out of range"), f"from 0 to {self.reports - 1}")
         often = np.ones(len(listed), dtype=np.int64) if times is None else read_times(times, len(listed))
         if len(listed) * self.categories <= min(_CELLS, 8 * size):
             hashes = self._hashes(listed // g, np.arange(self.categories))

@@ -220,7 +220,7 @@ def count_reports(reports: Any, bound: int, times: Integers | None = None) -> ND
     listed: Any = [reports] if one else reports
     array = read_values(listed, "reports")
     if array.size and (int(array.min()) < 0 or int(array.max()) >= bound):
-        raise InputError("reports", Phrase("others"), f"from 0 to {bound - 1}")
+        raise InputError("reports", Phrase("one out of range"), f"from 0 to {bound - 1}")
     if times is None:
         return np.bincount(array, minlength=bound)
     often = read_times(times, len(array))

@@ -131,7 +131,9 @@ class Rappor:
         if len(reports.cohorts) != len(rows) or (
             len(rows) and (reports.cohorts.min() < 0 or reports.cohorts.max() >= self.cohorts)
         ):
-            raise InputError("reports", Phrase("others"), f"reports of cohorts from 0 to {self.cohorts - 1}")
+            raise InputError(
+                "reports", Phrase("a cohort out of range"), f"reports of cohorts from 0 to {self.cohorts - 1}"
+            )
         order = np.argsort(reports.cohorts, kind="stable")
         sizes = np.bincount(reports.cohorts, minlength=self.cohorts)
         parts = np.split(rows[order], np.cumsum(sizes)[:-1])

@@ -82,7 +82,7 @@ def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats)
             "weights", Phrase(f"an array of shape {heavy.shape}"), f"one weight for each of {len(reports)} reports"
         )
     if not np.isfinite(heavy).all() or heavy.min() <= 0:
-        raise InputError("weights", Phrase("others"), "finite and more than zero each")
+        raise InputError("weights", Phrase("one that is not"), "finite and more than zero each")
     sizes, group, counts = np.unique(heavy, return_inverse=True, return_counts=True)
     if len(sizes) > _GROUPS:
         raise InputError(
@@ -97,7 +97,7 @@ def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats)
 
 def _pooled(estimates: Sequence[Measured], parts: Floats) -> Pooled:
     if len({len(one.values) for one in estimates}) > 1:
-        raise InputError("estimates", Phrase("others"), "of the same categories in every group")
+        raise InputError("estimates", Phrase("different ones"), "of the same categories in every group")
     pairs = list(zip(parts, estimates, strict=True))
     return Pooled(
         np.sum([part * one.values for part, one in pairs], axis=0),

@@ -108,7 +108,7 @@ class VectorMean(Responder):
     def tally(self, reports: Any, times: Integers | None = None) -> Tally:
         listed = read_values([reports] if isinstance(reports, int) else reports, "reports")
         if listed.size and (int(listed.min()) < 0 or int(listed.max()) >= self.reports):
-            raise InputError("reports", Phrase("others"), f"from 0 to {self.reports - 1}")
+            raise InputError("reports", Phrase("one out of range"), f"from 0 to {self.reports - 1}")
         often = np.ones(len(listed), dtype=np.int64) if times is None else read_times(times, len(listed))
         each = self.each
         parts = len(each.scales)

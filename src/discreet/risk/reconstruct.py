@@ -124,7 +124,7 @@ def _by_program(asked: NDArray[np.int8], answers: Floats) -> Flags:
     bounds = [(0, 1)] * people + [(0, None)]
     found = linprog(cost, A_ub=both, b_ub=np.concatenate([answers, -answers]), bounds=bounds, method="highs")
     if found.x is None:
-        raise InputError("answers", Phrase("others"), "finite numbers")
+        raise InputError("answers", Phrase("NaN or infinity"), "finite numbers")
     return np.asarray(found.x[:people] > 0.5)
 
 
