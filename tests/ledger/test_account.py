@@ -193,7 +193,7 @@ def test_two_spellings_declared_before_either_is_opened_are_not_two_budgets(tmp_
     first.declare("people", Budget(epsilon=1), who="ann")
     second.declare("People", Budget(epsilon=1), who="ann")
     first.spend("people", Pure(1), release="r1", who="ann", digest="d")
-    with pytest.raises(InputError, match="Did you mean 'people'"):
+    with pytest.raises(InputError, match="Did you mean `people`"):
         second.spend("People", Pure(1), release="r2", who="ann", digest="d")
     assert first.datasets() == ("people",)
     first.create("visits", Budget(epsilon=1), who="ann")
