@@ -114,7 +114,7 @@ def test_a_release_is_read_again_without_the_data(curator, tmp_path):
     with pytest.warns(UserWarning, match="may describe earlier data"):
         third = other.tree(["state", "county"], by=["sex"]).plan(epsilon=1).release(release="census")
     assert "may describe earlier data" in third.notes[0]
-    assert [note.kind for note in third["county"].notes] == ["data"]
+    assert [note.kind for note in third["county"].notes] == ["data", "outside", "outside"]
     assert third["county"].columns == first["county"].columns
     assert other.standing()[0].left == left
     with pytest.raises(InputError, match="this one answers another question"):

@@ -9,6 +9,8 @@ from typing import Any, Final
 __all__ = ["NOTES", "Note"]
 
 NOTES: Final[Mapping[str, str]] = {
+    "persons": "units are counted, and not rows",
+    "unidentified": "rows without an id of their unit are left out",
     "groups": "a unit counts in some of its groups only",
     "rows": "a count leaves out rows beyond a limit, a sum what is beyond as many rows at their bounds",
     "weighted": "a unit's values weigh as much as a limit on rows allows",
@@ -18,6 +20,9 @@ NOTES: Final[Mapping[str, str]] = {
     "grid": "a quantile is a bin of a grid, and not interpolated between two values",
     "complete": "missing values of a column declared complete count as the middle of its bounds",
     "outside": "rows with values that no group was asked for are left out",
+    "missing": "values that are not declared count as missing",
+    "bins": "values inside a bin are drawn evenly",
+    "marginals": "some columns were not kept together",
     "negative": "noise took numbers below zero",
     "unknown": "there are too few rows to say anything",
     "data": "the answer was stored before, and the data has no version to compare it with",

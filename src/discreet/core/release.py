@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,17 @@ from discreet.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from discreet.show.picture import Picture
 
-__all__ = ["UNKNOWN", "Release", "harmless", "number", "percent", "with_interval"]
+__all__ = [
+    "UNKNOWN",
+    "Release",
+    "harmless",
+    "number",
+    "percent",
+    "plural",
+    "with_interval",
+    "with_notes",
+    "write_notes",
+]
 
 UNKNOWN = "too few rows"
 """What stands for a number of which nothing is known."""
@@ -106,10 +116,7 @@ class Release:
         writer.writerows([harmless(value) for value in row] for row in zip(*self.columns.values(), strict=True))
         if path is not None:
             Path(path).write_bytes(out.getvalue().encode())
-            if self.notes:
-                beside = {"@context": "http://www.w3.org/ns/csvw", "url": Path(path).name}
-                said = {**beside, "notes": [note.to_dict() for note in self.notes]}
-                Path(f"{path}-metadata.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+            write_notes(path, self.notes)
         return out.getvalue()
 
     def to_markdown(self) -> str:
@@ -130,15 +137,11 @@ class Release:
             out.append(cells)
         return out
 
-    def _noted(self) -> str:
-        return json.dumps([note.to_dict() for note in self.notes])
-
     def to_arrow(self) -> Any:
         """A pyarrow table; its notes are in the schema's metadata."""
         import pyarrow
 
-        table = pyarrow.table(dict(self.columns))
-        return table.replace_schema_metadata({"discreet.notes": self._noted()}) if self.notes else table
+        return with_notes(pyarrow.table(dict(self.columns)), self.notes)
 
     def to_pandas(self) -> Any:
         """A pandas frame; its notes are in `attrs`."""
@@ -174,6 +177,20 @@ class Release:
         return "\n".join(lines)
 
 
+def with_notes(table: Any, notes: Sequence[Note]) -> Any:
+    """A pyarrow table with notes in the metadata of its schema, which Parquet files keep."""
+    said = json.dumps([note.to_dict() for note in notes])
+    return table.replace_schema_metadata({"discreet.notes": said}) if notes else table
+
+
+def write_notes(path: str | Path, notes: Sequence[Note]) -> None:
+    """Write notes beside a CSV file, where readers of CSV on the Web look for them; no file if there are none."""
+    if notes:
+        beside = {"@context": "http://www.w3.org/ns/csvw", "url": Path(path).name}
+        said = {**beside, "notes": [note.to_dict() for note in notes]}
+        Path(f"{path}-metadata.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+
+
 def with_interval(row: Mapping[str, Any], name: str) -> str:
     """An output of a row and its interval, as people read it."""
     low, high = row[f"{name}_lower"], row[f"{name}_upper"]
@@ -193,6 +210,15 @@ def number(value: Any) -> str:
     if value and abs(value) < 1e-3:
         return f"{value:.3g}"
     return f"{value:,.3f}" if abs(value) < 1000 else f"{value:,.1f}"
+
+
+def plural(many: int, noun: str) -> str:
+    """So many of something.
+
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{many:,} {noun}" if many == 1 else f"{many:,} {noun}s"
 
 
 def percent(confidence: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet.core.note import Note
@@ -30,6 +30,9 @@ class Released:
     stale: str = field(default="", compare=False)
     """Why a stored answer may describe other data than there is now; empty if it does not."""
 
+    caveats: tuple[Note, ...] = ()
+    """What limits and declarations leave out of it, as every table of it says."""
+
     @property
     def provenance(self) -> dict[str, Any]:
         """Where it came from, by name: what every table of it says too."""
@@ -40,6 +43,16 @@ class Released:
     def about(self) -> str:
         """Its cost and where it came from, in a line."""
         return f"cost {self.cost}; left: {self.remaining}; release {self.id}; data {self.data}; {self.digest[:12]}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know of its numbers: whether they may be of earlier data, and what is left out of them."""
+        return (*((self.stale,) if self.stale else ()), *(note.text for note in self.caveats))
+
+    def table_notes(self, *outputs: str) -> tuple[Note, ...]:
+        """The notes of one of its tables."""
+        stale = (Note("data", self.stale, outputs),) if self.stale else ()
+        return (*stale, *(replace(note, outputs=outputs) for note in self.caveats))
 
     def tables(self) -> Mapping[str, Release]:
         """Its tables by name; none where it is no table."""
@@ -52,5 +65,5 @@ class Released:
 
 def rows_table(columns: Mapping[str, list[Any]], source: Released) -> Release:
     """Rows that are nobody's as a table: there is nothing to have an interval."""
-    notes = (Note("data", source.stale, ()),) if source.stale else ()
+    notes = source.table_notes()
     return Release(columns=columns, keys=tuple(columns), outputs=(), confidence=0.95, notes=notes, **source.provenance)

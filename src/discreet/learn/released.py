@@ -70,11 +70,6 @@ class ModelRelease(Released):
             stale=answer.stale,
         )
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Whether it may be of earlier data."""
-        return (self.stale,) if self.stale else ()
-
     def using(self, model: Model) -> ModelRelease:
         """The same with the function its weights belong to."""
         from dataclasses import replace

@@ -15,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits
+from discreet.core.note import Note
 from discreet.core.plan import Covered, Plan, Private
 from discreet.core.unit import Protected
 from discreet.core.version import DataVersion, version_text
@@ -88,6 +89,12 @@ class Answer:
     def data_version(self) -> str:
         """The version of the data, in words."""
         return version_text(self.data)
+
+    @property
+    def caveats(self) -> tuple[Note, ...]:
+        """What was left out of it, as recorded with it; 0.1 recorded nothing of the kind."""
+        result: Any = self.result
+        return tuple(map(Note.from_dict, result.get("notes", ())))
 
     def provenance(self, cost: str, remaining: str) -> dict[str, Any]:
         """What every release made of it says of itself; cost and what is left are in words."""

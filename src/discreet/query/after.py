@@ -68,10 +68,10 @@ class After:
                 columns[label + end] = [row[name + end] for row in rows]
         labels = dict(shown)
         notes = [
-            replace(note, outputs=tuple(labels[name] for name in note.outputs if name in labels))
+            (note, replace(note, outputs=tuple(labels[name] for name in note.outputs if name in labels)))
             for note in release.notes
         ]
-        told = tuple(note for note in notes if note.outputs)
+        told = tuple(new for old, new in notes if new.outputs or not old.outputs)
         return replace(release, columns=columns, keys=tuple(keys), outputs=tuple(outputs), notes=told)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from discreet.core.note import Note
+from discreet.core.release import plural
 from discreet.core.unit import Unit
 from discreet.data.column import Category, Column, Date, Integer, Real, Text
 from discreet.data.schema import Schema
@@ -16,7 +17,15 @@ from discreet.query.predicate import Predicate, beyond
 from discreet.query.quantile import At, Ordered, sortable
 from discreet.query.question import Query
 
-__all__ = ["condition_notes", "declared_notes", "limit_notes", "published_notes"]
+__all__ = [
+    "cell_notes",
+    "condition_notes",
+    "declared_notes",
+    "limit_notes",
+    "outside_values",
+    "published_notes",
+    "unidentified_notes",
+]
 
 Outputs = Sequence[tuple[str, Aggregate | Ordered]]
 
@@ -39,35 +48,73 @@ def limit_notes(unit: Unit, outputs: Outputs, groups: int | None) -> list[Note]:
     """What the limits on a person do, where `groups` are published (None: nobody knows how many)."""
     if unit.column is None:
         return []
+    who = unit.column
     notes, names = [], [name for name, _ in outputs]
     if groups is None or groups > unit.groups:
-        few = "1 group" if unit.groups == 1 else f"{unit.groups:,} groups"
         text = (
-            f"A {unit.column} counts in at most {few}, picked at random, the same for all outputs; what they have in "
-            "others is left out."
+            f"Each {who} counts in at most {plural(unit.groups, 'group')}, picked at random, the same for all outputs; "
+            "what they have in others is left out."
         )
         notes.append(Note("groups", text, tuple(names)))
-    rows = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
+    rows = plural(unit.rows, "row")
     counted = [name for name, output in outputs if isinstance(output, Count)]
     added = [name for name, output in outputs if isinstance(output, Sum)]
     weighed = [name for name, output in outputs if isinstance(output, Mean | Variance | Std)]
     sampled = [name for name, output in outputs if isinstance(output, Ordered)]
     if counted:
-        text = f"In a group a {unit.column} counts as at most {rows}; what is beyond is left out."
+        text = f"In a group each {who} counts as at most {rows}; what is beyond is left out."
         notes.append(Note("rows", text, tuple(counted)))
     if added:
         text = (
-            f"A sum takes the sum of all rows of a {unit.column} in a group, cut at what {rows} can add at most: it is "
-            "not the sum of the rows that are counted."
+            f"A sum takes the sum of all rows of each {who} in a group, cut at what {rows} can add at most: it is not "
+            "the sum of the rows that are counted."
         )
         notes.append(Note("rows", text, tuple(added)))
     if weighed:
-        text = f"Of a {unit.column} with more than {rows} in a group the mean counts, as {rows}."
+        text = f"Of each {who} with more than {rows} in a group the mean counts, as {rows}."
         notes.append(Note("weighted", text, tuple(weighed)))
     if sampled:
-        text = f"In a group a {unit.column} counts with at most {rows}, picked at random."
+        text = f"In a group each {who} counts with at most {rows}, picked at random."
         notes.append(Note("sampled", text, tuple(sampled)))
-    return notes
+    return [*notes, *unidentified_notes(unit, names)]
+
+
+def unidentified_notes(unit: Unit, names: Sequence[str]) -> list[Note]:
+    """Rows that are nobody's, where the unit is a person: no limit could hold for them."""
+    if unit.column is None:
+        return []
+    return [Note("unidentified", f"Rows without a value of {unit.column} are left out.", tuple(names))]
+
+
+def cell_notes(
+    schema: Schema,
+    keys: Iterable[Key],
+    condition: Predicate | None = None,
+    *,
+    cells: int | None,
+    cell: str = "cell",
+    of: str = "",
+    outputs: Sequence[str] = (),
+) -> list[Note]:
+    """What is left out where rows are counted in cells, of which there are `cells` (None: more than anybody is in).
+
+    `cell` is what one is called, `of` what it consists of. Rows with other values than those of the keys are in none.
+    """
+    unit, notes, names = schema.unit, [], tuple(outputs)
+    if unit.column is not None:
+        if cells is None or cells > unit.groups:
+            text = (
+                f"Each {unit.column} counts in at most {plural(unit.groups, cell)}{of}, picked at random; what they "
+                "have in others is left out."
+            )
+            notes.append(Note("groups", text, names))
+        rows = plural(unit.rows, "row")
+        text = f"In a {cell} each {unit.column} counts as at most {rows}; what is beyond is left out."
+        notes.append(Note("rows", text, names))
+    notes += unidentified_notes(unit, names)
+    outside = [outside_values(key, schema.columns[key.column], listed=True) for key in keys]
+    notes += [Note("outside", f"Rows whose {text} are left out.", names) for text in outside if text]
+    return [*notes, *condition_notes(condition, names, schema)]
 
 
 def condition_notes(condition: Predicate | None, names: Sequence[str], schema: Schema) -> list[Note]:
@@ -109,9 +156,15 @@ def _bounds(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[No
         lower, upper = output.limits(schema)
         step = output.total(schema).lattice.step if isinstance(output, Sum) else 1
         rounded = f" and are rounded to multiples of {float(step):g}" if step != 1 else ""
-        text = f"Values of {output.column} outside {float(lower):g}..{float(upper):g} go to the nearer end{rounded}."
+        ends = f"{_bound(lower)}..{_bound(upper)}"
+        text = f"Values of {output.column} outside {ends} go to the nearer end{rounded}."
         texts.setdefault(text, []).append(name)
     return [Note("bounds", text, tuple(names)) for text, names in texts.items()]
+
+
+def _bound(end: Any) -> str:
+    """A bound as it was declared: 1000001, not 1e+06."""
+    return f"{float(end):.15g}"
 
 
 def _grids(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]:
@@ -126,11 +179,11 @@ def _grids(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]
                 steps = "" if grid.width == 1 else f" and are told apart in steps of {grid.width:,} days"
                 bin_ = bin_ if grid.width == 1 else f"a bin of {grid.width:,} days"
             case Decades():
-                ends = f"{grid.start(0):g}..{grid.end(grid.bins - 1):g}"
+                ends = f"{_bound(grid.start(0))}..{_bound(grid.end(grid.bins - 1))}"
                 steps = f" and are sorted into {grid.bins:,} bins that end at round numbers"
                 bin_ = "a bin between two round numbers"
             case Even():
-                ends = f"{grid.start(0):g}..{grid.end(grid.bins - 1):g}"
+                ends = f"{_bound(grid.start(0))}..{_bound(grid.end(grid.bins - 1))}"
                 fine = grid.whole and grid.width == 1
                 steps = "" if fine else f" and are told apart in steps of {float(grid.width):g}"
                 bin_ = bin_ if fine else f"a bin {float(grid.width):g} wide"
@@ -159,21 +212,25 @@ def _complete(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[
 
 def _left_out(keys: Iterable[Key], names: Sequence[str], schema: Schema) -> list[Note]:
     """Rows that are in no group."""
-    texts = [_outside(key, schema.columns[key.column]) for key in keys]
-    return [Note("outside", text, tuple(names)) for text in texts if text]
+    texts = [outside_values(key, schema.columns[key.column]) for key in keys]
+    return [Note("outside", f"Rows whose {text} are in no group.", tuple(names)) for text in texts if text]
 
 
-def _outside(key: Key, column: Column) -> str:
+def outside_values(key: Key, column: Column, *, missing: bool = True, listed: bool = False) -> str:
+    """Which values of a key's column are in none of its groups, in words; none where all are in one.
+
+    Without `missing`, missing values are in none either. Values that were listed were chosen, so nothing is said of the
+    others unless `listed` asks for it.
+    """
+    name, gaps = key.column, column.nullable and missing
     if key.edges is not None and isinstance(column, Integer | Real | Date):
         low, high = max(key.edges[0], column.lower), min(key.edges[-1], column.upper)
-        missing = "" if column.nullable and key.missing else ", or missing,"
-        return f"Rows whose {key.column} is outside {low}..{high}{missing} are in no group."
-    if key.values is not None or isinstance(column, Text):  # what is listed was chosen
-        return ""
+        return f"{name} is outside {low}..{high}" + ("" if gaps and key.missing else ", or missing,")
+    if key.values is not None or isinstance(column, Text):
+        many = 0 if key.values is None else len(key.values)
+        return f"{name} is not one of the {plural(many, 'value')} listed" if listed and many else ""
     if isinstance(column, Integer):
-        missing = "" if column.nullable else ", or missing,"
-        return f"Rows whose {key.column} is outside {column.lower}..{column.upper}{missing} are in no group."
-    if column.nullable:
+        return f"{name} is outside {column.lower}..{column.upper}" + ("" if gaps else ", or missing,")
+    if gaps:
         return ""
-    unreadable = " or not declared" if isinstance(column, Category) else ""
-    return f"Rows whose {key.column} is missing{unreadable} are in no group."
+    return f"{name} is missing" + (" or not declared" if isinstance(column, Category) else "")

@@ -23,6 +23,7 @@ from discreet.core.loss import ZCDP, Composed, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
 from discreet.core.plan import Cover
+from discreet.core.release import plural
 from discreet.core.unit import Neighbours, Unit
 from discreet.core.wire import Json
 from discreet.data.column import Date, Integer, Real
@@ -179,13 +180,12 @@ class StreamPlan(TablePlan):
         """What an interval of any period does not hold."""
         binned = replace(self.question, keys=(self.period, *self.question.keys))
         found = [note for note in declared_notes(binned, self.schema) if note.kind != "groups"]
-        if self.schema.unit.column is None:
+        if (who := self.schema.unit.column) is None:
             return found
-        few = "1 period" if self.limit == 1 else f"{self.limit:,} periods"
-        text = f"A {self.schema.unit.column} counts in the first {few} they appear in; later ones are left out."
-        notes = [Note("groups", text, tuple(name for name, _ in self.question.outputs))]
+        text = f"Each {who} counts in the first {plural(self.limit, 'period')} they appear in; later ones are left out."
+        first = Note("groups", text, tuple(name for name, _ in self.question.outputs))
         within = limit_notes(self.schema.unit, self.question.outputs, self.groups)
-        return [*notes, *(note for note in within if note.kind == "groups"), *found]
+        return [first, *(note for note in within if note.kind == "groups"), *found]
 
 
 @dataclass(frozen=True, slots=True)

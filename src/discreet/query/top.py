@@ -30,7 +30,7 @@ from discreet.query.explain import explained
 from discreet.query.fit import columns_read
 from discreet.query.key import Bin, Key, key
 from discreet.query.measure import Measure, sensitivity
-from discreet.query.notes import condition_notes, limit_notes, published_notes
+from discreet.query.notes import condition_notes, limit_notes, outside_values, published_notes
 from discreet.query.plan import QueryPlan
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
@@ -236,11 +236,17 @@ class TopPlan(TablePlan):
 
     @property
     def notes(self) -> list[Note]:
-        """What the limits on a person and the condition do to the counts, and to the choice."""
-        counted = self._counted
-        names = [name for name, _ in counted.outputs]
-        limits = limit_notes(self.schema.unit, counted.outputs, len(self.question.labels(self.schema)))
-        return [*limits, *condition_notes(counted.condition, names, self.schema)]
+        """What is counted, and what the limits on a person, the values chosen from and the condition leave out."""
+        schema, question, counted = self.schema, self.question, self._counted
+        names = [COUNT] if question.counts else []
+        said = limit_notes(schema.unit, counted.outputs, len(question.labels(schema)))
+        notes = [replace(note, outputs=tuple(names)) for note in said]
+        if schema.unit.column is not None:
+            text = f"Each {schema.unit.column} counts once for a value, however many rows they have with it."
+            notes.insert(0, Note("persons", text, tuple(names)))
+        if outside := outside_values(question.key, schema.columns[question.key.column], missing=False):
+            notes.append(Note("outside", f"Rows whose {outside} are left out.", tuple(names)))
+        return [*notes, *condition_notes(counted.condition, names, schema)]
 
     @property
     def _counted(self) -> Query:

@@ -6,15 +6,19 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.explained import Expected, Explained
+from discreet.core.note import Note
+from discreet.core.release import plural
+from discreet.data.column import Date, Integer, Real
 from discreet.marginals.domain import Attribute
 from discreet.query.key import Bin
+from discreet.query.notes import cell_notes
 from discreet.query.plan import noise_name
 from discreet.synth.methods import outline_of
 
 if TYPE_CHECKING:
     from discreet.synth.plan import SynthPlan
 
-__all__ = ["explained"]
+__all__ = ["declared_notes", "explained"]
 
 _NAMED = 6  # columns or marginals named in a note
 
@@ -39,8 +43,8 @@ def explained(plan: SynthPlan) -> Explained:
         title=f"Plan for synthetic rows of {plan.dataset!r}",
         unit=str(plan.schema.unit),
         shape=(
-            f"Makes {many}, in {_counted(len(plan.domain), 'column')}. Method: {plan.method}: {plan.why}.",
-            f"Preserves {_counted(len(plan.workload), 'marginal')}, of up to {most:,} cells.",
+            f"Makes {many}, in {plural(len(plan.domain), 'column')}. Method: {plan.method}: {plan.why}.",
+            f"Preserves {plural(len(plan.workload), 'marginal')}, of up to {most:,} cells.",
         ),
         errors=tuple(errors),
         confidence=plan.confidence,
@@ -48,7 +52,8 @@ def explained(plan: SynthPlan) -> Explained:
         notes=(
             "Errors are for scale, with the price shared evenly: methods share it unevenly.",
             f"Whatever the method, a table of about {drowned} rows or fewer would be lost in the noise.",
-            *_notes(plan),
+            *(note.text for note in declared_notes(plan)),
+            *_made(plan),
         ),
         facts=facts,
     )
@@ -62,46 +67,51 @@ def _errors(plan: SynthPlan) -> list[Expected]:
     for kind, many in (("one-way", len(plan.domain)), ("two-way", len(pairs))):
         if many:
             noise = blank.noise(plan.price / many)
-            name = f"a {kind} count, one of {_counted(many, 'marginal')}"
+            name = f"a {kind} count, one of {plural(many, 'marginal')}"
             errors.append(Expected(name, noise_name(noise), noise.error(plan.confidence)))
     return errors
 
 
-def _notes(plan: SynthPlan) -> list[str]:
-    attributes, unit = plan.domain.attributes, plan.schema.unit
-    notes = [_binned(one) for one in attributes if isinstance(one.labels[0], Bin)]
+def declared_notes(plan: SynthPlan) -> list[Note]:
+    """What the rows leave out of the table they are made from, as far as it was declared: nothing is read for it."""
+    attributes = plan.domain.attributes
+    notes = [Note("bins", _binned(one), ()) for one in attributes if isinstance(one.labels[0], Bin)]
+    if bounded := [one.name for one in attributes if isinstance(plan.schema.columns[one.name], Integer | Real | Date)]:
+        text = f"Values of {_few(bounded)} outside the declared bounds go to the nearer end."
+        notes.append(Note("bounds", text, ()))
     strict = [one.name for one in attributes if not one.missing]
     if strict:
-        notes.append(
+        text = (
             f"A row without a declared value of {_few(strict, 'or')} is left out of everything; to keep such rows, "
             "with the value missing, declare the column nullable."
         )
+        notes.append(Note("outside", text, ()))
     if gaps := [one.name for one in attributes if one.missing]:
-        notes.append(f"Missing and undeclared values of {_few(gaps)} are a value of their own: missing.")
-    if unit.column is not None:
-        few = "1 combination of values" if unit.groups == 1 else f"{unit.groups:,} combinations of values"
-        most = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
-        notes.append(f"A {unit.column} counts with at most {few}, picked at random, as at most {most} of each.")
-    if plan.keys:
-        notes.append(f"{_few([name for name, _ in plan.keys])}: made anew, another for every row.")
+        text = f"Missing and undeclared values of {_few(gaps)} are a value of their own: missing."
+        notes.append(Note("missing", text, ()))
+    notes += cell_notes(plan.schema, (), plan.condition, cells=None, cell="combination", of=" of values")
     if plan.left_out:
         named = [" x ".join(plan.domain.names[column] for column in one) for one in plan.left_out]
-        too_many = _counted(len(named), "marginal")
-        notes.append(f"Not preserved, with more than {plan.limit:,} cells: {too_many}, {_few(named)}.")
-    if plan.impossible:
-        rules = _counted(len(plan.impossible), "condition")
-        notes.append(f"Rows that cannot be ({rules}) are changed until they can; that costs nothing.")
+        text = f"Not preserved, with more than {plan.limit:,} cells: {plural(len(named), 'marginal')}, {_few(named)}."
+        notes.append(Note("marginals", text, ()))
     return notes
+
+
+def _made(plan: SynthPlan) -> list[str]:
+    """What is made up, and what is changed."""
+    made = []
+    if plan.keys:
+        made.append(f"{_few([name for name, _ in plan.keys])}: made anew, another for every row.")
+    if plan.impossible:
+        rules = plural(len(plan.impossible), "condition")
+        made.append(f"Rows that cannot be ({rules}) are changed until they can; that costs nothing.")
+    return made
 
 
 def _binned(attribute: Attribute) -> str:
     bins = [label for label in attribute.labels if isinstance(label, Bin)]
     text = f"{attribute.name} is told apart in {len(bins):,} bins, {bins[0]}, ... {bins[-1]}"
     return f"{text}; inside one, values are drawn evenly."
-
-
-def _counted(many: int, what: str) -> str:
-    return f"{many:,} {what}" + ("" if many == 1 else "s")
 
 
 def _few(names: Iterable[str], last: str = "and") -> str:

@@ -23,7 +23,7 @@ from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
 from discreet.query.predicate import Predicate, columns_of, predicate_to
 from discreet.query.table_plan import TablePlan
-from discreet.synth.explain import explained
+from discreet.synth.explain import declared_notes, explained
 from discreet.synth.methods import method_named
 from discreet.synth.record import domain_to, synthetic_to
 from discreet.synth.rescue import rescued
@@ -125,5 +125,6 @@ class SynthPlan(TablePlan):
                 "method": self.method,
                 "impossible": [predicate_to(condition) for condition in self.impossible],
                 "keys": [list(key) for key in self.keys],
-            }
+            },
+            "notes": [note.to_dict() for note in declared_notes(self)],
         }

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.release import Release, harmless
+from discreet.core.release import Release, harmless, with_notes, write_notes
 from discreet.core.released import Released, rows_table
 from discreet.data.column import Column
 from discreet.data.schema import Schema
@@ -64,6 +64,7 @@ class SyntheticRelease(Released):
             keys=tuple((name, form) for name, form in entry["keys"]),
             made=synthetic_from(entry["made"]),
             stale=answer.stale,
+            caveats=answer.caveats,
         )
 
     @cached_property
@@ -102,11 +103,16 @@ class SyntheticRelease(Released):
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """How the rows were made, what is left out of them, and whether they may be of earlier data."""
+        return (*self.remarks, *(note.rstrip(".") for note in super().notes))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
         """What there is to know about how the rows were made."""
         changed = self._rows[2]
         fixed = (f"{changed:,} rows could not be and were changed",) if changed else ()
         about = f"about {round(self.total):,} rows were counted" if self.total >= 1 else "hardly a row was counted"
-        return (*self.made.notes, about, *fixed, *((self.stale.rstrip("."),) if self.stale else ()))
+        return (*self.made.notes, about, *fixed)
 
     def __len__(self) -> int:
         return len(self.made.codes)
@@ -119,7 +125,7 @@ class SyntheticRelease(Released):
         found = {name: key_column(form, len(self)) for name, form in self.keys}
         for one in self.domain.attributes:
             found[one.name] = to_arrow(one, self.declared[one.name], drawn[one.name])
-        return pyarrow.table(found)
+        return with_notes(pyarrow.table(found), self.table_notes())
 
     def tables(self) -> dict[str, Release]:
         """The rows, as a table."""
@@ -135,8 +141,10 @@ class SyntheticRelease(Released):
         return self._table
 
     def to_pandas(self) -> Any:
-        """A pandas frame."""
-        return self._table.to_pandas()
+        """A pandas frame; its notes are in `attrs`."""
+        frame = self._table.to_pandas()
+        frame.attrs["notes"] = [note.to_dict() for note in self.table_notes()]
+        return frame
 
     def to_polars(self) -> Any:
         """A Polars frame."""
@@ -155,6 +163,7 @@ class SyntheticRelease(Released):
         writer.writerows([harmless(value) for value in row] for row in zip(*columns, strict=True))
         if path is not None:
             Path(path).write_bytes(out.getvalue().encode())
+            write_notes(path, self.table_notes())
         return out.getvalue()
 
     def save(self, path: str | Path) -> Path:
@@ -209,6 +218,7 @@ class SyntheticRelease(Released):
         lines = ["  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() for row in shown]
         if len(self) > _SHOWN:
             lines.append(f"... {len(self) - _SHOWN:,} more rows")
+        lines += [f"Note: {note.text}" for note in self.table_notes()]
         return "\n".join([*lines, f"[synthetic rows of {self.dataset!r}, by {self.method}; {self.about}]"])
 
 

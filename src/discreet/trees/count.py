@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
+from discreet.core.note import Note
+from discreet.core.release import plural
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours
 from discreet.data.column import Category, Text
@@ -28,6 +30,7 @@ from discreet.query.compile import GROUP, chosen, compile_query, measure_name
 from discreet.query.key import Bin, Key
 from discreet.query.measure import Rows, sensitivity
 from discreet.query.noisy_sums import moved_sums
+from discreet.query.notes import cell_notes, condition_notes
 from discreet.query.predicate import Predicate, checked, columns_of, predicate_to
 from discreet.query.question import Query
 from discreet.trees.tree import Hierarchy
@@ -139,6 +142,22 @@ class Counted:
         named += [] if self.sizes is None else [self.sizes.column]
         named += [] if self.condition is None else columns_of(self.condition)
         return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
+
+    @property
+    def notes(self) -> list[Note]:
+        """What is left out of the counts."""
+        region, many = f"Rows whose {self.column} is not one of the {plural(self.tree.leaves, 'region')}", self.sizes
+        notes = [Note("outside", f"{region} are left out.", ())]
+        if many is not None:
+            notes.append(Note("outside", f"Rows without a value of {many.column} are left out.", ()))
+            notes.append(
+                Note("bounds", f"A group of more than {many.largest:,} counts as one of {many.largest:,}.", ())
+            )
+            return [*notes, *condition_notes(self.condition, (), self.schema)]
+        named = ", ".join([self.column, *(key.column for key in self.by)])
+        cell, of = ("cell", f" ({named})") if self.by else ("region", "")
+        cells = self.tree.leaves * self.cells
+        return [*notes, *cell_notes(self.schema, self.by, self.condition, cells=cells, cell=cell, of=of)]
 
     def moved(self, level: int, *, totals: bool) -> tuple[Sensitivity, bool]:
         """How far one unit can move the counts (or the totals) of a level, and whether its parts may have merged.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.core.explained import Expected, Explained
-from discreet.core.release import percent
+from discreet.core.release import percent, plural
 from discreet.query.plan import noise_name
 from discreet.trees.gls import gls
 from discreet.trees.intervals.region import deviations
@@ -41,21 +41,14 @@ def explained(plan: TreePlan) -> Explained:
             errors.append(Expected(f"{row['level']}, a total", "; ".join(totals_noise) or unasked, row["total"]))
     cells = "one number" if counted.cells == 1 else f"{counted.cells:,} cells"
     numbers = sum(tree.sizes) * counted.cells
-    regions = ", ".join(
-        f"{row['level']} ({row['regions']:,} region{'' if row['regions'] == 1 else 's'})" for row in levels
-    )
+    regions = ", ".join(f"{row['level']} ({plural(row['regions'], 'region')})" for row in levels)
     notes = [
         f"Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used.",
-        f"A row whose {counted.column} is not among the {tree.leaves:,} regions is left out.",
+        *(note.text for note in counted.notes),
     ]
-    unit = counted.schema.unit
-    if unit.column is not None:
-        few = "1 cell of a region" if unit.groups == 1 else f"{unit.groups:,} cells of regions"
-        most = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
-        notes.append(f"A {unit.column} counts in at most {few}, and there as at most {most}.")
     return Explained(
         title=f"Plan for a hierarchy of {plan.dataset!r}",
-        unit=str(unit),
+        unit=str(counted.schema.unit),
         shape=(
             f"Releases {numbers:,} whole numbers that add up: {cells} a region. Method: {plan.method}.",
             f"Levels: {regions}.",

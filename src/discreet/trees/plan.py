@@ -115,7 +115,8 @@ class TreePlan(TablePlan):
         }
         # From here on only noisy numbers are seen. If a method fails on them nothing is lost: they are on the record.
         estimate = published(self.method, measured, self.rules, self.confidence)
-        return {"tree": {**entry, "published": None if estimate is None else published_to(estimate, self.method)}}
+        made = {**entry, "published": None if estimate is None else published_to(estimate, self.method)}
+        return {"tree": made, "notes": [note.to_dict() for note in self.counted.notes]}
 
     def measure(self, exact: Any, bits: Bits) -> Measured:
         """The noisy counts of every level, from the exact ones of the leaves."""

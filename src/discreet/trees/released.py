@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.note import Note
-from discreet.core.release import Release
+from discreet.core.release import Release, plural
 from discreet.core.released import Released
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
@@ -60,6 +59,7 @@ class TreeRelease(Released):
             measured=measured,
             _published=None if found is None else published_from(found, measured, entry["confidence"]),
             stale=answer.stale,
+            caveats=answer.caveats,
         )
 
     @property
@@ -87,8 +87,8 @@ class TreeRelease(Released):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the method has to say about its result, and whether it may be one of earlier data."""
-        return (*((self.stale,) if self.stale else ()), *self.estimate.notes)
+        """Whether it may be of earlier data, what is left out, and what the method has to say about its result."""
+        return (*super().notes, *self.estimate.notes)
 
     def again(self, method: str, *, rules: Rules | None = None, confidence: float | None = None) -> TreeRelease:
         """The same noisy counts through another method. Costs nothing: no private value is seen."""
@@ -163,7 +163,8 @@ class TreeRelease(Released):
     def __repr__(self) -> str:
         lines = [f"<Hierarchy of {self.dataset!r}, by {self.method}>"]
         for name, size in zip(self.levels, self.tree.sizes, strict=True):
-            lines.append(f"  {name}: {size:,} regions x {self._cells:,} cells")
+            lines.append(f"  {name}: {plural(size, 'region')} x {plural(self._cells, 'cell')}")
+        lines += [f"Note: {note.text}" for note in self.table_notes()]
         lines.append(f"[{self.about}]")
         return "\n".join(lines)
 
@@ -205,5 +206,5 @@ class TreeRelease(Released):
             keys=keys,
             outputs=(output,),
             confidence=self.confidence,
-            notes=(Note("data", self.stale, (output,)),) if self.stale else (),
+            notes=self.table_notes(output),
         )

@@ -237,7 +237,7 @@ def _deliver(answer: SyntheticRelease, out: Path | None, as_json: bool) -> None:
         show_json({**answer.to_dict(), "file": None if out is None else str(out)})
         return
     say(repr(answer))
-    for note in answer.notes:
+    for note in answer.remarks:
         say(f"{note[:1].upper()}{note[1:]}.")
     if out is not None:
         say(f"Wrote {out}")

@@ -234,8 +234,10 @@ def _deliver(answer: TreeRelease, out: Path | None, kind: str, map_file: Path | 
             half = number(float((estimate.upper[place] - estimate.lower[place]).mean()) / 2)
         rows.append([name, f"{len(counts):,}", f"{int(counts.sum()):,}", half])
     show_table("", ["level", "regions", "sum", "half-width (mean)"], rows, numbers=3)
-    for note in answer.notes:
-        say(note)
+    for note in answer.table_notes():
+        say(f"Note: {note.text}")
+    for remark in answer.estimate.notes:
+        say(remark)
     say(f"{percent(answer.confidence)} confidence intervals of single regions (not simultaneous). {paid(answer)}")
     for path in written:
         say(f"Wrote {path}")

@@ -22,16 +22,15 @@ _CONFIDENCE = 0.95
 
 def explained(plan: CommutePlan) -> Explained:
     """What there is to know before it is paid."""
-    land, unit = plan.land, plan.schema.unit
+    land = plan.land
     sizes = "measured, and made to agree" if plan.sizes is None else "public, and kept"
     steps, notes = ([], _near()) if plan.method == "modern" else _classic(plan)
     if land.farthest is not None:
         notes.append(f"Rows from farther than {land.farthest:g} are dealt to nearer origins.")
-    if unit.column is not None:
-        notes.append(f"A {unit.column} counts with at most {plan.moved.each:,} rows, picked at random.")
+    notes += [note.text for note in plan.notes]
     return Explained(
         title=f"Plan for synthetic commuters of {plan.dataset!r}",
-        unit=str(unit),
+        unit=str(plan.schema.unit),
         shape=(
             f"Releases rows from {land.origins:,} origins to {land.destinations:,} destinations; sizes are {sizes}.",
         ),

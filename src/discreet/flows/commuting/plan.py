@@ -18,6 +18,7 @@ from discreet.core.exact import exp_down, exp_up, round_up
 from discreet.core.explained import Explained
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
 from discreet.core.mechanism import Bits
+from discreet.core.note import Note
 from discreet.core.packed import packed
 from discreet.core.progress import tell
 from discreet.core.sensitivity import Sensitivity
@@ -36,6 +37,7 @@ from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.fit import columns_read
+from discreet.query.notes import cell_notes
 from discreet.query.plan import noise_name
 from discreet.query.question import Query
 from discreet.query.table_plan import TablePlan
@@ -142,6 +144,14 @@ class CommutePlan(TablePlan):
         """What there is to know before it is paid."""
         return explained(self)
 
+    @property
+    def notes(self) -> list[Note]:
+        """What is left out of the rows that are made up from."""
+        keys = [attribute.key for attribute in self.domain.attributes]
+        cells = self.land.origins * self.land.destinations
+        of = " (origin, destination)"
+        return cell_notes(self.schema, keys, self.question.condition, cells=cells, of=of)
+
     def urn_sizes(self) -> Iterator[tuple[int, int]]:
         """Workers and cells (nobody's too) of the urn of every destination that has workers: if sizes are public."""
         if self.sizes is not None:
@@ -183,7 +193,8 @@ class CommutePlan(TablePlan):
                 "metres": packed(np.rint(self.land.distances * 1000)),
                 "refused": refused,
                 "method": self.method,
-            }
+            },
+            "notes": [note.to_dict() for note in self.notes],
         }
 
     def flows(self, counts: Counts, bits: Bits) -> tuple[Whole, list[int]]:

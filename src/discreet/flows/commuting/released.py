@@ -55,12 +55,8 @@ class CommuteRelease(Released):
             distances=unpacked(entry["metres"]) / 1000,
             refused=tuple(destinations[place] for place in entry["refused"]),
             stale=answer.stale,
+            caveats=answer.caveats,
         )
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Whether it may be of earlier data."""
-        return (self.stale,) if self.stale else ()
 
     def __len__(self) -> int:
         return int(self.flows.sum())
@@ -82,16 +78,12 @@ class CommuteRelease(Released):
         return {**told, "columns": list(self.names), "refused": list(self.refused), "notes": list(self.notes)}
 
     def to_arrow(self) -> Any:
-        """The rows as a pyarrow table."""
-        import pyarrow
-
-        return pyarrow.table(self.columns())
+        """The rows as a pyarrow table, with its notes."""
+        return rows_table(self.columns(), self).to_arrow()
 
     def to_pandas(self) -> Any:
-        """The rows as a pandas frame."""
-        import pandas
-
-        return pandas.DataFrame(self.columns())
+        """The rows as a pandas frame, with its notes."""
+        return rows_table(self.columns(), self).to_pandas()
 
     def mean_distances(self) -> dict[str, float | None]:
         """How far made-up people come to each destination, on average; None where nobody does."""
@@ -122,6 +114,7 @@ class CommuteRelease(Released):
         lines = [f"<Commuters of {self.dataset!r}, {self.method}: {len(self):,} made-up rows, {places}>"]
         if self.refused:
             lines.append(f"  refused: {', '.join(self.refused)}")
+        lines += [f"Note: {note}" for note in self.notes]
         lines.append(f"[{self.about}]")
         return "\n".join(lines)
 

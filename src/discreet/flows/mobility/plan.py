@@ -16,6 +16,7 @@ from discreet.core.digest import digest_of, text_of
 from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
+from discreet.core.note import Note
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
@@ -27,6 +28,7 @@ from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.fit import columns_read
 from discreet.query.measure import Rows, sensitivity
 from discreet.query.noisy_sums import NoisySums, moved_sums
+from discreet.query.notes import cell_notes
 from discreet.query.plan import noise_name
 from discreet.query.price import Price
 from discreet.query.question import Query
@@ -114,17 +116,10 @@ class MobilityPlan(TablePlan):
         if self.windowed:
             errors.append(Expected(TOTAL, "the sum of the windows", halves[TOTAL]))
         notes = ["These are the widths of the intervals. Cells that are mostly empty end up far nearer."]
-        unit = self.schema.unit
-        if unit.column is not None:
-            few = "1 cell" if unit.groups == 1 else f"{unit.groups:,} cells"
-            rows = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
-            notes.append(
-                f"A {unit.column} counts in at most {few} (origin, destination, window), picked at random, "
-                f"and there as at most {rows}."
-            )
+        notes += [note.text for note in self.notes]
         return Explained(
             title=f"Plan for flows in {self.dataset!r}",
-            unit=str(unit),
+            unit=str(self.schema.unit),
             shape=(
                 f"Releases flows of {origins:,} origins to {destinations:,} destinations{when}: "
                 "whole numbers that add up.",
@@ -134,6 +129,13 @@ class MobilityPlan(TablePlan):
             notes=tuple(notes),
             facts={"origins": origins, "destinations": destinations, "windows": windows},
         )
+
+    @property
+    def notes(self) -> list[Note]:
+        """What is left out of every table."""
+        of = " (origin, destination, window)" if self.windowed else " (origin, destination)"
+        question, cells = self.question, math.prod(self.layout.shape)
+        return cell_notes(self.schema, question.keys, question.condition, cells=cells, of=of, outputs=[_COUNT])
 
     def half_widths(self) -> dict[str, int]:
         """How far each published table's intervals reach either side of what was measured."""
@@ -195,6 +197,7 @@ class MobilityPlan(TablePlan):
                 "keys": list(keys[name]),
                 "outputs": [_COUNT],
                 "confidence": self.confidence,
+                "notes": [note.to_dict() for note in self.notes],
             }
         return {"parts": parts}
 

@@ -1,0 +1,212 @@
+"""At a huge epsilon every kind of job gives what the table itself gives, or its release says why not.
+
+What `test_truth.py` is for the aggregates of a question, this is for jobs that count rows in cells: the most common
+values, hierarchies, flows, synthetic commuters and synthetic rows. The plain counts come from the raw rows by the rules
+of SQL, corrected for the notes that stand beside the numbers, and for nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from functools import cache
+
+import pyarrow
+import pytest
+
+from discreet.core.note import NOTES
+from discreet.core.unit import Unit
+from discreet.curator import open_curator
+from discreet.data.column import Category, Integer
+from discreet.data.schema import Schema
+from discreet.ledger.budget import Budget
+from discreet.ledger.ledger import Ledger
+from discreet.query.key import bins
+
+KINDS = ["top", "tree", "flows", "commute", "synth"]
+UNITS = {
+    "a row": Unit(),
+    "a person, limits that cut": Unit("p", groups=40, rows=2),
+    "a person, limits that do not": Unit("p", groups=40, rows=50),
+    "a person, one cell": Unit("p", groups=1, rows=2),
+}
+PLACES = ["x", "y", "z"]
+COLUMNS = {
+    "home": Category(PLACES, nullable=False),
+    "work": Category(PLACES, nullable=False),
+    "age": Integer(0, 90, nullable=False),
+}
+EPSILON = 10**6
+
+
+@cache
+def rows() -> tuple[dict, ...]:
+    """Persons with one row and with many; rows of nobody; places and ages missing, unknown and far outside."""
+    chance = random.Random(5)
+    found = []
+    for person in range(40):
+        for _ in range(1 if person % 3 else chance.randint(2, 20)):
+            row = {"p": None if chance.random() < 0.1 else person}
+            row |= {name: chance.choice([*PLACES, None, "elsewhere"]) for name in ("home", "work")}
+            row["age"] = chance.choice([None, -5, 20, 50, 80, 200])
+            found.append(row)
+    return tuple(found)
+
+
+def release_of(kind, unit, folder):
+    """A release of a kind with hardly any noise, read again from its record."""
+    table = pyarrow.table({name: [row[name] for row in rows()] for name in ("p", *COLUMNS)})
+    ledger = Ledger.open(folder / "books.db", create=True)
+    schema = Schema("t", COLUMNS, unit)
+    curator = open_curator(table, schema, ledger=ledger, budget=Budget(10**7), create=True, version="1")
+    match kind:
+        case "top":
+            offer = curator.table().top("home", k=3).plan(epsilon=EPSILON)
+        case "tree":
+            geography = {"home": PLACES, "side": ["left", "left", "right"]}
+            asked = curator.tree(["side", "home"], geography=pyarrow.table(geography), by=[bins("age", [0, 40, 90])])
+            offer = asked.plan(epsilon=EPSILON)
+        case "flows":
+            offer = curator.mobility(origin="home", destination="work").plan(epsilon=EPSILON)
+        case "commute":
+            where = {place: (number, 0) for number, place in enumerate(PLACES)}
+            offer = curator.commute(origin="home", destination="work", coordinates=where).plan(epsilon=EPSILON)
+        case _:
+            asked = curator.synthesize(columns=["home", "work"], method="mst")
+            offer = asked.plan(epsilon=EPSILON)
+    offer.release(release="r")
+    return curator.release("r")
+
+
+CELLS = {
+    "top": lambda row: (row["home"],),
+    "tree": lambda row: (row["home"], "0..40" if 0 <= row["age"] < 40 else "40..90"),
+    "flows": lambda row: (row["home"], row["work"]),
+    "commute": lambda row: (row["home"], row["work"]),
+    "synth": lambda row: (row["home"], row["work"]),
+}
+
+
+def published(kind, made) -> Counter:
+    """The number of every cell."""
+    if kind in ("commute", "synth"):
+        return Counter(zip(*made.tables()["rows"].columns.values(), strict=True))
+    table = {"top": "", "tree": "home", "flows": "cells"}[kind]
+    return Counter(
+        {
+            tuple(row[name] for name in ("home", "work", "age") if name in row): row["count"]
+            for row in made.tables()[table].rows()
+            if row["count"]
+        }
+    )
+
+
+def inside(kind, row) -> bool:
+    """Whether a row has a place in a table of this kind."""
+    if kind == "tree":
+        return row["home"] in PLACES and row["age"] is not None and 0 <= row["age"] <= 90
+    return row["home"] in PLACES and (kind == "top" or row["work"] in PLACES)
+
+
+def counted(kind, unit, said) -> Counter:
+    """The plain counts, corrected for the notes and for nothing else."""
+    plain = [row for row in rows() if "unidentified" not in said or row["p"] is not None]
+    plain = [row for row in plain if "outside" not in said or inside(kind, row)]
+    each = Counter((row["p"] if unit.column else place, CELLS[kind](row)) for place, row in enumerate(plain))
+    most = 1 if "persons" in said else unit.rows if "rows" in said else max(each.values())
+    found: Counter = Counter()
+    for (_, cell), many in each.items():
+        found[cell] += min(many, most)
+    return found
+
+
+def wrong(kind, unit, folder) -> str:
+    """What is not so in a release; nothing if all is well."""
+    made = release_of(kind, unit, folder)
+    notes = {note for table in made.tables().values() for note in table.notes}
+    assert all(table.notes == next(iter(made.tables().values())).notes for table in made.tables().values())
+    said = {note.kind for note in notes}
+    assert said <= set(NOTES)
+    if unit.groups == 1 and unit.column is not None:
+        return "" if "groups" in said else "cells are cut without a note"
+    try:
+        expected = counted(kind, unit, said)
+    except TypeError:
+        return "values are left out without a note"
+    return "" if published(kind, made) == expected else f"{published(kind, made)} is not {expected}"
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_counts_are_those_of_the_table_or_the_release_says_why_not(kind, unit, tmp_path):
+    assert wrong(kind, UNITS[unit], tmp_path) == ""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_notes_of_a_plan_stand_in_every_form_of_the_release(kind, tmp_path):
+    made = release_of(kind, UNITS["a person, limits that cut"], tmp_path)
+    for name, table in made.tables().items():
+        texts = [note.text for note in table.notes]
+        assert "Rows without a value of p are left out." in texts
+        assert all(text in repr(table) and text.split("..")[0] in table.to_markdown() for text in texts)
+        assert [note["text"] for note in json.loads(table.to_json())["notes"]] == texts
+        assert [note["text"] for note in json.loads(table.to_arrow().schema.metadata[b"discreet.notes"])] == texts
+        assert [note["text"] for note in table.to_pandas().attrs["notes"]] == texts
+        table.to_csv(tmp_path / f"{name}.csv")
+        beside = json.loads((tmp_path / f"{name}.csv-metadata.json").read_text())
+        assert [note["text"] for note in beside["notes"]] == texts
+    if kind in ("tree", "commute", "synth"):
+        assert all(text in repr(made) for text in texts)
+        assert {text.rstrip(".") for text in texts} <= {note.rstrip(".") for note in made.to_dict()["notes"]}
+    if kind in ("commute", "synth"):
+        assert b"discreet.notes" in made.to_arrow().schema.metadata
+        assert [note["text"] for note in made.to_pandas().attrs["notes"]] == texts
+    if kind == "synth":
+        assert made.save(tmp_path / "rows.csv").with_name("rows.csv-metadata.json").exists()
+
+
+def test_a_release_of_the_most_common_values_says_that_persons_are_counted(tmp_path):
+    """80 rows of two persons were published as 2 [2, 2], after 3 rows of three, without a word."""
+    people = {"p": [1] * 50 + [2] * 30 + [3, 4, 5], "home": ["x"] * 80 + ["y"] * 3}
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
+    schema = Schema("t", {"home": Category(["x", "y"])}, Unit("p", groups=2, rows=100))
+    curator = open_curator(pyarrow.table(people), schema, ledger=ledger, budget=Budget(10**7), create=True)
+    offer = curator.table().top("home", k=2).plan(epsilon=EPSILON)
+    text = "Each p counts once for a value, however many rows they have with it."
+    assert text in str(offer)
+    found = offer.release()
+    assert (found["home"], found["count"]) == (["y", "x"], [3, 2])
+    assert text in [note.text for note in found.notes]
+    bare = curator.table().top("home", k=2, counts=False).plan(epsilon=EPSILON).release()
+    assert text in [note.text for note in bare.notes]
+    assert all(note.outputs == () for note in bare.notes)
+
+
+# Planted bugs.
+
+
+def without(kind, entry):
+    """A record without its notes of a kind, wherever they stand."""
+    if isinstance(entry, dict):
+        return {
+            name: [note for note in part if note["kind"] != kind]
+            if name == "notes" and all(isinstance(note, dict) for note in part)
+            else without(kind, part)
+            for name, part in entry.items()
+        }
+    return entry
+
+
+@pytest.mark.parametrize("left_out", ["groups", "rows", "unidentified", "outside"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_note_that_is_left_out_is_caught(kind, left_out, tmp_path, monkeypatch):
+    left_out = "persons" if (kind, left_out) == ("top", "rows") else left_out
+    record = Ledger.answer
+
+    def shorter(self, release, result, *, who):
+        return record(self, release, json.dumps(without(left_out, json.loads(result))), who=who)
+
+    monkeypatch.setattr(Ledger, "answer", shorter)
+    unit = UNITS["a person, one cell" if left_out == "groups" else "a person, limits that cut"]
+    assert wrong(kind, unit, tmp_path)
