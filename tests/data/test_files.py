@@ -3,6 +3,9 @@
 import json
 import os
 
+import pyarrow
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 from discreet.core.version import DataVersion
@@ -48,6 +51,61 @@ def test_the_file_of_the_next_month_is_counted(tmp_path, place):
     assert asked(curator)["n"] == [7]  # it was 3, and charged for
     (folder / "2024-01.csv").unlink()
     assert asked(curator)["n"] == [4]
+
+
+def test_a_name_is_never_taken_for_a_pattern(tmp_path):
+    """In 0.1 `data[1].csv`, as browsers name a second download, answered from `data1.csv`."""
+    month(tmp_path, "data[1].csv", 3)
+    month(tmp_path, "data1.csv", 100)
+    assert asked(curator_of(tmp_path / "data[1].csv", tmp_path))["n"] == [3]
+    month(tmp_path / "d[1]", "a.csv", 7)
+    month(tmp_path / "d1", "a.csv", 900)
+    assert asked(curator_of(tmp_path / "d[1]" / "a.csv", tmp_path))["n"] == [7]
+    for number, name in enumerate(["x*.csv", "x?.csv", "x[a].csv", "xa.csv", "xb.csv"]):
+        month(tmp_path / "odd", name, 10**number)
+    assert asked(curator_of(tmp_path / "odd", tmp_path))["n"] == [11_111]  # it was more, by any factor
+
+
+def test_a_name_that_no_pattern_stands_for_is_refused(tmp_path):
+    month(tmp_path, "a\\*.csv", 3)
+    with pytest.raises(InputError, match="backslash"):
+        curator_of(tmp_path / "a\\*.csv", tmp_path)
+
+
+def test_a_path_with_dots_is_the_file_that_the_system_reads(tmp_path, monkeypatch):
+    """Through a link `..` is the folder above its target, not the one that holds the link."""
+    month(tmp_path / "far", "visits.csv", 3)
+    (tmp_path / "far" / "inner").mkdir()
+    month(tmp_path, "visits.csv", 100)
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "inner")
+    assert asked(curator_of(str(tmp_path / "link" / ".." / "visits.csv"), tmp_path))["n"] == [3]
+    month(tmp_path / "~", "visits.csv", 8)
+    monkeypatch.chdir(tmp_path)
+    assert asked(curator_of("~/visits.csv", tmp_path))["n"] == [8]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_folder_named_like_a_file_is_none(tmp_path, ending):
+    """In 0.1 every row in `visits.parquet/`, as Spark and Polars write it, counted twice."""
+    folder = tmp_path / "data" / f"visits.{ending}"
+    folder.mkdir(parents=True)
+    table = pyarrow.table({"age": [30] * 5, "sex": ["f"] * 5})
+    if ending == "csv":
+        pyarrow.csv.write_csv(table, folder / "part-0.csv")
+    else:
+        pyarrow.parquet.write_table(table, folder / "part-0.parquet")
+    curator = curator_of(tmp_path / "data", tmp_path)
+    assert asked(curator)["n"] == [5]
+    assert [name for name, _, _ in curator._source.place.stamps()] == [f"visits.{ending}/part-0.{ending}"]
+
+
+@pytest.mark.parametrize("place", ["visits", "visits/*.csv"])
+def test_a_file_with_several_names_counts_once(tmp_path, place):
+    folder = tmp_path / "visits"
+    month(folder, "2024-01.csv", 3)
+    (folder / "latest.csv").symlink_to("2024-01.csv")
+    (folder / "copy.csv").hardlink_to(folder / "2024-01.csv")
+    assert asked(curator_of(str(tmp_path / place), tmp_path))["n"] == [3]
 
 
 def test_a_folder_that_became_something_else_is_refused_before_anything_is_spent(tmp_path):

@@ -6,8 +6,11 @@ at the one seam (tests/seam.py), where a mechanism is handed them, and compared 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import random
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -17,19 +20,30 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+import discreet.data.copies
+import discreet.data.files
 import discreet.data.join
+import discreet.data.parquet_file
 import discreet.data.read
+import discreet.data.source
 import discreet.marginals.engine
 import discreet.query.compile
 import discreet.query.estimate
 import discreet.query.pick
 from discreet.core.unit import Unit
-from discreet.data.source import Connection
+from discreet.data.column import Category
+from discreet.data.dialect import named_types
+from discreet.data.parquet_file import ParquetTable
+from discreet.data.schema import Schema
+from discreet.data.source import Connection, source_of
+from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
 from discreet.learn.matrix import examples_of
 from discreet.noise.bits import words
 from discreet.query.aggregate import count, mean, people, std, total, variance
+from discreet.query.fit import fitting
 from discreet.query.unknown import compile_unknown
+from layouts import LAYOUTS, drifting, several, write
 from neighbours import Recorder
 from seam import Tape, captured
 from servers import fresh_schema, spark
@@ -233,6 +247,40 @@ def test_spark_counts_the_same_integers(kind, tmp_path_factory):
     assert on(in_spark(ids, str(tmp_path_factory.getbasetemp())), job) == on(in_duckdb(ids), job)
 
 
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def in_files(place: Path, job: Job) -> list[Any]:
+    """The integers of files, opened as a curator opens them."""
+    source = replace(source_of(place), view=job.schema.view)
+    fitting(source, job.schema, job.schema.columns)
+    with source.open() as data:
+        return integers(data, job)
+
+
+def in_one_file(folder: Path, job: Job, table: pyarrow.Table) -> list[Any]:
+    folder.mkdir()
+    write(table, folder / "all.parquet")
+    return in_files(folder / "all.parquet", job)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", ["every aggregate", "sums", "discoveries"])
+def test_the_layout_of_files_changes_no_integer(kind, layout, tmp_path):
+    ids = "whole" if "ids" in layout else ["whole", "text"][len(layout) % 2]
+    job, table = job_of(kind, len(layout)), small(ids).arrow()
+    assert in_files(LAYOUTS[layout](tmp_path / "all", table), job) == in_one_file(tmp_path / "one", job, table)
+
+
+@pytest.mark.parametrize("kind", ["every aggregate", "sums"])
+def test_the_names_of_csv_files_change_no_integer(kind, tmp_path):
+    job, table = job_of(kind), small("text").arrow()
+    one = several(["a"], "csv")(tmp_path / "one", table)
+    for names in (["x*", "x[a]", "xa"], ["v.csv/a", "v.csv/b"], ["n=1/a", "n=2/b", "o=zz/n=3/c"]):
+        many = several(names, "csv")(tmp_path / names[0], table)
+        assert in_files(many, job) == in_files(one, job)
+
+
 # --- planted bugs ----------------------------------------------------------------------------------------------------
 
 
@@ -286,3 +334,77 @@ def test_a_hash_of_the_engine_is_found_by_another_engine():
     job = job_of("every aggregate")
     with mock.patch.object(discreet.query.pick, "hashed", own_hash):
         assert on(in_postgres("text"), job) != on(in_duckdb("text"), job)
+
+
+def as_listed_once(place: str) -> list[str]:
+    """The files of 0.1: folders among them, and every link."""
+    return sorted(str(file) for file in Path(place).rglob("*") if file.suffix == ".parquet")
+
+
+def widest_types(backend: Any, files: Any, copies: Any) -> ParquetTable:
+    """All files at once, as 0.1 read them: the engine unites types, and guesses those of folders."""
+    paths = list(map(discreet.data.files.as_pattern, files.paths()))
+    return ParquetTable(named_types(backend.read_parquet(paths, union_by_name=True)), {})
+
+
+MISREAD = {
+    "ids as floats": drifting("p", pyarrow.float64(), 2**53),
+    "patterns": several(["x*", "x[a]", "xa"], "csv"),
+}
+TYPES = (discreet.data.source, "read_parquet", widest_types)
+LISTED = (discreet.data.files, "_paths", as_listed_once)
+FILES = {
+    "names taken for patterns": ("patterns", (discreet.data.copies, "as_pattern", discreet.data.files.absolute)),
+    "a folder read as a file": ("folders named like files", LISTED, TYPES),
+    "links counted again": ("links", LISTED),
+    "numbers as the widest type": ("ids as floats", TYPES),
+}
+
+
+@pytest.mark.parametrize("bug", FILES)
+def test_a_planted_bug_is_found_by_the_layout(bug, tmp_path):
+    layout, *planted = FILES[bug]
+    job, table = job_of("every aggregate"), small("text" if layout == "patterns" else "whole").arrow()
+    files = (LAYOUTS | MISREAD)[layout](tmp_path / "all", table)
+    right = in_one_file(tmp_path / "one", job, table)
+    with contextlib.ExitStack() as stack:
+        for patch in planted:
+            stack.enter_context(mock.patch.object(*patch))
+        assert in_files(files, job) != right
+
+
+def test_a_folder_read_as_a_file_is_refused_where_it_is_listed(tmp_path):
+    """The second line: what the engine opened is compared with what was to be read."""
+    place = LAYOUTS["folders named like files"](tmp_path, small("whole").arrow())
+    with mock.patch.object(*LISTED), pytest.raises(InputError, match="finds under their names"):
+        in_files(place, job_of("every aggregate"))
+
+
+def test_ids_of_several_types_are_refused_from_their_types(tmp_path):
+    """The one layout that cannot be counted alike: the planted bug above counts it, and merges persons beyond 2**53."""
+    job, table = job_of("every aggregate"), small("whole").arrow()
+    for kind in (pyarrow.float64(), pyarrow.decimal128(20, 1)):
+        place = drifting("p", kind, 2**53)(tmp_path / str(kind), table)
+        with pytest.raises(InputError, match=r"columns.p .* is not allowed: stored alike in all files"):
+            in_files(place, job)
+
+
+def test_a_folder_of_one_person_changes_nothing_about_the_folders_of_others(tmp_path):
+    """Names that all read as dates, and then one that does not: 0.1 took them for dates, and then for text."""
+    desk = Desk(Schema("t", {"o": Category(["2024-1-5", "2024-1-6"])}), ALLOTMENTS["epsilon"])
+    plan = desk.table().group_by("o").agg(n=count()).plan(epsilon=1).plan
+    job = Job(plan.schema, plan.allotment, plan.cost, plan.run, plan)
+    for day, rows in (("2024-1-5", 500), ("2024-1-6", 300)):
+        write(pyarrow.table({"v": [1] * rows}), tmp_path / f"o={day}" / "a.parquet")
+
+    def counts() -> tuple[int, ...]:
+        (step,) = in_files(tmp_path, job)
+        return step.values
+
+    before = counts()
+    with mock.patch.object(discreet.data.source, "read_parquet", widest_types):
+        planted = counts()
+    write(pyarrow.table({"v": [1]}), tmp_path / "o=soon" / "a.parquet")
+    assert (before, counts()) == ((500, 300, 0), (500, 300, 1))
+    with mock.patch.object(discreet.data.source, "read_parquet", widest_types):
+        assert sum(abs(one - other) for one, other in zip(planted, counts(), strict=True)) == 500 + 300 + 799

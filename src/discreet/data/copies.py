@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from discreet.data.cells import copy_readable
 from discreet.data.encoding import copy_as_utf8
+from discreet.data.files import as_pattern
 from discreet.data.pool import restart
 from discreet.data.spill import Spill
 
@@ -80,4 +81,4 @@ class Copies:
 
 
 def _table(backend: Any, kind: str, files: list[str], **options: Any) -> Any:
-    return (backend.read_csv if kind == "csv" else backend.read_parquet)(files, **options)
+    return (backend.read_csv if kind == "csv" else backend.read_parquet)(list(map(as_pattern, files)), **options)

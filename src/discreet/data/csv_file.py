@@ -56,6 +56,7 @@ def readable(files: list[str], names: Sequence[str], copies: Copies | None) -> t
         "escape": '"',
         "strict_mode": False,
         "null_padding": True,
+        "hive_partitioning": False,  # what a folder is called must not take the place of what a file holds
         "ignore_errors": True,  # what is left of them: a line longer than 2 MB is left out
         "parallel": simple,
     }

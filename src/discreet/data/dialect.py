@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.mechanisms.inputs import ROOM
 
-__all__ = ["added", "as_bytes", "engine_of", "gathered", "hashed", "joins", "listed"]
+__all__ = ["added", "as_bytes", "engine_of", "gathered", "hashed", "holds_nothing", "joins", "listed", "named_types"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -25,6 +25,21 @@ def engine_of(table: Expression) -> str:
     """The engine a table belongs to. One that belongs to none is in memory, which is where DuckDB reads it."""
     names = {engine.name for engine in table._find_backends()[0]}
     return names.pop() if names else "duckdb"
+
+
+def holds_nothing(kind: Any) -> bool:
+    """Whether a stored type is that of a column that never holds a value."""
+    return bool(kind.is_null() or (kind.is_unknown() and "NULL" in str(kind)))
+
+
+def named_types(table: Expression) -> Expression:
+    """The table with types that ibis has names for: it has none for moments in nanoseconds with a time zone, nor for a
+    column that never holds a value.
+    """
+    read = {name: "string" for name, kind in table.schema().items() if holds_nothing(kind)}
+    moments = [name for name, kind in table.schema().items() if kind.is_unknown() and "TIMESTAMPTZ_NS" in str(kind)]
+    read |= dict.fromkeys(moments, "timestamp('UTC', 6)")
+    return table.mutate(**{name: table[name].cast(kind) for name, kind in read.items()}) if read else table
 
 
 def added(column: Expression, engine: str) -> Expression:

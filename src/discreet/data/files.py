@@ -1,17 +1,18 @@
 """The files that a path, a folder or a glob pattern names: looked up again each time they are read.
 
-A list made once would leave out the file that arrives next month, and charge for an answer from the old ones.
+A list made once would leave out the file that arrives next month, and charge for an answer from the old ones. A file
+counts once, however many names it has, and a folder is no file, whatever its name ends in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.errors import InputError
 
-__all__ = ["DELIMITERS", "Files", "data_folders", "files_at"]
+__all__ = ["DELIMITERS", "Files", "absolute", "as_pattern", "data_folders", "files_at"]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ENDINGS = {"parquet": {".parquet", ".pq"}, "csv": set(DELIMITERS), "duckdb": {".duckdb", ".ddb"}}
@@ -29,7 +30,7 @@ class Files:
         return f"<private {self.kind} files>"
 
     def paths(self) -> list[str]:
-        """Every file there now, in order of their names."""
+        """Every file there now, in order of their names, and each under one name only."""
         paths = _paths(self.place)
         if not paths:
             hint = "There were some when it was opened. Nothing was spent."
@@ -37,6 +38,8 @@ class Files:
         if _kind(paths) != self.kind:
             hint = "Nothing was spent. Keep one kind of file in a folder, or name the files: folder/*.csv."
             raise InputError("source", self.place, f"the place of {self.kind} files only", hint)
+        for path in paths:
+            as_pattern(path)  # a name that cannot be read is refused here, before anything is spent
         return paths
 
     def stamps(self) -> list[tuple[str, int, int]]:
@@ -54,6 +57,28 @@ class Files:
                     continue  # gone since it was listed: a state of its own
                 stamps.append((file.relative_to(root).as_posix(), status.st_size, status.st_mtime_ns))
         return stamps
+
+    @property
+    def root(self) -> Path:
+        """The folder that the names of the files are counted from."""
+        return _root(self.place)
+
+
+def absolute(path: str) -> str:
+    """A file under its whole name: engines read one that begins with `~` or a scheme, or has `..` in it, their way."""
+    whole = Path(path).absolute()
+    return str(whole.resolve() if ".." in whole.parts else whole)
+
+
+def as_pattern(path: str) -> str:
+    """The pattern that an engine expands to this one file: it takes every name for a pattern."""
+    whole = absolute(path)
+    if not any(mark in whole for mark in _WILD):
+        return whole
+    if "\\" in whole:
+        hint = "Rename the file or folder. Nothing was spent."
+        raise InputError("source", path, "a name without a backslash beside one of * ? [", hint)
+    return "".join(f"[{mark}]" if mark in _WILD else mark for mark in whole)
 
 
 def files_at(place: str, kinds: str) -> Files:
@@ -81,10 +106,22 @@ def _paths(place: str) -> list[str]:
     path = Path(place)
     if path.is_dir():
         known = set().union(_ENDINGS["parquet"], _ENDINGS["csv"])
-        return sorted(str(file) for file in path.rglob("*") if file.suffix.lower() in known)
+        return _once(str(file) for file in path.rglob("*") if file.suffix.lower() in known and file.is_file())
     if path.exists():
         return [place]
-    return sorted(map(str, _matching(place))) if any(mark in place for mark in _WILD) else []
+    return _once(map(str, _matching(place))) if any(mark in place for mark in _WILD) else []
+
+
+def _once(paths: Iterable[str]) -> list[str]:
+    """Files in order of their names, without further names of a file (links): its rows would count again for each."""
+    names: dict[tuple[int, int] | str, str] = {}
+    for path in sorted(paths):
+        try:
+            status = Path(path).stat()
+        except OSError:
+            continue  # gone since it was listed
+        names.setdefault((status.st_dev, status.st_ino) if status.st_ino else path, path)
+    return list(names.values())
 
 
 def _kind(paths: list[str]) -> str | None:

@@ -13,7 +13,18 @@ from typing import Any
 
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
 
-__all__ = ["as_declared", "as_stored", "as_text", "bounded", "identity", "problem", "whole", "within_bounds"]
+__all__ = [
+    "as_day",
+    "as_declared",
+    "as_number",
+    "as_stored",
+    "as_text",
+    "bounded",
+    "identity",
+    "problem",
+    "whole",
+    "within_bounds",
+]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -76,7 +87,7 @@ def as_declared(raw: Expression, column: Column) -> Expression:
             false = word.isin(["false", "f", "0", "no"])
             return word.isin(["true", "t", "1", "yes"]).ifelse(True, false.ifelse(False, ibis.null("boolean")))
         case Date():
-            return _clamp(_day(raw), column.lower, column.upper)
+            return _clamp(as_day(raw), column.lower, column.upper)
         case Text():
             return identity(raw)
 
@@ -90,7 +101,7 @@ def as_stored(raw: Expression, column: Column) -> Expression:
 
     match column:
         case Integer() if not raw.type().is_integer():
-            number, low, high = _number(raw), int(column.lower), int(column.upper)
+            number, low, high = as_number(raw), int(column.lower), int(column.upper)
             return bounded(
                 number,
                 low,
@@ -103,9 +114,9 @@ def as_stored(raw: Expression, column: Column) -> Expression:
         case Integer():
             return raw
         case Real():
-            return _number(raw)
+            return as_number(raw)
         case Date():
-            return _day(raw)
+            return as_day(raw)
         case _:
             return as_declared(raw, column)
 
@@ -115,7 +126,7 @@ def within_bounds(raw: Expression, column: Integer | Real | Date) -> Expression:
     import ibis
 
     if isinstance(column, Date):
-        day = _day(raw)
+        day = as_day(raw)
         return day.notnull() & (day >= column.lower) & (day <= column.upper)
     yes, no = ibis.literal(True), ibis.literal(False)
     low, high = float(column.lower), float(column.upper)
@@ -129,7 +140,7 @@ def as_text(raw: Expression) -> Expression:
     kind = raw.type()
     if not (kind.is_floating() or kind.is_decimal()):
         return raw.cast("string")
-    number = _number(raw)
+    number = as_number(raw)
     near = _clamp(number, -_WHOLE, _WHOLE)  # what is rounded must fit an integer
     whole = (number == near.floor()) & (near.abs() < _WHOLE)
     return whole.ifelse(near.cast("int64").cast("string"), ibis.null("string"))
@@ -164,7 +175,7 @@ def bounded(
     if kind.is_boolean():
         number = _bit(raw)
     elif kind.is_decimal():
-        number = _number(raw)
+        number = as_number(raw)
     elif not kind.is_numeric():
         number = raw.try_cast("float64")
     # NaN is above every number on some engines and compares with none on others: it must be caught before `above`.
@@ -173,7 +184,8 @@ def bounded(
     return ibis.cases((within, inside(number)), (number < low, below), *caught, (number > high, above), else_=missing)
 
 
-def _day(raw: Expression) -> Expression:
+def as_day(raw: Expression) -> Expression:
+    """The day of a date, a moment or a text; missing where a text is none."""
     kind = raw.type()
     if kind.is_date():
         return raw
@@ -202,7 +214,7 @@ def _clamp(value: Expression, low: Any, high: Any) -> Expression:
     return value.notnull().ifelse(bounded, ibis.null(value.type()))
 
 
-def _number(raw: Expression) -> Expression:
+def as_number(raw: Expression) -> Expression:
     """A float, or NULL; never NaN."""
     import ibis
 

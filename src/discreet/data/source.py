@@ -22,9 +22,12 @@ from discreet.core.wire import Json
 from discreet.data.catalogue import write_counters
 from discreet.data.copies import Copies
 from discreet.data.csv_file import readable
+from discreet.data.dialect import named_types
+from discreet.data.drift import Drift
 from discreet.data.files import DELIMITERS, Files, files_at
 from discreet.data.frame import Frame
 from discreet.data.header import read_first_line
+from discreet.data.parquet_file import read_parquet
 from discreet.data.pool import engines, fixed_settings
 from discreet.data.spark import files_read, is_frame, shown
 from discreet.data.spill import Spill
@@ -135,6 +138,13 @@ class Source:
         # Outside the handler: what an engine says about a file may quote a line of it.
         raise problem
 
+    def drift(self) -> dict[str, Drift]:
+        """The columns that files of one folder do not store alike: public, as their types are."""
+        if self.kind != "parquet":
+            return {}
+        with engines.lent() as backend:
+            return dict(read_parquet(backend, self.place, Copies()).drift)
+
     def first_line(self) -> list[str]:
         """The first line of a CSV file: names if it is a header. Whoever asks shows none of it before that is known."""
         file = self.place.paths()[0]
@@ -231,15 +241,14 @@ class Source:
         import ibis
 
         if self.kind in ("postgres", "duckdb"):
-            return _named_types(backend.table(self.table))
+            return named_types(backend.table(self.table))
         if self.kind == "csv":
             files, options = readable(self.place.paths(), self.names, copies)
             if copies is None:  # an engine need not be shown a name that it cannot write, such as one with a zero byte
                 return ibis.memtable([], schema=dict.fromkeys(options["columns"], "string"))
             return copies.read(backend, "csv", files, **options)
         if self.kind == "parquet":
-            files = self.place.paths()
-            return _named_types((copies or Copies()).read(backend, "parquet", files, union_by_name=True))
+            return read_parquet(backend, self.place, copies or Copies()).table
         return ibis.memtable(self.place.arrow(rows=copies is not None))
 
     def _widened(self, backend: Any, table: Any, copies: Copies | None) -> Any:
@@ -267,16 +276,6 @@ def _memory() -> str:
     if not re.fullmatch(r"[1-9]\d*(\.\d+)? ?[KMGT]i?B", limit, re.ASCII):
         raise InputError("DISCREET_MEMORY", limit, "an amount of memory, such as 4GB")
     return f"; SET memory_limit = '{limit}'"
-
-
-def _named_types(table: Any) -> Any:
-    """The table with types that ibis has names for: it has none for moments in nanoseconds with a time zone, nor for a
-    column that never holds a value.
-    """
-    known = {"TIMESTAMPTZ_NS": "timestamp('UTC', 6)", "NULL": "string"}
-    unknown = {name: str(kind) for name, kind in table.schema().items() if kind.is_unknown()}
-    read = {name: to for name, kind in unknown.items() for mark, to in known.items() if mark in kind}
-    return table.mutate(**{name: table[name].cast(to) for name, to in read.items()}) if read else table
 
 
 def source_of(place: Any, table: str | None = None) -> Source:

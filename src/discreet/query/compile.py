@@ -26,6 +26,8 @@ __all__ = ["GROUP", "PERSON", "chosen", "compile_parts", "compile_query", "measu
 
 Expression = Any  # ibis expressions carry no useful static types here
 
+_LAST = 2**53 - 1
+
 
 def measure_name(index: int) -> str:
     """The column that holds the measure of this index."""
@@ -161,7 +163,7 @@ def _condition(predicate: Predicate, read: _Reader) -> Expression:
     match predicate:
         case Compare(name, operator, constant):
             value = read[name]
-            wanted = float(constant) if isinstance(constant, Fraction) else constant
+            wanted = _constant(constant, read.schema.columns[name])
             comparisons = {
                 "==": value == wanted,
                 "!=": value != wanted,
@@ -172,7 +174,7 @@ def _condition(predicate: Predicate, read: _Reader) -> Expression:
             }
             return comparisons[operator]
         case IsIn(name, values):
-            return read[name].isin([float(v) if isinstance(v, Fraction) else v for v in values])
+            return read[name].isin([_constant(value, read.schema.columns[name]) for value in values])
         case IsMissing(name):
             return ~_present(read, name)
         case And(parts):
@@ -181,6 +183,14 @@ def _condition(predicate: Predicate, read: _Reader) -> Expression:
             return _joined([_condition(part, read) for part in parts], "or")
         case Not(part):
             return ~_condition(part, read)
+
+
+def _constant(constant: Any, column: Column) -> Any:
+    """A constant as an engine compares it. From 2**53 on floats skip whole numbers, so that a stored one would compare
+    differently where its column is read as floats: there every constant stands for the last before.
+    """
+    wanted = float(constant) if isinstance(constant, Fraction) else constant
+    return max(-_LAST, min(_LAST, wanted)) if isinstance(column, Integer) else wanted
 
 
 def _joined(conditions: Sequence[Expression], how: str) -> Expression:

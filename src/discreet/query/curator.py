@@ -168,7 +168,7 @@ class Curator:
 
         `delta` is what a job paid from a `plan` allotment is counted at.
         """
-        fitting(self._source, self.schema, columns)
+        fitting(self._source, self.schema, columns, getattr(plan, "identifiers", ()))
         books, name = self.ledger, plan.allotment.name
         return through_the_door(
             plan,

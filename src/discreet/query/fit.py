@@ -17,12 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["columns_read", "fitting"]
 
 
-def fitting(source: Source, schema: Schema, names: Iterable[str]) -> None:
-    """Refuse a declared column that the data lacks or stores as something that cannot be read as declared."""
+def fitting(source: Source, schema: Schema, names: Iterable[str], exact: Iterable[str] = ()) -> None:
+    """Refuse a declared column that the data lacks or stores as something that cannot be read as declared.
+
+    `exact` are columns whose stored values themselves are told apart, whatever they are declared as.
+    """
     import ibis
 
     stored = source.columns()
-    for name in sorted(names):
+    read = sorted(names)
+    _check_drift(source, schema, read, exact)
+    for name in read:
         if name not in stored:
             raise _absent(name, stored)
         if stored[name].startswith("unknown"):
@@ -32,6 +37,19 @@ def fitting(source: Source, schema: Schema, names: Iterable[str]) -> None:
             )
         if reason := problem(schema.columns[name], ibis.dtype(stored[name]), tries=source.tries):
             raise InputError(f"columns.{name}", Phrase(stored[name]), reason)
+
+
+def _check_drift(source: Source, schema: Schema, names: Iterable[str], exact: Iterable[str]) -> None:
+    """Refuse a column that files store under types which do not read alike as what the column is declared to be."""
+    identify = {*exact, *(lookup.key for lookup in schema.lookups.values())}
+    identify |= set() if schema.unit.column is None else {schema.unit.column}
+    joined = {name for join in schema.joins.values() for name in join.columns}  # ordered by their values, too
+    for place, special in ((source, identify), *((other, joined | identify) for _, other in source.others)):
+        drift = place.drift()
+        for name in sorted({*names, *identify} & set(drift)):
+            if not drift[name].allows(schema.columns[name], identifies=name in special):
+                hint = "Nothing was spent. Write the files again with one type for it, or open a part of them."
+                raise InputError(f"columns.{name}", drift[name].words, "stored alike in all files", hint)
 
 
 def _absent(name: str, stored: Mapping[str, str]) -> InputError:

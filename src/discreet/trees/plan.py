@@ -68,6 +68,11 @@ class TreePlan(TablePlan):
         """The columns of the data it reads."""
         return self.counted.columns
 
+    @property
+    def identifiers(self) -> list[str]:
+        """The columns whose stored values tell groups apart, whatever they are declared as."""
+        return [] if self.counted.sizes is None else [self.counted.sizes.column]
+
     def explained(self) -> Explained:
         """What there is to know before it is paid."""
         return explained(self)
