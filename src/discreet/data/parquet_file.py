@@ -15,7 +15,7 @@ from discreet.data.copies import Copies
 from discreet.data.dialect import holds_nothing, named_types
 from discreet.data.drift import Drift, as_united, united
 from discreet.data.files import Files, absolute, as_pattern
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["ParquetTable", "read_parquet"]
 
@@ -88,7 +88,7 @@ def _alike(backend: Any, paths: Sequence[str], keys: Sequence[str]) -> list[tupl
         said.setdefault(name, []).append(tuple(column))
     if set(said) != set(whole):
         hint = "Rename the files: the engine takes their names for those of others. Nothing was spent."
-        raise InputError("source", f"{len(paths)} files", "files that the engine finds under their names", hint)
+        raise InputError("source", Phrase(f"{len(paths)} files"), "files that the engine finds under their names", hint)
     groups: dict[tuple[Any, ...], list[str]] = {}
     for name, path in whole.items():
         groups.setdefault(tuple(said[name]), []).append(path)
@@ -126,4 +126,6 @@ def _check_case(names: Mapping[str, Any]) -> None:
     for name in names:
         if (other := seen.setdefault(name.lower(), name)) != name:
             hint = "Engines take them for one. Rename one of them."
-            raise InputError("source", name, f"a name that differs from {other!r} in more than case", hint)
+            raise InputError(
+                "source", Phrase(f"{other!r} and {name!r}"), "files whose columns differ in more than case", hint
+            )

@@ -49,7 +49,7 @@ def _check_drift(source: Source, schema: Schema, names: Iterable[str], exact: It
         for name in sorted({*names, *identify} & set(drift)):
             if not drift[name].allows(schema.columns[name], identifies=name in special):
                 hint = "Nothing was spent. Write the files again with one type for it, or open a part of them."
-                raise InputError(f"columns.{name}", drift[name].words, "stored alike in all files", hint)
+                raise InputError(f"columns.{name}", Phrase(drift[name].words), "stored alike in all files", hint)
 
 
 def _absent(name: str, stored: Mapping[str, str]) -> InputError:

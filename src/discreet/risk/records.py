@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.files import as_pattern
 from discreet.errors import InputError, Phrase
 
 __all__ = ["Coded", "Records"]
@@ -125,8 +126,10 @@ def _from_file(path: Path, names: Iterable[str] | None) -> dict[str, Any]:
 
     if not path.exists():
         raise InputError("data", path.name, "a file that exists")
-    place = str(path).replace("'", "''")
-    text = "" if path.suffix.lower() == ".parquet" else ", all_varchar=true, header=true"
+    place = as_pattern(str(path)).replace("'", "''")
+    text = ", hive_partitioning=false" + (
+        "" if path.suffix.lower() == ".parquet" else ", all_varchar=true, header=true"
+    )
     reader = "read_parquet" if path.suffix.lower() == ".parquet" else "read_csv"
     with duckdb.connect() as connection:
         try:
