@@ -100,14 +100,14 @@ def gaussian_sigma(
     """
     budget, missed, moved = _positive(epsilon, "epsilon"), _delta(delta), Sensitivity.of(sensitivity)
     if not isinstance(method, str):
-        raise InputError("method", method, "'analytic' or 'classic'")
+        raise InputError("method", method, among=("analytic", "classic"))
     match method:
         case "classic":
             return _classic(budget, missed, moved)
         case "analytic":
             return _analytic(budget, missed, moved)
         case _:
-            raise InputError("method", method, '"analytic" or "classic"')
+            raise InputError("method", method, among=("analytic", "classic"))
 
 
 def _private(sigma: Fraction, epsilon: Fraction, delta: Fraction, moved: Sensitivity) -> bool:

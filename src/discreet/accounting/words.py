@@ -57,7 +57,7 @@ def _rounded(value: Fraction | float, digits: int, direction: Direction) -> Deci
     if size.denominator != 1 or not 1 <= size <= _MOST_DIGITS:
         raise InputError("digits", digits, f"a whole number from 1 to {_MOST_DIGITS}")
     if not isinstance(direction, str) or direction not in _ROUNDING:
-        raise InputError("direction", direction, "'up', 'down' or 'near'")
+        raise InputError("direction", direction, among=("up", "down", "near"))
     context = Context(prec=int(size), rounding=_ROUNDING[direction])
     return context.divide(Decimal(exact.numerator), Decimal(exact.denominator)).normalize()
 

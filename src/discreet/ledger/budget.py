@@ -82,7 +82,7 @@ class Allotment:
     ) -> None:
         label(name, "allotment.name")
         if kind not in get_args(Kind):
-            raise InputError("allotment.kind", kind, "pure, zcdp or plan")
+            raise InputError("allotment.kind", kind, among=("pure", "zcdp", "plan"))
         missed = _delta(delta, "allotment.delta")
         share = as_written(failure_share, "allotment.failure_share")
         if not 0 <= share < 1:

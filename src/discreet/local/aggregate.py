@@ -42,7 +42,7 @@ def aggregate(
     `ignore` does not look at tokens.
     """
     if duplicates not in ("refuse", "first", "ignore"):
-        raise InputError("duplicates", duplicates, "'refuse', 'first' or 'ignore'")
+        raise InputError("duplicates", duplicates, among=("refuse", "first", "ignore"))
     source = source_of(place, table)
     if source.kind in ("csv", "parquet"):
         check_files(source.place.paths())

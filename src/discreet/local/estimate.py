@@ -129,6 +129,6 @@ class Estimate:
 
     def _spread(self, of: Of) -> tuple[Floats, Floats, Floats]:
         if of not in ("respondents", "population"):
-            raise InputError("of", of, "'respondents' or 'population'")
+            raise InputError("of", of, among=("respondents", "population"))
         v0, v1, v2 = self.spread.T
         return (v0, v1 - 1, v2 + 1) if of == "respondents" else (v0, v1, v2)

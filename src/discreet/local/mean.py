@@ -55,7 +55,7 @@ class MeanEstimate:
     def variance(self, of: Of = "population") -> Floats:
         """Estimated. For the respondents alone it is smaller by the variance of their answers, which nobody knows."""
         if of not in ("respondents", "population"):
-            raise InputError("of", of, "'respondents' or 'population'")
+            raise InputError("of", of, among=("respondents", "population"))
         return self.variances
 
     def standard_error(self) -> Floats:

@@ -199,7 +199,7 @@ class Oracle(Responder):
         if not 0 <= share <= 1:
             raise InputError("frequency", frequency, "between 0 and 1")
         if of not in ("respondents", "population"):
-            raise InputError("of", of, "'respondents' or 'population'")
+            raise InputError("of", of, among=("respondents", "population"))
         hit, miss = self.hit, self.miss
         mean = miss + share * (hit - miss)
         total = (self._second(share) - mean**2) / (hit - miss) ** 2

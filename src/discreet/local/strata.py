@@ -41,7 +41,7 @@ class Pooled:
     def variance(self, of: Of = "respondents") -> Floats:
         """Of each frequency."""
         if of not in ("respondents", "population"):
-            raise InputError("of", of, "'respondents' or 'population'")
+            raise InputError("of", of, among=("respondents", "population"))
         return self.respondents if of == "respondents" else self.population
 
     def interval(self, confidence: float = 0.95, of: Of = "population") -> Floats:

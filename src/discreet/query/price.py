@@ -68,7 +68,7 @@ class Price:
         if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
             raise InputError("confidence", confidence, "strictly between 0 and 1, such as 0.95")
         if noise not in ("auto", "laplace", "gaussian"):
-            raise InputError("noise", noise, "auto, laplace or gaussian")
+            raise InputError("noise", noise, among=("auto", "laplace", "gaussian"))
         return cls(way, amount, float(confidence), noise)
 
     def buys(self, allotment: Allotment, moved: Sequence[Sensitivity], steps: Sequence[Fraction | None]) -> list[Noise]:

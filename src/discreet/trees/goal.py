@@ -38,9 +38,9 @@ class Goal:
 
     def __post_init__(self) -> None:
         if self.error not in ("variance", "relative"):
-            raise InputError("goal.error", self.error, "variance or relative")
+            raise InputError("goal.error", self.error, among=("variance", "relative"))
         if self.of not in ("cells", "totals", "both"):
-            raise InputError("goal.of", self.of, "cells, totals or both")
+            raise InputError("goal.of", self.of, among=("cells", "totals", "both"))
 
     def of_levels(self, tree: Hierarchy) -> list[float]:
         """How much the error of each level counts."""

@@ -36,7 +36,7 @@ def relaxed(
     the solver's own absolute and relative tolerance.
     """
     if solver not in ("osqp", "clarabel"):
-        raise InputError("solver", solver, "'osqp' or 'clarabel'")
+        raise InputError("solver", solver, among=("osqp", "clarabel"))
     if not 0 < precision < 1:
         raise InputError("precision", precision, "a number between 0 and 1")
     rules = rules or Rules()

@@ -188,7 +188,7 @@ class TreeRelease(Released):
     def _ends(self, intervals: str) -> tuple[Any, Any, Any, Any] | None:
         """Lower and upper ends of every level's counts, then of its totals."""
         if intervals not in ("region", "average"):
-            raise InputError("intervals", intervals, "region or average")
+            raise InputError("intervals", intervals, among=("region", "average"))
         ends = self.estimate if intervals == "region" else self.estimate.average
         if ends is None or ends.lower is None:
             return None

@@ -24,7 +24,7 @@ ROOT = Fraction(1, 50)
 """What the root's cells get: what the levels below say about it is nearly as good."""
 ROOT_TOTALS = Fraction(3, 100)
 """What the root's total gets."""
-_WAYS = "auto, equal, leaves, accurate, or a weight for each level by name"
+_WAYS = ("auto", "equal", "leaves", "accurate")
 
 
 def split(
@@ -51,7 +51,7 @@ def split(
     {(1, False): '1/5', (2, False): '3/5', (1, True): '1/20', (2, True): '3/20'}
     """
     if kind not in ("laplace", "gaussian"):
-        raise InputError("kind", kind, "laplace or gaussian")
+        raise InputError("kind", kind, among=("laplace", "gaussian"))
     if isinstance(cells, bool) or not isinstance(cells, int) or cells < 1:
         raise InputError("cells", cells, "one or more")
     if goal is not None and how != "accurate":
@@ -76,7 +76,7 @@ def split(
         case Mapping():
             weights = _weights(tree, how)
         case _:
-            raise InputError("split", how, _WAYS)
+            raise InputError("split", how, "a weight for each level, or a rule", among=_WAYS)
     whole = sum(weights)
     if cells == 1:
         part = Fraction()  # a total would be the same question again

@@ -130,7 +130,7 @@ def membership(
     """Tell who was in the data: of a model or of synthetic rows, made with and without a budget."""
     ways = {"model": model_attacked, "rows": rows_attacked}
     if of not in ways:
-        raise InputError("--of", of, "model or rows")
+        raise InputError("--of", of, among=("model", "rows"))
     with working("making and attacking"):
         found = ways[of](people, epsilon)
     _drawn(roc_picture(found) if picture else None, picture)

@@ -97,7 +97,7 @@ class Tokens:
         with self._open() as books:
             gone = books.execute("DELETE FROM tokens WHERE name = ?", (name,)).rowcount
         if not gone:
-            raise InputError("name", name, "the name of a token", "List them with: discreet token list.")
+            raise InputError("name", name, "the name of a token", among=[one["name"] for one in self.listed()])
 
     def listed(self) -> list[dict[str, str | None]]:
         """Names, roles, allotments and when each was made. No secret is kept."""

@@ -61,7 +61,7 @@ def prior_for(kind: Prior, size: int, cells: int, epsilon: Fraction, chance: Fra
     Whether a bound falls with the prior everywhere does not matter: what is returned was checked.
     """
     if kind not in get_args(Prior):
-        raise InputError("prior", kind, "pure, probabilistic, approximate or accepted")
+        raise InputError("prior", kind, among=get_args(Prior))
     most = pure_prior(size, epsilon)
     if kind == "pure":
         return most

@@ -115,7 +115,7 @@ def _number(cell: Any) -> float:
 def read_mode(value: object) -> Malformed:
     """What to do with NaN and labels nobody declared."""
     if value not in ("refuse", "absorb"):
-        raise InputError("malformed", value, '"refuse" or "absorb"')
+        raise InputError("malformed", value, among=("refuse", "absorb"))
     return value
 
 

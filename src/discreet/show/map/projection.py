@@ -106,7 +106,7 @@ def project(rings: Iterable[Ring], projection: Projection, topological: bool) ->
             shrink = max(math.cos(math.radians((min(latitudes) + max(latitudes)) / 2)), 0.05)
             return [ring * (shrink, -1) for ring in rings]
         case _:
-            raise InputError("projection", projection, "'auto', 'degrees', 'map' or 'screen'")
+            raise InputError("projection", projection, among=("auto", "degrees", "map", "screen"))
 
 
 def _cut(rings: Sequence[Ring]) -> float:
