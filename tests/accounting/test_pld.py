@@ -149,7 +149,7 @@ def test_explicit_probabilities():
     assert leaky.epsilon(0.2) == 0
     with pytest.raises(InputError, match="sum to 1"):
         PrivacyLoss.of([0.5, 0.1], [0.5, 0.5])
-    with pytest.raises(InputError, match="as many"):
+    with pytest.raises(InputError, match="as long as p"):
         PrivacyLoss.of([1], [0.5, 0.5])
 
 

@@ -269,7 +269,7 @@ def test_a_session_ends_with_its_periods_and_cannot_be_copied():
 def test_what_is_not_an_integer_is_refused_and_draws_nothing(value):
     session = run(ContinualCount(8, epsilon=1).start(), [4])
     before = session.state()
-    with pytest.raises(InputError, match=r"^value"):
+    with pytest.raises(InputError, match=r"^`value"):
         session.add(value)
     assert session.state() == before
 

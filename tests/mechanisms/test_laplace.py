@@ -138,7 +138,7 @@ def test_error_covers_and_is_tight(confidence, k):
     ],
 )
 def test_what_is_not_a_list_of_integers_is_refused(values):
-    with pytest.raises(InputError, match=r"^values"):
+    with pytest.raises(InputError, match=r"^`values"):
         Laplace(1).release(values)
 
 

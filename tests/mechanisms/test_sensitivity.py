@@ -100,7 +100,7 @@ def test_the_deviation_does_not_move_like_one_over_n():
 def test_bounds_are_checked():
     with pytest.raises(InputError, match="upper"):
         sensitivity.mean(1, 0, n=3)
-    with pytest.raises(InputError, match=r"^n "):
+    with pytest.raises(InputError, match=r"^`n` "):
         sensitivity.mean(0, 1, n=0)
     with pytest.raises(InputError, match="lower"):
         sensitivity.total(float("nan"), 1)

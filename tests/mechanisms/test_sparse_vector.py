@@ -131,7 +131,7 @@ def test_a_session_cannot_be_copied_or_read():
 @pytest.mark.parametrize("value", [1.5, True, "1", None, 2**62 + 1])
 def test_what_is_not_an_integer_is_refused_and_costs_nothing(value):
     session = SparseVector(0, 1).start()
-    with pytest.raises(InputError, match=r"^value"):
+    with pytest.raises(InputError, match=r"^`value"):
         session.ask(value)
     assert session.remaining == 1
 

@@ -65,7 +65,7 @@ def test_far_apart_scores_come_out_in_order():
 
 def test_all_of_them_is_a_permutation():
     assert sorted(TopK(5, 0.1).release([0] * 5)) == list(range(5))
-    with pytest.raises(InputError, match=r"^k"):
+    with pytest.raises(InputError, match=r"^`k"):
         TopK(6, 0.1).release([0] * 5)
 
 
