@@ -99,7 +99,7 @@ def coverage(plan: QueryPlan, exact: list[np.ndarray], truth: np.ndarray, releas
     hits, output = 0, plan.question.outputs[0][0]
     for _ in range(releases):
         noisy = [noise.release(measure) for noise, measure in zip(plan.noises, exact, strict=True)]
-        columns = plan.publish(noisy)["columns"]
+        columns = plan.table(noisy)["columns"]
         hits += int(((columns[f"{output}_lower"] <= truth) & (truth <= columns[f"{output}_upper"])).sum())
     return hits / releases / plan.groups
 

@@ -26,6 +26,7 @@ from discreet.power.opf import Network
 from discreet.power.panda import ac_cost
 from discreet.power.plan import plan_loads
 from harness import Report, arguments, peak_megabytes, peer
+from jobs import run_plan
 
 BUDGET = Allotment("questions", "pure", epsilon=100)
 ALPHAS, EPSILONS, BETA = (0.01, 0.05, 0.1), (0.1, 0.5, 1.0), 0.01
@@ -142,7 +143,7 @@ def declared(report, bench, alpha, epsilon, trials):
     spent = 0.0
     for _ in range(trials):
         start = time.process_time()
-        result = plan.run(bench.loads, SystemBits())
+        result = run_plan(plan, bench.loads, SystemBits())
         spent += time.process_time() - start
         noisy, released = np.array(result["noisy"]), np.array(result["columns"]["mw"])
         plain.append(bench.gap(noisy))
@@ -174,7 +175,7 @@ def measured(report, bench, alpha, epsilon, trials):
     spent = 0.0
     for _ in range(trials):
         start = time.process_time()
-        result = plan.run(bench.loads, SystemBits())
+        result = run_plan(plan, bench.loads, SystemBits())
         spent += time.process_time() - start
         references.append(abs(result["report"]["reference"] / bench.cost - 1))
         gaps.append(bench.gap(result["columns"]["mw"]))
@@ -198,7 +199,7 @@ def alternating(report, bench, alpha, epsilons, trials):
         plan = bench.plan(alpha, epsilon, round(bench.cost, 6))
         found = {"noisy": [], "repaired": []}
         for _ in range(trials):
-            result = plan.run(bench.loads, SystemBits())
+            result = run_plan(plan, bench.loads, SystemBits())
             found["noisy"].append(ac_cost(bench.net, np.maximum(result["noisy"], 0)))
             found["repaired"].append(ac_cost(bench.net, result["columns"]["mw"]))
         case = f"{bench.name}, alpha {alpha:.0%}, epsilon {epsilon:g}"

@@ -23,6 +23,7 @@ from discreet.query.quantile import quantiles
 from discreet.query.quantile_plan import plan_quantiles
 from discreet.query.tally import compile_tally
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes, peer
+from jobs import run_plan
 
 PAY = Real(0, 200_000, nullable=False)
 BUDGET = Allotment("questions", "pure", epsilon=100)
@@ -70,7 +71,7 @@ def ours(values, asked, epsilon, trials, size=GRID, **how):
     reached = np.cumsum(counts)
     true = [grid.middle(int(np.argmax(reached >= q * len(values)))) for q in asked]
     for _ in range(trials):
-        table = plan.publish(plan._searched(counts, SystemBits())[:, :, None])["columns"]
+        table = plan.table(plan._searched(counts, SystemBits())[:, :, None])["columns"]
         found.append([table[name][0] for name, _ in plan.question.ordered])
         widths.append(np.mean([table[f"{n}_upper"][0] - table[f"{n}_lower"][0] for n, _ in plan.question.ordered]))
         names = [name for name, _ in plan.question.ordered]
@@ -178,7 +179,7 @@ def engine(report: Report, folder: Path, rows: int) -> None:
             salt = list(range(1, SALTS + 1))
             connection.integers(compile_tally(plan.question, schema, "pay", plan.grid, connection.table, salt))
             counted = time.process_time() - start
-            plan.run(connection, SystemBits())
+            run_plan(plan, connection, SystemBits())
             whole = time.process_time() - start - counted
         case = f"{rows:,} rows; {name}"
         report.figure(case, "histogram in the engine", counted, "CPU s", at_most=rows / 1e6)

@@ -72,3 +72,13 @@ def run_door(place: str, *, jobs: int, kills: int) -> tuple[list[tuple[str, str]
         if worker.returncode != KILLED:
             raise RuntimeError(problem)
     raise RuntimeError("the last worker was killed, but not by us")
+
+
+def run_publish(place: str, job: int) -> str:
+    """A worker that is killed between measuring and publishing a job; what it was about to publish."""
+    worker = _start("publish", place, "doomed", job)
+    with worker:
+        said, problem = worker.communicate("go\n", timeout=600)
+    if worker.returncode != KILLED:
+        raise RuntimeError(problem)
+    return said.split()[-1]

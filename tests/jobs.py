@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet.core.loss import Loss, Pure
 from discreet.core.unit import Protected, Unit
 from discreet.core.version import DataVersion
+from discreet.core.wire import canonical
 
 CANARY = "canary-7f3a-jane-doe"
+
+
+def run_plan(plan, data, bits):
+    """What a plan publishes of data, by way of a record, as at the door."""
+    return plan.publish(json.loads(canonical(plan.measure(data, bits))))
 
 
 @dataclass
@@ -39,10 +46,15 @@ class Job:
     unit: Protected = field(default_factory=Unit)
     mechanism: str = "random bytes"
     query: dict = field(default_factory=lambda: {"count": "*"})
+    kind: str = "job"
+    version: int = 1
 
-    def run(self, data, bits):
+    def measure(self, data, bits):
         noise = int.from_bytes(bits.read(8).tobytes(), "big")
         return {"count": len(data) + noise}
+
+    def publish(self, measured):
+        return measured
 
 
 class Broken(Job):
@@ -50,7 +62,7 @@ class Broken(Job):
 
     problem: type[BaseException] = ValueError
 
-    def run(self, data, bits):
+    def measure(self, data, bits):
         secret = data[0]
         try:
             raise KeyError(secret)
@@ -58,3 +70,13 @@ class Broken(Job):
             problem = self.problem(f"bad row {secret}")
             problem.add_note(secret)
             raise problem from error
+
+
+def held_in_memory(ledger, release, result, **told):
+    """A planted bug, for `Ledger.measurement`: what was measured is handed on before it is on record."""
+    return replace(ledger.find(release), measurement=result)
+
+
+def unmeasured(find):
+    """A planted bug, for `Ledger.find`: a measurement on record is not seen, so that it is made again."""
+    return lambda ledger, release: (known := find(ledger, release)) and replace(known, measurement=None)

@@ -13,11 +13,10 @@ import ibis
 import discreet.flows.mobility.plan
 import discreet.marginals.engine
 import discreet.query.discovery
-import discreet.query.estimate
 import discreet.query.plan
 import discreet.query.quantile_plan
 import discreet.query.range_search
-import discreet.query.stream
+import discreet.query.stream_step
 import discreet.query.top
 import discreet.trees.count
 from discreet.data.pool import fixed_settings
@@ -30,7 +29,7 @@ from worlds import IDS, Job, World, neighbours, world
 _BUILDERS = [
     (discreet.query.plan, "compile_query"),
     (discreet.query.top, "compile_query"),
-    (discreet.query.stream, "compile_query"),
+    (discreet.query.stream_step, "compile_query"),
     (discreet.trees.count, "compile_query"),
     (discreet.flows.mobility.plan, "compile_query"),
     (discreet.query.quantile_plan, "compile_tally"),
@@ -106,7 +105,6 @@ class Engine:
         data = Recorder(self.backend, table, None if first is None else first[0].statements)
         bits = Tape(salt)
         with contextlib.ExitStack() as stack:
-            stack.enter_context(mock.patch.object(discreet.query.estimate, "_DRAWS", 8))
             if first is not None and not hasattr(job.plan, "periods"):  # a stream builds upon what is compiled
                 for module, name in _BUILDERS:
                     stack.enter_context(mock.patch.object(module, name, _turn(data)))

@@ -1,6 +1,6 @@
 """A process that spends until it is done or dead. Each line it prints acknowledges one thing.
 
-    python worker.py spend|door|fork PLACE NAME COUNT [DOOM]
+    python worker.py spend|door|fork|publish PLACE NAME COUNT [DOOM]
 
 With DOOM it kills itself (SIGKILL: no handler, no farewell) at a random moment after its DOOM-th act.
 """
@@ -64,6 +64,18 @@ def door(ledger: Ledger, name: str, count: int, doom: Doom) -> None:
     doom.wait()
 
 
+def publish(ledger: Ledger, name: str, count: int, doom: Doom) -> None:
+    """Dies when it has measured and is about to publish; says what it was to publish."""
+    from discreet.ledger.door import release
+
+    class Doomed(Job):
+        def publish(self, measured):
+            print(measured["count"], flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    release(Doomed(), Data(), ledger, who=name, release=f"job-{count}")
+
+
 def fork(ledger: Ledger, name: str, count: int, doom: Doom) -> None:
     spend(ledger, f"{name}-parent", count, doom)
     children = []
@@ -86,5 +98,5 @@ if __name__ == "__main__":
     books.account("visits").budget.allotments[0].price(Pure(1))  # loads what is loaded on first use
     print("ready", flush=True)
     sys.stdin.readline()  # all start together
-    work = {"spend": spend, "door": door, "fork": fork}[what]
+    work = {"spend": spend, "door": door, "fork": fork, "publish": publish}[what]
     work(books, who, int(how_many), Doom(int(rest[0]) if rest else None))

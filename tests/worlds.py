@@ -38,7 +38,7 @@ from discreet.query.key import bins, discover, key
 from discreet.query.price import Price
 from discreet.query.quantile import median, quantile
 from discreet.query.question import Query
-from discreet.query.stream import StreamStep
+from discreet.query.stream_step import StreamStep
 from discreet.trees.question import tree_question
 
 NAN, INF = float("nan"), float("inf")
@@ -228,7 +228,7 @@ def _price(chance: random.Random) -> tuple[Allotment, dict[str, Any]]:
 
 
 def _planned(schema: Schema, plan: Any) -> Job:
-    return Job(schema, plan.allotment, plan.cost, plan.run, plan)
+    return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
 
 
 def _keys(chance: random.Random) -> list[Any]:
@@ -322,7 +322,7 @@ def streams(chance: random.Random) -> Job:
     def run(data: Any, bits: Any) -> None:
         with TemporaryDirectory() as folder:  # what a stream remembers of persons
             for period in range(1, plan.periods + 1):
-                StreamStep(plan, period, "stream", Path(folder)).run(data, bits)
+                StreamStep(plan, period, "stream", Path(folder)).measure(data, bits)
 
     return Job(schema, plan.allotment, plan.cost, run, plan)
 
@@ -341,7 +341,7 @@ def trees(chance: random.Random) -> Job:
     plan = asked.plan(**price).plan
     # What is made of noisy counts is nobody's affair here.
     return Job(
-        schema, plan.allotment, plan.cost, lambda data, bits: plan.measure(plan.counted.count(data, bits), bits), plan
+        schema, plan.allotment, plan.cost, lambda data, bits: plan.noisy(plan.counted.count(data, bits), bits), plan
     )
 
 

@@ -173,7 +173,7 @@ def test_norms_of_merged_cells_are_bounded_and_reached(neighbours, times):
 def test_every_aggregation_gets_the_noise_that_was_priced(tmp_path):
     plan = ask(curator(tmp_path)).plan(epsilon=1).plan
     nothing = np.zeros(plan.layout.shape, dtype=np.int64)
-    draws = [plan.measure(nothing) for _ in range(1500)]
+    draws = [plan.noisy(nothing) for _ in range(1500)]
     for asked in plan.asked:
         seen = np.concatenate([draw[asked.name].ravel() for draw in draws])
         assert fits(seen, laplace_pmf(asked.noise.scale)), asked.name
@@ -183,7 +183,7 @@ def test_every_aggregation_gets_the_noise_that_was_priced(tmp_path):
 def test_noise_is_drawn_anew_for_each_aggregation(tmp_path):
     plan = ask(curator(tmp_path), zones=None).plan(epsilon=1).plan
     nothing = np.zeros(plan.layout.shape, dtype=np.int64)
-    assert any(plan.measure(nothing)[ORIGINS].sum() != plan.measure(nothing)[CELLS].sum() for _ in range(50))
+    assert any(plan.noisy(nothing)[ORIGINS].sum() != plan.noisy(nothing)[CELLS].sum() for _ in range(50))
 
 
 def test_intervals_hold_as_often_as_they_say(tmp_path):
@@ -194,8 +194,8 @@ def test_intervals_hold_as_often_as_they_say(tmp_path):
     misses = dict.fromkeys([*(asked.name for asked in plan.asked), "total"], 0)
     short, halves, trials = 0, plan.half_widths(), 150
     for _ in range(trials):
-        noisy = plan.measure(truth)
-        for name, part in plan.publish(noisy)["parts"].items():
+        noisy = plan.noisy(truth)
+        for name, part in plan.tables(noisy)["parts"].items():
             true = np.moveaxis(exact[name], 0, -1).ravel()
             low, high = (np.array(part["columns"][f"count{end}"]) for end in ("_lower", "_upper"))
             misses[name] += int(((true < low) | (true > high)).sum())

@@ -32,12 +32,17 @@ from asks import ASKS, COUNTED, SCHEMA, identity, town
 from changes import CHANGES
 from discreet.core.loss import ZCDP, Pure
 from discreet.core.wire import canonical
+from discreet.curator.kinds import KINDS, kind_of
+from discreet.data.source import Source
 from discreet.errors import DiscreetError, InputError, RunError
 from discreet.learn.recipe import Recipe
+from discreet.ledger.door import publish
 from discreet.ledger.ledger import Ledger
 from discreet.noise.bits import SystemBits
+from discreet.power.loads import Loads
 from discreet.query.top import TopPlan
 from discreet.synth.released import SyntheticRelease
+from jobs import held_in_memory, unmeasured
 from surfaces import READ, SURFACES, comparable, surfaces
 
 HERE = Path(__file__).parent
@@ -364,6 +369,68 @@ def test_a_failure_in_the_middle_keeps_the_charge_and_is_told_again(name, releas
     assert charges(here) == after
 
 
+class UnpublishedError(Exception):
+    """What a broken way of publishing raises."""
+
+
+def unpublished(plan):
+    """Inside, plans of this class measure, and fail when they publish."""
+    return mock.patch.object(type(plan), "publish", side_effect=UnpublishedError("no room"))
+
+
+def unread():
+    """Inside, no data can be opened."""
+    stack = contextlib.ExitStack()
+    for one in (Source, Loads):
+        stack.enter_context(mock.patch.object(one, "open", side_effect=AssertionError("data was opened")))
+    return stack
+
+
+def job_of(ask, here, release, offer):
+    """The plan of a release (a stream's first step) and its id."""
+    return (offer.plan, release) if ask.steps == 1 else (offer.start(release)._step(1), f"{release}/1")
+
+
+@pytest.mark.filterwarnings("ignore:.*may describe earlier data")  # loads have no version
+@pytest.mark.parametrize("name", RUN)
+def test_what_was_measured_outlives_a_failure_to_publish(name, released):
+    check_that_a_draw_is_kept(name, released, f"{identity(name)}-unpublished")
+
+
+def check_that_a_draw_is_kept(name, released, failing):
+    """Published later it reads no data and draws nothing, and is what it would have been."""
+    _, here, made = released
+    ask, offer = ASKS[name], made[name].offer
+    plan, first = job_of(ask, here, failing, offer)
+    with unpublished(plan), pytest.raises(RunError, match="Nothing is lost"):
+        ask.release(here, failing, offer)
+    before, spent = here.ledger.find(first), charges(here)
+    assert before.open
+    assert (before.kind, before.version) == (plan.kind, plan.version)
+    with unread(), unpublished(plan), pytest.raises(RunError, match="Nothing is lost"):
+        ask.release(here, failing, offer)
+    bits = Reads(0)
+    with unread(), drawing(bits):
+        answer = publish(plan, here.ledger, first, who="ann")
+        again = here.ledger.find(first)
+        assert publish(plan, here.ledger, first, who="ann").result == answer.result
+    assert (again.measurement, bits.count) == (before.measurement, 0)
+    assert answer.result == plan.publish(json.loads(before.measurement)) == json.loads(again.answer)
+    assert charges(here) == spent
+    if ask.steps == 1:
+        values = ASKS[name].values(here.curator.release(first) if ask.dataset == "town" else offer._read(answer))
+        assert comparable(ASKS[name].values(ask.release(here, failing, offer))) == comparable(values)
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_every_record_says_its_kind_and_version(name, released):
+    _, here, _ = released
+    ask = ASKS[name]
+    known = here.ledger.find(identity(name) if ask.steps == 1 else f"{identity(name)}/1")
+    assert (known.kind, known.version) == (ask.kind, KINDS[ask.kind].version)
+    assert kind_of({}, known.kind) is KINDS[ask.kind]
+
+
 def test_after_all_this_the_ledger_verifies(released):
     assert released[1].ledger.verify().problems == ()
 
@@ -389,6 +456,18 @@ def test_a_release_that_is_drawn_anew_is_caught(released):
     """The stored answer is not looked for."""
     with mock.patch.object(Ledger, "find", return_value=None), pytest.raises((AssertionError, DiscreetError)):
         test_released_twice_is_charged_and_drawn_once("question", released)
+
+
+def test_a_door_that_publishes_before_it_records_is_caught(released):
+    """What was measured is then gone with a failure to publish."""
+    with mock.patch.object(Ledger, "measurement", held_in_memory), pytest.raises((AssertionError, RunError)):
+        check_that_a_draw_is_kept("top", released, "rushed")
+
+
+def test_a_door_that_measures_again_is_caught(released):
+    """One that does not look for a measurement on record draws a second time under one charge."""
+    with mock.patch.object(Ledger, "find", unmeasured(Ledger.find)), pytest.raises((AssertionError, DiscreetError)):
+        check_that_a_draw_is_kept("batch", released, "forgotten")
 
 
 def test_values_that_are_read_otherwise_are_caught(released):

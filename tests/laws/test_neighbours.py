@@ -172,7 +172,7 @@ def asked(unit: Unit, output: Any, keys: tuple[str, ...] = (), *, joined: bool =
 
     def kind(_: Any) -> Job:
         made = plan().plan
-        return Job(schema, made.allotment, made.cost, made.run, made)
+        return Job(schema, made.allotment, made.cost, made.measure, made)
 
     return kind
 

@@ -28,7 +28,6 @@ import discreet.data.read
 import discreet.data.source
 import discreet.marginals.engine
 import discreet.query.compile
-import discreet.query.estimate
 import discreet.query.pick
 from discreet.core.unit import Unit
 from discreet.data.column import Category
@@ -65,7 +64,7 @@ def every_aggregate(_: random.Random) -> Job:
     asked = {"a": count(), "b": count("x"), "c": total("y"), "d": mean("x"), "e": variance("n"), "f": std("y")}
     schema = schema_of(FEW)
     plan = Desk(schema, ALLOTMENTS["epsilon"]).table().group_by("n").agg(**asked, g=people()).plan(epsilon=1).plan
-    return Job(schema, plan.allotment, plan.cost, plan.run, plan)
+    return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
 
 
 def discoveries(chance: random.Random) -> Job:
@@ -115,7 +114,7 @@ def with_each(ids: list[str]) -> list[Any]:
 def integers(data: Connection, job: Job) -> list[Any]:
     """What the mechanisms are handed in one run. The noise is the same each time: adaptive jobs stay together."""
     bits = Tape("salt")
-    with captured(bits) as steps, mock.patch.object(discreet.query.estimate, "_DRAWS", 8):
+    with captured(bits) as steps:
         answer = job.run(data, bits)
     return [*steps] or [answer]
 

@@ -39,6 +39,7 @@ from discreet.query.price import Price
 from discreet.query.quantile import At, Between, Ordered
 from discreet.query.quantile_plan import QuantilePlan
 from discreet.query.question import Query
+from jobs import run_plan
 
 CASES = {
     Count: [Count(), Count("pay"), Count("full")],
@@ -97,7 +98,7 @@ def run(question, unit, people, epsilon) -> dict:
     kinds |= {"full": pyarrow.float64(), "day": pyarrow.date32()}
     table = pyarrow.table({name: pyarrow.array([row[name] for row in people], kind) for name, kind in kinds.items()})
     with source_of(table).open() as connection:
-        return made.run(connection, SystemBits())
+        return run_plan(made, connection, SystemBits())
 
 
 def truth(output, here, unit, said) -> float:
@@ -259,7 +260,7 @@ def panel(unit, keys=(), **outputs) -> dict:
     with source_of(
         pyarrow.table(dict(zip(("man", "year", "wage"), zip(*rows, strict=True), strict=True)))
     ).open() as data:
-        return made.run(data, SystemBits()) | {"wages": [wage for _, _, wage in rows]}
+        return run_plan(made, data, SystemBits()) | {"wages": [wage for _, _, wage in rows]}
 
 
 @pytest.mark.parametrize("rows", [1, 3, 8])
@@ -288,8 +289,8 @@ def test_men_by_year_are_all_there_if_the_limit_on_groups_allows_it_and_else_a_n
 
 def test_outputs_that_each_pick_groups_are_caught(monkeypatch):
     for plan in (plan_room.QueryPlan, QuantilePlan):
-        true = plan.answer
-        monkeypatch.setattr(plan, "answer", lambda self, data, bits, salt=None, true=true: true(self, data, bits))
+        true = plan.draw
+        monkeypatch.setattr(plan, "draw", lambda self, data, bits, salt=None, true=true: true(self, data, bits))
     assert picks_differ(60)
 
 

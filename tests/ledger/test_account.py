@@ -120,7 +120,7 @@ def test_the_check_is_what_refuses(ledger, monkeypatch):
     assert "protects another unit" in found.problems[0]
 
 
-def test_every_kind_of_plan_says_what_it_protects():
+def test_every_kind_of_plan_says_what_it_protects_and_what_it_is():
     """Every class of the house with a cost and a digest is a plan."""
     import ast
     from pathlib import Path
@@ -135,8 +135,8 @@ def test_every_kind_of_plan_says_what_it_protects():
                 names |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
                 if any(isinstance(base, ast.Name) and base.id == "TablePlan" for base in node.bases):
                     names |= {"dataset", "unit"}  # which it has from there
-                if {"cost", "digest", "dataset", "run"} <= names:
-                    plans[node.name] = "unit" in names
+                if {"cost", "digest", "dataset", "measure"} <= names:
+                    plans[node.name] = {"unit", "kind", "version", "publish"} <= names
     assert len(plans) >= 16
     assert all(plans.values()), plans
 

@@ -55,10 +55,10 @@ class Backed(Job):
 
     folder = None
 
-    def run(self, data, bits):
+    def measure(self, data, bits):
         if not self.folder.with_name("backup").exists():
             copy_of(self.folder)
-        return super().run(data, bits)
+        return super().measure(data, bits)
 
 
 def ask(ledger, folder, id_="q"):
@@ -87,6 +87,22 @@ def test_a_release_whose_answer_is_among_what_was_lost_is_not_drawn_again(ledger
     assert old.remaining("visits").amount == 4
     ask(old, folder, "another")
     assert old.verify().ok
+
+
+def test_what_was_measured_before_records_were_lost_is_published_from_there(ledger, folder):
+    """The backup falls between measurement and answer: nothing can be drawn for it again, so it stays open."""
+
+    class Late(Job):
+        def publish(self, measured):
+            if not folder.with_name("backup").exists():
+                copy_of(folder)
+            return {"half": measured["count"] // 2}
+
+    seen = release(Late(), Data(), ledger, who="ann", release="q").result
+    old, data = restored(folder, folder.with_name("backup")), Data()
+    assert release(Late(), data, old, who="ann", release="q").result == seen
+    assert data.opened == 0
+    assert old.verify().problems == ()
 
 
 def test_a_lost_guard_closes_what_is_open_too(ledger, folder, state):

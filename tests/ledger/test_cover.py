@@ -29,6 +29,8 @@ class Step:
     unit: Unit = field(default_factory=Unit)
     mechanism: str = "random bytes"
     query: dict = field(default_factory=dict)
+    kind: str = "step"
+    version: int = 1
 
     @property
     def cost(self):
@@ -42,8 +44,11 @@ class Step:
     def covered_by(self):
         return None if self.number == 1 else Cover(self.job, self.number, self.paid)
 
-    def run(self, data, bits):
-        return (Broken if self.broken else Job)().run(data, bits)
+    def measure(self, data, bits):
+        return (Broken if self.broken else Job)().measure(data, bits)
+
+    def publish(self, measured):
+        return measured
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
-"""The door: spend, open, run, record; one answer for one charge; nothing private on the way out when it fails."""
+"""The door: spend, open, measure, record, publish: one draw and one answer for one charge, nothing private."""
 
+import json
 import threading
 import traceback
 from collections import Counter
@@ -7,14 +8,14 @@ from contextlib import nullcontext
 
 import pytest
 
-from crowd import run_door
+from crowd import run_door, run_publish
 from discreet.core.loss import GaussianNoise, Pure
 from discreet.core.version import DataVersion
 from discreet.errors import BudgetError, InputError, LossError, RunError
 from discreet.ledger.budget import Budget
-from discreet.ledger.door import ATTEMPTS, release
+from discreet.ledger.door import ATTEMPTS, publish, release
 from discreet.ledger.ledger import Ledger
-from jobs import CANARY, Broken, Data, Job
+from jobs import CANARY, Broken, Data, Job, held_in_memory, unmeasured
 
 
 @pytest.fixture
@@ -109,12 +110,12 @@ def test_a_failure_carries_nothing_private(ledger, problem):
 
 def test_the_check_for_leaks_finds_one():
     with pytest.raises(ValueError, match="bad row") as caught:
-        Broken().run([CANARY], None)
+        Broken().measure([CANARY], None)
     assert leaks(caught.value, CANARY)
 
     def usual():
         try:
-            Broken().run([CANARY], None)
+            Broken().measure([CANARY], None)
         except ValueError:
             raise RuntimeError("clean words") from None  # hides the context and keeps it
 
@@ -142,7 +143,7 @@ def test_data_that_does_not_open_and_results_that_are_not_json_are_failures(ledg
             raise FileNotFoundError(CANARY)
 
     class Odd(Job):
-        def run(self, data, bits):
+        def measure(self, data, bits):
             return {"value": {CANARY}}
 
     for plan, data in ((Job(), Closed()), (Odd(), Quiet())):
@@ -153,7 +154,7 @@ def test_data_that_does_not_open_and_results_that_are_not_json_are_failures(ledg
 
 def test_an_answer_lost_in_a_crash_is_recovered_under_the_same_charge(ledger):
     class Crashing(Job):
-        def run(self, data, bits):
+        def measure(self, data, bits):
             raise KeyboardInterrupt
 
     for _ in range(ATTEMPTS - 1):
@@ -167,7 +168,7 @@ def test_an_answer_lost_in_a_crash_is_recovered_under_the_same_charge(ledger):
 
 def test_answers_are_not_lost_for_ever_under_one_charge(ledger):
     class Crashing(Job):
-        def run(self, data, bits):
+        def measure(self, data, bits):
             raise KeyboardInterrupt
 
     for _ in range(ATTEMPTS):
@@ -188,9 +189,9 @@ class Going(Job):
     def begun(self):
         return bool(self.kept)
 
-    def run(self, data, bits):
+    def measure(self, data, bits):
         if not self.begun():
-            self.kept.append(super().run(data, bits))
+            self.kept.append(super().measure(data, bits))
         if self.crash:
             raise KeyboardInterrupt
         return self.kept[0]
@@ -274,6 +275,142 @@ def test_what_draws_once_and_has_not_drawn_is_made_from_the_data_of_now_and_says
         release(Job(), data, ledger, who="ann", release="r2")
 
 
+class Halved(Job):
+    """A count that is published as its half; `problem` stops it."""
+
+    problem = None
+
+    def publish(self, measured):
+        if self.problem is not None:
+            raise self.problem
+        return {"half": measured["count"] // 2}
+
+
+def check_that_a_draw_is_kept(ledger, problem, raised):
+    """Publishing fails twice and works at last: one charge, one reading of the data, one draw."""
+    plan, data = type("Failing", (Halved,), {"problem": problem})(), Data()
+    for _ in range(2):
+        with pytest.raises(raised):
+            release(plan, data, ledger, who="ann", release="r1")
+    drawn = json.loads(ledger.find("r1").measurement)
+    type(plan).problem = None
+    answer = release(plan, data, ledger, who="ann", release="r1")
+    assert answer.result == {"half": drawn["count"] // 2}
+    assert (answer.measured, answer.replayed, answer.kind, answer.version) == (drawn, True, "job", 1)
+    assert (data.opened, ledger.find("r1").notes, left(ledger)) == (1, 0, 99)
+    assert ledger.verify().problems == ()
+
+
+@pytest.mark.parametrize(
+    ("problem", "raised"),
+    [(ValueError("no room"), RunError), (MemoryError(), RunError), (KeyboardInterrupt(), KeyboardInterrupt)],
+)
+def test_what_was_measured_is_published_later_at_no_cost(ledger, problem, raised):
+    check_that_a_draw_is_kept(ledger, problem, raised)
+
+
+def test_a_measurement_handed_on_before_it_is_recorded_is_caught(ledger, monkeypatch):
+    monkeypatch.setattr(Ledger, "measurement", held_in_memory)
+    with pytest.raises((AssertionError, TypeError)):
+        check_that_a_draw_is_kept(ledger, ValueError("no room"), RunError)
+
+
+def test_a_door_that_measures_again_is_caught(ledger, monkeypatch):
+    monkeypatch.setattr(Ledger, "find", unmeasured(Ledger.find))
+    with pytest.raises((AssertionError, TypeError)):
+        check_that_a_draw_is_kept(ledger, ValueError("no room"), RunError)
+
+
+def test_a_failure_to_publish_says_that_nothing_is_lost_and_why(ledger):
+    plan = type("Failing", (Halved,), {"problem": ValueError("no room")})()
+    with pytest.raises(RunError, match=r"ValueError: no room.*at no cost, without reading data and without") as caught:
+        release(plan, Quiet(), ledger, who="ann", release="r1")
+    assert caught.value.release == "r1"
+    assert not leaks(caught.value, CANARY)
+
+
+def test_a_measurement_is_on_record_before_it_is_published_and_the_answer_after(ledger):
+    class Watching(Halved):
+        def publish(self, measured):
+            seen.append(ledger.find("r1"))
+            return super().publish(measured)
+
+    seen = []
+    answer = release(Watching(), Data(), ledger, who="ann", release="r1")
+    assert seen[0].open
+    assert json.loads(seen[0].measurement) == answer.measured
+    assert [record.kind for record in ledger.records("visits")] == ["open", "charge", "measurement", "answer"]
+
+
+def test_an_answer_that_is_the_measurement_is_recorded_once(ledger):
+    answer = release(Job(), Data(), ledger, who="ann", release="r1")
+    assert answer.measured is answer.result
+    assert [record.result is None for record in ledger.records("visits") if record.kind == "answer"] == [True]
+    assert ledger.find("r1").answer == ledger.find("r1").measurement
+
+
+def test_what_was_measured_on_earlier_data_is_published_and_not_taken_for_an_answer_about_now(ledger):
+    plan, data = type("Failing", (Halved,), {"problem": ValueError()})(), Dated()
+    durable = type("Drawing", (Halved,), {"watched": False, "begun": lambda self: True, "drawn": lambda self: True})
+    lasting = type("Failing", (durable,), {"problem": ValueError()})()
+    for one, name in ((plan, "r1"), (lasting, "r2")):
+        with pytest.raises(RunError):
+            release(one, data, ledger, who="ann", release=name)
+        type(one).problem = None
+    data.at = "tuesday"
+    with pytest.raises(InputError, match="a new id"):
+        release(plan, data, ledger, who="ann", release="r1")
+    assert ledger.find("r1").answer is not None
+    assert release(lasting, data, ledger, who="ann", release="r2").data.value == "monday"
+    assert data.opened == 2
+
+
+class Scaled(Halved):
+    """A count that is published as any share of it."""
+
+    def publish(self, measured, *, parts=2):
+        if parts == 0:
+            raise InputError("parts", parts, "1 or more")
+        return {"part": measured["count"] // parts}
+
+
+def test_what_was_measured_is_published_again_by_another_method(ledger):
+    answer = release(Scaled(), Data(), ledger, who="ann", release="r1")
+    head = ledger.head()
+    other = publish(Scaled(), ledger, "r1", who="bob", parts=3)
+    assert other.result == {"part": answer.measured["count"] // 3}
+    assert publish(Scaled(), ledger, "r1", who="bob").result == answer.result
+    with pytest.raises(InputError, match="parts"):
+        publish(Scaled(), ledger, "r1", who="bob", parts=0)
+    with pytest.raises(InputError, match="method"):
+        publish(Scaled(), ledger, "r1", who="bob", method="other")
+    with pytest.raises(InputError, match="answers another question"):
+        publish(Scaled(digest="sha256:2"), ledger, "r1", who="bob")
+    with pytest.raises(InputError, match="on record"):
+        publish(Scaled(), ledger, "r2", who="bob")
+    assert ledger.head() == head
+
+
+def test_another_method_publishes_where_the_first_one_fails(ledger):
+    class Fragile(Scaled):
+        def publish(self, measured, *, parts=None):
+            if parts is None:
+                raise ValueError("never")
+            return super().publish(measured, parts=parts)
+
+    with pytest.raises(RunError):
+        release(Fragile(), Data(), ledger, who="ann", release="r1")
+    answer = publish(Fragile(), ledger, "r1", who="ann", parts=4)
+    assert release(Fragile(), Data(), ledger, who="ann", release="r1").result == answer.result
+
+
+def test_a_plan_that_does_not_say_its_kind_is_refused_before_it_is_charged(ledger):
+    for plan in (Job(kind=""), Job(version=0), Job(version=None)):
+        with pytest.raises(InputError, match="kind"):
+            release(plan, Data(), ledger, who="ann")
+    assert left(ledger) == 100
+
+
 def test_many_who_ask_for_one_release_get_one_answer(ledger):
     answers, start = [], threading.Barrier(8)
     data = Data()
@@ -297,9 +434,9 @@ def test_without_the_lock_two_runs_still_give_one_answer(ledger, monkeypatch):
     both = threading.Barrier(2, timeout=600)
 
     class Together(Job):
-        def run(self, data, bits):
+        def measure(self, data, bits):
             both.wait()
-            return super().run(data, bits)
+            return super().measure(data, bits)
 
     monkeypatch.setattr(Ledger, "running", lambda *_: nullcontext())
     answers = []
@@ -317,10 +454,18 @@ def test_without_the_lock_two_runs_still_give_one_answer(ledger, monkeypatch):
 def test_the_loser_returns_the_answer_of_the_winner(ledger):
     """Should the lock fail (a broken connection), the first recorded answer is still the only one anybody sees."""
 
+    class Outdrawn(Job):
+        def measure(self, data, bits):
+            ledger.measurement("r0", '{"count":5}', who="the other")
+            return super().measure(data, bits)
+
+    answer = release(Outdrawn(), Data(), ledger, who="ann", release="r0")
+    assert (answer.result, answer.replayed) == ({"count": 5}, True)
+
     class Overtaken(Job):
-        def run(self, data, bits):
+        def measure(self, data, bits):
             ledger.answer("r1", '{"count":7}', who="the other")
-            return super().run(data, bits)
+            return super().measure(data, bits)
 
     answer = release(Overtaken(), Data(), ledger, who="ann", release="r1")
     assert answer.result == {"count": 7}
@@ -329,12 +474,23 @@ def test_the_loser_returns_the_answer_of_the_winner(ledger):
 
 def test_a_failure_recorded_by_another_wins_over_a_later_answer(ledger):
     class Overtaken(Job):
-        def run(self, data, bits):
+        def measure(self, data, bits):
             ledger.failed("r1", "the other broke", who="the other")
-            return super().run(data, bits)
+            return super().measure(data, bits)
 
     with pytest.raises(RunError):
         release(Overtaken(), Data(), ledger, who="ann", release="r1")
+
+
+def test_killed_between_measuring_and_publishing_nothing_is_drawn_again(ledger, place):
+    """More often than attempts are allowed: none of these is one."""
+    seen = {run_publish(place, 7) for _ in range(ATTEMPTS + 1)}
+    known, data = ledger.find("job-7"), Data()
+    assert known.open
+    answer = release(Job(), data, ledger, who="ann", release="job-7")
+    assert seen == {str(answer.result["count"])}
+    assert (data.opened, ledger.find("job-7").notes, left(ledger)) == (0, 0, 99)
+    assert ledger.verify().ok
 
 
 def test_killed_at_random_no_charge_is_lost_and_none_is_made_twice(ledger, place):

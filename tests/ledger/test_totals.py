@@ -59,7 +59,7 @@ def test_without_the_check_an_edited_total_is_spent(ledger, monkeypatch):
 
 
 def test_an_edited_answer_is_not_read(ledger):
-    (row,) = [record for record in ledger.records() if record.kind == "answer"]
+    (row,) = [record for record in ledger.records() if record.kind == "measurement"]
     body = row.body().replace('count\\"', 'tnuoc\\"')
     edit(ledger, "UPDATE discreet_record SET body = ? WHERE sequence = ?", body, row.sequence)
     for read in (lambda: ledger.find("first"), lambda: list(ledger.records()), lambda: ledger.releases()):
@@ -70,7 +70,7 @@ def test_an_edited_answer_is_not_read(ledger):
 
 
 def test_an_answer_edited_with_its_hash_is_not_read(ledger):
-    (row,) = [record for record in ledger.records() if record.kind == "answer"]
+    (row,) = [record for record in ledger.records() if record.kind == "measurement"]
     body = row.body().replace('count\\"', 'tnuoc\\"')
     statement = "UPDATE discreet_record SET body = ?, hash = ? WHERE sequence = ?"
     edit(ledger, statement, body, Record.hash_of(body), row.sequence)

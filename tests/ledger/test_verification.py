@@ -6,7 +6,9 @@ import sqlite3
 import pytest
 
 from discreet.core.loss import Pure
+from discreet.errors import InputError, LedgerError
 from discreet.ledger.budget import Budget
+from discreet.ledger.custody import append
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.record import Record
 
@@ -153,3 +155,40 @@ def test_a_consistent_forgery_is_found_by_the_anchor(ledger, tmp_path):
 def test_unreadable_records_do_not_stop_the_check(ledger, tmp_path):
     forge(tmp_path, ("UPDATE discreet_record SET body = '{' WHERE sequence = 2", ()))
     assert "record 2 cannot be read" in problems(ledger)
+
+
+def written(ledger, **values):
+    """What a wrong version of discreet would put on the books."""
+    with ledger._write() as writer:
+        append(writer, dataset="visits", who="mallory", **values)
+
+
+def test_a_second_measurement_and_one_that_comes_too_late_are_found(ledger, tmp_path):
+    ledger.measurement("r1", "1", who="ann", kind="job", version=1)
+    assert ledger.measurement("r1", "2", who="ann").measurement == "1"
+    assert ledger.measurement("r0", "2", who="ann").measurement is None  # it has an answer
+    assert ledger.verify().ok
+    forge(tmp_path, ("DROP INDEX discreet_one_draw", ()))
+    written(ledger, kind="measurement", release="r1", result="2")
+    written(ledger, kind="measurement", release="r0", result="3")
+    written(ledger, kind="measurement", release="nobody", result="4")
+    found = problems(ledger)
+    assert "second measurement for 'r1'" in found
+    assert "for 'r0', which had an outcome" in found
+    assert "for 'nobody', which was never charged" in found
+
+
+def test_a_second_measurement_is_refused_by_the_table_too(ledger):
+    ledger.measurement("r1", "1", who="ann")
+    with pytest.raises(LedgerError, match="refuses the change"):
+        written(ledger, kind="measurement", release="r1", result="2")
+
+
+def test_an_answer_by_a_measurement_that_is_not_there_is_found(ledger):
+    ledger.measurement("r1", "1", who="ann")
+    assert ledger.answer("r1", None, who="ann") == "1"
+    assert ledger.verify().ok
+    with pytest.raises(InputError, match="nothing was measured"):
+        ledger.answer("r2", None, who="ann")
+    written(ledger, kind="answer", release="r2")
+    assert "answers 'r2' by its measurement, and there is none" in problems(ledger)

@@ -1,5 +1,6 @@
 """An answer is shown when its guard has seen it, and not before: copies of a ledger give no second draw."""
 
+import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,19 +44,19 @@ class Backed(Job):
 
     folder: Path | None = None
 
-    def run(self, data, bits):
+    def measure(self, data, bits):
         shutil.copytree(self.folder / "a", self.folder / "copy", dirs_exist_ok=True)
-        return super().run(data, bits)
+        return super().measure(data, bits)
 
 
 def killed_after_the_commit(folder):
-    """Run the release; the process ends when the answer is committed and before the guard has its line."""
+    """Run the release; the process ends when what was drawn is committed and before the guard has its line."""
     ledger = Ledger.open(folder / "a" / "books.db")
     with pytest.MonkeyPatch.context() as patch:
 
         def die(self, store):
             with store.read() as reader:
-                if outcome_in(reader, "q").answer is not None:
+                if outcome_in(reader, "q").measurement is not None:
                     raise Killed
             follow(self, store)
 
@@ -67,6 +68,11 @@ def killed_after_the_commit(folder):
     return ledger
 
 
+def drawn(ledger):
+    """What is read of the release: it was measured, and not published yet."""
+    return json.loads(ledger.find("q").measurement)
+
+
 def put_back(folder, name="copy"):
     shutil.rmtree(folder / "a", ignore_errors=True)
     shutil.copytree(folder / name, folder / "a")
@@ -75,7 +81,7 @@ def put_back(folder, name="copy"):
 
 def test_an_answer_that_was_read_after_a_crash_is_not_drawn_again_from_a_copy(folder):
     first = killed_after_the_commit(folder)
-    assert stored(first.find("q")).result["count"]
+    assert drawn(first)["count"]
     old = put_back(folder)
     with pytest.raises(LedgerError, match="restored from an old copy"):
         release(Job(), Data(), old, who="ann", release="q")
@@ -145,6 +151,6 @@ def test_a_reader_that_does_not_wait_for_the_guard_would_be_seen(folder, monkeyp
 
     monkeypatch.setattr(ledger_module, "witnessed_outcome", unseen)
     first = killed_after_the_commit(folder)
-    seen = stored(first.find("q")).result
+    seen = drawn(first)
     again = release(Job(), Data(), put_back(folder), who="ann", release="q").result
     assert again != seen

@@ -24,6 +24,7 @@ from discreet.power.plan import LoadPlan, plan_loads
 from discreet.power.planes import PARTS, Planes, planes_near
 from discreet.power.question import hide_loads
 from discreet.power.repair import Repair
+from jobs import run_plan
 
 pytest.importorskip("clarabel", reason="needs discreet[power]")
 
@@ -113,7 +114,7 @@ def as_mutant(kind, plan):
 
 
 def load_noise(plan, exact, runs):
-    drawn = [plan.run(exact, SystemBits())["noisy"] for _ in range(runs)]
+    drawn = [run_plan(plan, exact, SystemBits())["noisy"] for _ in range(runs)]
     return np.rint((np.array(drawn) - exact) / float(plan.step)).astype(np.int64).ravel()
 
 
@@ -141,7 +142,7 @@ def spent(plan, exact, monkeypatch):
 
     monkeypatch.setattr(Laplace, "release", release)
     monkeypatch.setattr(load_plan, "planes_near", near)
-    plan.run(exact, SystemBits())
+    run_plan(plan, exact, SystemBits())
     monkeypatch.undo()
     return total[0]
 
@@ -159,7 +160,7 @@ def test_the_measured_cost_has_the_noise_of_its_steepest_plane():
     plan = planned(grid, alpha=0.1, epsilon=Fraction(8))
     steps = to_steps(exact, plan.step, plan.most)
     planes = Planes(np.full((1, grid.loads), 40), (100_000,), money=0.005)
-    noise = [plan.measured(steps, planes, SystemBits()) / planes.money - planes.height(steps) for _ in range(4000)]
+    noise = [plan.height(steps, planes, SystemBits()) / planes.money - planes.height(steps) for _ in range(4000)]
     law = laplace_pmf(plan.shift * planes.steepest / plan.cost_epsilon)
     assert fits(np.rint(noise), law)
     half = np.array(noise) / 2
@@ -256,7 +257,8 @@ def test_a_flow_that_is_not_a_number_is_not_feasible(monkeypatch):
 
 
 def test_the_repair_cannot_see_the_private_loads():
-    assert list(inspect.signature(LoadPlan.publish).parameters) == ["self", "noisy", "reference"]
+    assert list(inspect.signature(LoadPlan.publish).parameters) == ["self", "measured", "beta", "confidence"]
+    assert list(inspect.signature(LoadPlan.table).parameters) == ["self", "noisy", "reference"]
     assert list(inspect.signature(Repair.near).parameters) == ["self", "noisy", "reference", "beta"]
     assert list(inspect.signature(Repair.__init__).parameters) == ["self", "grid", "step", "most"]
     names = {field for cls in (Repair, Grid) for field in inspect.get_annotations(cls)}
@@ -264,7 +266,7 @@ def test_the_repair_cannot_see_the_private_loads():
     grid, exact = ring()
     plan = planned(grid, 3000)
     noisy = to_steps(exact, plan.step, plan.most) + 37
-    assert plan.publish(noisy, 3000.0) == plan.publish(noisy.copy(), 3000.0)
+    assert plan.table(noisy, 3000.0) == plan.table(noisy.copy(), 3000.0)
 
 
 @pytest.mark.parametrize("epsilon", [0.02, 0.1, 1])
@@ -274,7 +276,7 @@ def test_released_loads_are_feasible_at_about_the_cost_where_noisy_ones_are_not(
     plan = planned(grid, cost, epsilon=Fraction(str(epsilon)))
     broken = 0
     for _ in range(12):
-        result = plan.run(exact, SystemBits())
+        result = run_plan(plan, exact, SystemBits())
         released = np.array(result["columns"]["mw"])
         assert result["report"]["within"], result["report"]
         assert abs(result["report"]["cost"] / cost - 1) <= 0.01
@@ -307,7 +309,7 @@ def test_the_repair_always_returns_feasible_loads(noisy, step):
 def test_a_cost_that_no_loads_have_is_reported_as_missed():
     grid, exact = ring()
     plan = planned(grid, 3000)
-    report = plan.publish(to_steps(exact, plan.step, plan.most), plan.repair.dearest * 3)["report"]
+    report = plan.table(to_steps(exact, plan.step, plan.most), plan.repair.dearest * 3)["report"]
     assert not report["within"]
     assert report["way"] != "window"
     assert report["gap"] > 0.01
@@ -318,7 +320,7 @@ def test_nearer_than_noise_where_loads_cannot_be_negative():
     plan = planned(grid, optimal_flow(grid, exact).cost, epsilon=Fraction(1, 50))
     before, after = 0.0, 0.0
     for _ in range(15):
-        result = plan.run(exact, SystemBits())
+        result = run_plan(plan, exact, SystemBits())
         before += np.abs(np.array(result["noisy"]) - exact).sum()
         after += np.abs(np.array(result["columns"]["mw"]) - exact).sum()
     assert after < 0.7 * before
@@ -327,7 +329,7 @@ def test_nearer_than_noise_where_loads_cannot_be_negative():
 def test_intervals_hold_the_true_loads():
     grid, exact = crowd()
     plan = planned(grid, 180_000, alpha=2, epsilon=Fraction(1))
-    table = [plan.run(exact, SystemBits())["columns"] for _ in range(5)]
+    table = [run_plan(plan, exact, SystemBits())["columns"] for _ in range(5)]
     outside = sum(
         not low <= true <= high
         for columns in table

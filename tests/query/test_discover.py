@@ -35,6 +35,7 @@ from discreet.query.price import Price
 from discreet.query.quantile import median
 from discreet.query.question import Query
 from discreet.query.unknown import PEOPLE, compile_unknown
+from jobs import run_plan
 from plan_text import explain
 
 CANARY = "canary-5b1f-jane-doe"
@@ -64,7 +65,7 @@ def plan(query=QUERY, unit=UNITS[2], allotment=ZCDP, delta=DELTA, **price):
 def run(made, table):
     """A run outside of the door, for tests of its law."""
     with source_of(table).open() as connection:
-        return made.run(connection, SystemBits())
+        return run_plan(made, connection, SystemBits())
 
 
 # What it costs
@@ -383,7 +384,7 @@ def test_the_order_of_rows_tells_nothing_about_the_data():
     seen = set()
     for shuffle in (list.reverse, list.sort, random.Random(5).shuffle):
         with source_of(many(WORDS)).open() as connection:
-            seen.add(tuple(made.run(Told(connection, shuffle), SystemBits())["columns"]["zip"]))
+            seen.add(tuple(run_plan(made, Told(connection, shuffle), SystemBits())["columns"]["zip"]))
     assert seen == {tuple(sorted(WORDS))}
 
 
@@ -528,7 +529,7 @@ def test_selection_and_measures_see_the_same_rows():
     made = plan(query, Unit("id", groups=2, rows=1), ZCDP_LOOSE, delta="1e-3", epsilon=400)
     heard = []
     with tapped(source_of(pyarrow.Table.from_pylist(rows)), heard) as connection:
-        answer = made.run(connection, SystemBits())["columns"]
+        answer = run_plan(made, connection, SystemBits())["columns"]
     (found,) = heard  # one pass
     exact = {k.decode(): (n, n) for k, n in zip(found["k0"], found[PEOPLE], strict=True)}
     assert dict(zip(answer["zip"], zip(answer["n"], answer["who"], strict=True), strict=True)) == exact

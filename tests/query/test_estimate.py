@@ -148,7 +148,7 @@ def test_a_histogram_is_covered_bin_by_bin():
     counts = np.arange(made.groups) * 7
     hits = 0
     for _ in range(100):
-        result = made.publish([made.noises[0].release(counts)])["columns"]
+        result = made.table([made.noises[0].release(counts)])["columns"]
         hits += int(((np.array(result["count_lower"]) <= counts) & (counts <= np.array(result["count_upper"]))).sum())
     assert holds(hits, 100 * made.groups, 0.95, 0.96)
     assert result["x"][0] == "0..5"
@@ -175,7 +175,7 @@ def test_what_cannot_be_is_not_published():
         Query().agg(n=count(), m=mean("x"), v=variance("x"), s=std("x")), SCHEMA, PURE, Price.read(epsilon=1)
     )
     for extreme in (-(2**40), 0, 2**40):
-        result = made.publish([np.array([extreme])] * len(made.measures))["columns"]
+        result = made.table([np.array([extreme])] * len(made.measures))["columns"]
         for name, most in (("m", 100), ("v", 2500), ("s", 50)):
             low, value, high = (result[name + end][0] for end in ("_lower", "", "_upper"))
             assert (low is value is high is None) or 0 <= low <= value <= high <= most
@@ -183,7 +183,7 @@ def test_what_cannot_be_is_not_published():
 
 def test_an_empty_group_s_mean_is_unknown():
     made = plan_query(Query().agg(m=mean("x"), d=std("x", sample=True)), SCHEMA, PURE, Price.read(epsilon=1))
-    result = made.publish([np.array([0])] * 3)["columns"]
+    result = made.table([np.array([0])] * 3)["columns"]
     assert all(result[name + end] == [None] for name in ("m", "d") for end in ("", "_lower", "_upper"))
 
 
@@ -253,7 +253,7 @@ def test_large_sums_do_not_wrap():
     schema = Schema("t", {"big": Integer(0, 2**52, nullable=False)})
     made = plan_query(Query().agg(s=total("big")), schema, PURE, Price.read(epsilon=1))
     (step,) = {float(m.lattice.step) for m in made.measures}
-    result = made.publish([np.array([2**61])])["columns"]
+    result = made.table([np.array([2**61])])["columns"]
     assert result["s"] == [float(2**61) * step]
     assert result["s_lower"][0] < result["s"][0] < result["s_upper"][0]
 

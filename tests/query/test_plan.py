@@ -28,6 +28,7 @@ from discreet.query.key import bins, key
 from discreet.query.plan import plan_query
 from discreet.query.price import Price
 from discreet.query.question import Query
+from jobs import run_plan
 from plan_text import explain
 
 COLUMNS = {
@@ -97,7 +98,7 @@ def test_a_measure_that_several_outputs_need_is_paid_once():
     doubled = plan(Query().agg(a=count(), b=count(), c=count("age")), epsilon=1)  # age is declared complete
     assert len(doubled.measures) == 1
     noisy = [np.array([7])]
-    table = doubled.publish(noisy)["columns"]
+    table = doubled.table(noisy)["columns"]
     assert table["a"] == table["b"] == table["c"] == [7]
     apart = plan(Query().agg(a=count(), b=count("pay")), epsilon=1)
     assert len(apart.measures) == 2
@@ -247,7 +248,7 @@ def test_the_shape_of_an_answer_does_not_depend_on_the_data(monkeypatch):
         Found(full, *[np.arange(8) * 10**k for k in range(size)]),
     ]
     with no_engine(monkeypatch):
-        results = [made.run(found, SystemBits()) for found in tables]
+        results = [run_plan(made, found, SystemBits()) for found in tables]
     shapes = []
     for result in results:
         columns = result.pop("columns")
@@ -287,7 +288,7 @@ def test_the_shape_holds_through_the_engine(size):
     table = pyarrow.table({name: pyarrow.array(rows[name], kind) for name, kind in zip(rows, kinds, strict=True)})
     made = plan(Query().group_by("county", "adult").agg(n=count(), m=mean("pay"), s=total("age")), epsilon=10)
     with source_of(table).open() as connection:
-        result = made.run(connection, SystemBits())
+        result = run_plan(made, connection, SystemBits())
     assert list(result["columns"]) == ["county", "adult"] + [n + e for n in "nms" for e in ("", "_lower", "_upper")]
     assert result["columns"]["county"] == ["Ash", "Ash", "Elm", "Elm", "Oak", "Oak", None, None]
     if size == 5000:
@@ -333,7 +334,7 @@ def at_most_ratio(one, other, runs, epsilon) -> bool:
 def test_a_release_s_noise_is_the_one_in_the_plan(monkeypatch):
     made = plan(Query().group_by(bins("age", width=1)).agg(n=count(), s=total("age")), PERSONS, epsilon=1)
     with no_engine(monkeypatch):
-        result = made.run(Found([0], [100], [50]), SystemBits())["columns"]
+        result = run_plan(made, Found([0], [100], [50]), SystemBits())["columns"]
     values = np.array(result["n"])
     half = made.expected()[0].half_width
     assert at_most(int((np.abs(values[1:]) > half).sum()), len(values) - 1, 0.05)
@@ -347,7 +348,7 @@ def test_every_release_has_a_salt_of_its_own(monkeypatch):
     monkeypatch.setattr(room, "compile_query", lambda *args: salts.append(tuple(args[-1])))
     made = plan(Query().agg(n=count()), PERSONS, epsilon=1)
     for _ in range(3):
-        made.run(Found([0], [1]), SystemBits())
+        run_plan(made, Found([0], [1]), SystemBits())
     assert len(set(salts)) == 3
     assert all(len(salt) >= 6 and all(0 <= word < 2**31 for word in salt) for salt in salts)
 

@@ -40,6 +40,7 @@ from discreet.query.private_bounds import SEARCHED, BoundsPlan, _most, plan_boun
 from discreet.query.quantile import median
 from discreet.query.question import Query
 from discreet.query.range_search import SURE, moved_by_one, round_bins
+from jobs import run_plan
 from plan_text import explain
 
 PURE = Allotment("questions", "pure", epsilon=10_000)
@@ -79,7 +80,7 @@ def table_of(rows):
 
 def run(made, rows):
     with source_of(table_of(rows)).open() as connection:
-        return made.run(connection, SystemBits())["columns"]
+        return run_plan(made, connection, SystemBits())["columns"]
 
 
 def ranges(made):

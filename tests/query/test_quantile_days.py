@@ -29,6 +29,7 @@ from discreet.query.quantile import At, median, quantile, quantiles, spread
 from discreet.query.quantile_plan import plan_quantiles
 from discreet.query.question import Query
 from discreet.query.tally import BIN, ROWS, compile_tally
+from jobs import run_plan
 from plan_text import explain
 
 PURE = Allotment("questions", "pure", epsilon=10_000)
@@ -80,7 +81,7 @@ def middle_of_may(n=4000):
 
 def run(made, days):
     with source_of(pyarrow.table({"day": days, "g": ["a"] * len(days)})).open() as connection:
-        return made.run(connection, SystemBits())["columns"]
+        return run_plan(made, connection, SystemBits())["columns"]
 
 
 @pytest.mark.parametrize("method", ["tree", "flip"])
@@ -105,7 +106,7 @@ def test_intervals_hold_what_they_promise():
     counts = np.bincount([place(day, made.grid) for day in days], minlength=made.grid.bins)
     missed, trials = 0, 300
     for _ in range(trials):
-        table = made.publish(made._searched(counts, SystemBits())[:, :, None])["columns"]
+        table = made.table(made._searched(counts, SystemBits())[:, :, None])["columns"]
         missed += not table["q50_lower"][0] <= days[999].isoformat() <= table["q50_upper"][0]
     assert at_most(missed, trials, 0.2)
 

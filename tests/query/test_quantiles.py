@@ -39,6 +39,7 @@ from discreet.query.quantile import At, maximum, median, minimum, quantile, quan
 from discreet.query.quantile_plan import _touched, plan_quantiles
 from discreet.query.question import Query
 from discreet.query.tally import BIN, ROWS, compile_tally
+from jobs import run_plan
 from plan_text import explain
 from reference import clamp, group, number, order
 
@@ -382,7 +383,7 @@ def test_the_better_search_is_chosen_and_a_person_may_insist():
 
 def run(made, rows):
     with source_of(table_of(rows)).open() as connection:
-        return made.run(connection, SystemBits())["columns"]
+        return run_plan(made, connection, SystemBits())["columns"]
 
 
 def people(values, group="a"):
@@ -436,7 +437,7 @@ def test_whole_numbers_stay_whole():
         Query().agg(m=median("age"), s=spread("age", tail=0.25)), ROWS_SCHEMA, PURE, Price.read(epsilon=5)
     )
     with source_of(table).open() as connection:
-        found = made.run(connection, SystemBits())["columns"]
+        found = run_plan(made, connection, SystemBits())["columns"]
     assert found["m"] == [41]
     assert all(type(value) is int for column in found.values() for value in column)
 
@@ -471,7 +472,7 @@ def test_intervals_hold_what_they_promise(shape, method, allotment):
     missed = Counter()
     width = 1000 / 64
     for _ in range(trials):
-        table = made.publish(made._searched(counts, SystemBits())[:, :, None])["columns"]
+        table = made.table(made._searched(counts, SystemBits())[:, :, None])["columns"]
         for name, q in (("lo", "1/10"), ("mid", "1/2"), ("hi", "9/10")):
             value = (true[Fraction(q)] + 0.5) * width
             missed[name] += not table[f"{name}_lower"][0] <= value <= table[f"{name}_upper"][0]

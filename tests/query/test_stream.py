@@ -18,7 +18,8 @@ from discreet.ledger.stream_state import StreamState
 from discreet.noise.bits import SystemBits
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.stream import StreamStep, plan_stream
+from discreet.query.stream import plan_stream
+from discreet.query.stream_step import StreamStep
 
 MONTHS = bins("day", every="month")
 COLUMNS = {
@@ -65,7 +66,7 @@ def steps(plan, tables, folder, bits=None):
     for period, rows in enumerate(tables, 1):
         step = StreamStep(plan, period, "s", folder)
         with source_of(table(rows)).open() as connection:
-            step.run(connection, bits or SystemBits())
+            step.measure(connection, bits or SystemBits())
         (sums,) = step.state.sums(period - 1, period)
         exact.append(sums)
     return np.array(exact)  # period, measure, group
@@ -216,11 +217,11 @@ def test_a_crash_after_the_draw_publishes_what_was_drawn(curator, monkeypatch):
         def die(*_, **__):
             raise KeyboardInterrupt
 
-        crash.setattr(Ledger, "answer", die)
+        crash.setattr(Ledger, "measurement", die)
         with pytest.raises(KeyboardInterrupt):
             stream.release()
     drawn = stream._step(1).state.result(1)
-    assert stream.release()["n"] == drawn["columns"]["n"]
+    assert stream.release()["n"] == drawn["nodes"][0][0]
     assert curator.ledger.find("year/1").notes == 0
 
 
@@ -230,12 +231,13 @@ def test_ids_stored_as_another_type_are_refused(tmp_path):
     steps(plan, [rows], tmp_path)
     texts = [row | {"p": f"{row['p']:03d}"} for row in rows]
     with source_of(table(texts)).open() as connection, pytest.raises(LedgerError, match="stored as"):
-        StreamStep(plan, 2, "s", tmp_path).run(connection, SystemBits())
+        StreamStep(plan, 2, "s", tmp_path).measure(connection, SystemBits())
 
 
-@pytest.mark.parametrize("drawn", [False, True])
-def test_a_period_that_was_cut_short_is_published_though_new_rows_arrived(tmp_path, monkeypatch, drawn):
+@pytest.mark.parametrize("cut", ["_counted", "measurement", "answer"])
+def test_a_period_that_was_cut_short_is_published_though_new_rows_arrived(tmp_path, monkeypatch, cut):
     """Its id is fixed: refused for ever, the paid stream could not go on."""
+    drawn = cut != "_counted"
     csv, schema = tmp_path / "v.csv", Schema("t", COLUMNS, Unit("p", groups=1, rows=1))
     csv.write_text("p,day,sex,pay\n" + "".join(f"{p},2024-0{1 + p % 2}-05,f,1\n" for p in range(40)))
 
@@ -252,7 +254,7 @@ def test_a_period_that_was_cut_short_is_published_though_new_rows_arrived(tmp_pa
         def die(*_, **__):
             raise KeyboardInterrupt
 
-        crash.setattr(Ledger if drawn else StreamStep, "answer" if drawn else "_counted", die)
+        crash.setattr(Ledger if drawn else StreamStep, cut, die)
         with pytest.raises(KeyboardInterrupt):
             first.release()
     with csv.open("a") as file:

@@ -30,6 +30,7 @@ from discreet.query.curator import open_curator
 from discreet.query.key import bins, discover, key
 from discreet.query.price import Price
 from discreet.query.top import Top, plan_top
+from jobs import run_plan
 from plan_text import explain
 
 VALUES = ["flu", "cold", "gout", "mumps", "lupus"]
@@ -56,7 +57,7 @@ def plan(asked=ASKED, unit=UNITS[2], allotment=PURE, **price):
 def run(made, table):
     """A run outside of the door."""
     with source_of(table).open() as connection:
-        return made.run(connection, SystemBits())
+        return run_plan(made, connection, SystemBits())
 
 
 @settings(deadline=None, max_examples=40)
@@ -122,7 +123,7 @@ def test_choices_follow_their_law_and_another_rate_is_caught():
     made, counts, runs = plan(Top(key("dx", VALUES[:3]), 2, counts=False), epsilon=4), [3, 2, 0], 1000
     assert made.choice.rate == 2
     connection, bits = Counted(counts), SystemBits()
-    seen = [tuple(VALUES.index(v) for v in made.run(connection, bits)["columns"]["dx"]) for _ in range(runs)]
+    seen = [tuple(VALUES.index(v) for v in run_plan(made, connection, bits)["columns"]["dx"]) for _ in range(runs)]
 
     def fits(rate):
         return all(frequency_fits(seen.count(order), runs, p) for order, p in law(counts, 2, rate).items())

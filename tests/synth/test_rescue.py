@@ -22,6 +22,7 @@ from discreet.synth import plan as planning
 from discreet.synth.calibrate import Passing
 from discreet.synth.compress import compress
 from discreet.synth.junction import junction
+from discreet.synth.measurement import Measurement
 from discreet.synth.methods import METHODS, method_named
 from discreet.synth.model import LARGEST, Model, fit, noisy_total, target_of
 from discreet.synth.mosaic import mosaic
@@ -64,7 +65,8 @@ def test_what_was_measured_is_kept_when_a_method_stops(currency, monkeypatch):
         assert one.values.shape == tuple(wanted[column] for column in one.columns)
     for column in range(4):
         assert distance(made.codes, codes, domain, (column,)) < 0.08
-    again = synthetic_from(synthetic_to(made))
+    record = Measurement(meter.answers, meter.choices)
+    again = synthetic_from(synthetic_to(made, record), record.to_json())
     np.testing.assert_array_equal(again.codes, made.codes)
 
 
@@ -166,9 +168,11 @@ def test_noise_does_not_say_how_large_a_table_may_get(method, monkeypatch):
 @pytest.mark.parametrize("currency", ["rho", "epsilon"])
 def test_no_rows_at_all(method, currency):
     domain, codes = planted(sizes=(40, 5, 30, 4), rows=500)
-    made = method_named(method)(meter_of(domain, codes, currency), ALL, 0)
+    meter = meter_of(domain, codes, currency)
+    made = method_named(method)(meter, ALL, 0)
     assert made.codes.shape == (0, 4)
-    assert synthetic_from(synthetic_to(made)).codes.shape == (0, 4)
+    record = Measurement(meter.answers, meter.choices)
+    assert synthetic_from(synthetic_to(made, record), record.to_json()).codes.shape == (0, 4)
 
 
 def test_dealing_and_opening_bins_of_no_rows():

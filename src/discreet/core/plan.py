@@ -49,8 +49,28 @@ class Plan(Protocol):
         """The question as plain values, for the record. Holds nothing private."""
         ...
 
-    def run(self, data: Any, bits: Bits) -> Json:
-        """The released result as plain values. Called by the one door only, with what `Private.open` gave."""
+    @property
+    def kind(self) -> str:
+        """The kind of job, as the table of kinds names it: stands on every measurement and answer on record."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """The number of the form in which measurement and answer are recorded, 1 or more; another form, another one."""
+        ...
+
+    def measure(self, data: Any, bits: Bits) -> Json:
+        """The private half, as plain values: all that is drawn, and nothing that is not paid for.
+
+        Called by the one door only, with what `Private.open` gave. It is on record before anything is made of it.
+        """
+        ...
+
+    def publish(self, measured: Any) -> Json:
+        """The free half: the answer, made from a measurement as it was recorded and from nothing else that is private.
+
+        The same measurement gives the same answer. Named arguments, where a kind has any, ask for another method.
+        """
         ...
 
 

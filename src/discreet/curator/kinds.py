@@ -28,11 +28,16 @@ class Kind:
     """Names that only the recorded ask of this kind has, by which records of 0.1 and 0.2 are told apart."""
     long: bool = False
     """Whether it runs in the background wherever that is possible."""
+    version: int = 1
+    """The latest form of its records that is read here."""
     needs: tuple[str, str] = ("", "")
     """The extra, and its module, that reading needs."""
 
     def read(self, answer: Answer, cost: str, remaining: str) -> Any:
         """The release that an answer holds."""
+        if answer.version > self.version:
+            allowed = f"a {self.noun} in form {self.version} at most; this one is in form {answer.version}"
+            raise InputError("release", answer.release, allowed, "A later version of discreet recorded it.")
         extra, module = self.needs
         if module and find_spec(module) is None:
             raise MissingExtraError(extra, module)
@@ -54,10 +59,17 @@ KINDS: Mapping[str, Kind] = {
         Kind("top", "table", _TABLE, ("top",)),
         Kind("batch", "set of tables", _TABLES, ("batch",)),
         Kind("stream", "period of a stream", _TABLE, ("stream",)),
-        Kind("tree", "hierarchy", "discreet.trees.released:TreeRelease.read", ("tree",), long=True),
+        Kind("tree", "hierarchy", "discreet.trees.released:TreeRelease.read", ("tree",), long=True, version=2),
         Kind("flows", "set of flows", _TABLES, ("mobility",), long=True),
-        Kind("commute", "synthetic commuting table", _COMMUTE, ("commute",), long=True),
-        Kind("synth", "synthetic table", "discreet.synth.released:SyntheticRelease.read", ("synth",), long=True),
+        Kind("commute", "synthetic commuting table", _COMMUTE, ("commute",), long=True, version=2),
+        Kind(
+            "synth",
+            "synthetic table",
+            "discreet.synth.released:SyntheticRelease.read",
+            ("synth",),
+            long=True,
+            version=2,
+        ),
         Kind("train", "trained model", _MODEL, ("train",), long=True, needs=_JAX),
         Kind("search", "trained model", _MODEL, ("search",), long=True, needs=_JAX),
         Kind("loads", "set of loads", "discreet.power.question:HiddenLoads.read", ("alpha_mw",), long=True),
@@ -66,8 +78,13 @@ KINDS: Mapping[str, Kind] = {
 """Every kind of job, by name."""
 
 
-def kind_of(query: Any) -> Kind | None:
-    """The kind of job that a recorded ask belongs to; None if it is none that is read here."""
+def kind_of(query: Any, recorded: str = "") -> Kind | None:
+    """The kind of job that a release belongs to; None if it is none that is read here.
+
+    `recorded` is the kind that its records name. Those before 0.2 name none: then what was asked tells.
+    """
+    if recorded:
+        return KINDS.get(recorded)
     if isinstance(query, Mapping):
         for kind in KINDS.values():
             if any(mark in query for mark in kind.marks):
@@ -85,7 +102,7 @@ def read_release(
     known = ledger.find(release)
     if known is None or known.answer is None or dataset not in (None, known.charged.dataset):
         raise InputError("release", release, "the id of a stored release", "List them: discreet releases list.")
-    made = kind_of(known.charged.query)
+    made = kind_of(known.charged.query, known.kind)
     if kind is not None and (made is None or made.noun != KINDS[kind].noun):
         hint = "" if made is None else f"It is a {made.noun}: discreet releases show {release}."
         raise InputError("release", release, f"the id of a {KINDS[kind].noun}", hint)
@@ -100,7 +117,7 @@ def read_release(
 
 def read_outcome(ledger: Ledger, known: Outcome) -> Any:
     """The release that a recorded answer holds."""
-    answer, kind = stored(known), kind_of(known.charged.query)
+    answer, kind = stored(known), kind_of(known.charged.query, known.kind)
     if kind is None:
         hint = "Estimators keep what they fitted themselves." if answer.query else ""
         raise InputError("release", answer.release, "a release of a kind that is read here", hint)

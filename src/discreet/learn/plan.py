@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import evolve
@@ -51,6 +51,8 @@ class TrainPlan:
         Proof: docs/proofs/training.md.
     """
 
+    kind: ClassVar[str] = "train"
+    version: ClassVar[int] = 1
     schema: Schema
     encoding: Encoding
     model: Model
@@ -155,7 +157,7 @@ class TrainPlan:
         """Whether the checkpoint holds a run of this plan; refused if the file is of something else."""
         return self.taken_up().begun
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Lay out the examples in the engine, train. Called by the one door only."""
         run = self.taken_up(bits)
         run.keep()
@@ -177,3 +179,7 @@ class TrainPlan:
                 "unit": str(self.schema.unit),
             }
         }
+
+    def publish(self, measured: dict[str, Any]) -> dict[str, Any]:
+        """As it was measured: weights with noise in every step are what is published."""
+        return measured

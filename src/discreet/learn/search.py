@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from attrs import evolve
@@ -48,6 +48,8 @@ class SearchPlan:
         one of the two only. Proof: docs/proofs/training.md, "Search".
     """
 
+    kind: ClassVar[str] = "search"
+    version: ClassVar[int] = 1
     candidates: tuple[TrainPlan, ...]
     search: Search
     held_out: Fraction
@@ -125,7 +127,7 @@ class SearchPlan:
             facts={"candidates": [plan.recipe.to_dict() for plan in self.candidates]},
         )
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Lay out the examples, hold some out, train every candidate, keep one. Called by the one door only."""
         tell("laying out the examples in the engine")
         secret, plan = new_secret(bits), self._first
@@ -150,6 +152,10 @@ class SearchPlan:
                 "tuning": self.search.text(self.delta),
             }
         }
+
+    def publish(self, measured: dict[str, Any]) -> dict[str, Any]:
+        """As it was measured: weights with noise in every step are what is published."""
+        return measured
 
 
 def searched(

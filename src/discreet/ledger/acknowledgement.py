@@ -29,12 +29,15 @@ def last_acknowledged(reader: Reader) -> int:
 
 
 def open_releases(reader: Reader) -> Iterator[tuple[str, str]]:
-    """Dataset and id of every release that was charged and has no outcome; amounts written off never have one."""
+    """Dataset and id of every release that was charged and for which something may still be drawn.
+
+    One whose measurement is on record has been drawn for good; amounts written off are never drawn for.
+    """
     charged: dict[str, Row] = {}
     for row in reader.rows():
         if row.kind == "charge":
             charged[row.release] = row
-        elif row.kind in ("answer", "failure"):
+        elif row.kind in ("measurement", "answer", "failure"):
             charged.pop(row.release, None)
     for row in charged.values():
         if _priced(row):

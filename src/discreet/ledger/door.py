@@ -1,12 +1,13 @@
 """The one door: the only place where private data is opened.
 
-Spend, open, run, record. The cost is durable before the data is read, and the answer is durable before anyone
-sees it. Everything else in the house describes, prices or reads what came out. A test keeps it so
-(tests/ledger/test_one_door.py).
+Spend, open, measure, record, publish, record. The cost is durable before the data is read, what was drawn is durable
+before anything is made of it, and the answer is durable before anyone sees it. Everything else in the house describes,
+prices or reads what came out. A test keeps it so (tests/ledger/test_one_door.py).
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import uuid
 import warnings
@@ -26,10 +27,10 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcome import Outcome
 from discreet.noise.bits import SystemBits
 
-__all__ = ["ATTEMPTS", "Answer", "Durable", "Resumable", "release", "stored"]
+__all__ = ["ATTEMPTS", "Answer", "Durable", "Resumable", "publish", "release", "stored"]
 
 ATTEMPTS = 3
-"""How often a release may be run with fresh noise under one charge when a crash loses its answer."""
+"""How often a release may be measured with fresh noise under one charge when crashes lose its measurement."""
 
 _FAILED = "the run did not finish"
 _LOST = "its answer was lost too often"
@@ -53,14 +54,14 @@ class Resumable(Protocol):
 
 @runtime_checkable
 class Durable(Resumable, Protocol):
-    """A resumable plan that draws once: its answer is on disk before `run` returns it. Part of what it must prove.
+    """A resumable plan that draws once: what it drew is on disk before `measure` returns it. It must prove that.
 
     What was drawn is published as it is, whatever the data is now, for it reads none. Before that nothing was drawn
     that could be used on two versions, so it may be made from the data of now.
     """
 
     def drawn(self) -> bool:
-        """Whether the answer was drawn: then `run` returns it and reads no data. The same as `begun`."""
+        """Whether it was drawn: then `measure` returns it and reads no data. The same as `begun`."""
         ...
 
 
@@ -84,6 +85,11 @@ class Answer:
     """The version of the data it was made from; None if it was made before versions were recorded."""
     stale: str = ""
     """Why it may describe other data than there is now; empty if it is new, or the data is known to be the same."""
+    measured: Json = None
+    """What was drawn, which the result is made from; None if an older version recorded the result only."""
+    kind: str = ""
+    """The kind of job, and the version of the form of both; absent where an older version recorded them."""
+    version: int = 0
 
     @property
     def data_version(self) -> str:
@@ -123,21 +129,27 @@ def release(
     bits: Bits | None = None,
     warn: bool = True,
 ) -> Answer:
-    """Charge the plan, run it on the data, record the answer, return it.
+    """Charge the plan, measure the data, record that, publish it, record the answer, return it.
 
     `release` is an id of the caller's choice (a new one if absent). Asked again under the same id and plan, the
-    recorded answer comes back at no cost; if a crash lost the answer, the run is made again under the same charge, or
-    gone on with where the plan is `Resumable`. An id that was paid for another version of the data is refused, unless
-    the plan is `Durable` and has no answer yet. Where versions cannot be compared, the stored answer says so (`stale`),
-    and so does a warning, unless `warn` is false because the caller shows the answer's notes to somebody else.
-    `BudgetError`: refused, nothing spent, nothing read. `RunError`: the run failed; the charge stays.
+    recorded answer comes back at no cost. If publishing failed or was cut short, it is done again from the recorded
+    measurement: no data is read and nothing is drawn. If a crash lost the measurement itself, it is made again under
+    the same charge, or gone on with where the plan is `Resumable`. An id that was paid for another version of the data
+    is refused, unless the plan is `Durable` and has no answer yet. Where versions cannot be compared, the stored answer
+    says so (`stale`), and so does a warning, unless `warn` is false because the caller shows the answer's notes to
+    somebody else.
+    `BudgetError`: refused, nothing spent, nothing read. `RunError`: the run failed; the charge stays, and so does what
+    was measured, if it was.
 
-    Guarantee: if `plan.run` costs `plan.cost`, then all answers ever returned stay within the budget of the
+    Guarantee: if `plan.measure` costs `plan.cost`, then all answers ever returned stay within the budget of the
     dataset, under any number of threads, processes and crashes: docs/proofs/ledger.md, "The door".
     """
     if not isinstance(unit := getattr(plan, "unit", None), Protected):
         hint = "Nothing was spent. A plan says what its cost is stated for, such as `unit = Unit('patient')`."
         raise InputError("plan.unit", kind_of(unit), "a Unit", hint)
+    if not (isinstance(plan.kind, str) and plan.kind and type(plan.version) is int and plan.version > 0):
+        hint = "Nothing was spent. What is recorded says what it is: kind = 'question', version = 1."
+        raise InputError("plan.kind", f"{plan.kind!r}, version {plan.version!r}", "a name, and a version from 1", hint)
     identity = uuid.uuid4().hex if release is None else release
     version = ledger.version_of(data)
     if (known := ledger.find(identity)) and known.answer is not None:
@@ -158,32 +170,88 @@ def release(
             delta=delta,
             data=version,
         )
-        if charged.already_paid:
-            known = ledger.find(identity)
-            if known is not None and known.answer is not None:
+        if charged.already_paid and (known := ledger.find(identity)) is not None:
+            if known.answer is None and known.failure is None and known.measurement is not None:
+                known = _conclude(plan, known, ledger, who)
+                if isinstance(plan, Durable):  # what it drew is of the data of then, whatever there is now
+                    return stored(known)
+            if known.answer is not None:
                 return _replay(plan, known, version, warn)
-            if known is not None and known.failure is not None:
+            if known.failure is not None:
                 raise _failure(identity, known.failure)
-            if known is not None and not isinstance(plan, Durable):
-                _check_data(known, version)
-            if not (isinstance(plan, Resumable) and _goes_on(plan, identity)):
-                if known is not None and known.notes >= ATTEMPTS - 1:
-                    raise _failure(identity, ledger.failed(identity, _LOST, who=who).failure or _LOST)
-                # Nobody saw the lost answer: it would be on the books. See the proof note for what this rests on.
-                other = version if known is not None and known.data not in (None, version) else None
-                ledger.note(identity, _AGAIN, who=who, data=other)
+            _try_again(plan, known, ledger, version, who)
         text = _attempt(plan, data, SystemBits() if bits is None else bits)
         if isinstance(text, BaseException):
             raise text  # stopped from outside: like a crash, so not recorded as a failure
         if text is None:
             raise _failure(identity, ledger.failed(identity, _FAILED, who=who).failure or _FAILED)
-        ledger.answer(identity, text, who=who)
+        known = ledger.measurement(identity, text, who=who, kind=plan.kind, version=plan.version)
         if _changed(data, ledger, version):
             ledger.note(identity, _CHANGED, who=who)
-        known = ledger.find(identity)
-    if known is None or known.answer is None:  # someone recorded a failure first: the locks were lost meanwhile
+        if known.open:
+            known = _conclude(plan, known, ledger, who)
+    if known.answer is None:  # someone recorded a failure first: the locks were lost meanwhile
         raise _failure(identity, _FAILED)
-    return stored(known, replayed=known.answer != text)
+    return stored(known, replayed=known.measurement != text)
+
+
+def publish(plan: Plan, ledger: Ledger, release: str, *, who: str, **how: Any) -> Answer:
+    """What was measured for a release, published again: by another method, where `how` names one. Free.
+
+    No data is read and nothing is drawn. The answer on record stays; where there is none yet, because publishing
+    failed, this one is recorded.
+    """
+    known = ledger.find(release)
+    if known is None or known.measurement is None or known.failure is not None:
+        hint = "Nothing was spent. Versions before 0.2 recorded answers only."
+        raise InputError("release", release, "the id of a release whose measurement is on record", hint)
+    _check_same(plan, known)
+    allowed = [name for name in inspect.signature(plan.publish).parameters if name != "measured"]
+    if unknown := sorted(set(how) - set(allowed)):
+        listed = " or ".join(allowed) if allowed else f"absent: a {plan.kind} is published in one way"
+        raise InputError(unknown[0], how[unknown[0]], listed, "Nothing was spent.")
+    if known.open:
+        with ledger.running(release):
+            return stored(_conclude(plan, known, ledger, who, **how))
+    result = json.loads(_made(plan, known, **how))
+    return replace(stored(known), result=result)
+
+
+def _conclude(plan: Plan, known: Outcome, ledger: Ledger, who: str, **how: Any) -> Outcome:
+    """Publish what is on record and record the answer; where it is the measurement as it stands, not a second time."""
+    text, release = _made(plan, known, **how), known.charged.release
+    answer = None if text == known.measurement else text
+    ledger.answer(release, answer, who=who, kind=plan.kind, version=plan.version)
+    return ledger.find(release) or known
+
+
+def _made(plan: Plan, known: Outcome, **how: Any) -> str:
+    """The answer as JSON text. Whatever goes wrong here saw published numbers only, so it may be told."""
+    try:
+        return canonical(plan.publish(json.loads(known.measurement or "null"), **how))
+    except Exception as problem:
+        if how and isinstance(problem, InputError):
+            raise
+        raise RunError(
+            f"Release {known.charged.release!r} was paid and measured, but could not be published "
+            f"({type(problem).__name__}: {problem}). Nothing is lost: its measurement is on record. Asked for again "
+            "under the same release id it is published from there, at no cost, without reading data and without "
+            "fresh noise.",
+            release=known.charged.release,
+        ) from problem
+
+
+def _try_again(plan: Plan, known: Outcome, ledger: Ledger, version: DataVersion, who: str) -> None:
+    """Before a second attempt under one charge: it goes on with the first, or is put on record; or it is refused."""
+    identity = known.charged.release
+    if not isinstance(plan, Durable):
+        _check_data(known, version)
+    if isinstance(plan, Resumable) and _goes_on(plan, identity):
+        return
+    if known.notes >= ATTEMPTS - 1:
+        raise _failure(identity, ledger.failed(identity, _LOST, who=who).failure or _LOST)
+    # Nobody saw the lost draw: it would be on the books. See the proof note for what this rests on.
+    ledger.note(identity, _AGAIN, who=who, data=version if known.data not in (None, version) else None)
 
 
 def _changed(data: Private, ledger: Ledger, version: DataVersion) -> bool:
@@ -207,14 +275,14 @@ def _goes_on(plan: Resumable, identity: str) -> bool:
 
 
 def _attempt(plan: Plan, data: Private, bits: Bits) -> str | BaseException | None:
-    """The result as JSON text; None if anything at all went wrong; a fresh exception if it was told to stop.
+    """The measurement as JSON text; None if anything at all went wrong; a fresh exception if it was told to stop.
 
     The exception and the frames that hold private values end here: neither what went wrong nor where may be told,
     for both may depend on a single row.
     """
     try:
         with data.open() as private:
-            return canonical(plan.run(private, bits))
+            return canonical(plan.measure(private, bits))
     except Exception:
         return None
     except BaseException as stop:
@@ -230,9 +298,7 @@ def _anew(kind: type[BaseException]) -> BaseException:
 
 
 def _replay(plan: Plan, known: Outcome, version: DataVersion, warn: bool) -> Answer:
-    if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
-        hint = "Nothing was spent. Choose another id for another question."
-        raise InputError("release", known.charged.release, "a new id: this one answers another question", hint)
+    _check_same(plan, known)
     answer = stored(known, replayed=True)
     if _check_data(known, version):
         return answer
@@ -244,6 +310,12 @@ def _replay(plan: Plan, known: Outcome, version: DataVersion, warn: bool) -> Ans
     if warn:
         warnings.warn(f"Release {answer.release!r}: {text}", UserWarning, stacklevel=3)
     return replace(answer, stale=text)
+
+
+def _check_same(plan: Plan, known: Outcome) -> None:
+    if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
+        hint = "Nothing was spent. Choose another id for another question."
+        raise InputError("release", known.charged.release, "a new id: this one answers another question", hint)
 
 
 def _check_data(known: Outcome, version: DataVersion) -> bool:
@@ -263,6 +335,8 @@ def _check_data(known: Outcome, version: DataVersion) -> bool:
 def stored(known: Outcome, *, replayed: bool = True) -> Answer:
     """The answer that the books hold for a release."""
     paid = known.charged
+    result = json.loads(known.answer or "null")
+    same = known.measurement == known.answer
     return Answer(
         release=paid.release,
         dataset=paid.dataset,
@@ -271,10 +345,13 @@ def stored(known: Outcome, *, replayed: bool = True) -> Answer:
         mechanism=paid.mechanism,
         charge=paid.charge,
         time=paid.time,
-        result=json.loads(known.answer or "null"),
+        result=result,
         replayed=replayed,
         query=paid.query,
         data=known.data,
+        measured=result if same else json.loads(known.measurement or "null"),
+        kind=known.kind,
+        version=known.version,
     )
 
 

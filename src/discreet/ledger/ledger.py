@@ -34,7 +34,7 @@ from discreet.ledger.custody import write_off as _write_off
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.doubt import Doubt, doubt_of
 from discreet.ledger.guard import Guard, identity_of
-from discreet.ledger.outcome import Charged, Outcome, outcome_in, outcome_of
+from discreet.ledger.outcome import Charged, Outcome, form_to, known_in, outcome_in, outcome_of
 from discreet.ledger.place import begin, store_at
 from discreet.ledger.record import Head, Record
 from discreet.ledger.secret import fresh_secret, secret_at, secret_path
@@ -240,7 +240,7 @@ class Ledger:
                 if not same or not price.within(paid.charge):
                     hint = "Nothing was spent. Choose another id for another question."
                     raise InputError("release", release, "a new id: this one was paid for another question", hint)
-                if known.answer is None and known.failure is None:  # it may be run again: is nothing hidden?
+                if known.open:  # it may be run again: is nothing hidden?
                     check_chain(writer)
                 return Charged(release, dataset, part.name, paid.charge, spent.left_of(part.cap), already_paid=True)
             charge = _short(price, spent)
@@ -267,9 +267,19 @@ class Ledger:
             write(writer, record)
         return Charged(release, dataset, part.name, charge, (spent + charge).left_of(part.cap), already_paid=False)
 
-    def answer(self, release: str, result: str, *, who: str) -> str:
-        """Keep the result (JSON text) of a paid release. The first one stays; it is what is returned."""
-        return self._conclude(release, who=who, kind="answer", result=result).answer or ""
+    def measurement(self, release: str, result: str, *, who: str, kind: str = "", version: int = 0) -> Outcome:
+        """Keep what was drawn (JSON text) for a paid release. The first one stays, and none follows an outcome."""
+        with self._write() as writer:
+            known = known_in(writer, release)
+            if known.open and known.measurement is None:
+                told = {"who": who, "result": result, "detail": form_to(kind, version)}
+                append(writer, kind="measurement", dataset=known.charged.dataset, release=release, **told)
+            return known_in(writer, release)
+
+    def answer(self, release: str, result: str | None, *, who: str, kind: str = "", version: int = 0) -> str:
+        """Keep the result (JSON text; None: as measured) of a paid release. The first one stays; it is returned."""
+        told = {"result": result, "detail": form_to(kind, version)}
+        return self._conclude(release, who=who, kind="answer", **told).answer or ""
 
     def failed(self, release: str, reason: str, *, who: str) -> Outcome:
         """Note that a paid release has no answer and never will; the first outcome stays."""
@@ -277,25 +287,20 @@ class Ledger:
 
     def _conclude(self, release: str, **values: Any) -> Outcome:
         with self._write() as writer:
-            outcome = self._known(writer, release)
-            if outcome.answer is None and outcome.failure is None:
+            outcome = known_in(writer, release)
+            if values.get("result", "") is None and outcome.measurement is None:
+                raise InputError("result", None, "given: nothing was measured that could be the answer")
+            if outcome.open:
                 append(writer, dataset=outcome.charged.dataset, release=release, **values)
-            return self._known(writer, release)
+            return known_in(writer, release)
 
     def note(self, release: str, why: str, *, who: str, data: DataVersion | None = None) -> Outcome:
         """Put a remark about a paid release on record; `data` is the version it reads, if another than was paid for."""
         detail = None if data is None else {"data": data.to_json()}
         with self._write() as writer:
-            dataset = self._known(writer, release).charged.dataset
+            dataset = known_in(writer, release).charged.dataset
             append(writer, kind="note", dataset=dataset, release=release, who=who, why=why, detail=detail)
-            return self._known(writer, release)
-
-    @staticmethod
-    def _known(reader: Reader, release: str) -> Outcome:
-        outcome = outcome_in(reader, release)
-        if outcome is None:
-            raise InputError("release", release, "the id of a release that was paid for")
-        return outcome
+            return known_in(writer, release)
 
     def find(self, release: str) -> Outcome | None:
         """What is known of a release; None if it was never charged."""

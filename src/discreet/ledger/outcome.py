@@ -1,16 +1,18 @@
-"""What is known of a release: its charge, and its answer, its failure, or neither yet."""
+"""What is known of a release: its charge, its measurement, and its answer, its failure, or neither yet."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from discreet.core.version import DataVersion
+from discreet.core.wire import Json
+from discreet.errors import InputError
 from discreet.ledger.acknowledgement import SEEN, last_acknowledged
 from discreet.ledger.budget import Charge
 from discreet.ledger.record import Record
 from discreet.ledger.store import Reader
 
-__all__ = ["Charged", "Outcome", "outcome_in", "outcome_of"]
+__all__ = ["Charged", "Outcome", "form_to", "known_in", "outcome_in", "outcome_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,10 @@ class Charged:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A charge and what came of it. `answer` is JSON text, `failure` a reason code; neither: not run, or lost."""
+    """A charge and what came of it. `answer` is JSON text, `failure` a reason code.
+
+    Neither, with a `measurement` (JSON text): it was drawn and is yet to be published. Without one: not run, or lost.
+    """
 
     charged: Record
     answer: str | None
@@ -37,7 +42,17 @@ class Outcome:
     noted: DataVersion | None = None
     """The version of the data that a later attempt read, if it was another one."""
     concluded: int = 0
-    """The number of the record that holds the answer; 0 if there is none."""
+    """The number of the record that holds the answer, or else the measurement; 0 if there is none."""
+    measurement: str | None = None
+    """What was drawn; None where nothing was, or where it was recorded by a version that recorded answers only."""
+    kind: str = ""
+    """The kind of job, and the version of the form its records are in; absent where an older version wrote them."""
+    version: int = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether it has neither an answer nor a failure."""
+        return self.answer is None and self.failure is None
 
     @property
     def data(self) -> DataVersion | None:
@@ -50,25 +65,49 @@ def outcome_of(records: list[Record]) -> Outcome | None:
     kinds = {record.kind: record for record in reversed(records)}
     if "charge" not in kinds:
         return None
-    answer, failure = kinds.get("answer"), kinds.get("failure")
+    measured, answer, failure = (kinds.get(name) for name in ("measurement", "answer", "failure"))
+    drawn = measured.result if measured else None
+    kind, version = _form(answer or measured)
     reason = failure.detail.get("reason") if failure and isinstance(failure.detail, dict) else None
     return Outcome(
         charged=kinds["charge"],
-        answer=answer.result if answer else None,
+        answer=None if answer is None else drawn if answer.result is None else answer.result,
         failure=None if failure is None else str(reason),
         notes=sum(record.kind == "note" for record in records),
         noted=next((record.data for record in reversed(records) if record.kind == "note" and record.data), None),
-        concluded=answer.sequence if answer else 0,
+        concluded=max((record.sequence for record in (measured, answer) if record is not None), default=0),
+        measurement=drawn,
+        kind=kind,
+        version=version,
     )
+
+
+def form_to(kind: str, version: int) -> Json:
+    """What a measurement and an answer say of themselves, for their record."""
+    return {"kind": kind, "version": version} if kind else None
+
+
+def _form(record: Record | None) -> tuple[str, int]:
+    found = record.detail if record is not None and isinstance(record.detail, dict) else {}
+    kind, version = found.get("kind"), found.get("version")
+    return (kind, version) if isinstance(kind, str) and isinstance(version, int) else ("", 0)
+
+
+def known_in(reader: Reader, release: str) -> Outcome:
+    """What the books say of a release; `InputError` if it was never charged."""
+    outcome = outcome_in(reader, release)
+    if outcome is None:
+        raise InputError("release", release, "the id of a release that was paid for")
+    return outcome
 
 
 def outcome_in(reader: Reader, release: str) -> Outcome | None:
     """What the books say of a release; None if it was never charged.
 
-    One without an outcome that was charged before records were lost has failed. Acknowledging writes that down; 0.1 did
-    not.
+    One without an outcome that was charged before records were lost has failed, unless its measurement is on record: of
+    that nothing is drawn again. Acknowledging writes that down; 0.1 did not.
     """
     outcome = outcome_of(reader.of_release(release))
-    if outcome is None or outcome.answer is not None or outcome.failure is not None:
+    if outcome is None or not outcome.open or outcome.measurement is not None:
         return outcome
     return replace(outcome, failure=SEEN) if last_acknowledged(reader) > outcome.charged.sequence else outcome

@@ -16,7 +16,7 @@ from discreet.ledger.budget import Charge
 
 __all__ = ["GENESIS", "Head", "Kind", "Record"]
 
-Kind = Literal["open", "charge", "answer", "failure", "note", "close"]
+Kind = Literal["open", "charge", "measurement", "answer", "failure", "note", "close"]
 
 # Fields that 0.1 did not write: left out where they say nothing, so that its hashes stay what they are.
 _LATER = {"unit": "", "cover": None, "totals": "", "accounts": ""}
@@ -42,7 +42,9 @@ class Record:
     * `charge`: `charge` was spent from `allotment` for `release`; `loss`, `query`, `digest`, `mechanism` say on what,
       `unit` for whom (charges of 0.1 have none); `cover` names the paid release of a step that costs nothing;
       `detail` says which version of the data is read.
-    * `answer`: the result of `release`, as JSON text.
+    * `measurement`: what was drawn for `release`, as JSON text: all that its answer is made from. Since 0.2.
+    * `answer`: the result of `release`, as JSON text; none where it is the measurement as it stands. `detail` of these
+      two names the kind of job and the version of the form they are in (records before 0.2 have none).
     * `failure`: `release` has no answer and never will; `detail` holds a reason code.
     * `note`: something a custodian should see, such as a second attempt at a release whose answer was lost.
 

@@ -1,6 +1,6 @@
 """The tables of a ledger and every statement on them, in the SQL that SQLite and PostgreSQL share.
 
-Unique indexes say once more what the ledger enforces: one charge and one outcome for each release.
+Unique indexes say once more what the ledger enforces: one charge, one measurement and one outcome for each release.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ SCHEMA = (
     f"CREATE INDEX IF NOT EXISTS discreet_accounts ON discreet_record (sequence) WHERE {_OF_ACCOUNTS}",
     """CREATE UNIQUE INDEX IF NOT EXISTS discreet_one_outcome ON discreet_record (release)
         WHERE kind IN ('answer', 'failure')""",
+    "CREATE UNIQUE INDEX IF NOT EXISTS discreet_one_draw ON discreet_record (release) WHERE kind = 'measurement'",
     f"INSERT INTO discreet_head VALUES (1, {FORMAT}, 0, '{GENESIS.hash}') ON CONFLICT (one) DO NOTHING",
 )
 

@@ -54,6 +54,7 @@ class _Check:
         self.failed: dict[str, int] = {}  # release -> sequence
         self.prices: dict[tuple[str, str, str], Charge | None] = {}
         self.accounts: list[Entry] = []
+        self.measured: set[str] = set()
         self.concluded: set[str] = set()
         self.closed: set[str] = set()
         self.lost = 0  # the last acknowledgement
@@ -98,11 +99,21 @@ class _Check:
                 self.closed.add(record.dataset)
             case "charge":
                 self.charge(record, name)
+            case "measurement":
+                if record.release not in self.charged:
+                    self.found(f"{name} is a measurement for {record.release!r}, which was never charged")
+                if record.release in self.measured:
+                    self.found(f"{name} is a second measurement for {record.release!r}")
+                if record.release in self.concluded:
+                    self.found(f"{name} is a measurement for {record.release!r}, which had an outcome")
+                self.measured.add(record.release)
             case "answer" | "failure":
                 if record.release not in self.charged:
                     self.found(f"{name} is an outcome of {record.release!r}, which was never charged")
                 if record.release in self.concluded:
                     self.found(f"{name} is a second outcome of {record.release!r}")
+                if record.kind == "answer" and record.result is None and record.release not in self.measured:
+                    self.found(f"{name} answers {record.release!r} by its measurement, and there is none")
                 self.concluded.add(record.release)
                 if record.kind == "failure":
                     self.failed[record.release] = record.sequence
@@ -114,7 +125,7 @@ class _Check:
         """Records were missing: nothing may be open from here on. What 0.1 wrote left it open."""
         self.lost = record.sequence
         for release, charged in self.charged.items() if record.totals else ():
-            if charged.digest and release not in self.concluded:
+            if charged.digest and release not in self.concluded | self.measured:
                 self.found(f"{name} acknowledges a loss and leaves {release!r} open, whose answer may have been seen")
 
     def open(self, record: Record, name: str) -> None:

@@ -12,20 +12,20 @@ __all__ = ["witness", "witnessed_outcome"]
 
 
 def witnessed_outcome(store: Store, guard: Guard | None, release: str) -> Outcome | None:
-    """What the books say of a release, with an answer only if the guard has seen it; None if it was never charged.
+    """What the books say of a release, with what was drawn only if the guard has seen it; None if it was never charged.
 
     Guarantee: of all copies of a ledger under one guard, only the answers of one history are returned, unless a
     custodian acknowledges another: docs/proofs/ledger.md, "What is shown".
     """
     with store.read() as reader:
         outcome = outcome_in(reader, release)
-        if guard is None or outcome is None or outcome.answer is None or guard.saw(reader, outcome.concluded):
+        if guard is None or outcome is None or not outcome.concluded or guard.saw(reader, outcome.concluded):
             return outcome
     if not witness(store, guard, outcome.concluded):
         raise LedgerError(
-            f"Release {release!r} has an answer on these books that their guard never saw, because it follows another "
-            "copy of this ledger: it is not shown, for that copy may have answered too. Nothing was spent. Put the "
-            "right file back, or let the custodian acknowledge this one: discreet ledger acknowledge."
+            f"What these books hold of release {release!r} their guard never saw, because it follows another copy of "
+            "this ledger: it is not shown, for that copy may have answered too. Nothing was spent. Put the right file "
+            "back, or let the custodian acknowledge this one: discreet ledger acknowledge."
         )
     return outcome
 

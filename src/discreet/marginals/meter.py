@@ -6,6 +6,7 @@ adds up what is spent and refuses what would exceed the price of the job, charge
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -55,6 +56,7 @@ class _Purse:
     price: Fraction
     spent: Fraction = Fraction(0)
     answers: list[tuple[Bins | None, Noisy]] = field(default_factory=list)
+    choices: list[list[int]] = field(default_factory=list)
     broken: bool = False
     # Two threads must not both spend what is left once, nor read one stream of bits together.
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -77,7 +79,7 @@ class Meter:
         self, counts: Counts, moved: Sensitivity, currency: Currency, price: Fraction, bits: Bits | None = None
     ) -> None:
         self._counts = counts
-        self._moved = moved
+        self.moved = moved
         self._bits = bits
         self._bins: Bins | None = None
         self.currency: Currency = currency
@@ -95,8 +97,8 @@ class Meter:
 
     def merged(self, bins: Bins) -> Meter:
         """The same meter, on the same price, of a table whose codes are put together in bins."""
-        other = Meter(MergedCounts(self._counts, bins), self._moved, self.currency, self.price, self._bits)
-        other._purse = self._purse
+        other = copy.copy(self)
+        other._counts = MergedCounts(self._counts, bins)
         other._bins = bins
         return other
 
@@ -107,6 +109,18 @@ class Meter:
         So that it is not lost if a method stops on its way.
         """
         return tuple(self._purse.answers)
+
+    @property
+    def choices(self) -> tuple[list[int], ...]:
+        """Everything that was chosen and paid for, in order."""
+        return tuple(self._purse.choices)
+
+    def measure_rest(self) -> None:
+        """Measure single columns for all that is left of the price, an equal part each."""
+        if self.left > 0:
+            each = self.left / len(self.domain)
+            for column in range(len(self.domain)):
+                self.measure((column,), each)
 
     @property
     def broken(self) -> bool:
@@ -140,8 +154,8 @@ class Meter:
     def noise(self, amount: Fraction) -> Laplace | Gaussian:
         """The noise that an amount buys for one marginal."""
         if self.currency == "epsilon":
-            return Laplace.for_epsilon(amount, self._moved)
-        return Gaussian.for_rho(amount, self._moved)
+            return Laplace.for_epsilon(amount, self.moved)
+        return Gaussian.for_rho(amount, self.moved)
 
     def measure(self, columns: Columns, amount: Fraction) -> Noisy:
         """The counts of a marginal with fresh noise."""
@@ -187,14 +201,16 @@ class Meter:
                 f"one weight and one penalty for each of {len(candidates)} candidates",
             )
         less = np.clip(np.nan_to_num(less), -_FARTHEST, _FARTHEST)
-        mechanism = self._choice(amount, min(k, len(candidates)), int(scaled.max()) * self._moved.l1)
+        mechanism = self._choice(amount, min(k, len(candidates)), int(scaled.max()) * self.moved.l1)
         self._spend(amount)
         scores = [
             int(weight) * (self._distance(columns, guess(columns)) - int(penalty))
             for columns, weight, penalty in zip(candidates, scaled, np.rint(less), strict=True)
         ]
         with self._looking(), self._purse.lock:
-            return mechanism.release(np.array(scores, dtype=np.int64), bits=self._bits)
+            chosen = mechanism.release(np.array(scores, dtype=np.int64), bits=self._bits)
+        self._purse.choices.append([int(place) for place in chosen])
+        return chosen
 
     def _choice(self, amount: Fraction, k: int, sensitivity: int) -> TopK:
         """k selections for an amount: of epsilon all of it; of rho, as each of e-bounded range costs e^2 / 8."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from discreet.core.exact import Number, as_written
 from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
+from discreet.core.packed import packed, unpacked
 from discreet.core.release import number, percent
 from discreet.core.sensitivity import steps as whole_steps
 from discreet.core.unit import Metric
@@ -28,6 +30,7 @@ from discreet.power.loads import to_steps
 from discreet.power.planes import PARTS, Planes, planes_near
 from discreet.power.repair import Repair, Steps
 from discreet.query.plan import noise_name
+from discreet.query.table_plan import at_confidence
 
 __all__ = ["LoadPlan", "plan_loads", "unit_of"]
 
@@ -46,11 +49,13 @@ class LoadPlan:
     """How the loads of a grid will be released, and its price. Nothing is read and nothing is spent by making one.
 
     Guarantee
-        Whatever `run` returns is epsilon-differentially private, with epsilon the whole price, for neighbours that
+        Whatever `measure` returns is epsilon-differentially private, with epsilon the whole price, for neighbours that
         differ in one load by at most `alpha` MW; the grid and a declared cost are public. Loads that are k steps apart
         in sum are indistinguishable up to epsilon * k / shift. Proof: docs/proofs/power.md.
     """
 
+    kind: ClassVar[str] = "loads"
+    version: ClassVar[int] = 1
     grid: Grid
     dataset: str
     allotment: Allotment
@@ -171,16 +176,25 @@ class LoadPlan:
         parts = Laplace.for_epsilon(self.cost_epsilon, self.shift * PARTS).error(self.confidence)
         return float(parts * self.price / PARTS * float(self.step))
 
-    def run(self, data: NDArray[np.float64], bits: Bits) -> dict[str, Any]:
-        """Round, add noise, measure the cost if asked to, repair. Called by the one door only."""
+    def measure(self, data: NDArray[np.float64], bits: Bits) -> dict[str, Any]:
+        """Round, add noise, measure the cost if asked to. Called by the one door only."""
         exact = to_steps(data, self.step, self.most)
         noisy = self.noise.release(exact, bits=bits)
-        if self.declared is not None:
-            return self.publish(noisy, float(self.declared))
-        planes = planes_near(self.repair, noisy, self.noise.scale, self.price, bits)
-        return self.publish(noisy, self.measured(exact, planes, bits))
+        reference = None
+        if self.declared is None:
+            reference = self.height(exact, planes_near(self.repair, noisy, self.noise.scale, self.price, bits), bits)
+        return {"noisy": packed(noisy), "cost": reference}
 
-    def measured(self, exact: Steps, planes: Planes, bits: Bits) -> float:
+    def publish(
+        self, measured: Mapping[str, Any], *, beta: Number | None = None, confidence: float | None = None
+    ) -> dict[str, Any]:
+        """The table and the report; repaired to be within another `beta` of the cost, if one is given."""
+        near = self.beta if beta is None else _share(beta)
+        plan = replace(at_confidence(self, confidence), beta=near)
+        cost = float(self.declared) if self.declared is not None else measured["cost"]
+        return plan.table(unpacked(measured["noisy"]), cost)
+
+    def height(self, exact: Steps, planes: Planes, bits: Bits) -> float:
         """The cost with noise. The planes were made from released numbers, so they are fixed here."""
         if self.cost_epsilon is None:
             raise InputError("cost", Phrase("a declared cost"), "measured")
@@ -189,7 +203,7 @@ class LoadPlan:
         found = int(noise.release([height], bits=bits)[0]) * planes.money
         return min(max(found, self.repair.cheapest), self.repair.dearest)
 
-    def publish(self, noisy: Steps, reference: float) -> dict[str, Any]:
+    def table(self, noisy: Steps, reference: float) -> dict[str, Any]:
         """The table and the report, from noisy and public numbers alone."""
         found = self.repair.near(noisy, reference, float(self.beta))
         step, half = float(self.step), self.noise.error(self.confidence)
@@ -236,9 +250,7 @@ def plan_loads(
     confidence: float,
 ) -> LoadPlan:
     """Read what is asked and price it. Every error comes from here, before anything is read or spent."""
-    apart, fine, within = _positive(alpha, "alpha"), _positive(step, "step"), _positive(beta, "beta")
-    if within >= 1:
-        raise InputError("beta", beta, "a share below 1, such as 0.01 for one per cent")
+    apart, fine, within = _positive(alpha, "alpha"), _positive(step, "step"), _share(beta)
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise InputError("confidence", confidence, "strictly between 0 and 1, such as 0.95")
     top = _positive(highest, "highest") if highest is not None else as_written(round(grid.capacity, 6), "highest")
@@ -295,6 +307,13 @@ def _usual(repair: Repair) -> float:
     """A price that few loads exceed, from public numbers alone."""
     usual = float(np.abs(repair.anchor_flow.prices).max())
     return _DEARER * usual if usual > 0 else max(1.0, repair.grid.highest_price)
+
+
+def _share(beta: Number) -> Fraction:
+    found = _positive(beta, "beta")
+    if found >= 1:
+        raise InputError("beta", beta, "a share below 1, such as 0.01 for one per cent")
+    return found
 
 
 def _positive(value: Number, field: str) -> Fraction:

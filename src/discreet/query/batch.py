@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of
@@ -36,6 +36,8 @@ _GRID = 10**6  # shares are rounded down to millionths: together they never exce
 class BatchPlan(TablePlan):
     """Plans that are charged and run together."""
 
+    kind: ClassVar[str] = "batch"
+    version: ClassVar[int] = 1
     parts: tuple[tuple[str, Job], ...]
 
     @property
@@ -89,9 +91,14 @@ class BatchPlan(TablePlan):
         content = [[name, plan.digest] for name, plan in self.parts]
         return digest_of(content)
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Each part in turn, with noise of its own. Called by the one door only."""
-        return {"parts": {name: plan.answer(data, bits) for name, plan in self.parts}}
+        return {"parts": {name: plan.draw(data, bits) for name, plan in self.parts}}
+
+    def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
+        """The table of each part."""
+        drawn = measured["parts"]
+        return {"parts": {name: plan.publish(drawn[name], confidence=confidence) for name, plan in self.parts}}
 
 
 def plan_batch(

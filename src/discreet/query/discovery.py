@@ -5,10 +5,11 @@ Both steps see the same bounded table. The price is divided evenly: the selectio
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from discreet.core.exact import Number
 from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Approx, Loss, Repeated
 from discreet.core.mechanism import Bits
+from discreet.core.packed import packed
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.column import Boolean, Column, Date, Integer, Text
@@ -59,6 +61,8 @@ class DiscoveryPlan(TablePlan):
     measure. Proof: docs/proofs/query-unknown-keys.md.
     """
 
+    kind: ClassVar[str] = "question"
+    version: ClassVar[int] = 1
     question: Query
     schema: Schema
     allotment: Allotment
@@ -143,8 +147,8 @@ class DiscoveryPlan(TablePlan):
         """The error of every output at the plan's confidence, for the keys that appear."""
         return self._outputs.expected()
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """Count in the engine, select, add the noise, publish. Called by the one door only."""
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, select, add the noise. Called by the one door only."""
         salt = [int(word) & (2**31 - 1) for word in words(bits, WORDS)]
         found = data.values(compile_unknown(self.question, self.schema, self.measures, data.table, salt))
         people = np.array(found[PEOPLE], dtype=np.int64)
@@ -156,11 +160,13 @@ class DiscoveryPlan(TablePlan):
         for index, noise in enumerate(self.noises):
             exact = np.array([found[measure_name(index)][kept[i]] for i in order], dtype=np.int64)
             noisy.append(noise.release(exact, bits=bits))
-        result = self._outputs.publish(noisy)
-        named = {
-            key.column: [column[i][1] for i in order] for key, column in zip(self.question.keys, keys, strict=True)
-        }
-        said = published_notes(self.question.outputs, result["columns"], self.confidence)
+        return {"keys": [[column[i][1] for i in order] for column in keys], "noisy": packed(np.stack(noisy))}
+
+    def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
+        """The table of the keys that were selected."""
+        result = self._outputs.publish({"noisy": measured["noisy"]}, confidence=confidence)
+        named = dict(zip((key.column for key in self.question.keys), measured["keys"], strict=True))
+        said = published_notes(self.question.outputs, result["columns"], result["confidence"])
         notes = [note.to_dict() for note in (*declared_notes(self.question, self.schema), *said)]
         return {**result, "columns": {**named, **result["columns"]}, "keys": list(named), "notes": notes}
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from discreet.data.column import Integer
 from discreet.data.schema import Schema
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.noise.replay import Replay, key_of
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
 
 __all__ = ["Estimate", "estimate", "linear_step"]
@@ -78,8 +79,10 @@ def _simulated(
     groups = len(noisy[0])
     draws = _DRAWS if groups <= 20_000 else _DRAWS // 4
     zeros = np.zeros(draws, dtype=np.int64)
-    # One set of draws serves all groups: each interval is right for itself.
-    strays = [noise.release(zeros).astype(np.float64) for noise in noises]
+    # One set of draws serves all groups: each interval is right for itself. They follow from what was measured, so that
+    # published again it has the same intervals.
+    bits = Replay(key_of([measure.astype(np.float64) for measure in noisy], "intervals"))
+    strays = [noise.release(zeros, bits=bits).astype(np.float64) for noise in noises]
     # Noise adds its variance to the square of a noisy sum; taking a draw away adds it once more.
     excess = noises[0].variance
     value = aggregate.estimate(schema, [measure.astype(np.float64) for measure in noisy], excess)

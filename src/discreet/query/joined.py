@@ -6,9 +6,10 @@ the order they were asked for.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of
@@ -36,6 +37,8 @@ __all__ = ["Job", "JoinedPlan", "plan_question"]
 class JoinedPlan(TablePlan):
     """Plans about the same groups that are charged and run together and published as one table."""
 
+    kind: ClassVar[str] = "question"
+    version: ClassVar[int] = 1
     question: Query
     parts: tuple[QueryPlan | BoundsPlan | QuantilePlan, ...]
 
@@ -100,14 +103,19 @@ class JoinedPlan(TablePlan):
         names = self.question.names
         return names.index(output) if output in names else len(names)
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Each part in turn, with noise of its own. Called by the one door only."""
-        return self.answer(data, bits)
+        return self.draw(data, bits)
 
-    def answer(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """The released table, for a job this plan is a part of."""
+    def draw(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """What each part draws, for a job this plan is a part of."""
         salt = fresh_salt(bits)  # one for all parts: of a person the same groups count in every output
-        tables = [part.answer(data, bits, salt) for part in self.parts]
+        return {"parts": [part.draw(data, bits, salt) for part in self.parts]}
+
+    def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
+        """The tables of all parts as one."""
+        drawn = zip(self.parts, measured["parts"], strict=True)
+        tables = [part.publish(one, confidence=confidence) for part, one in drawn]
         return {
             **tables[0],
             "columns": {name: column for table in tables for name, column in table["columns"].items()},

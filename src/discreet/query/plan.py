@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
+from discreet.core.packed import packed, unpacked
 from discreet.core.sensitivity import Sensitivity
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
@@ -32,7 +33,7 @@ from discreet.query.notes import declared_notes, published_notes
 from discreet.query.pick import fresh_salt
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.table_plan import TablePlan
+from discreet.query.table_plan import TablePlan, at_confidence
 
 __all__ = ["QueryPlan", "noise_name", "plan_query"]
 
@@ -44,6 +45,8 @@ _SIZES = (100, 1_000, 10_000)
 class QueryPlan(TablePlan):
     """A question, the noise it will get, and its price. Nothing is read and nothing is spent by making one."""
 
+    kind: ClassVar[str] = "question"
+    version: ClassVar[int] = 1
     question: Query
     schema: Schema
     allotment: Allotment
@@ -111,12 +114,12 @@ class QueryPlan(TablePlan):
                 found.append(Expected(name, words_, None, by_rows))
         return found
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """Count in the engine, add the noise, publish. Called by the one door only."""
-        return self.answer(data, bits)
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, add the noise. Called by the one door only."""
+        return self.draw(data, bits)
 
-    def answer(self, data: Connection, bits: Bits, salt: Sequence[int] | None = None) -> dict[str, Any]:
-        """The released table, for a job this plan is a part of; `salt` is that of the whole question."""
+    def draw(self, data: Connection, bits: Bits, salt: Sequence[int] | None = None) -> dict[str, Any]:
+        """The noisy measures, for a job this plan is a part of; `salt` is that of the whole question."""
         salt = fresh_salt(bits) if salt is None else salt
         expression = compile_query(self.question, self.schema, self.measures, data.table, salt)
         found = data.integers(expression)
@@ -125,9 +128,13 @@ class QueryPlan(TablePlan):
             exact = np.zeros(self.groups, dtype=np.int64)
             exact[found[GROUP]] = found[measure_name(index)]
             noisy.append(noise.release(exact, bits=bits))
-        return self.publish(noisy)
+        return {"noisy": packed(np.stack(noisy))}
 
-    def publish(self, noisy: list[Any]) -> dict[str, Any]:
+    def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
+        """The table of results, with intervals of the plan's confidence or of another one."""
+        return at_confidence(self, confidence).table(list(unpacked(measured["noisy"])))
+
+    def table(self, noisy: Sequence[Any]) -> dict[str, Any]:
         """The table of results made from noisy measures alone."""
         columns = self.question.key_columns(self.schema)
         for name, aggregate in self.question.outputs:

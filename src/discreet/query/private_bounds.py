@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 from discreet.accounting.compose import compose
 from discreet.accounting.words import readable
@@ -54,6 +54,8 @@ class BoundsPlan(TablePlan):
     all bounds that may be found. Proof: docs/proofs/private_bounds.md.
     """
 
+    kind: ClassVar[str] = "question"
+    version: ClassVar[int] = 1
     question: Query
     schema: Schema
     allotment: Allotment
@@ -194,18 +196,25 @@ class BoundsPlan(TablePlan):
         part = self.price.part((1 - SEARCHED) * Fraction(taken, self.measured))
         return plan_query(question, self.schema, self.allotment, part)
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """Search, then answer with what was found. Called by the one door only."""
-        return self.answer(data, bits)
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Search, then measure with what was found. Called by the one door only."""
+        return self.draw(data, bits)
 
-    def answer(self, data: Connection, bits: Bits, salt: Sequence[int] | None = None) -> dict[str, Any]:
-        """The released table, for a job this plan is a part of; `salt` is that of the whole question."""
+    def draw(self, data: Connection, bits: Bits, salt: Sequence[int] | None = None) -> dict[str, Any]:
+        """Bounds and noisy measures, for a job this plan is a part of; `salt` is that of the whole question."""
         rows, keys = Query(self.question.condition), self.question.keys
         found = {
             search.column: search.found(search.counts(rows, keys, self.schema, data, bits)) for search in self.searches
         }
         # From here on the bounds are public: noisy counts and fixed rules are all that they are made of.
-        table = self.answering(found).answer(data, bits, salt)
+        drawn = self.answering(found).draw(data, bits, salt)
+        return {"bounds": {column: [str(bound) for bound in pair] for column, pair in found.items()}, **drawn}
+
+    def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
+        """The table of results, and the bounds that were found."""
+        bounds = {search.column: measured["bounds"][search.column] for search in self.searches}
+        found = {column: (Fraction(low), Fraction(high)) for column, (low, high) in bounds.items()}
+        table = self.answering(found).publish(measured, confidence=confidence)
         columns, outputs = table["columns"], table["outputs"]
         for column, (low, high) in found.items():
             whole = isinstance(self.schema.columns[column], Integer)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, assert_never
+from typing import Any, ClassVar, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from discreet.core.digest import digest_of, text_of
 from discreet.core.explained import Expected, Explained
 from discreet.core.loss import BoundedRange, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
+from discreet.core.packed import packed, unpacked
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
@@ -46,9 +47,11 @@ _BRANCHINGS = (2, 4, 8, 16, 32, 64, 256)
 class QuantilePlan(TablePlan):
     """Quantiles of one column over one grid, the search that finds them, and its price. Nothing is read to make one.
 
-    Guarantee: `run` costs `cost`. Proof: docs/proofs/query-quantiles.md.
+    Guarantee: `measure` costs `cost`. Proof: docs/proofs/query-quantiles.md.
     """
 
+    kind: ClassVar[str] = "question"
+    version: ClassVar[int] = 1
     question: Query
     schema: Schema
     allotment: Allotment
@@ -126,12 +129,12 @@ class QuantilePlan(TablePlan):
             for name, output in self.question.ordered
         ]
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """Count in the engine, search, publish. Called by the one door only."""
-        return self.answer(data, bits)
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, search. Called by the one door only."""
+        return self.draw(data, bits)
 
-    def answer(self, data: Connection, bits: Bits, salt: Sequence[int] | None = None) -> dict[str, Any]:
-        """The released table, for a job this plan is a part of; `salt` is that of the whole question."""
+    def draw(self, data: Connection, bits: Bits, salt: Sequence[int] | None = None) -> dict[str, Any]:
+        """The bins found, for a job this plan is a part of; `salt` is that of the whole question."""
         salt = fresh_salt(bits) if salt is None else salt
         grid = self.grid
         found = data.integers(compile_tally(self.question, self.schema, self.column, grid, data.table, salt))
@@ -144,9 +147,16 @@ class QuantilePlan(TablePlan):
             part = slice(ends[group], ends[group + 1])
             counts[bins[part]] = rows[part]
             places[:, :, group] = self._searched(counts, bits)
-        return self.publish(places)
+        return {"places": packed(places)}
 
-    def publish(self, places: Places) -> dict[str, Any]:
+    def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
+        """The table of results. The ends of intervals were searched for at the plan's confidence, and have no other."""
+        if confidence not in (None, self.confidence):
+            allowed = f"absent, or {self.confidence}: the ends of a quantile were searched for at that confidence"
+            raise InputError("confidence", confidence, allowed)
+        return self.table(unpacked(measured["places"]))
+
+    def table(self, places: Places) -> dict[str, Any]:
         """The table of results from the bins found: where, at least, at most; for each rank; in each group."""
         columns = self.question.key_columns(self.schema)
         at, lower, upper = _rising(places)

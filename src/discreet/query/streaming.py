@@ -16,7 +16,8 @@ from discreet.ledger.door import stored
 from discreet.ledger.quote import price_text
 from discreet.mechanisms.continual_count import close
 from discreet.query.offer import Offer
-from discreet.query.stream import StreamPlan, StreamStep, scaled
+from discreet.query.stream import StreamPlan, scaled
+from discreet.query.stream_step import StreamStep
 
 if TYPE_CHECKING:
     from discreet.query.curator import Curator
@@ -112,8 +113,9 @@ class Stream:
             return None
         if known.charged.digest != self._step(period).digest:
             raise InputError("name", self.name, "a new name: this one belongs to another stream")
-        result: Any = stored(known).result
-        nodes: list[Any] = result["nodes"]
+        answer = stored(known)
+        drawn: Any = answer.result if answer.measured is None else answer.measured
+        nodes: list[Any] = drawn["nodes"]
         return nodes
 
     def _data(self, period: int) -> str:

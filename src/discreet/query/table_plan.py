@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
 
 from discreet.core.explained import Explained
 from discreet.core.loss import Loss
@@ -10,8 +11,11 @@ from discreet.core.plan import Plan
 from discreet.core.unit import Unit
 from discreet.data.schema import Schema
 from discreet.ledger.budget import Allotment, Charge
+from discreet.mechanisms.inputs import read_confidence
 
-__all__ = ["Priced", "TablePlan"]
+__all__ = ["Priced", "TablePlan", "at_confidence"]
+
+Planned = TypeVar("Planned")
 
 
 class Priced(Plan, Protocol):
@@ -65,3 +69,10 @@ class TablePlan:
     def charge(self: _Described) -> Charge:
         """The price in the currency of the allotment."""
         return self.allotment.price(self.cost)
+
+
+def at_confidence(plan: Planned, confidence: float | None) -> Planned:
+    """The same plan with intervals of another confidence: for publishing what was measured, which stays as it is."""
+    dated: Any = plan
+    found: Planned = plan if confidence is None else replace(dated, confidence=float(read_confidence(confidence)))
+    return found

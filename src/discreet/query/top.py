@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
+from discreet.core.packed import packed
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours
 from discreet.data.schema import Schema
@@ -149,6 +150,8 @@ class TopPlan(TablePlan):
     the counts of what was chosen. Proof: docs/proofs/query-top.md.
     """
 
+    kind: ClassVar[str] = "top"
+    version: ClassVar[int] = 1
     question: Top
     schema: Schema
     allotment: Allotment
@@ -217,7 +220,7 @@ class TopPlan(TablePlan):
         found = [Expected(self.question.key.column, words_, behind, of="choice")]
         return found if self.noise is None else found + self._outputs(self.noise).expected()
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine, choose, add noise to the counts of what was chosen. Called by the one door only."""
         salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
         found = data.integers(compile_query(self._counted, self.schema, self.measures, data.table, salt))
@@ -225,12 +228,22 @@ class TopPlan(TablePlan):
         exact = np.zeros(len(labels), dtype=np.int64)
         exact[found[GROUP]] = found[measure_name(0)]
         chosen = self.choice.release(exact, bits=bits)
+        noisy = None if self.noise is None else packed(self.noise.release(exact[chosen], bits=bits)[None])
+        return {"chosen": [int(place) for place in chosen], "noisy": noisy}
+
+    def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
+        """The values that were chosen, with their counts."""
+        labels, chosen = self.question.labels(self.schema), measured["chosen"]
         shown = [str(labels[i]) if isinstance(labels[i], Bin) else labels[i] for i in chosen]
         result: dict[str, Any] = {"columns": {}, "outputs": [], "confidence": self.confidence}
         if self.noise is not None:
-            result = self._outputs(self.noise).publish([self.noise.release(exact[chosen], bits=bits)])
+            result = self._outputs(self.noise).publish({"noisy": measured["noisy"]}, confidence=confidence)
         name = self.question.key.column
-        said = () if self.noise is None else published_notes(self._counted.outputs, result["columns"], self.confidence)
+        said = (
+            ()
+            if self.noise is None
+            else published_notes(self._counted.outputs, result["columns"], result["confidence"])
+        )
         notes = [note.to_dict() for note in (*self.notes, *said)]
         return {**result, "columns": {name: shown, **result["columns"]}, "keys": [name], "notes": notes}
 

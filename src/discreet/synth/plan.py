@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
-
-import numpy as np
+from typing import Any, ClassVar, Literal
 
 from discreet.core.digest import digest_of
 from discreet.core.explained import Explained
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.core.progress import tell
+from discreet.core.progress import listening, tell
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
+from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
-from discreet.marginals.counts import ArrayCounts, Columns
+from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
 from discreet.query.predicate import Predicate, columns_of, predicate_to
 from discreet.query.table_plan import TablePlan
 from discreet.synth.explain import declared_notes, explained
+from discreet.synth.measurement import Measurement, RecordedMeter, measured, no_counts
 from discreet.synth.methods import method_named
 from discreet.synth.record import domain_to, synthetic_to
-from discreet.synth.rescue import rescued
+from discreet.synth.rescue import bare, rescued
 
 __all__ = ["SynthPlan"]
 
@@ -40,6 +40,8 @@ class SynthPlan(TablePlan):
         of them sees nothing else. Proof: docs/proofs/synth.md and docs/proofs/synth-counts.md.
     """
 
+    kind: ClassVar[str] = "synth"
+    version: ClassVar[int] = 2
     schema: Schema
     domain: Domain
     allotment: Allotment
@@ -108,21 +110,35 @@ class SynthPlan(TablePlan):
 
     def blank(self) -> Meter:
         """A meter of the same price on no data: for asking how much noise an amount buys."""
-        nothing = ArrayCounts(self.domain, np.zeros((0, len(self.domain)), dtype=np.int64))
-        return Meter(nothing, moved_by(self.schema.unit), self.currency, self.price)
+        return Meter(no_counts(self.domain), moved_by(self.schema.unit), self.currency, self.price)
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """Count in the engine, measure, make rows. Called by the one door only."""
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, measure what the method asks for. Called by the one door only."""
         tell("reading codes in the engine")
         counts = EngineCounts(self.domain, self.schema, data, bits, self.condition)
-        meter = Meter(counts, moved_by(self.schema.unit), self.currency, self.price, bits)
-        made = rescued(method_named(self.method), meter, self.workload, self.rows)
+        return measured(method_named(self.method), counts, self.blank(), bits, self.workload).to_json()
+
+    def publish(
+        self, measured: dict[str, Any], *, rows: int | None = None, method: str | None = None
+    ) -> dict[str, Any]:
+        """Rows, by the plan's method or `independent`, as many as the plan says or another number."""
+        tell("making rows")
+        record, count = Measurement.from_json(measured), self.rows if rows is None else rows
+        meter = RecordedMeter(self.blank(), record)
+        if method in (None, self.method):
+            with listening(lambda stage, done: None):  # its stages were told when it was measured
+                made = rescued(method_named(self.method), meter, self.workload, count)
+        elif method == "independent":
+            made = bare(meter, count, "every column by itself: columns are independent")
+        else:
+            allowed = f"{self.method}, by which it was measured, or independent"
+            raise InputError("method", method, allowed, "Another method asks for other marginals, which are charged.")
         tell("recording")
         return {
             "synth": {
                 "domain": domain_to(self.domain, dict(self.schema.columns)),
-                "made": synthetic_to(made),
-                "method": self.method,
+                "made": synthetic_to(made, record),
+                "method": self.method if method is None else method,
                 "impossible": [predicate_to(condition) for condition in self.impossible],
                 "keys": [list(key) for key in self.keys],
             },

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ from discreet.data.column import Column, column_from, column_to
 from discreet.data.schema import Schema
 from discreet.marginals.domain import Attribute, Domain
 from discreet.marginals.meter import Noisy
-from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms.record import noise_from
 from discreet.query.key import Key
+from discreet.synth.measurement import Measurement
 from discreet.synth.synthetic import Synthetic
 
 __all__ = ["domain_from", "domain_to", "synthetic_from", "synthetic_to"]
@@ -38,44 +38,33 @@ def domain_from(entries: list[dict[str, Any]]) -> tuple[Domain, dict[str, Column
     return Domain(tuple(found)), columns
 
 
-def synthetic_to(made: Synthetic) -> dict[str, Any]:
-    """The rows, column by column, and what was measured."""
+def synthetic_to(made: Synthetic, measurement: Measurement) -> dict[str, Any]:
+    """The rows, column by column; what was measured by its place on the record, which `made` has it from."""
+    places = {id(noisy): place for place, (_, noisy) in enumerate(measurement.answers)}
     return {
         "codes": [packed(column) for column in made.codes.T],
         "total": float(made.total),
-        "measured": [
-            {"columns": list(one.columns), "values": packed(one.values), "noise": _noise_to(one.noise)}
-            for one in made.measured
-        ],
+        "measured": [places[id(one)] for one in made.measured],
         "bins": None if made.bins is None else [packed(one) for one in made.bins],
         "fine": int(made.fine),
         "notes": [str(note) for note in made.notes],
     }
 
 
-def synthetic_from(entry: dict[str, Any]) -> Synthetic:
-    """What `synthetic_to` was given."""
-    measured = tuple(
-        Noisy(tuple(one["columns"]), unpacked(one["values"]), _noise_from(one["noise"])) for one in entry["measured"]
-    )
+def synthetic_from(entry: dict[str, Any], measured: dict[str, Any] | None) -> Synthetic:
+    """What `synthetic_to` was given. Before 0.2 one record held both, and `measured` is None."""
+    if measured is None:
+        listed = [
+            Noisy(tuple(one["columns"]), unpacked(one["values"]), noise_from(one["noise"])) for one in entry["measured"]
+        ]
+    else:
+        answers = Measurement.from_json(measured).answers
+        listed = [answers[place][1] for place in entry["measured"]]
     return Synthetic(
         np.stack([unpacked(column) for column in entry["codes"]], axis=1),
         entry["total"],
-        measured,
+        tuple(listed),
         None if entry["bins"] is None else [unpacked(one) for one in entry["bins"]],
         entry["fine"],
         tuple(entry["notes"]),
     )
-
-
-def _noise_to(noise: Laplace | Gaussian) -> dict[str, str]:
-    match noise:
-        case Laplace(scale):
-            return {"laplace": str(scale)}
-        case Gaussian(sigma):
-            return {"gaussian": str(sigma)}
-
-
-def _noise_from(entry: dict[str, str]) -> Laplace | Gaussian:
-    ((kind, scale),) = entry.items()
-    return Laplace(Fraction(scale)) if kind == "laplace" else Gaussian(Fraction(scale))

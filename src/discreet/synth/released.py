@@ -53,6 +53,7 @@ class SyntheticRelease(Released):
         """From an answer on the books."""
         result: Any = answer.result
         entry = result["synth"]
+        drawn: Any = answer.measured
         domain, declared = domain_from(entry["domain"])
         schema = Schema(answer.dataset, declared)
         return cls(
@@ -62,7 +63,7 @@ class SyntheticRelease(Released):
             declared=declared,
             impossible=tuple(checked(predicate_from(one), schema) for one in entry["impossible"]),
             keys=tuple((name, form) for name, form in entry["keys"]),
-            made=synthetic_from(entry["made"]),
+            made=synthetic_from(entry["made"], drawn),
             stale=answer.stale,
             caveats=answer.caveats,
         )

@@ -9,7 +9,7 @@ from discreet.synth.model import fit
 from discreet.synth.synthetic import Synthetic
 from discreet.synth.workload import Workload
 
-__all__ = ["rescued"]
+__all__ = ["bare", "rescuable", "rescued"]
 
 
 def rescued(method: Method, meter: Meter, workload: Workload, rows: int | None) -> Synthetic:
@@ -26,26 +26,27 @@ def rescued(method: Method, meter: Meter, workload: Workload, rows: int | None) 
     try:
         return method(meter, workload, rows)
     except Exception:
-        if meter.broken or not _alone(meter):
+        if not rescuable(meter):
             raise
-    return _independent(meter, read_rows(rows))
+    meter.measure_rest()
+    return bare(meter, rows, "the method stopped on its way: every column by itself, from what was measured by then")
+
+
+def rescuable(meter: Meter) -> bool:
+    """Whether rows can be made of what was measured, and nobody learns from it that something went wrong in private."""
+    return not meter.broken and bool(_alone(meter))
+
+
+def bare(meter: Meter, rows: int | None, note: str) -> Synthetic:
+    """Rows of independent columns, from the single ones that were measured."""
+    fine = [noisy for bins, noisy in meter.answers if bins is None]
+    model = fit(meter.domain.sizes, _alone(meter))
+    merged = [(bins, noisy) for bins, noisy in meter.answers if bins is not None]
+    bins = merged[-1][0] if merged else None
+    coarse = [noisy for other, noisy in merged if other is bins]
+    codes = model.rows(row_count(read_rows(rows), model.total))
+    return Synthetic(codes, model.total, (*fine, *coarse), bins, len(fine), (note,))
 
 
 def _alone(meter: Meter) -> list[Noisy]:
     return [noisy for bins, noisy in meter.answers if bins is None and len(noisy.columns) == 1]
-
-
-def _independent(meter: Meter, rows: int | None) -> Synthetic:
-    width = len(meter.domain)
-    if meter.left > 0:
-        each = meter.left / width
-        for column in range(width):
-            meter.measure((column,), each)
-    fine = [noisy for bins, noisy in meter.answers if bins is None]
-    model = fit(meter.domain.sizes, _alone(meter))
-    notes = ("the method stopped on its way: every column by itself, from what was measured by then",)
-    merged = [(bins, noisy) for bins, noisy in meter.answers if bins is not None]
-    bins = merged[-1][0] if merged else None
-    coarse = [noisy for other, noisy in merged if other is bins]
-    codes = model.rows(row_count(rows, model.total))
-    return Synthetic(codes, model.total, (*fine, *coarse), bins, len(fine), notes)

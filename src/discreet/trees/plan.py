@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
+from discreet.mechanisms.inputs import read_confidence
 from discreet.query.noisy_sums import NoisySums
 from discreet.query.plan import noise_name
 from discreet.query.price import Price
@@ -27,8 +28,8 @@ from discreet.query.table_plan import TablePlan
 from discreet.trees.count import Counted
 from discreet.trees.explain import explained
 from discreet.trees.measured import Level, Measured
-from discreet.trees.methods import check_rules, published
-from discreet.trees.record import measured_to, published_to
+from discreet.trees.methods import check_rules, method_named, published
+from discreet.trees.record import measured_from, measured_to, published_to
 from discreet.trees.rules import Rules
 
 __all__ = ["LevelAsked", "TreePlan", "plan_tree"]
@@ -51,6 +52,8 @@ class TreePlan(TablePlan):
         made of them, consistent whole numbers with intervals, sees nothing else. Proof: docs/proofs/hierarchy.md.
     """
 
+    kind: ClassVar[str] = "tree"
+    version: ClassVar[int] = 2
     counted: Counted
     allotment: Allotment
     asked: tuple[LevelAsked, ...]
@@ -108,22 +111,38 @@ class TreePlan(TablePlan):
         }
         return digest_of(content)
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """Count in the engine, add the noise, make whole numbers that add up. Called by the one door only."""
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, add the noise. Called by the one door only."""
         tell("counting in the engine")
-        measured = self.measure(self.counted.count(data, bits), bits)
-        entry = {
-            "by": [[name, labels] for name, labels in self.counted.labels],
-            "cumulative": measured.chain,
-            "measured": measured_to(measured),
-            "confidence": self.confidence,
-        }
-        # From here on only noisy numbers are seen. If a method fails on them nothing is lost: they are on the record.
-        estimate = published(self.method, measured, self.rules, self.confidence)
-        made = {**entry, "published": None if estimate is None else published_to(estimate, self.method)}
-        return {"tree": made, "notes": [note.to_dict() for note in self.counted.notes]}
+        return measured_to(self.noisy(self.counted.count(data, bits), bits))
 
-    def measure(self, exact: Any, bits: Bits) -> Measured:
+    def publish(
+        self,
+        measured: dict[str, Any],
+        *,
+        method: str | None = None,
+        rules: Rules | None = None,
+        confidence: float | None = None,
+    ) -> dict[str, Any]:
+        """Whole numbers that add up, by the plan's method and rules or by others."""
+        found, name = measured_from(measured), self.method if method is None else method
+        sure = self.confidence if confidence is None else float(read_confidence(confidence))
+        kept = self.rules if rules is None else rules
+        method_named(name, chain=found.chain)
+        check_rules(found.tree, found.cells, kept, chain=found.chain)
+        # If a method fails nothing is lost: `again` makes something else of what is on record.
+        estimate = published(name, found, kept, sure)
+        return {
+            "tree": {
+                "by": [[name, labels] for name, labels in self.counted.labels],
+                "cumulative": found.chain,
+                "confidence": sure,
+                "published": None if estimate is None else published_to(estimate, name),
+            },
+            "notes": [note.to_dict() for note in self.counted.notes],
+        }
+
+    def noisy(self, exact: Any, bits: Bits) -> Measured:
         """The noisy counts of every level, from the exact ones of the leaves."""
         tell("adding noise")
         tree = self.counted.tree

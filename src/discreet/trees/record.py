@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from discreet.core.packed import packed, packed_words, unpacked, unpacked_words
-from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms.record import noise_from, noise_to
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.intervals import with_region_intervals
 from discreet.trees.measured import Level, Measured
@@ -30,9 +29,9 @@ def measured_to(measured: Measured) -> dict[str, Any]:
         "levels": [
             {
                 "counts": None if level.counts is None else packed(level.counts),
-                "noise": _noise_to(level.noise),
+                "noise": level.noise and noise_to(level.noise),
                 "totals": None if level.totals is None else packed(level.totals),
-                "totals_noise": _noise_to(level.totals_noise),
+                "totals_noise": level.totals_noise and noise_to(level.totals_noise),
             }
             for level in measured.levels
         ],
@@ -46,9 +45,9 @@ def measured_from(entry: dict[str, Any]) -> Measured:
     levels = tuple(
         Level(
             None if level["counts"] is None else unpacked(level["counts"]),
-            _noise_from(level["noise"]),
+            level["noise"] and noise_from(level["noise"]),
             None if level["totals"] is None else unpacked(level["totals"]),
-            _noise_from(level["totals_noise"]),
+            level["totals_noise"] and noise_from(level["totals_noise"]),
         )
         for level in entry["levels"]
     )
@@ -81,20 +80,3 @@ def published_from(entry: dict[str, Any], measured: Measured, confidence: float)
 
 def _ends_from(entry: dict[str, Any]) -> dict[str, Any]:
     return {end: None if entry[end] is None else tuple(unpacked(level) for level in entry[end]) for end in _ENDS}
-
-
-def _noise_to(noise: Laplace | Gaussian | None) -> dict[str, str] | None:
-    match noise:
-        case None:
-            return None
-        case Laplace(scale):
-            return {"laplace": str(scale)}
-        case Gaussian(sigma):
-            return {"gaussian": str(sigma)}
-
-
-def _noise_from(entry: dict[str, str] | None) -> Laplace | Gaussian | None:
-    if entry is None:
-        return None
-    ((kind, scale),) = entry.items()
-    return Laplace(Fraction(scale)) if kind == "laplace" else Gaussian(Fraction(scale))

@@ -57,7 +57,7 @@ def _attack(price: dict[str, Any], budget: Budget, places: int) -> tuple[Claimed
         exact = np.repeat(np.array(counts, dtype=np.int64)[:, None], _COPIES, axis=1)
 
         def noisy() -> Any:
-            levels = plan.measure(exact, SystemBits()).levels
+            levels = plan.noisy(exact, SystemBits()).levels
             # Totals over all copies tell next to nothing of one, and are left out.
             return np.concatenate([one.counts for one in levels if one.counts is not None]).T
 

@@ -105,7 +105,8 @@ def record(line: Line, dataset: str, release: str) -> tuple[Answer, str, str]:
     charge = Charge(Fraction(found["charge"]["amount"]), Fraction(found["charge"]["delta"]))
     names = ("release", "dataset", "allotment", "digest", "mechanism", "time", "query", "result")
     data = DataVersion.from_json(found.get("data"))
-    answer = Answer(**{name: found[name] for name in names}, charge=charge, replayed=True, data=data)
+    later = {name: found[name] for name in ("measured", "kind", "version") if name in found}  # a server of 0.1 has none
+    answer = Answer(**{name: found[name] for name in names}, **later, charge=charge, replayed=True, data=data)
     return answer, str(found["cost"]), str(found["remaining"])
 
 

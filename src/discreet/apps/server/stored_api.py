@@ -135,6 +135,9 @@ def routes(house: House, access: Access) -> APIRouter:
                 "data": None if answer.data is None else answer.data.to_json(),
                 "query": answer.query,
                 "result": answer.result,
+                "measured": None if answer.measured is answer.result else answer.measured,
+                "kind": answer.kind,
+                "version": answer.version,
                 "cost": paid.cost,
                 "remaining": paid.remaining,
             }

@@ -184,6 +184,9 @@ class WireTold(_Open):
     data: dict[str, str] | None
     query: Any
     result: dict[str, Any]
+    measured: Any
+    kind: str
+    version: int
     cost: str
     remaining: str
 

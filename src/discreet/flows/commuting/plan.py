@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from discreet.core.explained import Explained
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
-from discreet.core.packed import packed
+from discreet.core.packed import packed, unpacked
 from discreet.core.progress import tell
 from discreet.core.sensitivity import Sensitivity
 from discreet.data.schema import Schema
@@ -34,7 +34,7 @@ from discreet.ledger.budget import Allotment
 from discreet.marginals.counts import Counts
 from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
-from discreet.marginals.meter import Meter
+from discreet.marginals.meter import Meter, Noisy
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.fit import columns_read
 from discreet.query.notes import cell_notes
@@ -60,6 +60,8 @@ class CommutePlan(TablePlan):
         makes, beside noisy sizes of destinations unless those are public. Proof: docs/proofs/commute.md.
     """
 
+    kind: ClassVar[str] = "commute"
+    version: ClassVar[int] = 2
     question: Query
     schema: Schema
     domain: Domain
@@ -175,40 +177,49 @@ class CommutePlan(TablePlan):
             return Laplace.for_epsilon(amount, self.moved)
         return Gaussian.for_rho(amount, self.moved)
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """Count in the engine; draw, or add noise; deal rows. Called by the one door only."""
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine; draw, or add noise. Called by the one door only."""
         tell("counting in the engine")
-        return self.publish(EngineCounts(self.domain, self.schema, data, bits, self.question.condition), bits)
+        return self.draw(EngineCounts(self.domain, self.schema, data, bits, self.question.condition), bits)
 
-    def publish(self, counts: Counts, bits: Bits) -> dict[str, Any]:
-        """The record of a release, from exact counts."""
+    def draw(self, counts: Counts, bits: Bits) -> dict[str, Any]:
+        """What is drawn from exact counts: noisy marginals, or the rows of every urn."""
         counts.prepare([_BOTH])
         tell("drawing")
-        flows, refused = self.flows(counts, bits)
+        meter = Meter(counts, self.moved, self.currency, self.price, bits)
+        if self.method == "modern":
+            return {name: packed(meter.measure(axes, self.price * part).values) for name, axes, part in self._shares()}
+        sizes = self.sizes
+        if sizes is None:
+            sizes = np.clip(meter.measure(_TO, self.price * SIZES).values, 0, self.largest)
+        flows, refused = self.urns.flows(counts.marginal(_BOTH), sizes, self.land, bits)
+        return {"flows": packed(flows), "refused": refused}
+
+    def publish(self, measured: Mapping[str, Any]) -> dict[str, Any]:
+        """Rows from every origin to every destination: as they were drawn, or made of noisy counts."""
         return {
             "commute": {
                 "names": [key.column for key in self.question.keys],
                 "places": [[str(label) for label in attribute.labels] for attribute in self.domain.attributes],
-                "flows": packed(flows),
+                "flows": None if "flows" in measured else packed(self.made(measured)),
                 "metres": packed(np.rint(self.land.distances * 1000)),
-                "refused": refused,
+                "refused": measured.get("refused", []),
                 "method": self.method,
             },
             "notes": [note.to_dict() for note in self.notes],
         }
 
-    def flows(self, counts: Counts, bits: Bits) -> tuple[Whole, list[int]]:
-        """Rows from every origin to every destination, and the destinations that were refused."""
-        meter, whole = Meter(counts, self.moved, self.currency, self.price, bits), self.price
-        if self.method == "modern":
-            cells = meter.measure(_BOTH, whole * (CELLS + (0 if self.sizes is None else SIZES)))
-            origins = meter.measure(_FROM, whole * SIZES)
-            ends = meter.measure(_TO, whole * SIZES) if self.sizes is None else None
-            return flows_of(cells, origins, ends, self.sizes, self.land), []
-        sizes = self.sizes
-        if sizes is None:
-            sizes = np.clip(meter.measure(_TO, whole * SIZES).values, 0, self.largest)
-        return self.urns.flows(counts.marginal(_BOTH), sizes, self.land, bits)
+    def made(self, measured: Mapping[str, Any]) -> Whole:
+        """The flows that noisy counts of method modern are made into."""
+        found = {name: Noisy(axes, unpacked(measured[name]), self.noise(part)) for name, axes, part in self._shares()}
+        return flows_of(found["cells"], found["origins"], found.get("ends"), self.sizes, self.land)
+
+    def _shares(self) -> list[tuple[str, tuple[int, ...], Fraction]]:
+        """What method modern measures: its name, its columns, and its part of the price."""
+        cells, origins = ("cells", _BOTH, CELLS), ("origins", _FROM, SIZES)
+        if self.sizes is not None:
+            return [("cells", _BOTH, CELLS + SIZES), origins]
+        return [cells, origins, ("ends", _TO, SIZES)]
 
 
 def row_price(prior: Prior, epsilon: Fraction, chance: Fraction, moves: int) -> Fraction:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
+from discreet.core.packed import packed, unpacked
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
@@ -32,7 +33,7 @@ from discreet.query.notes import cell_notes
 from discreet.query.plan import noise_name
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.table_plan import TablePlan
+from discreet.query.table_plan import TablePlan, at_confidence
 
 __all__ = ["TOTAL", "FlowAsked", "MobilityPlan", "plan_mobility"]
 
@@ -58,6 +59,8 @@ class MobilityPlan(TablePlan):
         them sees nothing else. Proof: docs/proofs/constraints.md.
     """
 
+    kind: ClassVar[str] = "flows"
+    version: ClassVar[int] = 1
     question: Query
     schema: Schema
     allotment: Allotment
@@ -149,17 +152,21 @@ class MobilityPlan(TablePlan):
         )
         return found
 
-    def run(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """Count in the engine, add the noise, make the counts agree. Called by the one door only."""
+    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
+        """Count in the engine, add the noise. Called by the one door only."""
         salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
         found = data.integers(compile_query(self.question, self.schema, (Rows(),), data.table, salt))
         exact = np.zeros(math.prod(self.layout.shape), dtype=np.int64)
         exact[found[GROUP]] = found[measure_name(0)]
         windows, origins, destinations = self.layout.shape
-        noisy = self.measure(exact.reshape(origins, destinations, windows).transpose(2, 0, 1), bits)
-        return self.publish(noisy)
+        noisy = self.noisy(exact.reshape(origins, destinations, windows).transpose(2, 0, 1), bits)
+        return {name: packed(counts) for name, counts in noisy.items()}
 
-    def measure(self, exact: Whole, bits: Bits | None = None) -> dict[str, Whole]:
+    def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
+        """All tables, made to agree, with intervals of the plan's confidence or of another one."""
+        return at_confidence(self, confidence).tables({name: unpacked(entry) for name, entry in measured.items()})
+
+    def noisy(self, exact: Whole, bits: Bits | None = None) -> dict[str, Whole]:
         """Every aggregation of the exact flows, with its noise."""
         sums = self.layout.sums(exact)
         return {
@@ -167,7 +174,7 @@ class MobilityPlan(TablePlan):
             for asked in self.asked
         }
 
-    def publish(self, noisy: Mapping[str, Whole]) -> dict[str, Any]:
+    def tables(self, noisy: Mapping[str, Whole]) -> dict[str, Any]:
         """All tables, made from noisy counts alone.
 
         An interval is the measured number and its noise's half-width, cut at zero, and widened where it must be to

@@ -1,11 +1,11 @@
-"""A fit as a priced job: what the one door charges, runs and records."""
+"""A fit as a priced job: what the one door charges, measures and records."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
@@ -25,6 +25,8 @@ class FitPlan:
         is post-processing. Proof: docs/proofs/estimators.md.
     """
 
+    kind: ClassVar[str] = "fit"
+    version: ClassVar[int] = 1
     estimator: str
     settings: dict[str, Any]
     cost: Loss
@@ -48,6 +50,10 @@ class FitPlan:
         """The settings as plain values, for the record."""
         return {"fit": self.estimator, "settings": self.settings, "cost": loss_to_json(self.cost)}
 
-    def run(self, data: Rows, bits: Bits) -> dict[str, Any]:
+    def measure(self, data: Rows, bits: Bits) -> dict[str, Any]:
         """Called by the one door only."""
         return self.measured(data, bits)
+
+    def publish(self, measured: dict[str, Any]) -> dict[str, Any]:
+        """As it was measured: what a fit makes of it is worked out by the estimator."""
+        return measured

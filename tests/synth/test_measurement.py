@@ -1,0 +1,135 @@
+"""What a method measured is on record before rows are made of it, and gives the rows that it would have made."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.core.sensitivity import Sensitivity
+from discreet.core.wire import canonical
+from discreet.errors import InputError
+from discreet.marginals.counts import ArrayCounts
+from discreet.marginals.meter import Meter
+from discreet.noise.replay import Replay
+from discreet.synth.measurement import Measurement, RecordedMeter, measured, no_counts
+from discreet.synth.methods import METHODS, method_named
+from discreet.synth.record import synthetic_from, synthetic_to
+from discreet.synth.rescue import bare, rescued
+from planted import PRICE, distance, meter_of, planted
+
+ALL = [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
+
+
+def blank(domain, currency="rho", price=None):
+    return Meter(no_counts(domain), Sensitivity(1), currency, price or PRICE[currency])
+
+
+def on_record(name, domain, codes, currency="rho", price=None):
+    """What a method measured, as it is read from the ledger."""
+    method = name if callable(name) else method_named(name)
+    found = measured(method, ArrayCounts(domain, codes), blank(domain, currency, price), Replay(b"any"), ALL)
+    return Measurement.from_json(json.loads(canonical(found.to_json())))
+
+
+@pytest.mark.parametrize("currency", ["rho", "epsilon"])
+@pytest.mark.parametrize("name", METHODS)
+def test_rows_from_the_record_are_those_the_method_makes(name, currency):
+    if name == "rap":
+        pytest.importorskip("jax")
+    domain, codes = planted()
+    meter = meter_of(domain, codes, currency)
+    straight = method_named(name)(meter, ALL, 700)
+    record = on_record(name, domain, codes, currency)
+    assert len(record.answers) == len(meter.answers)
+    assert record.choices == meter.choices
+    made = method_named(name)(RecordedMeter(blank(domain, currency), record), ALL, 700)
+    np.testing.assert_array_equal(made.codes, straight.codes)
+    assert (made.total, made.notes, made.fine) == (straight.total, straight.notes, straight.fine)
+    again = synthetic_from(json.loads(canonical(synthetic_to(made, record))), record.to_json())
+    np.testing.assert_array_equal(again.codes, straight.codes)
+    for one, other in zip(again.measured, straight.measured, strict=True):
+        assert (one.columns, one.noise) == (other.columns, other.noise)
+        np.testing.assert_array_equal(one.values, other.values)
+
+
+def test_measuring_ends_with_the_last_answer():
+    """No rows are made, and no model is fitted after it."""
+    domain, codes = planted()
+    later = []
+
+    def two(meter, workload, rows):
+        for column in range(2):
+            meter.measure((column,), meter.price / 2)
+        later.append(rows)
+
+    assert len(on_record(two, domain, codes).answers) == 2
+    assert later == []
+
+
+def test_a_method_that_stops_is_replayed_to_where_it_stopped():
+    domain, codes = planted()
+
+    def stops(meter, workload, rows):
+        meter.measure((2,), meter.price / 10)
+        raise ZeroDivisionError
+
+    record = on_record(stops, domain, codes)
+    assert [noisy.columns for _, noisy in record.answers] == [(2,), (0,), (1,), (2,), (3,)]
+    made = rescued(stops, RecordedMeter(blank(domain), record), ALL, 500)
+    straight = rescued(stops, meter_of(domain, codes), ALL, 500)
+    np.testing.assert_array_equal(made.codes, straight.codes)
+    assert made.notes == straight.notes
+
+
+@pytest.mark.parametrize("name", ["mosaic", "mst"])
+def test_what_a_method_cannot_go_through_again_gives_independent_rows(name):
+    """On a machine that computes otherwise it may ask for something else than is on record."""
+    domain, codes = planted()
+    record = on_record(name, domain, codes)
+    turned = Measurement(record.answers[::-1], record.choices)
+    made = rescued(method_named(name), RecordedMeter(blank(domain), turned), ALL, None)
+    assert "stopped on its way" in made.notes[0]
+    assert all(distance(made.codes, codes, domain, (column,)) < 0.2 for column in range(4))
+
+
+def test_another_number_of_rows_and_independent_columns_are_free():
+    domain, codes = planted()
+    record = on_record("mst", domain, codes)
+    many = method_named("mst")(RecordedMeter(blank(domain), record), ALL, 5000)
+    assert many.codes.shape == (5000, 4)
+    alone = bare(RecordedMeter(blank(domain), record), 5000, "alone")
+    assert distance(many.codes, codes, domain, (0, 3)) < 0.15 < distance(alone.codes, codes, domain, (0, 3))
+
+
+def test_a_record_answers_nothing_else():
+    domain, codes = planted()
+    record = on_record("independent", domain, codes)
+    with pytest.raises(InputError, match="measurement"):
+        RecordedMeter(blank(domain), record).measure((1,), Fraction(1, 40))
+    with pytest.raises(InputError, match="measurement"):
+        RecordedMeter(blank(domain), record).measure((0,), Fraction(1, 50))
+    with pytest.raises(InputError, match="measurement"):
+        RecordedMeter(blank(domain), record).choose([(0, 1)], lambda columns: None, Fraction(1, 40))
+    meter = RecordedMeter(blank(domain), record)
+    for column in range(4):
+        meter.measure((column,), Fraction(1, 40))
+    with pytest.raises(InputError, match="left"):
+        meter.measure((0,), Fraction(1, 40))
+
+
+def test_errors_from_private_counts_are_passed_on():
+    domain, codes = planted()
+
+    class Lost(ArrayCounts):
+        def marginal(self, columns):
+            if len(columns) > 1:
+                raise ConnectionError
+            return super().marginal(columns)
+
+    with pytest.raises(ConnectionError):
+        measured(method_named("mst"), Lost(domain, codes), blank(domain), Replay(b"any"), ALL)
+    with pytest.raises(InputError, match="workload"):
+        measured(method_named("mst"), ArrayCounts(domain, codes), blank(domain), Replay(b"any"), [(0, 9)])
