@@ -30,7 +30,6 @@ from discreet.flows.commuting.classic import Urns
 from discreet.flows.commuting.land import Land, clustered
 from discreet.flows.commuting.modern import flows_of
 from discreet.flows.commuting.plan import CELLS, SIZES
-from discreet.flows.commuting.question import commute
 from discreet.flows.commuting.released import mean_distances
 from discreet.marginals.meter import Noisy
 from discreet.mechanisms import Laplace
@@ -201,7 +200,7 @@ def release(report, rows, places):
     with tempfile.TemporaryDirectory() as folder:
         ledger = Path(folder) / "ledger.db"
         desk = discreet.open(table, Schema("taxi", columns), ledger=ledger, budget=Budget(epsilon=10), create=True)
-        asked = commute(desk, origin="start", destination="end", coordinates=where, degrees=True)
+        asked = desk.commute(origin="start", destination="end", coordinates=where, degrees=True)
         for method in ("modern", "classic"):
             start = time.process_time()
             found = asked.plan(epsilon=1, method=method).release()

@@ -58,7 +58,7 @@ PEERS = {
 
 def install(report: Report, names: list[str]) -> None:
     """How large an environment is with one library in it, and the CPU time of importing it."""
-    ours = ("discreet", [str(HERE.parent)], "discreet", "discreet.query.curator")
+    ours = ("discreet", [str(HERE.parent)], "discreet", "discreet.curator")
     for name, (home, requirements, distribution, module) in {
         "discreet": ours,
         **{n: PEERS[n][:4] for n in names},

@@ -67,11 +67,11 @@ def plain(path: str, key: str) -> None:
 def private(place, key: str, kept: int) -> None:
     """The same three figures per group with an interval each, each user in at most `kept` groups."""
     from discreet.core.unit import Unit
+    from discreet.curator import open_curator
     from discreet.data.column import Category, Integer, Real
     from discreet.data.schema import Schema
     from discreet.ledger.budget import Budget
     from discreet.query.aggregate import count, people, total
-    from discreet.query.curator import open_curator
 
     columns = {
         "grp": Integer(0, GROUPS - 1, nullable=False),
@@ -94,7 +94,7 @@ def on_duckdb(path: str, key: str, kept: int | None) -> dict[str, float]:
     if kept is not None:
         import ibis
 
-        import discreet.query.curator  # noqa: F401
+        import discreet.curator  # noqa: F401
 
         ibis.duckdb.connect().disconnect()  # which imports the rest of it
     start = time.process_time()

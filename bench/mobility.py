@@ -24,8 +24,8 @@ import discreet
 from discreet import Budget, Integer, Schema
 from discreet.constraints.project import project
 from discreet.constraints.system import Between, Measurement
+from discreet.flows.mobility.ask import SHARES
 from discreet.flows.mobility.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
-from discreet.flows.mobility.question import SHARES, mobility
 from discreet.mechanisms import Laplace
 from harness import Report, arguments, peak_megabytes
 
@@ -120,7 +120,7 @@ def release(report: Report, rows) -> None:
             table, Schema("taxi", columns), ledger=Path(folder) / "ledger.db", budget=budget, create=True
         )
         zones = {area: f"zone {area // 9}" for area in range(78)}
-        offer = mobility(desk, origin="start", destination="end", window="shift", zones=zones).plan(epsilon=1)
+        offer = desk.mobility(origin="start", destination="end", window="shift", zones=zones).plan(epsilon=1)
         start, clock = time.process_time(), time.perf_counter()
         found = offer.release()
         report.figure("taxi, through the curator", "whole release", time.process_time() - start, "CPU s", at_most=30)

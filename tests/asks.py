@@ -14,9 +14,10 @@ from typing import Any
 
 import discreet
 from discreet import Budget, Ledger, bins, count, discover, mean, median, people, total
+from discreet.curator import hide_loads
 from discreet.power.grid import Grid, Quadratic
 from discreet.power.loads import Loads
-from discreet.power.question import hide_loads
+from discreet.query.ask import options
 
 DATASET = "town"
 VERSION = "spring"
@@ -181,7 +182,14 @@ class Ask:
 
     def plan_names(self, here: Town) -> set[str]:
         """What `plan` can be given."""
-        return set(inspect.signature(getattr(self.begin(here, **self.fields), self.verb)).parameters)
+        question = self.begin(here, **self.fields)
+        names = set(inspect.signature(getattr(question, self.verb)).parameters) - {"terms"}
+        ask = getattr(question, "ask", None)
+        if ask is None:
+            return names
+        kind = type(ask) if self.verb == "plan" else type(ask.search([{}]))
+        late = {name for name, one in options(kind).items() if one.late}
+        return (names - {"confidence", "noise", "rho", "within", "share", "epsilon"}) | late | set(kind.prices)
 
     def release(self, here: Town, identity: str, offer: Any = None) -> Any:
         """Spend and answer; of a stream, all steps."""

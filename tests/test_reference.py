@@ -27,9 +27,9 @@ from handbook.python_pages import documented, python_pages  # noqa: E402
 from handbook.settings import KEYS, READERS, SCHEMA, SURVEY, VARIABLES, keys_read  # noqa: E402
 from handbook.words import markdown  # noqa: E402
 
+from discreet.curator.opening import schema_and_budget  # noqa: E402
 from discreet.errors import InputError  # noqa: E402
 from discreet.local.questionnaire.questionnaire import Questionnaire  # noqa: E402
-from discreet.query.opening import schema_and_budget  # noqa: E402
 
 
 @pytest.fixture(scope="module")

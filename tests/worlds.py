@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from inspect import unwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,26 +19,24 @@ import pyarrow
 
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.unit import Neighbours, Unit
+from discreet.curator import Curator, Offer, Question
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.data.join import Join
 from discreet.data.schema import Schema
 from discreet.data.view import Derived, Lookup
-from discreet.flows.commuting.question import commute
-from discreet.flows.mobility.question import mobility
 from discreet.ledger.budget import Allotment, Budget
 from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
 from discreet.query.aggregate import count, mean, people, std, total, variance
+from discreet.query.ask import Ask, Checked
 from discreet.query.batch import plan_batch
-from discreet.query.curator import Question
 from discreet.query.key import bins, discover, key
 from discreet.query.price import Price
 from discreet.query.quantile import median, quantile
 from discreet.query.question import Query
 from discreet.query.stream_step import StreamStep
-from discreet.trees.question import tree_question
 
 NAN, INF = float("nan"), float("inf")
 REALS = [None, NAN, 0.0, -0.0, INF, -INF, 1e300, -1e300, 5e-324, 0.25, 1.5, -1.75, 3.5, 2.0**53 + 2, -2.0, 250.0]
@@ -181,16 +178,20 @@ ALLOTMENTS = {"epsilon": Budget(epsilon=10**6).allotments[0], "rho": Budget(rho=
 
 @dataclass(frozen=True)
 class Desk:
-    """As much of a curator as a question needs to be planned."""
+    """As much of a desk as an ask needs to be planned."""
 
     schema: Schema
     part: Allotment
 
-    def allotment(self, name: str | None = None) -> Allotment:
-        return self.part
+    def check(self, ask: Ask) -> Checked[Any]:
+        return ask.checked(self.schema)
+
+    def offer(self, ask: Ask, checked: Checked[Any] | None, price: Price | None, allotment: str | None) -> Offer[Any]:
+        ready = self.check(ask)
+        return Offer(self, ready.priced(self.part, price), ready.read)  # type: ignore[arg-type]
 
     def table(self) -> Question:
-        return Question(self, Query())  # type: ignore[arg-type]
+        return Curator(self).table()  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -337,7 +338,7 @@ def trees(chance: random.Random) -> Job:
     how: dict[str, Any] = {"by": chance.choice([[], ["f"], ["o"]])}
     if sized:
         how = {"sizes": "t", "largest": 3, "cumulative": chance.random() < 0.5}
-    asked = tree_question(Desk(schema, part), ["state", "h"], geography=GEOGRAPHY, **how)  # type: ignore[arg-type]
+    asked = Curator(Desk(schema, part)).tree(["state", "h"], geography=GEOGRAPHY, **how)  # type: ignore[arg-type]
     plan = asked.plan(**price).plan
     # What is made of noisy counts is nobody's affair here.
     return Job(
@@ -349,9 +350,8 @@ def flows(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     part, price = _price(chance)
     zones = chance.choice([None, {"a": "in", "b": "out", "zz": "out"}])
-    asked = unwrap(mobility)(  # a desk is no curator, and would be refused by name
-        Desk(schema, part), origin="o", destination="e", window=chance.choice([None, "f"]), zones=zones
-    )
+    window = chance.choice([None, "f"])
+    asked = Curator(Desk(schema, part)).mobility(origin="o", destination="e", window=window, zones=zones)  # type: ignore[arg-type]
     return _planned(schema, asked.plan(**price).plan)
 
 
@@ -360,7 +360,7 @@ def commuters(chance: random.Random) -> Job:
     part, price = _price(chance)
     places = {"a": (0.0, 0.0), "b": (1.0, 0.0), "zz": (0.0, 3.0)}
     return _planned(
-        schema, commute(Desk(schema, part), origin="o", destination="e", coordinates=places).plan(**price).plan
+        schema, Curator(Desk(schema, part)).commute(origin="o", destination="e", coordinates=places).plan(**price).plan
     )  # type: ignore[arg-type]
 
 

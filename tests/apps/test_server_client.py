@@ -48,7 +48,7 @@ def test_the_same_words_the_same_plan_the_same_books(served):
     assert there.release("one").to_csv() == answer.to_csv()
     assert there.releases() == ["one"]
     assert "1.5" in repr(there)
-    assert "ann" not in repr(there.line)
+    assert "ann" not in repr(there.desk.line)
     sql = there.sql("SELECT COUNT(*) AS n FROM people").plan(epsilon="0.25").release()
     assert sql.outputs == ("n",)
 
@@ -154,6 +154,8 @@ def test_rows_there_are_rows_here(wide):
 
 def test_a_model_there_predicts_here(wide):
     pytest.importorskip("jax")
+    from discreet.learn.model import Model
+
     there, here = wide
     asked = {"target": "works", "features": ["age"], "examples": 300, "lot": 100, "steps": 5, "rate": 2}
     model = there.train(**asked).plan(epsilon=1).release(release="m")
@@ -161,7 +163,7 @@ def test_a_model_there_predicts_here(wide):
     assert model.predict(rows) == here.release("m").predict(rows)
     assert model.card().to_dict() == there.release("m").card().to_dict()
     with pytest.raises(InputError, match="no code"):
-        there.train(lambda x: x, target="works")
+        there.train(Model(lambda params, x: x, ()), target="works").plan(epsilon=1)
 
 
 def test_the_rest_of_the_surface(wide):
@@ -182,7 +184,7 @@ def test_the_rest_of_the_surface(wide):
     with pytest.raises(InputError, match="question of its own"):
         there.table().group_by("county").top("age")
     with pytest.raises(DiscreetError, match="custodians"):
-        there.ledger()
+        there.charges()
 
 
 def test_an_answer_that_takes_long_is_waited_for(served, monkeypatch):
@@ -190,8 +192,8 @@ def test_an_answer_that_takes_long_is_waited_for(served, monkeypatch):
     there = discreet.connect(url, house.tokens.create("ann", "analyst"))
     offer = there.table().agg(n=count()).plan(epsilon="0.1")
     said = [{"release": "slow", "text": "Not done yet."}] * 2
-    real = type(there.line).sent
-    monkeypatch.setattr(type(there.line), "sent", lambda line, *words: said.pop() if said else real(line, *words))
+    real = type(there.desk.line).sent
+    monkeypatch.setattr(type(there.desk.line), "sent", lambda line, *words: said.pop() if said else real(line, *words))
     assert offer.release(release="slow").outputs == ("n",)
     said.extend([{"release": "slow", "text": "Not done yet."}] * 2)
     with pytest.raises(RunError, match="Not done yet") as late:

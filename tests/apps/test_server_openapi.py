@@ -37,8 +37,13 @@ GOOD = {  # requests that are answered, by the path before /plan and /release: m
         {"outputs": ["median(age)"], "where": "age >= 18", "epsilon": 100},
     ],
     "tree": [{"levels": ["county"], "epsilon": "1/8"}, {"levels": ["county"], "by": ["age/60"], "epsilon": 100}],
-    "synth": [{"epsilon": "1/8"}, {"marginals": [["county", "age"]], "epsilon": 100}],
+    "synth": [{"epsilon": "1/8"}, {"workload": [["county", "age"]], "epsilon": 100}],
     "train": [{"target": "county", "epsilon": 1, "steps": 1, "examples": 3, "lot": 1}],
+    "search": [{"target": "county", "epsilon": 1, "steps": 1, "examples": 3, "settings": [{"rate": 1}]}],
+    "batch": [{"questions": {"n": "SELECT COUNT(*) AS n FROM people"}, "epsilon": "1/8"}],
+    "stream": [{"query": "SELECT COUNT(*) AS n FROM people", "period": "age/60", "epsilon": "1/8"}],
+    "flows": [{"origin": "county", "destination": "age/60", "epsilon": "1/8"}],
+    "commute": [{"origin": "county", "destination": "age/60", "coordinates": {"Ash": [0, 0]}, "epsilon": "1/8"}],
 }
 WORDS = {  # and what someone who knows the data would say
     "name": ["people"],

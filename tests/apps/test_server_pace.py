@@ -17,11 +17,11 @@ from asgi_client import Client
 from discreet.apps.server import answering
 from discreet.apps.server.answering import LATER, Desk
 from discreet.apps.server.app import application
-from discreet.apps.server.asked import Spent
 from discreet.apps.server.house import House
+from discreet.apps.server.question_request import ReleaseRequest
 from discreet.apps.server.tokens import Caller, Tokens
+from discreet.curator.offer import Offer
 from discreet.data.source import Source
-from discreet.query.offer import Offer
 
 SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 SECRET = "Xyzzy-7431"
@@ -67,12 +67,12 @@ class Quick:
 
 
 def took(house, problem, monkeypatch):
-    monkeypatch.setattr(Spent, "offer", lambda asked, curator: Quick(problem))
+    monkeypatch.setattr(ReleaseRequest, "offer", lambda asked, curator: Quick(problem))
 
     async def timed():
         begun = time.monotonic()
         try:
-            await Desk(house).answer("people", Spent(**ASK), ANN)
+            await Desk(house).answer("people", ReleaseRequest(**ASK), ANN)
         except BudgetError:
             assert problem is not None
         return time.monotonic() - begun

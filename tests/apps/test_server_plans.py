@@ -17,9 +17,9 @@ from discreet.apps.server import plans
 from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.jobs import BusyError
+from discreet.apps.server.limits import STEPS
 from discreet.apps.server.plans import Plans
 from discreet.apps.server.tokens import Tokens
-from discreet.apps.server.wanted import STEPS
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_a_training_run_that_takes_long_to_price_is_refused_before_it_is_priced(
     def priced(*args, **kwargs):
         raise AssertionError("it was priced")
 
-    monkeypatch.setattr("discreet.learn.question.TrainQuestion.plan", priced)
+    monkeypatch.setattr("discreet.learn.checked.CheckedTrain.priced", priced)
     free = House(house.curators, house.tokens)
     viewer = Client(application(free), {"authorization": "Bearer " + free.tokens.create("ann", "viewer")})
     body = {"target": "sex", "lot": 10, "examples": 100_000, "epsilon": "0.1", "allotment": "models", **asked}

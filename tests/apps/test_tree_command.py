@@ -79,13 +79,13 @@ def test_groups_by_size(folder):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--levels", "part,county", "--epsilon", "1"], "`levels` must be a declared category"),
+        (["--levels", "part,county", "--epsilon", "1"], "`--levels` must be a declared category"),
         (["--levels", "part,county", "--epsilon", "1"], "--geography in a shell"),
         (["--levels", "part,nope", "--geography", "regions.csv", "--epsilon", "1"], "--column"),
         (["--levels", "county", "--epsilon", "1", "--method", "best"], "auto or one of bayes"),
         (["--levels", "part,county", "--geography", "nowhere.csv", "--epsilon", "1"], "nowhere.csv"),
         (["--levels", "part,county", "--geography", "regions.csv"], "exactly one of epsilon"),
-        (["--levels", "part=x,county=3", "--geography", "regions.csv", "--epsilon", "1"], "lengths as whole numbers"),
+        (["--levels", "part=x,county=3", "--geography", "regions.csv", "--epsilon", "1"], "NAME=NUMBER"),
         (["--levels", "part,county", "--geography", "regions.csv", "--epsilon", "1", "--split", "part=1"], "split"),
         (["--levels", "part,county", "--geography", "regions.csv", "--epsilon", "1", "--split", "part"], "--split"),
         (["--levels", "part,county", "--geography", "regions.csv", "--epsilon", "1", "--method", "x"], "method"),

@@ -28,8 +28,9 @@ from discreet.apps.web import audit_page
 from discreet.apps.web.form import Form
 from discreet.apps.web.kept import Kept
 from discreet.apps.web.shelf import Shelf
-from discreet.apps.web.wish import SynthWish, TreeWish, amount_within
+from discreet.apps.web.wish import Wish
 from discreet.errors import InputError
+from discreet.query.within import amount_within
 
 SCHEMA = Schema(
     "people",
@@ -49,7 +50,7 @@ TABLE = pa.table(
     }
 )
 TREE = {"levels": "state=1, county=2", "by": "works", "way": "epsilon", "epsilon": "0.5"}
-ROWS = {"column": "age", "method": "independent", "rows": "40", "way": "epsilon", "epsilon": "0.5"}
+ROWS = {"columns": "age", "method": "independent", "rows": "40", "way": "epsilon", "epsilon": "0.5"}
 WHY = "<script>alert(1)</script>"
 
 
@@ -174,11 +175,11 @@ def test_a_map_of_another_kind_or_dataset_is_not_there(house):
 
 def test_an_accuracy_buys_the_least_price_that_keeps_it(house):
     curator = house.curators["people"]
-    for kind, fields, within in ((TreeWish, TREE, "20"), (SynthWish, ROWS, "30")):
-        wish = kind.read(Form([*fields.items(), ("within", within)])).with_texts(way="within")
-        offer, sent = wish.offer(curator, None)
+    for kind, fields, within in (("tree", TREE, "20"), ("synth", ROWS, "30")):
+        wish = Wish.read(kind, Form([*fields.items(), ("within", within)])).with_texts(way="within")
+        offer, _ = wish.offer(curator, None)
         assert wish.error(offer) <= float(within)
-        dearer = Fraction(sent["epsilon"])
+        dearer = offer.plan.charge.amount
         cheaper = wish.with_texts(way="epsilon", epsilon=str(float(dearer * Fraction(98, 100))))
         assert wish.error(cheaper.offer(curator, None)[0]) > float(within)
 
@@ -201,7 +202,7 @@ def test_the_search_for_a_price_ends_at_the_least_in_three_digits(law, within):
     ("place", "changes", "words"),
     [
         ("map", {"levels": ""}, "levels"),
-        ("map", {"levels": "state=1, county"}, "a length of codes for every level"),
+        ("map", {"levels": "state=1, county"}, "NAME=VALUE"),
         ("map", {"levels": "<b>moon</b>"}, "&lt;b&gt;moon"),
         ("map", {"geography": "state,county\nA"}, "geography"),
         ("map", {"by": "pay"}, "pay"),
@@ -212,7 +213,7 @@ def test_the_search_for_a_price_ends_at_the_least_in_three_digits(law, within):
         ("map", {"confidence": "2"}, "confidence"),
         ("synthetic", {"rows": "many"}, "rows"),
         ("synthetic", {"method": "magic"}, "method"),
-        ("synthetic", {"column": "pay"}, "pay"),
+        ("synthetic", {"columns": "pay"}, "pay"),
         ("synthetic", {"impossible": "age >"}, "impossible"),
     ],
 )

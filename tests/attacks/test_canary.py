@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from discreet.core.unit import Unit
+from discreet.curator import open_curator
 from discreet.data.column import Category, Date, Integer, Real, Text
 from discreet.data.schema import Schema
 from discreet.data.source import Connection, source_of
@@ -25,7 +26,6 @@ from discreet.errors import BudgetError, InputError, RunError
 from discreet.ledger.budget import Budget
 from discreet.ledger.export import export
 from discreet.query.aggregate import count, mean, people, total
-from discreet.query.curator import open_curator
 from discreet.query.key import bins
 
 CANARY = "canary-4b1d-jane-roe"
@@ -160,7 +160,7 @@ def questions(curator):
 @pytest.mark.parametrize("kind", SOURCES, ids=lambda kind: kind.__name__)
 def test_answers_and_exports_do_not_sing(kind, tmp_path, watch):
     curator = curator_of(kind, tmp_path)
-    watch.see(curator, curator._source, curator._source.columns(), curator.schema, curator.table())
+    watch.see(curator, curator.local.source, curator.local.source.columns(), curator.schema, curator.table())
     for question in questions(curator):
         offer = question.plan(epsilon=1)
         watch.see(offer, offer.plan, offer.explain(), offer.plan.query, offer.plan.digest, offer.plan.mechanism)
@@ -222,7 +222,7 @@ def test_an_error_of_the_real_engine_does_not_sing(tmp_path, watch, monkeypatch)
 
     offer = curator.table().agg(n=count()).plan(epsilon=1)
     monkeypatch.setattr(room, "compile_query", careless)
-    with curator._source.open() as connection, pytest.raises(Exception, match=CANARY):
+    with curator.local.source.open() as connection, pytest.raises(Exception, match=CANARY):
         connection.integers(careless(None, None, None, connection.table, None))  # so it does say it
     with watching(watch, RunError):
         offer.release()

@@ -83,7 +83,7 @@ def test_honest_mechanisms_stand(only):
 
 
 def test_a_question_through_the_door_stands():
-    places, _ = listed(["discreet.audit.subjects.questions"], only="people")
+    places, _ = listed(["discreet.apps.audits.questions"], only="people")
     assert not _attack((*places[0], 1, 1 - ALARM / 100)).violated
 
 

@@ -96,7 +96,7 @@ def test_a_folder_named_like_a_file_is_none(tmp_path, ending):
         pyarrow.parquet.write_table(table, folder / "part-0.parquet")
     curator = curator_of(tmp_path / "data", tmp_path)
     assert asked(curator)["n"] == [5]
-    assert [name for name, _, _ in curator._source.place.stamps()] == [f"visits.{ending}/part-0.{ending}"]
+    assert [name for name, _, _ in curator.local.source.place.stamps()] == [f"visits.{ending}/part-0.{ending}"]
 
 
 @pytest.mark.parametrize("place", ["visits", "visits/*.csv"])
@@ -175,7 +175,7 @@ def test_what_is_on_record_of_files_tells_neither_names_nor_sizes(tmp_path):
     text = json.dumps([record.to_json() for record in curator.ledger.records()]) + release.to_json()
     assert "smith" not in text
     key = Ledger.open(tmp_path / "elsewhere.db", create=True)  # another ledger has another secret
-    assert key.version_of(curator._source) != curator.ledger.version_of(curator._source)
+    assert key.version_of(curator.local.source) != curator.ledger.version_of(curator.local.source)
 
 
 def test_what_is_on_record_of_databases_has_no_password():

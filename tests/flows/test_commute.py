@@ -20,7 +20,6 @@ from discreet.flows.commuting.land import Land, clustered, land_of
 from discreet.flows.commuting.modern import flows_of
 from discreet.flows.commuting.plan import row_price
 from discreet.flows.commuting.prior import UNIT
-from discreet.flows.commuting.question import commute
 from discreet.marginals.meter import Noisy
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.bits import SystemBits
@@ -57,7 +56,7 @@ def curator(tmp_path, unit=None, budget=None, table=None, nullable=False):
 
 
 def ask(desk, **how):
-    return commute(desk, **{"origin": "home", "destination": "work", "coordinates": WHERE, **how})
+    return desk.commute(**{"origin": "home", "destination": "work", "coordinates": WHERE, **how})
 
 
 def truth(table):

@@ -15,9 +15,9 @@ from discreet.core.apportion import apportioned
 from discreet.core.unit import Neighbours
 from discreet.data.source import source_of
 from discreet.errors import BudgetError, InputError
+from discreet.flows.mobility.ask import SHARES
 from discreet.flows.mobility.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
 from discreet.flows.mobility.gravity import posterior
-from discreet.flows.mobility.question import SHARES, mobility
 from discreet.flows.mobility.table import whole_table
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.compile import GROUP, compile_query, measure_name
@@ -59,7 +59,7 @@ def curator(tmp_path, unit=None, table=None, budget=None):
 
 
 def ask(desk, **how):
-    return mobility(desk, **{"origin": "start", "destination": "end", "window": WINDOW, "zones": HALVES, **how})
+    return desk.mobility(**{"origin": "start", "destination": "end", "window": WINDOW, "zones": HALVES, **how})
 
 
 def test_all_tables_agree_and_one_charge_pays(tmp_path):
@@ -286,7 +286,7 @@ def test_an_empty_table_and_a_single_cell(tmp_path):
         budget=Budget(epsilon=9),
         create=True,
     )
-    found = mobility(desk, origin="a", destination="b").plan(epsilon=9).release()
+    found = desk.mobility(origin="a", destination="b").plan(epsilon=9).release()
     assert found["cells"]["count"] == found["total"]["count"]
 
 

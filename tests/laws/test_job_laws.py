@@ -165,7 +165,11 @@ def test_a_digest_is_the_same_in_another_process_and_folder(offers, tmp_path):
 # Where a kind is described: the parameters are the fields of its ask.
 DESCRIBED = {"tree": "tree", "flows": "mobility", "commute": "commute", "synth": "synthesize", "train": "train"}
 PRICES = {"epsilon", "rho", "share", "within"}
-UNUSED = {"top": {"delta"}, "train": {"copies"}}  # keys to discover, pictures to augment: not with these
+UNUSED = {
+    "top": {"delta"},
+    "train": {"copies"},
+    "search": {"checkpoint"},
+}  # keys to discover, pictures to augment: not with these
 BY_ROWS = {"sizes", "largest", "cumulative"}  # groups are counted by size where a unit is a row
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from discreet.core.release import Release
+from discreet.curator.opening import budget_from
 from discreet.data.column import Category, Date, Integer
 from discreet.data.schema import Schema
 from discreet.errors import InputError
@@ -14,7 +15,6 @@ from discreet.marginals.domain import Domain
 from discreet.query.aggregate import aggregate_from
 from discreet.query.key import bins, key
 from discreet.query.notation import read_outputs
-from discreet.query.opening import budget_from
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import checked
 from discreet.query.price import Price

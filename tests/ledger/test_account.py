@@ -11,11 +11,11 @@ import pytest
 from discreet import Budget, Ledger, Pure, Unit, count
 from discreet.core.loss import GaussianNoise
 from discreet.core.unit import Metric
+from discreet.curator import Curator
 from discreet.errors import InputError
 from discreet.ledger.account import Account
 from discreet.ledger.door import release
 from discreet.ledger.record import Record
-from discreet.query.curator import Curator
 from jobs import Data, Job
 from old import HEAD, old_ledger
 

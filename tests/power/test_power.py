@@ -12,6 +12,7 @@ import pytest
 from chance import at_most, fits, laplace_pmf
 from discreet import Allotment, Budget, Ledger
 from discreet.accounting.convert import pure
+from discreet.curator import hide_loads
 from discreet.errors import BudgetError, InputError
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits
@@ -22,7 +23,6 @@ from discreet.power.loads import Loads, to_steps
 from discreet.power.opf import Network, optimal_flow
 from discreet.power.plan import LoadPlan, plan_loads
 from discreet.power.planes import PARTS, Planes, planes_near
-from discreet.power.question import hide_loads
 from discreet.power.repair import Repair
 from jobs import run_plan
 

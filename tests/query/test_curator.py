@@ -8,13 +8,13 @@ import pyarrow
 import pytest
 
 from discreet.core.unit import Unit
+from discreet.curator import Curator, open_curator
 from discreet.data.column import Category, Date, Integer, Real
 from discreet.data.schema import Schema
 from discreet.errors import BudgetError, InputError, RunError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 from discreet.query.aggregate import count, mean, total
-from discreet.query.curator import open_curator
 
 SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 TABLE = pyarrow.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"], "other": [1, 2, 3]})
@@ -70,10 +70,10 @@ def test_more_than_is_left_is_refused_and_nothing_is_spent(books):
         lambda q: q.group_by("age", "age").agg(n=count()).plan(epsilon=1),
         lambda q: q.plan(epsilon=1),
         lambda q: q.agg(n=count()).plan(epsilon=1, allotment="other"),
-        lambda q: q.curator.table("other"),
-        lambda q: q.curator.release("none"),
-        lambda q: q.curator.question("{"),
-        lambda q: q.curator.question({"outputs": {}}),
+        lambda q: Curator(q.desk).table("other"),
+        lambda q: Curator(q.desk).release("none"),
+        lambda q: Curator(q.desk).question("{"),
+        lambda q: Curator(q.desk).question({"outputs": {}}),
     ],
 )
 def test_a_mistake_costs_nothing(books, ask):

@@ -18,6 +18,7 @@ from discreet.accounting import zcdp
 from discreet.accounting.convert import basic
 from discreet.core.loss import Approx
 from discreet.core.unit import Unit
+from discreet.curator import open_curator
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
@@ -28,7 +29,6 @@ from discreet.mechanisms import Gaussian, Laplace, PartitionSelection
 from discreet.noise.bits import SystemBits
 from discreet.query import discovery
 from discreet.query.aggregate import count, mean, people, std, total
-from discreet.query.curator import open_curator
 from discreet.query.discovery import plan_discovery
 from discreet.query.key import bins, discover, key
 from discreet.query.price import Price

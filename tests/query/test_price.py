@@ -113,6 +113,6 @@ def test_the_plan_says_what_pure_epsilon_costs_as_much(curator):
 
 
 def test_laplace_noise_at_a_price_in_rho_is_caught(counts_rho, monkeypatch):
-    monkeypatch.setattr("discreet.query.curator.plan_at", lambda price, allotment, planned: planned(price))
+    monkeypatch.setattr("discreet.query.question_ask.plan_at", lambda price, allotment, planned: planned(price))
     with pytest.raises(AssertionError):
         test_an_epsilon_buys_gaussian_noise_where_rho_is_counted("several", counts_rho)

@@ -31,7 +31,6 @@ from discreet.query.aggregate import count, mean, std, total, variance
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.joined import JoinedPlan, plan_question
 from discreet.query.key import bins, discover, key
-from discreet.query.kinds import plan_any
 from discreet.query.measure import lattice_for, moment_lattice, sensitivity
 from discreet.query.notation import read_outputs
 from discreet.query.plan import plan_query
@@ -39,6 +38,7 @@ from discreet.query.price import Price
 from discreet.query.private_bounds import SEARCHED, BoundsPlan, _most, plan_bounds
 from discreet.query.quantile import median
 from discreet.query.question import Query
+from discreet.query.question_ask import plan_any
 from discreet.query.range_search import SURE, moved_by_one, round_bins
 from jobs import run_plan
 from plan_text import explain

@@ -31,13 +31,13 @@ from discreet.query.aggregate import count, mean
 from discreet.query.grid import DECADES, Decades, grid_for
 from discreet.query.joined import JoinedPlan, plan_question
 from discreet.query.key import bins, discover, key
-from discreet.query.kinds import plan_any
 from discreet.query.notes import declared_notes
 from discreet.query.pick import GROUP
 from discreet.query.price import Price
 from discreet.query.quantile import At, maximum, median, minimum, quantile, quantiles, spread
 from discreet.query.quantile_plan import _touched, plan_quantiles
 from discreet.query.question import Query
+from discreet.query.question_ask import plan_any
 from discreet.query.tally import BIN, ROWS, compile_tally
 from jobs import run_plan
 from plan_text import explain

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from chance import frequency_fits
 from discreet.accounting import pure, zcdp
 from discreet.core.unit import Unit
+from discreet.curator import open_curator
 from discreet.data.column import Boolean, Category, Integer, Real, Text
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
@@ -26,7 +27,6 @@ from discreet.ledger.ledger import Ledger
 from discreet.mechanisms import Gaussian, Laplace, TopK
 from discreet.noise.bits import SystemBits
 from discreet.query.compile import GROUP, compile_query, measure_name
-from discreet.query.curator import open_curator
 from discreet.query.key import bins, discover, key
 from discreet.query.price import Price
 from discreet.query.top import Top, plan_top

@@ -57,6 +57,8 @@ def _walked(command: Any, words: str) -> list[Command]:
     told = (command.help or "").replace("\b", "").strip()
     found = [Command(words, inside is not None, told, (command.epilog or "").replace("\b", ""), parameters)]
     for name, one in (inside or {}).items():
+        if one.hidden:  # another word for the same
+            continue
         found += _walked(one, f"{words} {name}")
     return found
 

@@ -10,8 +10,13 @@ __all__ = ["ORDER", "documented", "python_pages"]
 # From where a reader starts to what it stands on.
 ORDER = (
     "query",
-    "hierarchy",
+    "data",
+    "trees",
+    "flows",
+    "constraints",
+    "power",
     "synth",
+    "marginals",
     "learn",
     "local",
     "audit",

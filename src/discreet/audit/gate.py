@@ -24,7 +24,6 @@ ALARM = 1e-9
 _RAREST = 1e-12  # beyond this, one minus it would lose its digits
 TIERS = {1: 1, 2: 16, 3: 200}  # how many times the runs of the first tier: half a minute, ten minutes, a night
 MODULES = (
-    "discreet.audit.subjects.questions",
     "discreet.audit.subjects.mechanisms",
     "discreet.audit.subjects.planted",
 )

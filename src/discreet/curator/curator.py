@@ -1,32 +1,165 @@
-"""The curator as people meet it: questions, and every other job that spends from the same ledger."""
+"""Where a person starts: one curator over a desk, with a verb for every kind of job."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.core.exact import Number
 from discreet.core.typed import typed
-from discreet.curator.kinds import read_release
-from discreet.errors import MissingExtraError
-from discreet.query.curator import Curator as Desk
+from discreet.curator.desk import Desk, LocalDesk
+from discreet.curator.draft import Draft, TrainDraft
+from discreet.curator.question import Question, batch_of
+from discreet.data.schema import Schema
+from discreet.errors import InputError
+from discreet.ledger.account import Standing
+from discreet.ledger.budget import Allotment, Budget
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.quote import price_text
+from discreet.query.ask import Ask
 from discreet.query.key import Key
 from discreet.query.predicate import Predicate
+from discreet.query.question import Query
+from discreet.query.question_ask import Asked, asked_from
+from discreet.query.sql import parse_sql
+from discreet.query.tables import Tables
 
 if TYPE_CHECKING:
-    from discreet.flows.commuting.question import CommuteQuestion
-    from discreet.flows.mobility import MobilityQuestion
+    from discreet.flows.commuting.released import CommuteRelease
     from discreet.learn.model import Model
-    from discreet.learn.question import TrainQuestion
-    from discreet.synth.question import SynthQuestion
-    from discreet.trees.question import TreeQuestion
+    from discreet.synth.released import SyntheticRelease
+    from discreet.trees.released import TreeRelease
     from discreet.trees.rules import Rules
 
 __all__ = ["Curator", "open_curator"]
 
 
-class Curator(Desk):
-    """Stands before one private table and lets out what its budget allows: answers, hierarchies, rows."""
+class Curator:
+    """Stands before one private table and lets out what its budget allows: answers, hierarchies, rows, models."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+
+    @classmethod
+    @typed
+    def open(
+        cls,
+        source: Any,
+        schema: Schema | Mapping[str, Any] | str | Path = "discreet.toml",
+        *,
+        ledger: Ledger | str | Path | None = None,
+        budget: Budget | None = None,
+        table: str | None = None,
+        joins: Mapping[str, Any] | None = None,
+        who: str | None = None,
+        version: str | None = None,
+        names: Sequence[str] = (),
+        create: bool = False,
+    ) -> Self:
+        """Put a curator in front of private data.
+
+        `source` is a CSV or Parquet file, glob or folder, a DuckDB file or the address of a database or Spark cluster
+        (with `table`), or an Arrow, pandas, Polars or Spark table. The ledger is `.discreet/ledger.db` beside the
+        schema unless `ledger`, DISCREET_LEDGER or the schema's [ledger] names another; with `create` it is made if
+        there is none. The budget, `budget` or the schema's [budget], is opened with the first charge; later it is
+        only compared. A dataset that is new to a ledger with other budgets needs `create` as well. `joins` says
+        where the private tables named in the schema's [joins] are. `version` is your name for this state of the data,
+        such as "2024-02", and stands on every charge and release (docs/guides/new-data.md); `names` are those of the
+        columns of a CSV file without a header line. Both may stand under [dataset] in the schema.
+        """
+        desk = LocalDesk.open(
+            source,
+            schema,
+            ledger=ledger,
+            budget=budget,
+            table=table,
+            joins=joins,
+            who=who,
+            version=version,
+            names=names,
+            create=create,
+        )
+        return cls(desk)
+
+    def __repr__(self) -> str:
+        left = ", ".join(f"{s.allotment.name}: {price_text(s.allotment, s.left, 'down')} left" for s in self.standing())
+        return f"<Curator of {self.schema.name!r}; protects {self.schema.unit}; {left}>"
+
+    @property
+    def schema(self) -> Schema:
+        """What is declared about the table."""
+        return self.desk.schema
+
+    @property
+    def local(self) -> LocalDesk:
+        """The desk, where data and ledger are here."""
+        if not isinstance(self.desk, LocalDesk):
+            raise InputError("curator", "one on a server", "one that was opened here: the ledger is on the server")
+        return self.desk
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger that is charged."""
+        return self.local.ledger
+
+    @property
+    def who(self) -> str:
+        """Under whose name it is charged."""
+        return self.local.who
+
+    def acting_for(self, who: str) -> Curator:
+        """The same under another name. What it has to say stands in the notes of its answers, and in no warning."""
+        return Curator(replace(self.local, who=who, warns=False))
+
+    def standing(self) -> tuple[Standing, ...]:
+        """What every allotment has spent and has left."""
+        return self.desk.standing()
+
+    @typed
+    def allotment(self, allotment: str | None = None) -> Allotment:
+        """The allotment of that name; the only one, if there is one and no name is given."""
+        return self.local.allotment(allotment)
+
+    def ask(self, ask: Ask) -> Draft[Any]:
+        """A job of any kind, from its ask."""
+        return Draft.of(self.desk, ask)
+
+    @typed
+    def table(self, name: str | None = None) -> Question:
+        """Begin a question about the table."""
+        if name not in (None, self.schema.name):
+            raise InputError("table", name, f"{self.schema.name!r}, the table of this curator")
+        return Question(self.desk, Query())
+
+    @typed
+    def question(self, query: Asked | Mapping[str, Any] | str) -> Question:
+        """A question from a `Query` or its JSON form."""
+        return Question(self.desk, asked_from(query, self.schema))
+
+    @typed
+    def sql(self, text: str) -> Question:
+        """A question in SQL: read through an allow-list, never handed to an engine."""
+        statement = parse_sql(text, self.schema)
+        return Question(self.desk, statement.query, statement.after)
+
+    def batch(self, **questions: Question) -> Draft[Tables]:
+        """Several questions as one job with one price."""
+        return batch_of(self.desk, questions)
+
+    def releases(self) -> list[str]:
+        """The ids of the releases of this table that have an answer."""
+        return self.desk.releases()
+
+    @typed
+    def release(self, release: str, part: str = "") -> Any:
+        """A release of any kind made before, read again for free; with `part`, its table of that name.
+
+        A question's is a table; a batch and flows are tables by name; others are what their kind is: a hierarchy,
+        synthetic rows, a model.
+        """
+        return self.desk.release(release, part)
 
     @typed
     def tree(
@@ -41,28 +174,19 @@ class Curator(Desk):
         largest: int | None = None,
         cumulative: bool = True,
         rules: Rules | None = None,
-    ) -> TreeQuestion:
+    ) -> Draft[TreeRelease]:
         """Counts for a hierarchy of regions that add up, from the root to the leaves.
 
         `levels` names the levels, the widest first; with the length of their codes, {"state": 2, "county": 5}, where a
         code begins with that of its parent. Regions are public: declared in the schema, or listed in `geography`, a
         table or file with a row for each leaf. `by` splits every region into cells. `sizes` names a column of groups
         (households): then groups are counted by size up to `largest`, those of at least that size if `cumulative`.
+        `plan` takes a `method` (auto, bayes, topdown, exact, relaxed), how to `split` the price among levels (auto,
+        equal, leaves, accurate by a `goal`, or a weight for each level by name), and the `noise`.
         """
-        from discreet.trees.question import tree_question
+        from discreet.trees.ask import TreeAsk
 
-        return tree_question(
-            self,
-            levels,
-            by=by,
-            column=column,
-            geography=geography,
-            where=where,
-            sizes=sizes,
-            largest=largest,
-            cumulative=cumulative,
-            rules=rules,
-        )
+        return Draft.of(self.desk, TreeAsk.of(levels, by, column, geography, where, sizes, largest, cumulative, rules))
 
     @typed
     def mobility(
@@ -73,24 +197,16 @@ class Curator(Desk):
         window: str | Key | None = None,
         zones: Mapping[Any, str] | None = None,
         where: str | Predicate | None = None,
-    ) -> MobilityQuestion:
+    ) -> Draft[Tables]:
         """Who goes where, and when: counts of origin, destination and time window that agree with their sums.
 
         Places and windows are public: declared categories, whole numbers or `bins(...)`. `zones` puts every place in a
-        zone; then pairs of zones are measured too.
+        zone; then pairs of zones are measured too. `plan` takes `shares`: in what proportion the price is spent on
+        cells, origins, destinations, zones and windows (30, 25, 25, 10 and 10 unless given).
         """
-        from discreet.flows.mobility import mobility
+        from discreet.flows.mobility.ask import FlowsAsk
 
-        return mobility(self, origin=origin, destination=destination, window=window, zones=zones, where=where)
-
-    @typed
-    def release(self, release: str, part: str = "") -> Any:
-        """A release of any kind made before, read again for free; with `part`, its table of that name.
-
-        A question's is a table; a batch and flows are tables by name; others are what their kind is: a hierarchy,
-        synthetic rows, a model.
-        """
-        return read_release(self.ledger, release, dataset=self.schema.name, part=part)
+        return Draft.of(self.desk, FlowsAsk.of(origin, destination, window, zones, where))
 
     @typed
     def commute(
@@ -105,22 +221,21 @@ class Curator(Desk):
         near: float | None = None,
         farthest: float | None = None,
         where: str | Predicate | None = None,
-    ) -> CommuteQuestion:
-        """Made-up rows of origin and destination, of places that are public: docs/guides/commuting.md."""
-        from discreet.flows.commuting.question import commute
+    ) -> Draft[CommuteRelease]:
+        """Made-up rows of origin and destination, of places that are public: docs/guides/commuting.md.
 
-        return commute(
-            self,
-            origin=origin,
-            destination=destination,
-            coordinates=coordinates,
-            degrees=degrees,
-            sizes=sizes,
-            clusters=clusters,
-            near=near,
-            farthest=farthest,
-            where=where,
-        )
+        `coordinates` has a pair of numbers for every place: x and y in one unit, or latitude and longitude in `degrees`
+        (then distances are kilometres). `sizes` are public numbers of rows for every destination; without them they are
+        measured. For the classic method origins may share a cell: `clusters` of them, by where they are or as given,
+        except `near` a destination. Beyond `farthest` from a destination nobody is said to come from. `plan` takes the
+        `method`: modern (noisy counts that are made to agree) or classic (draws from urns), with a `prior` that is
+        pure, probabilistic or approximate (both take a `delta`) or accepted (unless said otherwise, if there is no
+        delta), which refuses a destination with a chance of at most `refusal`.
+        """
+        from discreet.flows.commuting.ask import CommuteAsk
+
+        ask = CommuteAsk.of(origin, destination, coordinates, degrees, sizes, clusters, near, farthest, where)
+        return Draft.of(self.desk, ask)
 
     @typed
     def synthesize(
@@ -134,7 +249,7 @@ class Curator(Desk):
         where: str | Predicate | None = None,
         impossible: Iterable[str | Predicate] = (),
         keys: Mapping[str, str | int] | None = None,
-    ) -> SynthQuestion:
+    ) -> Draft[SyntheticRelease]:
         """Rows that look like the private ones and are nobody's: for every use, at one price.
 
         `workload` is what the rows should preserve: "pairs" of columns, "triples", or marginals by name, such as
@@ -142,19 +257,9 @@ class Curator(Desk):
         days are told apart. `impossible` lists conditions that no row meets, such as "age < 16 and employed". `keys`
         are columns made anew, such as {"person": "P{:06d}"}.
         """
-        from discreet.synth.question import synth_question
+        from discreet.synth.ask import SynthAsk
 
-        return synth_question(
-            self,
-            method=method,
-            workload=workload,
-            columns=columns,
-            bins=bins,
-            rows=rows,
-            where=where,
-            impossible=impossible,
-            keys=keys,
-        )
+        return Draft.of(self.desk, SynthAsk.of(method, workload, columns, bins, rows, where, impossible, keys))
 
     @typed
     def train(
@@ -172,19 +277,21 @@ class Curator(Desk):
         hidden: Sequence[int] = (),
         bound: float = 1.0,
         **settings: Any,
-    ) -> TrainQuestion:
+    ) -> TrainDraft:
         """A model of `target`, trained so that its weights may be published: docs/guides/training.md.
 
         `model` is "logistic", "mlp" (with `hidden` layers) or a `discreet.learn.model.Model`. `examples` says how many
         rows there are as far as the public knows, with a `lot` (the expected number of examples in a step) or a
         `probability`; without it, a noisy count is bought. The run lasts so many `steps` or `epochs`; gradients are
         clipped to `bound`. `settings` are those of a `discreet.learn.recipe.Recipe`: rate, momentum, ema, noise...
+        `plan` takes a `delta`, and a `checkpoint`: a file to keep the run in, so that it survives a crash. If steps and
+        multiplier are both given, the price follows from them and none is named.
         """
-        _needs_jax()
-        from discreet.learn.question import train_question
+        from discreet.learn.ask import SETTINGS, TrainAsk
 
-        return train_question(
-            self,
+        if unknown := [name for name in settings if name not in SETTINGS]:
+            raise InputError("train", unknown[0], "one of " + ", ".join(SETTINGS))
+        ask = TrainAsk.of(
             model,
             target=target,
             features=features,
@@ -198,13 +305,7 @@ class Curator(Desk):
             bound=bound,
             **settings,
         )
-
-
-def _needs_jax() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("jax") is None:
-        raise MissingExtraError("learn", "jax")
+        return TrainDraft.of(self.desk, ask)
 
 
 open_curator = Curator.open

@@ -24,6 +24,8 @@ class Kind:
     name: str
     noun: str
     reader: str
+    asker: str
+    """The class of its ask."""
     marks: tuple[str, ...]
     """Names that only the recorded ask of this kind has, by which records of 0.1 and 0.2 are told apart."""
     long: bool = False
@@ -32,6 +34,12 @@ class Kind:
     """The latest form of its records that is read here."""
     needs: tuple[str, str] = ("", "")
     """The extra, and its module, that reading needs."""
+    sent: bool = True
+    """Whether it is asked for by its fields; questions have ways of their own, and loads are no table."""
+
+    def ask(self) -> Any:
+        """The class of its ask."""
+        return _named(self.asker)
 
     def read(self, answer: Answer, cost: str, remaining: str) -> Any:
         """The release that an answer holds."""
@@ -41,38 +49,48 @@ class Kind:
         extra, module = self.needs
         if module and find_spec(module) is None:
             raise MissingExtraError(extra, module)
-        place, _, name = self.reader.partition(":")
-        reader: Any = import_module(place)
-        for part in name.split("."):
-            reader = getattr(reader, part)
-        return reader(answer, cost, remaining)
+        return _named(self.reader)(answer, cost, remaining)
+
+
+def _named(text: str) -> Any:
+    """What `module:name` stands for, imported when it is used."""
+    place, _, name = text.partition(":")
+    found: Any = import_module(place)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
 
 
 _TABLE, _TABLES = "discreet.query.tables:read_table", "discreet.query.tables:tables"
 _MODEL = "discreet.learn.released:ModelRelease.read"
 _COMMUTE = "discreet.flows.commuting.released:CommuteRelease.read"
 _JAX = ("learn", "jax")
+_QUESTION = "discreet.query.question_ask:QuestionAsk"
+_LOADS = "discreet.power.released:HiddenLoads.read"
+_TREE = "discreet.trees.released:TreeRelease.read"
+_SYNTH = "discreet.synth.released:SyntheticRelease.read"
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("question", "table", _TABLE, ("outputs",)),
-        Kind("top", "table", _TABLE, ("top",)),
-        Kind("batch", "set of tables", _TABLES, ("batch",)),
-        Kind("stream", "period of a stream", _TABLE, ("stream",)),
-        Kind("tree", "hierarchy", "discreet.trees.released:TreeRelease.read", ("tree",), long=True, version=2),
-        Kind("flows", "set of flows", _TABLES, ("mobility",), long=True),
-        Kind("commute", "synthetic commuting table", _COMMUTE, ("commute",), long=True, version=2),
+        Kind("question", "table", _TABLE, _QUESTION, ("outputs",), sent=False),
+        Kind("top", "table", _TABLE, _QUESTION, ("top",), sent=False),
+        Kind("batch", "set of tables", _TABLES, "discreet.query.batch_ask:BatchAsk", ("batch",)),
+        Kind("stream", "period of a stream", _TABLE, "discreet.query.stream_ask:StreamAsk", ("stream",)),
+        Kind("tree", "hierarchy", _TREE, "discreet.trees.ask:TreeAsk", ("tree",), long=True, version=2),
+        Kind("flows", "set of flows", _TABLES, "discreet.flows.mobility.ask:FlowsAsk", ("mobility",), long=True),
         Kind(
-            "synth",
-            "synthetic table",
-            "discreet.synth.released:SyntheticRelease.read",
-            ("synth",),
+            "commute",
+            "synthetic commuting table",
+            _COMMUTE,
+            "discreet.flows.commuting.ask:CommuteAsk",
+            ("commute",),
             long=True,
             version=2,
         ),
-        Kind("train", "trained model", _MODEL, ("train",), long=True, needs=_JAX),
-        Kind("search", "trained model", _MODEL, ("search",), long=True, needs=_JAX),
-        Kind("loads", "set of loads", "discreet.power.question:HiddenLoads.read", ("alpha_mw",), long=True),
+        Kind("synth", "synthetic table", _SYNTH, "discreet.synth.ask:SynthAsk", ("synth",), long=True, version=2),
+        Kind("train", "trained model", _MODEL, "discreet.learn.ask:TrainAsk", ("train",), long=True, needs=_JAX),
+        Kind("search", "trained model", _MODEL, "discreet.learn.ask:SearchAsk", ("search",), long=True, needs=_JAX),
+        Kind("loads", "set of loads", _LOADS, "discreet.power.ask:LoadsAsk", ("alpha_mw",), long=True, sent=False),
     )
 }
 """Every kind of job, by name."""

@@ -153,6 +153,13 @@ class TrainPlan:
         identity = identity_of(self.recipe, self.fingerprint, plan=self.digest)
         return taken_up(self.model.losses, self.model.params, self.recipe, identity, checkpoint=kept, bits=bits)
 
+    def clear(self) -> None:
+        """Destroy the checkpoint, if it is of this plan and not of another run that was given the same file."""
+        if self.checkpoint is not None:
+            kept = Checkpoint(self.checkpoint)
+            if kept.identity().get("plan") == self.digest:
+                kept.destroy()
+
     def begun(self) -> bool:
         """Whether the checkpoint holds a run of this plan; refused if the file is of something else."""
         return self.taken_up().begun

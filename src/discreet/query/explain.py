@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.explained import Explained
 
 if TYPE_CHECKING:
-    from discreet.query.kinds import Planned
+    from discreet.query.question_ask import Planned
 
 __all__ = ["explained", "rows_published"]
 

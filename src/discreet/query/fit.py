@@ -12,7 +12,7 @@ from discreet.errors import InputError, Phrase
 from discreet.query.predicate import columns_of
 
 if TYPE_CHECKING:
-    from discreet.query.kinds import Asked
+    from discreet.query.question_ask import Asked
 
 __all__ = ["columns_read", "fitting"]
 

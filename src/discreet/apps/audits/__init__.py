@@ -1,4 +1,4 @@
-"""What `discreet audit self` attacks beyond mechanisms and questions. To add a subject, add a module to `MODULES`."""
+"""What `discreet audit self` attacks beyond mechanisms. To add a subject, add a module to `MODULES`."""
 
 from discreet.audit import gate
 
@@ -6,6 +6,7 @@ __all__ = ["MODULES"]
 
 MODULES = (
     *gate.MODULES,
+    "discreet.apps.audits.questions",
     "discreet.apps.audits.learn",
     "discreet.apps.audits.hierarchy",
     "discreet.apps.audits.synth",

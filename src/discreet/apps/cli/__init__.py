@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.apps.cli import ask, attack, audit, calibrate, demo, init, ledger, risk, serve, survey, synth, train, tree
+from discreet.apps.cli import ask, attack, audit, calibrate, demo, init, jobs, ledger, risk, serve, survey
 from discreet.apps.cli.examples import adorn, epilog
 from discreet.errors import BudgetError, DiscreetError, InputError, MissingLedgerError
 
@@ -32,9 +32,8 @@ app.command("init")(init.init)
 app.command("plan")(ask.plan)
 app.command("ask")(ask.ask)
 app.command("sql")(ask.sql)
-app.add_typer(tree.app, name="tree")
-app.add_typer(synth.app, name="synth")
-app.add_typer(train.app, name="train")
+for _kind, _commands in jobs.APPS.items():
+    app.add_typer(_commands, name=_kind)
 app.add_typer(survey.app, name="survey", short_help="Surveys randomised on the respondent's device.")
 app.add_typer(ledger.releases_app, name="releases")
 app.add_typer(ledger.ledger_app, name="ledger", short_help="Budgets and charges: show, verify, raise, ...")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,7 +26,6 @@ from discreet.apps.cli.options import (
     Where,
     Within,
     curator_at,
-    offer_for,
 )
 from discreet.apps.cli.output import (
     AsJson,
@@ -39,7 +38,8 @@ from discreet.apps.cli.output import (
     working,
 )
 from discreet.core.release import Release
-from discreet.query.offer import Offer
+from discreet.curator.offer import Offer
+from discreet.curator.question import read_question
 
 __all__ = ["ask", "plan", "sql"]
 
@@ -72,8 +72,9 @@ def plan(
 ) -> None:
     """What a question would cost and how far its answers may be off. Spends nothing, reads nothing."""
     price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
-    more = {**price, "noise": noise, "delta": delta, "allotment": allotment}
-    offer = offer_for(curator_at(data, schema, ledger, table), outputs, by, where, more, (top, k))
+    more: dict[str, Any] = {**price, "noise": noise, "delta": delta, "allotment": allotment}
+    curator = curator_at(data, schema, ledger, table)
+    offer = read_question(curator.desk, outputs, by, where, (top, k)).plan(**more)
     if as_json:
         show_json(offer.to_dict())
     else:
@@ -107,8 +108,9 @@ def ask(
 ) -> None:
     """Ask, after showing the price. The answer comes with intervals and goes on the record."""
     price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
-    more = {**price, "noise": noise, "delta": delta, "allotment": allotment}
-    offer = offer_for(curator_at(data, schema, ledger, table), outputs, by, where, more, (top, k))
+    more: dict[str, Any] = {**price, "noise": noise, "delta": delta, "allotment": allotment}
+    curator = curator_at(data, schema, ledger, table)
+    offer = read_question(curator.desk, outputs, by, where, (top, k)).plan(**more)
     _answer(offer, why=why, release=release, csv=csv, plot=plot, yes=yes, as_json=as_json)
 
 

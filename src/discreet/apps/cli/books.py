@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from discreet.apps.cli.completing import datasets
+from discreet.curator.opening import ledger_place
 from discreet.ledger.account import Standing
 from discreet.ledger.ledger import Ledger
-from discreet.query.opening import ledger_place
 
 __all__ = ["Dataset", "Place", "books", "number_of", "place_of", "standing_values"]
 

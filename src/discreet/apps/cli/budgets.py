@@ -13,12 +13,12 @@ from discreet.apps.cli.completing import datasets, schema_path
 from discreet.apps.cli.decision import Who, Why, Yes, check_reason, confirm, head_values, person
 from discreet.apps.cli.options import SchemaFile
 from discreet.apps.cli.output import AsJson, say, show_json
+from discreet.curator.opening import schema_and_budget
 from discreet.errors import InputError, Phrase
 from discreet.ledger.account import Account
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import price_text
-from discreet.query.opening import schema_and_budget
 
 __all__ = ["close_budget", "lower_budget", "open_budget", "raise_budget"]
 

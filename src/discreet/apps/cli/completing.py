@@ -102,8 +102,8 @@ def _table(declared: Any, name: str) -> dict[str, Any]:
 
 def _books(ctx: typer.Context) -> Any:
     """The ledger, if it is a file that is there: TAB makes no ledger and calls no server."""
+    from discreet.curator.opening import ledger_place
     from discreet.ledger.ledger import Ledger
-    from discreet.query.opening import ledger_place
 
     try:
         with warnings.catch_warnings():

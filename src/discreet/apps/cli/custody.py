@@ -14,6 +14,7 @@ from discreet.apps.cli.books import Place, books, number_of, place_of
 from discreet.apps.cli.decision import Who, Why, Yes, check_reason, confirm, head_values, person
 from discreet.apps.cli.output import AsJson, say, show_json
 from discreet.core.exact import as_written
+from discreet.curator.opening import STATE
 from discreet.errors import MISSING, InputError, MissingLedgerError
 from discreet.ledger.address import shown
 from discreet.ledger.budget import Charge
@@ -21,7 +22,6 @@ from discreet.ledger.custody import WriteOff
 from discreet.ledger.doubt import Doubt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import price_text
-from discreet.query.opening import STATE
 
 __all__ = ["acknowledge", "create", "move"]
 

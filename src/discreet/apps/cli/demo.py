@@ -20,13 +20,13 @@ from discreet.apps.cli.ledger import show as show_ledger
 from discreet.apps.cli.output import say, show_bars, show_release
 from discreet.core.release import Release
 from discreet.curator import Curator, open_curator
+from discreet.curator.offer import Offer
+from discreet.curator.opening import STATE
 from discreet.errors import BudgetError, MissingExtraError
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 from discreet.query.aggregate import count, mean, total
 from discreet.query.key import bins
-from discreet.query.offer import Offer
-from discreet.query.opening import STATE
 
 __all__ = ["demo"]
 

@@ -45,18 +45,54 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "tree show": ("discreet tree show regions --method exact --json",),
     "synth plan": ("discreet synth plan people.csv --columns age,sex,pay --epsilon 0.2",),
-    "synth run": (
-        "discreet synth run people.csv --columns age,sex,pay --bins 16 --epsilon 0.2 --id rows --out rows.csv --yes",
+    "synth release": (
+        "discreet synth release people.csv --columns age,sex,pay --bins 16 --epsilon 0.2 --id rows --out rows.csv -y",
     ),
     "synth show": ("discreet synth show rows --out again.parquet",),
     "synth report": ("discreet synth report rows --ask 'age >= 25' --copies 2 --out report.html",),
     "train plan": ("discreet train plan people.csv --target sex --examples 5000 --epsilon 1",),
-    "train run": (
-        "discreet train run people.csv --target sex --examples 5000 --steps 20 --epsilon 1 --id model --yes",
+    "train release": (
+        "discreet train release people.csv --target sex --examples 5000 --steps 20 --epsilon 1 --id model --yes",
     ),
     "train show": ("discreet train show model --out model-again.npz",),
     "train card": ("discreet train card model",),
     "train predict": ("discreet train predict model rows-in-hand.csv --out told.csv",),
+    "search plan": (
+        "discreet search plan people.csv --target sex --examples 5000 --steps 9 --try rate=1 --try rate=2 --epsilon 1",
+    ),
+    "search release": (
+        "discreet search release people.csv --target sex --examples 5000 --steps 9 --try rate=1 --epsilon 1 --id b -y",
+    ),
+    "search show": ("discreet search show b --out best.npz",),
+    "batch plan": (
+        "discreet batch plan people.csv --question 'n=SELECT COUNT(*) AS n FROM people' "
+        "--question 'pay=SELECT sex, AVG(pay) AS pay FROM people GROUP BY sex' --weights n=2 --epsilon 0.1",
+    ),
+    "batch release": (
+        "discreet batch release people.csv --question 'n=SELECT COUNT(*) AS n FROM people' --epsilon 0.01 --id both -y",
+    ),
+    "batch show": ("discreet batch show both --part n",),
+    "stream plan": (
+        "discreet stream plan people.csv --sql 'SELECT COUNT(*) AS n FROM people' --period age/20 --epsilon 0.01",
+    ),
+    "stream release": (
+        "discreet stream release people.csv --sql 'SELECT COUNT(*) AS n FROM people' --period age/20 --epsilon 0.01 "
+        "--id ages -y",
+    ),
+    "stream show": ("discreet stream show ages/1",),
+    "flows plan": ("discreet flows plan people.csv --origin county --destination sector --epsilon 0.1",),
+    "flows release": (
+        "discreet flows release people.csv --origin county --destination sector --epsilon 0.01 --id moves --out m -y",
+    ),
+    "flows show": ("discreet flows show moves --part origins",),
+    "commute plan": (
+        "discreet commute plan people.csv --origin county --destination sector --coordinates places.csv --epsilon 0.1",
+    ),
+    "commute release": (
+        "discreet commute release people.csv --origin county --destination sector --coordinates places.csv "
+        "--epsilon 0.01 --id commuters -y",
+    ),
+    "commute show": ("discreet commute show commuters",),
     "survey new": ("discreet survey new survey.toml",),
     "survey plan": ("discreet survey plan survey.toml --people 5000 --within 0.03",),
     "survey serve": (

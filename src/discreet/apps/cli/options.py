@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from discreet.apps.cli.completing import allotments, columns, offered, outputs, schema_path
-from discreet.core.release import Release
 from discreet.curator import Curator, open_curator
-from discreet.errors import InputError, MissingLedgerError
-from discreet.query.curator import Question
-from discreet.query.notation import read_key, read_outputs
-from discreet.query.offer import Offer
+from discreet.errors import MissingLedgerError
 
 __all__ = [
     "Allotment",
@@ -34,7 +30,6 @@ __all__ = [
     "Where",
     "Within",
     "curator_at",
-    "offer_for",
 ]
 
 Data = Annotated[str, typer.Argument(help="CSV or Parquet file, glob or folder, DuckDB file, or postgresql://...")]
@@ -96,24 +91,3 @@ def curator_at(data: str, schema: str | None, ledger: str | None, table: str | N
         typer.echo(str(missing), err=True)
         typer.confirm("Was there never one? Make it now?", abort=True, err=True)
         return open_curator(data, declared, ledger=ledger, table=table, create=True)
-
-
-def offer_for(
-    curator: Curator,
-    outputs: list[str] | None,
-    by: list[str] | None,
-    where: str | None,
-    price: dict[str, Any],
-    top: tuple[str | None, int] = (None, 0),
-) -> Offer[Release]:
-    """The plan for a question put together from the command line."""
-    question: Question = curator.table()
-    if where:
-        question = question.where(where)
-    if top[0] is not None:
-        if outputs or by:
-            raise InputError("--top", top[0], "a question of its own, without outputs and --by")
-        return question.top(read_key(top[0], curator.schema), top[1]).plan(**price)
-    if by:
-        question = question.group_by(*(read_key(text, curator.schema) for text in by))
-    return question.agg(**read_outputs(outputs or ["count"])).plan(**price)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from discreet.core.progress import listening
 from discreet.core.release import Release, percent
 from discreet.errors import MISSING, InputError, MissingExtraError
 
@@ -29,6 +31,7 @@ __all__ = [
     "fit_to_write",
     "paid",
     "plain",
+    "progress",
     "say",
     "show_bars",
     "show_json",
@@ -77,6 +80,34 @@ def working(text: str) -> Iterator[None]:
             yield
     else:
         yield
+
+
+@contextmanager
+def progress() -> Iterator[None]:
+    """Which stage the work is in and how long it may yet take: on stderr, on a terminal only."""
+    err = Console(stderr=True)
+    if not err.is_terminal:
+        yield
+        return
+    begun = time.monotonic()
+    with err.status("starting") as status:
+
+        def heard(stage: str, done: float | None) -> None:
+            status.update(stage if done is None else f"{stage} {done:.0%}{_left(time.monotonic() - begun, done)}")
+
+        with listening(heard):
+            yield
+
+
+def _left(seconds: float, done: float) -> str:
+    """How long it may yet take, once there is something to go by.
+
+    >>> _left(30, 0.25), _left(1, 0.01)
+    (', about 90 s left', '')
+    """
+    if done < 0.05 or seconds < 1:
+        return ""
+    return f", about {round(seconds * (1 - done) / done):,} s left"
 
 
 def fit_to_write(path: Path | None, option: str, endings: Sequence[str] = ()) -> None:

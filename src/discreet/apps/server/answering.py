@@ -12,9 +12,9 @@ import anyio
 import anyio.to_thread
 from anyio.lowlevel import RunVar
 
-from discreet.apps.server.asked import Spent
 from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
+from discreet.apps.server.question_request import ReleaseRequest
 from discreet.apps.server.tokens import Caller
 
 __all__ = ["LATER", "Desk"]
@@ -38,7 +38,9 @@ class Desk:
         self.house = house
         self._room = _ROOMS.setdefault(house.jobs, RunVar("discreet_room"))
 
-    async def answer(self, name: str, asked: Spent, caller: Caller, begun: float | None = None) -> dict[str, Any]:
+    async def answer(
+        self, name: str, asked: ReleaseRequest, caller: Caller, begun: float | None = None
+    ) -> dict[str, Any]:
         """The release as plain values, or, past the deadline, its id and `text` that says how to have it later.
 
         Errors are raised at the same pace.

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Request
 from discreet.apps.server import job_api, stored_api
 from discreet.apps.server.access import Access
 from discreet.apps.server.answering import Desk
-from discreet.apps.server.asked import Asked, Spent
 from discreet.apps.server.house import House, MissingError, standing_to
+from discreet.apps.server.question_request import QuestionRequest, ReleaseRequest
 from discreet.apps.server.tokens import Caller
 from discreet.apps.server.told import (
     PROBLEMS,
@@ -50,14 +50,14 @@ def _routes(house: House, access: Access) -> APIRouter:
         return Json(house.described(name, caller))
 
     @api.post("/datasets/{name}/plan", tags=["questions"], responses=answers(PlanTold, "the plan"))
-    def plan(name: str, asked: Asked, caller: Caller = access.anyone) -> Json:
+    def plan(name: str, asked: QuestionRequest, caller: Caller = access.anyone) -> Json:
         """What a question would cost and how far answers may be off. Free: nothing is read, nothing is spent."""
         return Json(house.plan(name, asked, caller))
 
     later = answers(PendingTold, "not done yet: fetch it later by its id", 202)
 
     @api.post("/datasets/{name}/release", tags=["questions"], responses={**answers(ReleaseTold, "the answer"), **later})
-    async def release(request: Request, name: str, asked: Spent, caller: Caller = access.spends) -> Json:
+    async def release(request: Request, name: str, asked: ReleaseRequest, caller: Caller = access.spends) -> Json:
         """Spend and answer. The answer is on the books: the same `release` id gives it again for free."""
         found = await desk.answer(name, asked, caller, request.scope.get("discreet.begun"))
         return Json(found, 200 if "columns" in found else 202)

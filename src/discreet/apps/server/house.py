@@ -18,9 +18,9 @@ from discreet.ledger.budget import label
 from discreet.ledger.outcome import Outcome
 
 if TYPE_CHECKING:
-    from discreet.apps.server.asked import Asked
+    from discreet.apps.server.job_request import JobRequest
+    from discreet.apps.server.question_request import QuestionRequest
     from discreet.apps.server.surveys import Survey
-    from discreet.apps.server.wanted import Wanted
 
 __all__ = ["House", "Limits", "MissingError", "standing_to"]
 
@@ -80,10 +80,8 @@ class House:
         """The curator of a dataset, acting for a caller: what they spend is on the books under their name."""
         if name not in self.curators:
             raise MissingError("dataset", name, among=self.curators)
-        desk = self.curators[name]
-        acting = Curator(desk._source, desk.schema, desk.ledger, caller.name)
-        acting.warns = False  # whoever asked sees the notes; whoever reads the log of a server need not
-        return acting
+        # Whoever asked sees the notes of an answer; whoever reads the log of a server need not.
+        return self.curators[name].acting_for(caller.name)
 
     def described(self, name: str, caller: Caller) -> dict[str, Any]:
         """What is public of a dataset: its schema, whom it protects, and what is left of the budget."""
@@ -104,21 +102,21 @@ class House:
             return allotment if caller.allotment is None else caller.allotment
         raise InputError("allotment", allotment, f"{caller.allotment!r}, which this token spends from")
 
-    def offer(self, name: str, asked: Asked | Wanted, caller: Caller) -> Any:
+    def offer(self, name: str, asked: QuestionRequest | JobRequest, caller: Caller) -> Any:
         """What a caller asks for, planned and priced: free, but only as much of it as `plans` lets pass."""
         return self.planned(name, asked, caller, lambda offer: offer)
 
-    def planned(self, name: str, asked: Asked | Wanted, caller: Caller, shown: Callable[[Any], T]) -> T:
+    def planned(self, name: str, asked: QuestionRequest | JobRequest, caller: Caller, shown: Callable[[Any], T]) -> T:
         """What `shown` makes of the plan, in the same turn: describing one may take as long as making it."""
         asked.allotment = self.allowed(caller, asked.allotment)
         with self.plans.turn(caller.name):
             return shown(asked.offer(self.curator(name, caller)))
 
-    def plan(self, name: str, asked: Asked | Wanted, caller: Caller) -> dict[str, Any]:
+    def plan(self, name: str, asked: QuestionRequest | JobRequest, caller: Caller) -> dict[str, Any]:
         """A plan as plain values, and as `text` for people."""
         return self.planned(name, asked, caller, lambda offer: {**offer.to_dict(), "text": str(offer)})
 
-    def begin(self, name: str, asked: Wanted, caller: Caller) -> Job:
+    def begin(self, name: str, asked: JobRequest, caller: Caller) -> Job:
         """Start a long job for a caller, or give back the one of that id: what is wrong is said before it begins.
 
         `InputError`: the question is not allowed. `BudgetError`: it costs more than is left. Nothing is spent then.
@@ -126,9 +124,9 @@ class House:
         curator = self.curator(name, caller)
         offer = self.offer(name, asked, caller)
         identity = label(asked.release or uuid.uuid4().hex, "release")
-        if identity in (".", "..") or "/" in identity:
-            raise InputError("release", identity, "an id that can stand in an address", "Nothing was spent.")
-        if _finished(curator, offer.plan, identity):
+        if identity in (".", "..") or "/" in (identity if asked.kind != "stream" else identity.rpartition("/")[0]):
+            raise InputError("release", identity, "an id that can be a part of an address", "Nothing was spent.")
+        if _finished(curator, offer.plan, identity, asked.kind):
             kept = self.jobs.find(name, identity)
             if kept is not None and kept.state == "done":
                 # What it made is for everyone; for whom and why is not.
@@ -171,10 +169,14 @@ def _may_see(job: Job, caller: Caller) -> bool:
     return caller.role == "custodian" or job.who == caller.name
 
 
-def _finished(curator: Curator, plan: Any, identity: str) -> bool:
+def _finished(curator: Curator, plan: Any, identity: str, kind: str) -> bool:
     """Whether the books have the answer; refused here if the id stands for something else or too little is left."""
     known = curator.ledger.find(identity)
-    if known is not None:
+    if kind == "stream":  # its periods compare themselves with the plan, and all but the first are paid for
+        begun = curator.ledger.find(f"{identity.rpartition('/')[0] or identity}/1")
+        if begun is not None:
+            return known is not None and known.answer is not None
+    elif known is not None:
         if (known.charged.digest, known.charged.dataset) != (plan.digest, plan.dataset):
             hint = "Nothing was spent. Choose another id for another question."
             raise InputError("release", identity, "a new id: this one was paid for another question", hint)

@@ -1,16 +1,19 @@
-"""The paths of long jobs: hierarchies, synthetic rows, models. Planned for free, run in the background."""
+"""The paths of jobs: `/{kind}/plan` and `/{kind}/release` for every kind. Planned for free, run in the background."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
+from typing import Any
 
 from fastapi import APIRouter
 
 from discreet.apps.server.access import Access
 from discreet.apps.server.house import House
+from discreet.apps.server.job_request import REQUESTS, JobRequest
 from discreet.apps.server.tokens import Caller
 from discreet.apps.server.told import PROBLEMS, JobTold, Json, PlanTold, answers
-from discreet.apps.server.wanted import SynthAsked, TrainAsked, TreeAsked, Wanted
+from discreet.curator import KINDS
 
 __all__ = ["routes"]
 
@@ -20,51 +23,34 @@ def routes(house: House, access: Access) -> APIRouter:
     api = APIRouter(prefix="/api/datasets/{name}", responses=PROBLEMS, tags=["jobs"])
     planned = answers(PlanTold, "the plan")
     begun = answers(JobTold, "the job, which goes on in the background", 202)
-
-    def plan(name: str, asked: Wanted, caller: Caller) -> Json:
-        return Json(house.plan(name, asked, caller))
-
-    def begin(name: str, asked: Wanted, caller: Caller) -> Json:
-        return Json(asdict(house.begin(name, asked, caller)), 202)
-
-    @api.post("/tree/plan", responses=planned)
-    def plan_tree(name: str, asked: TreeAsked, caller: Caller = access.anyone) -> Json:
-        """What a hierarchy would cost and how far each level may be off. Free."""
-        return plan(name, asked, caller)
-
-    @api.post("/tree/release", responses=begun, status_code=202)
-    def release_tree(name: str, asked: TreeAsked, caller: Caller = access.spends) -> Json:
-        """Release a hierarchy in the background. The same `release` id again is charged once."""
-        return begin(name, asked, caller)
-
-    @api.post("/synth/plan", responses=planned)
-    def plan_synth(name: str, asked: SynthAsked, caller: Caller = access.anyone) -> Json:
-        """What synthetic rows would cost and how far their counts may be off. Free."""
-        return plan(name, asked, caller)
-
-    @api.post("/synth/release", responses=begun, status_code=202)
-    def release_synth(name: str, asked: SynthAsked, caller: Caller = access.spends) -> Json:
-        """Make synthetic rows in the background. The same `release` id again is charged once."""
-        return begin(name, asked, caller)
-
-    @api.post("/train/plan", responses=planned)
-    def plan_train(name: str, asked: TrainAsked, caller: Caller = access.anyone) -> Json:
-        """What a model would cost. Free."""
-        return plan(name, asked, caller)
-
-    @api.post("/train/release", responses=begun, status_code=202)
-    def release_train(name: str, asked: TrainAsked, caller: Caller = access.spends) -> Json:
-        """Train a model in the background. The same `release` id again is charged once."""
-        return begin(name, asked, caller)
+    for kind, request in REQUESTS.items():
+        noun = KINDS[kind].noun
+        plan, release = _paths(house, access, request)
+        plan.__name__, release.__name__ = f"plan_{kind}", f"release_{kind}"
+        plan.__doc__ = f"The price and the expected error of a {noun}. Free."
+        release.__doc__ = f"Release a {noun} in the background. The same `release` id again is charged once."
+        api.post(f"/{kind}/plan", responses=planned)(plan)
+        api.post(f"/{kind}/release", responses=begun, status_code=202)(release)
 
     @api.get("/jobs", responses=answers(list[JobTold], "the jobs, the newest first"))
     def jobs(name: str, caller: Caller = access.anyone) -> Json:
         """Your jobs; a custodian sees everyone's."""
         return Json([asdict(job) for job in house.seen(name, caller)])
 
-    @api.get("/jobs/{release}", responses=answers(JobTold, "the job"))
+    @api.get("/jobs/{release:path}", responses=answers(JobTold, "the job"))
     def job(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """How far a job is."""
         return Json(asdict(house.job(name, release, caller)))
 
     return api
+
+
+def _paths(house: House, access: Access, request: type[JobRequest]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def plan(name: str, asked: JobRequest, caller: Caller = access.anyone) -> Json:
+        return Json(house.plan(name, asked, caller))
+
+    def release(name: str, asked: JobRequest, caller: Caller = access.spends) -> Json:
+        return Json(asdict(house.begin(name, asked, caller)), 202)
+
+    plan.__annotations__["asked"] = release.__annotations__["asked"] = request
+    return plan, release

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from discreet.apps.server.asked import Spent
+from discreet.apps.server.question_request import ReleaseRequest
 from discreet.apps.server.told import malformed
 from discreet.apps.web.form import Form
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
@@ -99,7 +99,7 @@ class Question:
             allotment=form.text("allotment"),
         )
 
-    def asked(self, release: str | None = None, why: str = "") -> Spent:
+    def asked(self, release: str | None = None, why: str = "") -> ReleaseRequest:
         """The same as a program would send it; `InputError` for what no program may."""
         amount = self.amounts.get(self.way, "")
         if not amount:
@@ -123,7 +123,7 @@ class Question:
         price = {self.way: amount, "confidence": self.confidence, "delta": self.delta or None}
         more = {"allotment": self.allotment or None, "release": release, "why": why}
         try:
-            return Spent.model_validate({**question, **price, **more})
+            return ReleaseRequest.model_validate({**question, **price, **more})
         except ValidationError as problem:
             first = problem.errors()[0]
             name, reason = malformed(first)

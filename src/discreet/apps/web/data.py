@@ -34,7 +34,7 @@ def routes(frame: Frame) -> APIRouter:
             neighbours=neighbours(schema.unit),
             limits=limits(schema.unit),
             columns=described(schema),
-            missing=missing(schema, curator._source.columns()),
+            missing=missing(schema, curator.local.source.columns()),
             standing=frame.budgets(caller, dataset),
             promise=lifetime(curator.ledger.account(dataset).budget, schema.unit.neighbours),
             digest=schema.digest,

@@ -37,7 +37,8 @@ class JobForm:
     kept: Kept
     place: str
     template: str
-    kind: type[Wish]
+    kind: str
+    """The kind of job."""
     more: Callable[[str, Caller], dict[str, Any]]
     """What else the template needs, for a dataset and a caller."""
     first: Callable[[str, Caller], dict[str, str]]
@@ -45,7 +46,7 @@ class JobForm:
 
     def begun(self, request: Request, dataset: str, caller: Caller) -> HTMLResponse:
         """The form as it is first seen, or as an address fills it in; priced where that can be."""
-        wish = self.kind.read(Form(list(request.query_params.multi_items())))
+        wish = Wish.read(self.kind, Form(list(request.query_params.multi_items())))
         asked = bool(wish.pairs)
         if not asked:
             wish = wish.with_texts(**self.first(dataset, caller))
@@ -66,7 +67,7 @@ class JobForm:
         allotment = house.allowed(caller, wish.text("allotment") or None)
         with house.plans.turn(caller.name):
             offer, sent = wish.offer(house.curator(dataset, caller), allotment)
-            return priced(offer, wish.error(offer)), sent
+            return priced(offer, Wish.error(offer)), sent
 
     def shown(
         self,
@@ -107,7 +108,7 @@ class JobForm:
         place = f"/d/{{dataset}}/{self.place}"
 
         def price(request: Request, dataset: str, caller: Caller = anyone, form: Form = sent) -> Response:
-            wish = self.kind.read(form)
+            wish = Wish.read(self.kind, form)
             try:
                 plan = self.plan(dataset, caller, wish)[0]
             except TOLD as problem:
@@ -117,7 +118,7 @@ class JobForm:
         def live(request: Request, dataset: str, caller: Caller = anyone, form: Form = sent) -> Response:
             """The panel alone, for the script that shows it while someone types."""
             house.curator(dataset, caller)
-            wish = self.kind.read(form)
+            wish = Wish.read(self.kind, form)
             plan, told = None, ""
             try:
                 plan = self.plan(dataset, caller, wish)[0]
@@ -128,7 +129,7 @@ class JobForm:
             return frame.fragment("panel.html", csrf=frame.csrf(request), **values)
 
         def release(request: Request, dataset: str, caller: Caller = may_spend, form: Form = sent) -> Response:
-            wish = self.kind.read(form)
+            wish = Wish.read(self.kind, form)
             identity, why = form.text("release") or uuid.uuid4().hex, form.text("why")
             plan = None
             try:
@@ -176,8 +177,9 @@ class JobForm:
         }
 
     def _payable(self, dataset: str, caller: Caller) -> list[Standing]:
-        """The allotments that can pay for such a job."""
-        return [one for one in self.frame.budgets(caller, dataset) if one.allotment.kind != "plan"]
+        """The allotments that can pay for such a job: models are charged as fixed plans, all else is not."""
+        fixed = self.kind in ("train", "search")
+        return [one for one in self.frame.budgets(caller, dataset) if (one.allotment.kind == "plan") == fixed]
 
 
 def _chosen(standing: list[Standing], wish: Wish) -> Standing | None:

@@ -13,11 +13,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from discreet.apps.server.house import MissingError
+from discreet.apps.server.job_request import REQUESTS, JobRequest
 from discreet.apps.server.jobs import Job
 from discreet.apps.server.tokens import Caller
-from discreet.apps.server.wanted import SynthAsked, TrainAsked, TreeAsked, Wanted
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
+from discreet.apps.web.job_page import NEW
 from discreet.apps.web.kept import Kept
 from discreet.curator import KINDS, kind_of
 
@@ -28,7 +29,6 @@ __all__ = ["routes"]
 
 _NOUNS = {**{kind.name: kind.noun for kind in KINDS.values()}, "audit": "self-audit"}
 _PLACES = {"tree": "map", "synth": "synthetic"}
-_MODELS: dict[str, type[Wanted]] = {"tree": TreeAsked, "synth": SynthAsked, "train": TrainAsked}
 
 
 def routes(frame: Frame) -> APIRouter:
@@ -48,21 +48,23 @@ def routes(frame: Frame) -> APIRouter:
         model: ModelRelease = house.curator(dataset, caller).release(release)
         return model
 
-    def wanted(dataset: str, job: Job) -> Wanted | None:
+    def wanted(dataset: str, job: Job) -> JobRequest | None:
         """What a job was asked for, if it was asked for on these pages by the one whose job it is."""
         found = kept.find("wanted", dataset, job.release)
         if found is None or found[0][0] != job.who or found[0][1] != job.kind:
             return None
         try:
-            return _MODELS[job.kind].model_validate(found[0][2])
+            return REQUESTS[job.kind].model_validate(found[0][2])
         except ValidationError:  # put down by another version
             return None
 
     def result(dataset: str, job: Job) -> str:
         """Where the result is; "" if it is on the page of the job, or there is none."""
+        if job.state != "done" or job.kind in ("train", "search", "audit"):
+            return ""
+        here, release = f"/d/{quote(dataset, safe='')}", quote(job.release, safe="")
         place = _PLACES.get(job.kind)
-        done = job.state == "done" and place is not None
-        return f"/d/{quote(dataset, safe='')}/{place}?release={quote(job.release, safe='')}" if done else ""
+        return f"{here}/releases/{quote(job.release)}" if place is None else f"{here}/{place}?release={release}"
 
     @pages.get("/d/{dataset}/jobs")
     def listed(request: Request, dataset: str, release: str = "", caller: Caller = anyone) -> Response:
@@ -70,7 +72,7 @@ def routes(frame: Frame) -> APIRouter:
             return one(request, dataset, release, caller)
         jobs = [(job, result(dataset, job)) for job in house.seen(dataset, caller)]
         running = any(not job.over for job, _ in jobs)
-        return frame.page(request, "jobs.html", caller, jobs=jobs, kinds=_NOUNS, running=running)
+        return frame.page(request, "jobs.html", caller, jobs=jobs, kinds=_NOUNS, running=running, new=NEW)
 
     @pages.get("/d/{dataset}/jobs/{release}")
     def one(request: Request, dataset: str, release: str, caller: Caller = anyone) -> Response:

@@ -17,7 +17,6 @@ from discreet.apps.web.kept import Kept
 from discreet.apps.web.pictures import output_bars, text
 from discreet.apps.web.releases import kind_of
 from discreet.apps.web.shelf import Shelf
-from discreet.apps.web.wish import TreeWish
 from discreet.core.release import Release, number
 from discreet.data.column import Category
 from discreet.errors import InputError
@@ -67,7 +66,7 @@ def routes(frame: Frame) -> APIRouter:
     def more(dataset: str, caller: Caller) -> dict[str, Any]:
         return {"made": made(frame, dataset, caller, "tree")}
 
-    form = JobForm(frame, Kept(house.jobs.path), "map", "map_form.html", TreeWish, more, first)
+    form = JobForm(frame, Kept(house.jobs.path), "map", "map_form.html", "tree", more, first)
     form.add(pages)
 
     @pages.get("/d/{dataset}/map")

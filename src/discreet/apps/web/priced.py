@@ -14,10 +14,10 @@ from discreet.accounting.words import readable
 from discreet.apps.web.odds import lifetime, meaning
 from discreet.core.explained import Expected
 from discreet.core.release import number, percent
+from discreet.curator.offer import Offer
 from discreet.errors import DiscreetError, InputError, LossError
 from discreet.ledger.budget import Charge
 from discreet.ledger.quote import price_text
-from discreet.query.offer import Offer
 from discreet.show import Error
 
 __all__ = ["Priced", "confirmed", "percent_of", "priced"]

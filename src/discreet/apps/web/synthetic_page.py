@@ -16,7 +16,6 @@ from discreet.apps.web.kept import Kept
 from discreet.apps.web.map_page import made
 from discreet.apps.web.releases import kind_of
 from discreet.apps.web.shelf import Shelf
-from discreet.apps.web.wish import SynthWish
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 from discreet.show import Markup, element
@@ -69,7 +68,7 @@ def routes(frame: Frame) -> APIRouter:
     def first(dataset: str, caller: Caller) -> dict[str, str]:
         return {"workload": "pairs"}
 
-    form = JobForm(frame, Kept(house.jobs.path), "synthetic", "synthetic_form.html", SynthWish, more, first)
+    form = JobForm(frame, Kept(house.jobs.path), "synthetic", "synthetic_form.html", "synth", more, first)
     form.add(pages)
 
     @pages.get("/d/{dataset}/synthetic")

@@ -1,43 +1,37 @@
-"""What someone fills in to have a long job done: a hierarchy or synthetic rows, its price said in one of three ways."""
+"""What someone fills in to have a job done: the fields of an ask as texts, its price said in one of several ways."""
 
 from __future__ import annotations
 
-import csv
-import io
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import ValidationError
 
-from discreet.accounting.words import readable
+from discreet.apps.server.job_request import REQUESTS, JobRequest
 from discreet.apps.server.told import malformed
-from discreet.apps.server.wanted import SynthAsked, TreeAsked, Wanted
 from discreet.apps.web.form import Form
-from discreet.core.exact import as_written
-from discreet.curator import Curator
-from discreet.errors import MISSING, InputError, Phrase
-from discreet.query.within import amount_within
+from discreet.curator import KINDS, Curator
+from discreet.errors import InputError
+from discreet.query.ask import Option, options
 
-__all__ = ["SynthWish", "TreeWish", "Wish", "amount_within"]
+__all__ = ["Wish"]
+
+_WAYS = ("epsilon", "rho", "share", "within")
 
 
 @dataclass(frozen=True)
-class Wish(ABC):
-    """The texts of a form, as they were typed."""
+class Wish:
+    """The texts of a form for a kind of job, as they were typed."""
 
+    kind: str
     pairs: tuple[tuple[str, str], ...] = ()
 
-    model: ClassVar[type[Wanted]]
-    names: ClassVar[tuple[str, ...]]
-    """Fields besides the price, the confidence and the allotment."""
-
     @classmethod
-    def read(cls, form: Form) -> Wish:
+    def read(cls, kind: str, form: Form) -> Wish:
         """The wish of a form."""
-        known = (*cls.names, "way", "epsilon", "rho", "share", "within", "confidence", "allotment")
-        return cls(tuple((name, text) for name, text in form.pairs if name in known and text.strip()))
+        known = (*fields_of(kind), "way", *_WAYS, "confidence", "allotment")
+        return cls(kind, tuple((name, text) for name, text in form.pairs if name in known and text.strip()))
 
     def text(self, name: str, otherwise: str = "") -> str:
         """The text of a field without spaces around it."""
@@ -48,14 +42,20 @@ class Wish(ABC):
         return [text for field, text in self.pairs if field == name]
 
     @property
+    def prices(self) -> tuple[str, ...]:
+        """The words in which the price may be said."""
+        prices: tuple[str, ...] = KINDS[self.kind].ask().prices
+        return prices
+
+    @property
     def way(self) -> str:
         """How the price is said: epsilon, rho, share or within."""
         way = self.text("way")
-        return way if way in ("epsilon", "rho", "share", "within") else "epsilon"
+        return way if way in _WAYS else "epsilon"
 
     def fields(self) -> list[tuple[str, str]]:
         """Names and texts from which `read` makes the same wish again: of the price the one way that counts."""
-        others = {"epsilon", "rho", "share", "within"} - {self.way}
+        others = set(_WAYS) - {self.way}
         return [(name, text) for name, text in self.pairs if name not in others]
 
     def with_texts(self, **texts: str) -> Wish:
@@ -70,123 +70,61 @@ class Wish(ABC):
     def offer(self, curator: Curator, allotment: str | None) -> tuple[Any, dict[str, Any]]:
         """The plan, priced, and what a program would send for it. `InputError` for what no program may."""
         amount = self.text(self.way)
-        if not amount:
-            raise InputError(self.way, MISSING, "a number: the price, in the way you chose")
-        sent = {**self.body(), "confidence": self.text("confidence", "0.95"), "allotment": allotment}
-        if self.way != "within":
+        sent = {**self.body(), "allotment": allotment}
+        if "confidence" in self.prices:
+            sent["confidence"] = _number(self.text("confidence", "0.95"), "confidence")
+        if amount:
             sent[self.way] = amount
-            return self._planned(sent, curator), sent
-        part = curator.allotment(allotment)
-        exact = amount_within(
-            lambda price: self.error(self._planned({**sent, part.currency: str(price)}, curator)),
-            float(as_written(amount, "within")),
-            part,
-        )
-        sent[part.currency] = readable(exact)
-        return self._planned(sent, curator), sent
+        elif self.kind not in ("train", "search"):  # where steps and noise may fix it
+            raise InputError(self.way, "nothing", "a number: the price, said in the way you chose")
+        return self.asked(sent).offer(curator), sent
 
-    def asked(self, sent: Mapping[str, Any]) -> Wanted:
+    def asked(self, sent: Mapping[str, Any]) -> JobRequest:
         """The same as a program would send it."""
         try:
-            return self.model.model_validate({name: value for name, value in sent.items() if value is not None})
+            return REQUESTS[self.kind].model_validate({name: one for name, one in sent.items() if one is not None})
         except ValidationError as problem:
             first = problem.errors()[0]
             name, reason = malformed(first)
             raise InputError(name, first.get("input"), reason) from None
 
-    def _planned(self, sent: Mapping[str, Any], curator: Curator) -> Any:
-        return self.asked(sent).offer(curator)
-
-    @abstractmethod
     def body(self) -> dict[str, Any]:
-        """The question, without its price."""
+        """What is asked for, without its price."""
+        found = {}
+        for name, one in fields_of(self.kind).items():
+            texts = [text.strip() for text in self.all(name) if text.strip()]
+            if one.form.text is bool:
+                if bool(texts) != bool(one.default):
+                    found[name] = bool(texts)
+            elif texts:
+                found[name] = _value(one, texts)
+        return found
 
-    @abstractmethod
-    def error(self, offer: Any) -> float:
-        """The half-width that `within` is about."""
-
-
-class TreeWish(Wish):
-    """A hierarchy."""
-
-    model = TreeAsked
-    names = ("levels", "column", "by", "where", "method", "split", "geography")
-
-    def body(self) -> dict[str, Any]:
-        """The question, without its price."""
-        return {
-            "levels": _levels(self.text("levels")),
-            "by": _listed(self.text("by")),
-            "column": self.text("column") or None,
-            "where": self.text("where") or None,
-            "geography": _geography(self.text("geography")),
-            "method": self.text("method") or "auto",
-            "split": self.text("split") or "auto",
-        }
-
-    def error(self, offer: Any) -> float:
-        """That of one number of the lowest level."""
-        return float(offer.explained.facts["levels"][-1]["cell"])
+    @staticmethod
+    def error(offer: Any) -> float | None:
+        """The half-width that `within` is about: the largest that is stated."""
+        halves = [one.half_width for one in offer.expected if one.half_width is not None]
+        return max(halves) if halves else None
 
 
-class SynthWish(Wish):
-    """Synthetic rows."""
-
-    model = SynthAsked
-    names = ("method", "workload", "column", "rows", "where", "impossible")
-
-    def body(self) -> dict[str, Any]:
-        """The question, without its price."""
-        rows = self.text("rows").replace(",", "")
-        if rows and not rows.isdecimal():
-            raise InputError("rows", rows, "a whole number, or empty for as many as there seem to be")
-        return {
-            "method": self.text("method") or "auto",
-            "workload": self.text("workload") or None,
-            "columns": self.all("column") or None,
-            "rows": int(rows) if rows else None,
-            "where": self.text("where") or None,
-            "impossible": [line.strip() for line in self.text("impossible").splitlines() if line.strip()],
-        }
-
-    def error(self, offer: Any) -> float:
-        """That of a count of one column, the price shared evenly."""
-        return float(offer.expected[0].half_width)
+def fields_of(kind: str) -> dict[str, Option]:
+    """What a page can ask for."""
+    return {name: one for name, one in options(KINDS[kind].ask()).items() if one.shell and not one.here_only}
 
 
-def _levels(text: str) -> list[str] | dict[str, int]:
-    """Names of levels, the widest first; with the length of their codes where every name has one."""
-    names = _listed(text)
-    if not names:
-        raise InputError("levels", MISSING, "names of levels, the widest first, such as state, county")
-    parts = [name.partition("=") for name in names]
-    if not any(mark for _, mark, _ in parts):
-        return names
-    found = {}
-    for name, mark, length in parts:
-        if not mark or not length.strip().isdecimal():
-            raise InputError("levels", text, "a length of codes for every level or for none, such as state=2, county=5")
-        found[name.strip()] = int(length)
-    return found
+def _value(one: Option, texts: list[str]) -> Any:
+    """The JSON of a field. Of lists, one entry a line; no text is ever taken for a path."""
+    if one.form.repeated:
+        return one.form.parse([line.strip() for text in texts for line in text.splitlines() if line.strip()])
+    if one.form.text is int:
+        return int(_number(texts[0].replace(",", ""), one.name, whole=True))
+    if one.form.text is float:
+        return _number(texts[0], one.name)
+    return one.form.parse(",".join(texts))
 
 
-def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _geography(text: str) -> dict[str, list[str]] | list[str] | None:
-    """A public list of leaf codes, one on a line, or a table with a line of names first."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
-        return None
-    if not any("," in line for line in lines):
-        return [line.strip() for line in lines]
-    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO("\n".join(lines)))]
-    head, body = rows[0], rows[1:]
-    if any(len(row) != len(head) for row in body) or len(set(head)) != len(head):
-        raise InputError(
-            "geography",
-            Phrase("lines of different lengths"),
-            "a table: names of levels first, then one line for each region",
-        )
-    return {name: [row[place] for row in body] for place, name in enumerate(head)}
+def _number(text: str, field: str, *, whole: bool = False) -> float:
+    try:
+        return int(text) if whole else float(text)
+    except ValueError:
+        raise InputError(field, text, "a whole number" if whole else "a number") from None

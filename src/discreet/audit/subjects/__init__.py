@@ -1,1 +1,1 @@
-"""What is attacked of the rooms below: mechanisms and questions. Those of other rooms are in `discreet.apps.audits`."""
+"""What is attacked of the rooms below: mechanisms. Jobs through a curator are in `discreet.apps.audits`."""

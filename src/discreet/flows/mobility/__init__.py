@@ -1,5 +1,5 @@
 """Who goes where, and when: flows that agree with their sums."""
 
-from discreet.flows.mobility.question import MobilityQuestion, mobility
+from discreet.flows.mobility.ask import FlowsAsk
 
-__all__ = ["MobilityQuestion", "mobility"]
+__all__ = ["FlowsAsk"]

@@ -7,15 +7,15 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictStr, model_validator
 
-from discreet.apps.cli.options import offer_for
-from discreet.apps.server.modest import check_amount, check_key, check_lists, check_sql
+from discreet.apps.server.limits import check_amount, check_key, check_lists, check_sql
 from discreet.core.release import Release
 from discreet.curator import Curator
+from discreet.curator.offer import Offer
+from discreet.curator.question import read_question
 from discreet.errors import InputError
 from discreet.query.notation import read_key
-from discreet.query.offer import Offer
 
-__all__ = ["Asked", "Plain", "Spent"]
+__all__ = ["Amount", "Plain", "QuestionRequest", "ReleaseRequest"]
 
 Text = Annotated[str, Field(max_length=10_000)]
 Amount = Annotated[
@@ -40,7 +40,7 @@ class Plain(BaseModel):
         return sent
 
 
-class Asked(Plain):
+class QuestionRequest(Plain):
     """A question and its price. Give `sql`, a `query` in its JSON form, `outputs` with `by` and `where`, or `top`."""
 
     sql: Text | None = None
@@ -68,7 +68,7 @@ class Asked(Plain):
         if self.sql is None and self.query is None:
             for text in (*(self.by or ()), *([] if self.top is None else [self.top])):
                 check_key(read_key(text, curator.schema), curator.schema)
-            return offer_for(curator, self.outputs, self.by, self.where, price, (self.top, self.k))
+            return read_question(curator.desk, self.outputs, self.by, self.where, (self.top, self.k)).plan(**price)
         if self.outputs or self.by or self.where or self.top or (self.sql and self.query):
             raise InputError("sql", "with other parts of a question", "alone", "SQL says everything by itself.")
         if self.sql is None:
@@ -78,7 +78,7 @@ class Asked(Plain):
         return curator.sql(self.sql).plan(**price)
 
 
-class Spent(Asked):
+class ReleaseRequest(QuestionRequest):
     """A question to be answered: `release` is an id of the caller's choice, under which asking again is free."""
 
     release: Annotated[str, Field(min_length=1, max_length=200)] | None = None

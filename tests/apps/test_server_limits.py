@@ -12,11 +12,12 @@ from discreet import Budget, Category, Date, Integer, Real, Schema, Text
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-from discreet.apps.server import wanted
+from discreet.apps.server import limits
 from discreet.apps.server.app import application
 from discreet.apps.server.guard import Guard
 from discreet.apps.server.house import House
-from discreet.apps.server.modest import BINS, check_lists
+from discreet.apps.server.job_request import REQUESTS
+from discreet.apps.server.limits import BINS, check_lists
 from discreet.errors import InputError
 
 SCHEMA = Schema(
@@ -114,11 +115,11 @@ def test_a_token_that_is_written_in_many_ways_takes_no_room():
 def test_a_large_hierarchy_is_not_priced_by_its_accuracy(tmp_path, monkeypatch):
     """That would take some twenty plans for one, and plans are free."""
     codes = [f"r{number:02d}" for number in range(20)]
-    asked = wanted.TreeAsked(levels=["region"], within=5.0)
+    asked = REQUESTS["tree"](levels=["region"], within=5.0)
     schema = Schema("t", {"region": Category(codes)})
     place = tmp_path / "l.db"
     curator = discreet.open(pa.table({"region": ["r01"]}), schema, ledger=place, budget=Budget(100), create=True)
     assert asked.offer(curator).plan.charge.amount > 0
-    monkeypatch.setattr(wanted, "_SEARCHED", 10)
+    monkeypatch.setattr(limits, "_SEARCHED", 10)
     with pytest.raises(InputError, match="at most 10 over HTTP"):
         asked.offer(curator)

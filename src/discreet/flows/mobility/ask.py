@@ -1,106 +1,84 @@
-"""Who goes where, and when: counts of origin, destination and time window that agree with their sums.
-
-flows = mobility(curator, origin="from", destination="to", window="hour", zones={"Harbour": "east", ...})
-offer = flows.plan(epsilon=0.5)
-print(offer)                       # cost, and the error of every table; nothing is spent
-answer = offer.release()           # {"cells": ..., "origins": ..., "destinations": ..., "zones": ..., ...}
-"""
+"""Who goes where, and when: counts of origin, destination and time window that agree with their sums."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
+
+from attrs import frozen
 
 from discreet.core.exact import Number, as_written
-from discreet.core.release import Release
-from discreet.core.typed import typed
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.flows.mobility.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout
 from discreet.flows.mobility.plan import MobilityPlan, plan_mobility
+from discreet.ledger.budget import Allotment
+from discreet.ledger.door import Answer
 from discreet.query.aggregate import count
+from discreet.query.ask import Ask, Checked, option
+from discreet.query.forms import CONDITION, KEY, PLACES, WEIGHTS
 from discreet.query.key import Key
-from discreet.query.offer import Offer
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.tables import tables
-from discreet.query.within import plan_within
+from discreet.query.tables import Tables, tables
 
-if TYPE_CHECKING:
-    from discreet.query.curator import Curator
-
-__all__ = ["SHARES", "MobilityQuestion", "mobility"]
+__all__ = ["SHARES", "CheckedFlows", "FlowsAsk"]
 
 SHARES: Mapping[str, int] = {CELLS: 30, ORIGINS: 25, DESTINATIONS: 25, ZONES: 10, WINDOWS: 10}
 """How the price is shared, in parts: fixed beforehand, never fitted to the table at hand."""
 
 
-@typed
-def mobility(
-    curator: Curator,
-    *,
-    origin: str | Key,
-    destination: str | Key,
-    window: str | Key | None = None,
-    zones: Mapping[Any, str] | None = None,
-    where: str | Predicate | None = None,
-) -> MobilityQuestion:
-    """Rows counted by origin, destination and time window, with all their sums, as whole numbers that agree.
+@frozen(eq=False)
+class FlowsAsk(Ask):
+    """Rows counted by origin, destination and time window, with all their sums, as whole numbers that agree."""
 
-    Origins, destinations and windows are public: declared categories, whole numbers or `bins(...)`. `zones` puts every
-    origin and destination in a zone; then pairs of zones are measured too. `where` keeps some rows.
-    """
-    keys = [origin, destination, *([] if window is None else [window])]
-    query = Query().group_by(*keys).agg(count=count())
-    if where is not None:
-        query = query.where(where)
-    question = query.checked(curator.schema)
-    question.groups(curator.schema)  # discovered keys have no list of places
-    here, there, *when = (key.column for key in question.keys)
-    if zones is not None and when and when[0] in (f"{here}_zone", f"{there}_zone"):
-        allowed = f"another column: with zones, {when[0]} is a column of the tables"
-        raise InputError("window", when[0], allowed, "Give the column another name.")
-    layout, names = _layout(question, curator.schema, zones)
-    return MobilityQuestion(curator, question, layout, names)
+    kind: ClassVar[str] = "flows"
+
+    origin: Key = option(KEY, help="Column of the place a row comes from: its values are public", names_columns=True)
+    destination: Key = option(KEY, help="Column of the place it goes to", names_columns=True)
+    window: Key | None = option(KEY, None, help="Column of the time window: day/month, say", names_columns=True)
+    zones: Mapping[Any, str] | None = option(
+        PLACES, None, help="Zone of every place: a CSV file of place,zone. Then pairs of zones are measured too"
+    )
+    where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
+    shares: Mapping[str, Number] | None = option(
+        WEIGHTS, None, help="In what proportion the price is spent: cells=30,origins=25,destinations=25", late=True
+    )
+
+    def checked(self, schema: Schema) -> CheckedFlows:
+        """The same, read against a schema."""
+        keys = [self.origin, self.destination, *([] if self.window is None else [self.window])]
+        query = Query().group_by(*keys).agg(count=count())
+        question = (query if self.where is None else query.where(self.where)).checked(schema)
+        question.groups(schema)  # discovered keys have no list of places
+        here, there, *when = (key.column for key in question.keys)
+        if self.zones is not None and when and when[0] in (f"{here}_zone", f"{there}_zone"):
+            allowed = f"another column: with zones, {when[0]} is a column of the tables"
+            raise InputError("window", when[0], allowed, "Give the column another name.")
+        layout, names = _layout(question, schema, self.zones)
+        return CheckedFlows(schema, question, layout, names, _shares(self.shares, zoned=bool(names)))
 
 
-@dataclass(frozen=True, slots=True)
-class MobilityQuestion:
-    """A question about flows, checked. Nothing happens until it is planned and released."""
+@dataclass(frozen=True)
+class CheckedFlows(Checked[Tables]):
+    """Flows to be released: their places and windows are known."""
 
-    curator: Curator
+    schema: Schema
     question: Query
     layout: Layout
-    zone_names: tuple[str, ...]
+    zones: tuple[str, ...]
+    shares: Mapping[str, Fraction]
 
-    def plan(
-        self,
-        *,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        share: Number | None = None,
-        within: Number | None = None,
-        confidence: float = 0.95,
-        shares: Mapping[str, Number] | None = None,
-        allotment: str | None = None,
-    ) -> Offer[dict[str, Release]]:
-        """Price all tables together.
+    def plan(self, allotment: Allotment, price: Price) -> MobilityPlan:
+        """All tables together at a price."""
+        return plan_mobility(self.question, self.schema, allotment, price, self.layout, self.zones, self.shares)
 
-        `shares` says in what proportion the price is spent on cells, origins, destinations, zones and windows (30, 25,
-        25, 10 and 10 unless given): more for one means less noise there and more elsewhere.
-        """
-        price = Price.read(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence)
-        schema = self.curator.schema
-        parts = _shares(shares, zoned=bool(self.zone_names))
-        part = self.curator.allotment(allotment)
-
-        def planned(paid: Price) -> MobilityPlan:
-            return plan_mobility(self.question, schema, part, paid, self.layout, self.zone_names, parts)
-
-        return Offer(self.curator, plan_within(price, part, planned), tables)
+    def read(self, answer: Answer, cost: str, remaining: str) -> Tables:
+        """The tables that an answer holds."""
+        return tables(answer, cost, remaining)
 
 
 def _layout(question: Query, schema: Schema, zones: Mapping[Any, str] | None) -> tuple[Layout, tuple[str, ...]]:

@@ -19,14 +19,14 @@ from discreet.audit.outputs import Pair
 from discreet.audit.subject import Subject, buffered, one_by_one
 from discreet.core.release import Release
 from discreet.core.unit import Unit
+from discreet.curator import Question, open_curator
+from discreet.curator.offer import Offer
 from discreet.data.column import Category, Integer, Text
 from discreet.data.schema import Schema
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 from discreet.query.aggregate import count, mean, people, total, variance
-from discreet.query.curator import Question, open_curator
 from discreet.query.key import discover
-from discreet.query.offer import Offer
 from discreet.query.quantile import median
 
 __all__ = ["planted", "subjects"]

@@ -6,22 +6,24 @@ import html
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from discreet.core.exact import Number
 from discreet.core.explained import Expected, Explained
 from discreet.core.typed import typed
+from discreet.errors import RunError
 from discreet.ledger.door import Answer
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import Quote
 from discreet.query.table_plan import Priced
 
-__all__ = ["Desk", "Offer"]
+__all__ = ["Counter", "Offer"]
 
 Made_co = TypeVar("Made_co", covariant=True)
 
 
-class Desk(Protocol):
+class Counter(Protocol):
     """Where plans are paid and run: a ledger, and data behind its door."""
 
     @property
@@ -36,6 +38,24 @@ class Desk(Protocol):
         ...
 
 
+@runtime_checkable
+class Checkpointed(Protocol):
+    """A plan whose run is kept in a file until it is over."""
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """The file."""
+        ...
+
+    def taken_up(self) -> Any:
+        """The run as the file holds it; refused if the file is of something else."""
+        ...
+
+    def clear(self) -> None:
+        """Destroy the file, if it is of this plan."""
+        ...
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Offer(Generic[Made_co]):
     """A plan and where to release it. `print(offer)` before, `offer.release()` to spend.
@@ -43,7 +63,7 @@ class Offer(Generic[Made_co]):
     `read` makes what is released of an answer, its cost and what is left, both in words.
     """
 
-    desk: Desk
+    desk: Counter
     plan: Any
     read: Callable[[Answer, str, str], Made_co]
 
@@ -71,16 +91,35 @@ class Offer(Generic[Made_co]):
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values."""
         plan = self.plan
-        told = {"dataset": plan.dataset, **self.quote.to_dict(), "mechanism": plan.mechanism, "digest": plan.digest}
-        return {**told, "query": plan.query, **self.explained.to_dict()}
+        head = {"dataset": plan.dataset, **self.quote.to_dict(), "mechanism": plan.mechanism, "digest": plan.digest}
+        return {**head, "query": plan.query, **self.explained.to_dict()}
 
     @typed
     def release(self, *, release: str | None = None, why: str = "") -> Made_co:
-        """Spend, open, run, record. The same `release` id again returns the stored answer at no cost."""
+        """Spend, open, run, record. The same `release` id again returns the stored answer at no cost.
+
+        A training run that keeps a checkpoint goes on from it after a crash, under the same id and charge, as often as
+        it takes. When its model is on the ledger, or the run has failed, the checkpoint and the secret in it are
+        destroyed.
+        """
         return self._read(self._answer(release, why))
 
     def _answer(self, release: str | None, why: str) -> Answer:
-        return self.desk.through_the_door(self.plan, self.plan.columns, release=release, why=why)
+        plan = self.plan
+        delta = plan.delta if plan.allotment.kind == "plan" else None
+        kept = isinstance(plan, Checkpointed) and plan.checkpoint is not None
+        known = None if release is None else self.desk.ledger.find(release)
+        if kept and (known is None or known.answer is None):
+            plan.taken_up()  # a checkpoint of something else is refused before anything is spent
+        try:
+            answer = self.desk.through_the_door(plan, plan.columns, release=release, why=why, delta=delta)
+        except RunError:
+            if kept:
+                plan.clear()
+            raise
+        if kept:
+            plan.clear()
+        return answer
 
     def _read(self, answer: Answer) -> Made_co:
         paid = Quote(self.plan.allotment, answer.charge, self.quote.left)

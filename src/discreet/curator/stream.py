@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 from discreet.core.plan import Cover
 from discreet.core.release import Release
+from discreet.curator.offer import Offer
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import stored
 from discreet.ledger.quote import price_text
 from discreet.mechanisms.continual_count import close
-from discreet.query.offer import Offer
 from discreet.query.stream import StreamPlan, scaled
 from discreet.query.stream_step import StreamStep
 
 if TYPE_CHECKING:
-    from discreet.query.curator import Curator
+    from discreet.curator.desk import LocalDesk
 
 __all__ = ["Stream", "StreamOffer"]
 
@@ -52,8 +52,14 @@ class StreamOffer(Offer[Release]):
         return self
 
     def release(self, *, release: str | None = None, why: str = "") -> Release:
-        """The next period of the stream that `release` names, or the first one of a new stream."""
-        return self.start(uuid.uuid4().hex if release is None else release).release(why=why)
+        """A period of the stream that `release` names: "visits/3" is the third of visits, "visits" its next one.
+
+        Without a name it is the first one of a new stream.
+        """
+        name, slash, period = (uuid.uuid4().hex if release is None else release).rpartition("/")
+        if slash and period.isdecimal():
+            return self.start(name).release(int(period), why=why)
+        return self.start(name + slash + period).release(why=why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +70,9 @@ class Stream:
     name: str
 
     @property
-    def desk(self) -> Curator:
+    def desk(self) -> LocalDesk:
         """Whose table it is about."""
-        return cast("Curator", self.offer.desk)
+        return cast("LocalDesk", self.offer.desk)
 
     @property
     def released(self) -> int:
@@ -97,7 +103,7 @@ class Stream:
 
         if step.drawn():
             return ""
-        source = self.desk._source
+        source = self.desk.source
         stored = {name: kind for name, kind in source.columns().items() if not kind.startswith("unknown")}
         if step.unit.column is not None and step.unit.column not in stored:
             return ""
@@ -125,7 +131,7 @@ class Stream:
 
     def _table(self, period: int) -> Release:
         """What was published for the period, and the running totals put together from all periods up to it."""
-        plan, curator = self.offer.plan, self.desk
+        plan, desk = self.offer.plan, self.desk
         history = [self._nodes(t) or [] for t in range(1, period + 1)]
         table = plan.published(period, [levels[0] for levels in history[-1]])
         columns, outputs = table["columns"], []
@@ -139,7 +145,7 @@ class Stream:
             outputs += [name, f"{name}_total"]
             for end, shift in (("", 0.0), ("_lower", -half), ("_upper", half)):
                 columns[f"{name}_total{end}"] = [scaled(float(sum(parts)) + shift, step) for parts in closed]
-        left = curator.ledger.remaining(plan.dataset, plan.allotment.name)
+        left = desk.ledger.remaining(plan.dataset, plan.allotment.name)
         return Release(
             id=self._step(period).release,
             dataset=plan.dataset,

@@ -1,0 +1,197 @@
+"""Where a release goes: to the terminal, and to files, as its kind has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.apps.cli.completing import offered
+from discreet.apps.cli.output import fit_to_write, paid, say, show_json, show_release, show_table
+from discreet.core.release import number, percent
+from discreet.errors import InputError
+from discreet.trees.methods import METHODS
+
+if TYPE_CHECKING:
+    from discreet.learn.released import ModelRelease
+    from discreet.synth.released import SyntheticRelease
+    from discreet.trees.released import TreeRelease
+
+__all__ = ["MODEL", "ROWS", "TABLES", "TREE", "Delivery"]
+
+
+def _nothing(given: Mapping[str, Any]) -> None:
+    return None
+
+
+def _same(answer: Any, given: Mapping[str, Any]) -> Any:
+    return answer
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What a command takes to deliver releases of a kind, and how it does."""
+
+    parameters: Mapping[str, tuple[Any, Any]]
+    """Options of `release` and `show`: their types and defaults."""
+    deliver: Callable[[Any, Mapping[str, Any]], None]
+    check: Callable[[Mapping[str, Any]], None] = _nothing
+    """Refuses files that could not be written, before anything is spent."""
+    shown: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    """Options of `show` alone."""
+    again: Callable[[Any, Mapping[str, Any]], Any] = _same
+    """The release as `show` is asked to give it."""
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+_FOLDER = Annotated[Path | None, typer.Option(help="Folder for one CSV file a table.")]
+_PART = Annotated[str, typer.Option("--part", help="Show only the table of this name.")]
+
+
+def _check_folder(given: Mapping[str, Any]) -> None:
+    out = given["out"]
+    if out is not None and out.exists() and not out.is_dir():
+        raise InputError("--out", str(out), "a folder, new or not", "Nothing was spent.")
+
+
+def _deliver_tables(answer: Any, given: Mapping[str, Any]) -> None:
+    tables = answer.tables() if hasattr(answer, "tables") else {"": answer}
+    if (part := given.get("part")) and part not in tables:
+        raise InputError("--part", part, "one of " + ", ".join(map(repr, tables)))
+    written = []
+    if given["out"] is not None:
+        given["out"].mkdir(parents=True, exist_ok=True)
+        for name, table in tables.items():
+            written.append(given["out"] / f"{name or 'table'}.csv")
+            table.to_csv(written[-1])
+    if given["as_json"]:
+        whole = tables[part] if part else answer
+        show_json({**whole.to_dict(), "files": [str(path) for path in written]})
+        return
+    for name, table in tables.items():
+        if part and name != part:
+            continue
+        if len(tables) > 1:
+            say(name)
+        show_release(table)
+    for path in written:
+        say(f"Wrote {path}")
+
+
+TABLES = Delivery({"out": (_FOLDER, None)}, _deliver_tables, _check_folder, shown={"part": (_PART, "")})
+
+# --- hierarchies -----------------------------------------------------------------------------------------------------
+
+_LEVELS = Annotated[Path | None, typer.Option(help="Folder for one file a level.")]
+_FORMAT = Annotated[
+    str,
+    typer.Option("--format", help="Format of the files: parquet or csv.", autocompletion=offered("parquet", "csv")),
+]
+_MAP = Annotated[Path | None, typer.Option("--map", help="Also write a map with intervals to this HTML file.")]
+_AGAIN = Annotated[
+    str | None,
+    typer.Option("--method", help="Another method on the same noisy counts: free.", autocompletion=offered(*METHODS)),
+]
+
+
+def _check_levels(given: Mapping[str, Any]) -> None:
+    if given["format"] not in ("parquet", "csv"):
+        raise InputError("--format", given["format"], "parquet or csv", "Nothing was spent.")
+    _check_folder(given)
+    fit_to_write(given["map_file"], "--map", (".html",))
+
+
+def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
+    written = [] if given["out"] is None else answer.save(given["out"], given["format"])
+    if given["map_file"] is not None:
+        answer.map().save(given["map_file"])
+        written.append(given["map_file"])
+    if given["as_json"]:
+        show_json({**answer.to_dict(), "files": [str(path) for path in written]})
+        return
+    rows = []
+    for level, name in enumerate(answer.levels):
+        counts, estimate = answer.estimate.counts[level], answer.estimate
+        half = "-"
+        if estimate.lower is not None and estimate.upper is not None:
+            half = number(float((estimate.upper[level] - estimate.lower[level]).mean()) / 2)
+        rows.append([name, f"{len(counts):,}", f"{int(counts.sum()):,}", half])
+    show_table("", ["level", "regions", "sum", "half-width (mean)"], rows, numbers=3)
+    for note in answer.table_notes():
+        say(f"Note: {note.text}")
+    for remark in answer.estimate.notes:
+        say(remark)
+    say(f"{percent(answer.confidence)} confidence intervals of single regions (not simultaneous). {paid(answer)}")
+    for path in written:
+        say(f"Wrote {path}")
+    say(f"Release {answer.id}")
+
+
+TREE = Delivery(
+    {"out": (_LEVELS, None), "format": (_FORMAT, "parquet"), "map_file": (_MAP, None)},
+    _deliver_tree,
+    _check_levels,
+    shown={"method": (_AGAIN, None)},
+    again=lambda answer, given: answer if given["method"] is None else answer.again(given["method"]),
+)
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+_ROWS = Annotated[Path | None, typer.Option(help="File for the rows: .csv or .parquet.")]
+
+
+def _deliver_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> None:
+    out = given["out"]
+    if out is not None:
+        answer.save(out)
+    if given["as_json"]:
+        show_json({**answer.to_dict(), "file": None if out is None else str(out)})
+        return
+    say(repr(answer))
+    for remark in answer.remarks:
+        say(f"{remark[:1].upper()}{remark[1:]}.")
+    if out is not None:
+        say(f"Wrote {out}")
+    say(f"Release {answer.id}")
+
+
+ROWS = Delivery(
+    {"out": (_ROWS, None)},
+    _deliver_rows,
+    lambda given: fit_to_write(given["out"], "--out", (".csv", ".parquet")),
+)
+
+# --- models ----------------------------------------------------------------------------------------------------------
+
+_WEIGHTS = Annotated[Path | None, typer.Option(help="File for the weights (.npz); the model card goes beside it.")]
+
+
+def _check_weights(given: Mapping[str, Any]) -> None:
+    fit_to_write(given["out"], "--out", (".npz",))
+    if given.get("checkpoint") is not None and given["identity"] is None:
+        hint = "A run is taken up again under its id. Nothing was spent."
+        raise InputError("--id", "absent", "given with --checkpoint", hint)
+
+
+def _deliver_model(answer: ModelRelease, given: Mapping[str, Any]) -> None:
+    out = given["out"]
+    if out is not None:
+        answer.save(out)
+    if given["as_json"]:
+        show_json({**answer.to_dict(), "file": None if out is None else str(out)})
+        return
+    say(repr(answer))
+    for note in answer.notes:
+        say(f"Note: {note}")
+    if answer.losses:
+        say(f"Mean loss of the last steps, noisy: {sum(answer.losses[-50:]) / len(answer.losses[-50:]):.3f}")
+    if out is not None:
+        say(f"Wrote {out}, {out.with_suffix('.md')} and {out.with_suffix('.json')}")
+    say(f"Release {answer.id}")
+
+
+MODEL = Delivery({"out": (_WEIGHTS, None)}, _deliver_model, _check_weights)

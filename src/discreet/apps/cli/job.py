@@ -1,0 +1,173 @@
+"""`discreet KIND plan`, `release` and `show`: the same commands for every kind of job, from the fields of its ask."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import attrs
+import typer
+
+from discreet.apps.cli import options as shared
+from discreet.apps.cli.ask import ReleaseId, Why, Yes
+from discreet.apps.cli.completing import columns, offered, releases
+from discreet.apps.cli.delivery import Delivery
+from discreet.apps.cli.ledger import Place, books
+from discreet.apps.cli.output import AsJson, confirm_spending, progress, say, show_json
+from discreet.curator import Curator, Draft, read_release
+from discreet.errors import InputError
+from discreet.query.ask import Ask, Option, options
+
+__all__ = ["Commands"]
+
+_PRICES: dict[str, Any] = {
+    "epsilon": (shared.Epsilon, None),
+    "rho": (shared.Rho, None),
+    "share": (shared.Share, None),
+    "within": (shared.Within, None),
+    "confidence": (shared.Confidence, 0.95),
+    "noise": (shared.Noise, "auto"),
+}
+_PLACES: dict[str, Any] = {
+    "allotment": (shared.Allotment, None),
+    "schema": (shared.SchemaFile, None),
+    "ledger": (shared.LedgerPlace, None),
+    "table": (shared.Table, None),
+}
+
+
+@dataclass(frozen=True)
+class Commands:
+    """The commands of a kind of job."""
+
+    ask: type[Ask]
+    noun: str
+    help: str
+    delivery: Delivery
+    watch: Callable[[Any], AbstractContextManager[None]] = lambda plan: progress()
+    """What shows how far the run of a plan is."""
+    aliases: tuple[str, ...] = ()
+    """Other words for `release`, which are not listed."""
+
+    def app(self) -> typer.Typer:
+        """The application with all of them."""
+        app = typer.Typer(no_args_is_help=True, help=self.help)
+        app.command("plan")(self._plan())
+        for name in ("release", *self.aliases):
+            app.command(name, hidden=name != "release")(self._release())
+        app.command("show")(self._show())
+        return app
+
+    def _plan(self) -> Callable[..., None]:
+        def plan(**given: Any) -> None:
+            offer = self._offer(given)
+            if given["as_json"]:
+                show_json(offer.to_dict())
+            else:
+                say(str(offer))
+
+        plan.__doc__ = f"The price and the expected error of {self.noun}. Spends nothing, reads nothing."
+        return _signed(plan, {**self._asked(), "as_json": (AsJson, False)})
+
+    def _release(self) -> Callable[..., None]:
+        def release(**given: Any) -> None:
+            self.delivery.check(given)
+            offer = self._offer(given)
+            if not given["yes"]:
+                confirm_spending(offer)
+            with self.watch(offer.plan):
+                answer = offer.release(release=given["identity"], why=given["why"])
+            self.delivery.deliver(answer, given)
+
+        release.__doc__ = (
+            f"Release {self.noun}, after showing the price. Stopped half-way, the same --id goes on, charged once."
+        )
+        more = {"why": (Why, ""), "identity": (ReleaseId, None), "yes": (Yes, False), "as_json": (AsJson, False)}
+        return _signed(release, {**self._asked(), **self.delivery.parameters, **more})
+
+    def _show(self) -> Callable[..., None]:
+        def show(**given: Any) -> None:
+            self.delivery.check(given)
+            answer = read_release(books(given["ledger"]), given["identity"], kind=self.ask.kind)
+            with progress():
+                answer = self.delivery.again(answer, given)
+            self.delivery.deliver(answer, given)
+
+        show.__doc__ = f"{self.noun[:1].upper()}{self.noun[1:]} released before, read again for free."
+        identity = Annotated[str, typer.Argument(help="Id of the release.", autocompletion=releases)]
+        head = {"identity": (identity, inspect.Parameter.empty), "ledger": (Place, None)}
+        more = {**self.delivery.parameters, **self.delivery.shown, "as_json": (AsJson, False)}
+        return _signed(show, {**head, **more})
+
+    def _asked(self) -> dict[str, Any]:
+        """The parameters of an ask and its price; what is required stands first."""
+        fields = {name: _parameter(one) for name, one in options(self.ask).items() if one.shell}
+        needed = {name: one for name, one in fields.items() if one[1] is inspect.Parameter.empty}
+        prices = {name: one for name, one in _PRICES.items() if name in self.ask.prices}
+        return {"data": (shared.Data, inspect.Parameter.empty), **needed, **fields, **prices, **_PLACES}
+
+    def _offer(self, given: dict[str, Any]) -> Any:
+        curator = shared.curator_at(given["data"], given["schema"], given["ledger"], given["table"])
+        price = {name: given[name] for name in self.ask.prices}
+        flags = {name: (one.flags or (name,))[0] for name, one in options(self.ask).items()}
+        try:
+            return draft_of(curator, self.ask, given).plan(**price, allotment=given["allotment"])
+        except InputError as problem:  # in the words of a command line
+            flag = flags.get(problem.field, problem.field if problem.field in flags.values() else None)
+            if flag is None or type(problem) is not InputError:
+                raise
+            raise InputError(_flag(flag), problem.got, problem.allowed, problem.hint) from None
+
+
+def draft_of(curator: Curator, ask: type[Ask], given: dict[str, Any]) -> Draft[Any]:
+    """What was typed, as a draft at a curator."""
+    sent: dict[str, Any] = {}
+    here: dict[str, Any] = {}
+    for name, one in options(ask).items():
+        value = given.get(name)
+        if not one.shell or value is None or value == [] or (one.form.text is bool and value == one.default):
+            continue
+        (here if one.here_only else sent)[name] = (one.form.load or one.form.parse)(value)
+    return curator.ask(attrs.evolve(ask.from_dict(sent, curator.schema), **here))
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _parameter(one: Option) -> tuple[Any, Any]:
+    """The type and default of an option, as typer reads them."""
+    flags = [_flag(flag) for flag in one.flags or (one.name,)]
+    if one.form.text is bool and one.default is True:
+        flags = [f"{flag}/--no-{flag[2:]}" for flag in flags]
+    completing = columns if one.names_columns else offered(*one.choices) if one.choices else None
+    said = typer.Option(*flags, help=f"{one.help}.", autocompletion=completing)
+    if one.form.repeated:
+        return Annotated[list[str] | None, said], inspect.Parameter.empty if one.required else None
+    if one.form.text is bool:
+        return Annotated[bool, said], bool(one.default)
+    kind: Any = one.form.text
+    if one.required:
+        return Annotated[kind, said], inspect.Parameter.empty
+    shown = one.default if isinstance(one.default, (str, int, float)) else None
+    return (Annotated[kind, said], kind(shown)) if shown is not None else (Annotated[kind | None, said], None)
+
+
+def _signed(function: Callable[..., None], parameters: dict[str, tuple[Any, Any]]) -> Callable[..., None]:
+    """The function with a signature that typer reads."""
+    listed = _ordered(parameters.items())
+    function.__annotations__ = {name: kind for name, (kind, _) in listed} | {"return": None}
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in listed
+        ]
+    )
+    return function
+
+
+def _ordered(items: Iterable[tuple[str, tuple[Any, Any]]]) -> list[tuple[str, tuple[Any, Any]]]:
+    return sorted(items, key=lambda item: item[1][1] is not inspect.Parameter.empty)

@@ -1,0 +1,50 @@
+"""The commands of every kind of job but questions, which have `ask`, `sql` and `plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import typer
+
+from discreet.apps.cli import synth_report, train
+from discreet.apps.cli.delivery import MODEL, ROWS, TABLES, TREE
+from discreet.apps.cli.job import Commands
+from discreet.apps.cli.train_progress import training
+from discreet.flows.commuting.ask import CommuteAsk
+from discreet.flows.mobility.ask import FlowsAsk
+from discreet.learn.ask import SearchAsk, TrainAsk
+from discreet.query.batch_ask import BatchAsk
+from discreet.query.stream_ask import StreamAsk
+from discreet.synth.ask import SynthAsk
+from discreet.trees.ask import TreeAsk
+
+__all__ = ["APPS"]
+
+_COMMANDS = (
+    Commands(BatchAsk, "a batch of questions", "Several questions with one price: plan, release, show.", TABLES),
+    Commands(StreamAsk, "the next period of a stream", "The same question every period: plan, release, show.", TABLES),
+    Commands(TreeAsk, "a hierarchy", "Hierarchies that add up, nation to block: plan, release, show.", TREE),
+    Commands(FlowsAsk, "flows", "Who goes where, and when: flows that add up: plan, release, show.", TABLES),
+    Commands(CommuteAsk, "synthetic commuters", "Made-up rows of origin and destination: plan, release, show.", TABLES),
+    Commands(
+        SynthAsk,
+        "synthetic rows",
+        "Synthetic tables: plan, release, show, report.",
+        ROWS,
+        aliases=("run",),
+    ),
+    Commands(
+        TrainAsk,
+        "a model",
+        "Models with an epsilon: plan, release, show, card, predict.",
+        MODEL,
+        watch=training,
+        aliases=("run",),
+    ),
+    Commands(SearchAsk, "the best of several models", "Models tuned privately: plan, release, show.", MODEL),
+)
+APPS: Mapping[str, typer.Typer] = {one.ask.kind: one.app() for one in _COMMANDS}
+"""An application for each kind."""
+APPS["synth"].command("report")(synth_report.report)
+APPS["train"].command("card")(train.card)
+APPS["train"].command("predict")(train.predict)

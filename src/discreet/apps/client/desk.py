@@ -1,0 +1,98 @@
+"""A desk on a server: asks are sent there, priced and paid there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from discreet.apps.client.job import record, segment
+from discreet.apps.client.line import Line
+from discreet.apps.client.offer import RemoteOffer, RemoteQuestionOffer
+from discreet.curator.kinds import kind_of
+from discreet.data.schema import Schema
+from discreet.errors import InputError
+from discreet.ledger.account import Standing
+from discreet.ledger.budget import Allotment, Charge
+from discreet.query.ask import Ask, Checked
+from discreet.query.price import Price
+from discreet.query.question_ask import QuestionAsk
+
+__all__ = ["RemoteDesk"]
+
+
+@dataclass(frozen=True)
+class RemoteDesk:
+    """A dataset on a server."""
+
+    line: Line
+    dataset: str
+
+    @property
+    def path(self) -> str:
+        """Where it is on the server."""
+        return f"/api/datasets/{segment(self.dataset)}"
+
+    def describe(self) -> dict[str, Any]:
+        """Its schema, whom it protects, and what is left."""
+        found: dict[str, Any] = self.line.sent(self.path)
+        return found
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns that are declared, and whom it protects."""
+        return Schema.from_dict(self.describe()["schema"])
+
+    def check(self, ask: Ask) -> Checked[Any] | None:
+        """Nothing: the server reads what it is sent."""
+        return None
+
+    def offer(
+        self, ask: Ask, checked: Checked[Any] | None, price: Price | None, allotment: str | None
+    ) -> RemoteOffer[Any]:
+        """The ask as the server prices it."""
+        body = {**_price_to(price, ask), "allotment": allotment}
+        if isinstance(ask, QuestionAsk):
+            body |= {"query": ask.query.to_dict(), "delta": ask.delta}
+        else:
+            body |= ask.to_dict()
+        body = {name: value for name, value in body.items() if value is not None}
+        if isinstance(ask, QuestionAsk):
+            return RemoteQuestionOffer(self, "question", body, self.line.sent(f"{self.path}/plan", body), ask)
+        return RemoteOffer(self, ask.kind, body, self.line.sent(f"{self.path}/{ask.kind}/plan", body))
+
+    def standing(self) -> tuple[Standing, ...]:
+        """What every allotment that this token may see has spent and has left."""
+        return tuple(_standing(self.dataset, one) for one in self.describe()["allotments"])
+
+    def releases(self) -> list[str]:
+        """Ids of what was released."""
+        found: list[str] = self.line.sent(f"{self.path}/releases")
+        return found
+
+    def release(self, release: str, part: str = "") -> Any:
+        """A release of any kind made before, read again for free; with `part`, its table of that name."""
+        answer, cost, remaining = record(self.line, self.dataset, release)
+        kind = kind_of(answer.query)
+        if kind is None:
+            raise InputError("release", release, "a release of a kind that is read here")
+        whole = kind.read(answer, cost, remaining)
+        tables = whole.tables() if part else {}
+        if part and part not in tables:
+            raise InputError("part", part, "one of " + ", ".join(map(repr, tables)))
+        return tables[part] if part else whole
+
+
+def _price_to(price: Price | None, ask: Ask) -> dict[str, Any]:
+    if price is None:
+        return {}
+    said = {price.way: str(price.amount), "confidence": price.confidence, "noise": price.noise}
+    return {word: value for word, value in said.items() if word in ask.prices}
+
+
+def _standing(dataset: str, entry: dict[str, Any]) -> Standing:
+    part = Allotment.from_json(entry["declared"])
+    exact = entry["exact"]
+    spent = Charge(Fraction(exact["spent"]), Fraction(exact["delta_spent"]))
+    return Standing(dataset, part, spent, spent.left_of(part.cap))

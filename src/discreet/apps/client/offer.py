@@ -1,0 +1,92 @@
+"""The plan of a job by a server: read here, paid and run there."""
+
+from __future__ import annotations
+
+import html
+import time
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from discreet.apps.client.job import RemoteJob
+from discreet.core.note import Note
+from discreet.core.release import Release
+from discreet.errors import RunError
+
+if TYPE_CHECKING:
+    from discreet.apps.client.desk import RemoteDesk
+    from discreet.query.question_ask import QuestionAsk
+
+__all__ = ["RemoteOffer", "RemoteQuestionOffer", "read_table"]
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, repr=False)
+class RemoteOffer(Generic[Made]):
+    """A plan by a server. `print(offer)` before, `offer.release()` to spend."""
+
+    desk: RemoteDesk
+    kind: str
+    body: dict[str, Any]
+    plan: dict[str, Any]
+
+    def explain(self) -> str:
+        """Cost and expected error, in the server's words."""
+        return str(self.plan["text"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain values."""
+        return {name: value for name, value in self.plan.items() if name != "text"}
+
+    def begin(self, *, release: str | None = None, why: str = "") -> RemoteJob[Made]:
+        """Spend and start it in the background there. The same `release` id again is charged once."""
+        body = {**self.body, "why": why, "release": uuid.uuid4().hex if release is None else release}
+        found = self.desk.line.sent(f"{self.desk.path}/{self.kind}/release", body)
+        ended = found if found["state"] == "done" else None
+        return RemoteJob(self.desk.line, self.desk.dataset, str(found["release"]), self.kind, self.desk.release, ended)
+
+    def release(self, *, release: str | None = None, why: str = "", wait: float | None = None) -> Made:
+        """Spend, and wait until it is made; on a terminal, how far it is meanwhile."""
+        return self.begin(release=release, why=why).wait(wait)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        return f"<{self.explain().partition(chr(10))[0]}; print it to see what it says>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.explain())}</pre>"
+
+
+@dataclass(frozen=True, repr=False)
+class RemoteQuestionOffer(RemoteOffer[Release]):
+    """The plan of a question, which is answered at once where that is possible."""
+
+    ask: QuestionAsk
+
+    def release(self, *, release: str | None = None, why: str = "", wait: float | None = None) -> Release:
+        """Spend and answer. Asked again under the same id, the stored answer comes back at no cost.
+
+        An answer that takes longer than the server lets anyone wait is asked for again under its id, which is charged
+        once; `RunError` after `wait` seconds of that.
+        """
+        identity = uuid.uuid4().hex if release is None else release
+        body = {**self.body, "why": why, "release": identity}
+        end = None if wait is None else time.monotonic() + wait
+        while True:
+            found = self.desk.line.sent(f"{self.desk.path}/release", body)
+            if "columns" in found:
+                return self.ask.after.apply(read_table(found))
+            if end is not None and time.monotonic() >= end:
+                raise RunError(f"{found['text']} Its id is {identity!r}.", release=identity)
+            time.sleep(0.5)
+
+
+def read_table(entry: dict[str, Any]) -> Release:
+    """A table from its plain values."""
+    plain: dict[str, Any] = dict(entry)
+    plain |= {name: tuple(plain[name]) for name in ("keys", "outputs")}
+    plain["notes"] = tuple(Note.from_dict(note) for note in plain.get("notes", ()))
+    return Release(**plain)

@@ -1,0 +1,140 @@
+"""What would keep the machine of a server busy for long is refused before it is planned: planning is free."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.exact import as_written
+from discreet.curator import Draft
+from discreet.data.column import Date, Integer, Real
+from discreet.data.schema import Schema
+from discreet.data.text import read_constant, read_statement
+from discreet.errors import InputError, Phrase
+from discreet.query.ask import Ask, options
+from discreet.query.forms import KEY, KEYS
+from discreet.query.key import Key, bins
+from discreet.query.notation import read_key
+
+__all__ = [
+    "BINS",
+    "LARGEST",
+    "STEPS",
+    "check_amount",
+    "check_asked",
+    "check_draft",
+    "check_key",
+    "check_lists",
+    "check_sql",
+]
+
+BINS = 10_000
+"""Bins of one key, and values or edges in one list of a question."""
+LARGEST = 10**18
+"""A price, an error or a rate beyond this is a slip of the pen."""
+STEPS = 100_000
+"""The most steps of a training run: pricing takes time that grows with them, and planning is free."""
+_DIGITS = 100
+_TEXT = 10_000  # characters of one text
+_NUMBERS = 4_000_000  # of a hierarchy
+_SEARCHED = 100_000  # numbers of a hierarchy priced by accuracy: that takes some twenty plans
+_WIDEST = 1024  # units of a layer
+_LAYERS = 4
+_FORM = re.compile(r"[^{}]*\{(:0?[0-9]{0,2}d?)?\}[^{}]*")  # a place for a number, and no more than that
+
+
+def check_key(key: Key, schema: Schema) -> Key:
+    """The key, unless its bins are too many: settled from the bounds, before a bin is made."""
+    column = schema.column(key.column, "group_by")
+    if key.edges is None or len(key.edges) != 2 or key.edges[0] not in ("width", "every"):
+        return key
+    how, size = key.edges
+    if not isinstance(column, (Integer, Real, Date)) or (how == "every" and size != "day"):
+        return key
+    span = Fraction((column.upper - column.lower).days) if isinstance(column, Date) else column.upper - column.lower
+    step = as_written(1 if how == "every" else size, "bins.width")
+    if step > 0 and span / step > BINS:
+        raise InputError(f"bins.{how}", size, f"at most {BINS:,} bins over HTTP", "Nothing was spent.")
+    return key
+
+
+def check_sql(text: str, schema: Schema) -> None:
+    """The same for every BIN(column, width) of a text; `InputError` where it is no SQL."""
+    for node in read_statement(text).walk():
+        if type(node).__name__ != "Anonymous" or str(node.this).upper() != "BIN" or len(node.expressions) != 2:
+            continue
+        column, width = node.expressions
+        if column.name in schema.columns:
+            check_key(bins(column.name, width=read_constant(width, "sql")), schema)
+
+
+def check_lists(value: Any, name: str, schema: Schema) -> None:
+    """Refuse plain values in which a list is longer than any that a question needs, or stands for one that is."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, dict) and isinstance(one.get("column"), str) and isinstance(one.get("edges"), list):
+            check_key(Key(one["column"], edges=tuple(one["edges"])), schema)
+        if isinstance(one, list) and len(one) > BINS:
+            raise InputError(name, Phrase(f"a list of {len(one):,}"), f"made of lists of at most {BINS:,} over HTTP")
+        if isinstance(one, (list, dict)):
+            pending += one.values() if isinstance(one, dict) else one
+
+
+def check_amount(value: str | float | None) -> str | float | None:
+    """A number as it was sent, unless it is larger than any that has a meaning. What is no number is told later."""
+    if isinstance(value, str) and len(value) > _DIGITS:
+        raise ValueError(f"a number must be written in at most {_DIGITS} characters")
+    try:
+        large = value is not None and abs(as_written(value, "amount")) > LARGEST
+    except InputError:
+        return value
+    if large:
+        raise ValueError("a number must be at most 1e18")
+    return value
+
+
+def check_asked(ask: type[Ask], sent: Mapping[str, Any], schema: Schema) -> None:
+    """Refuse what a caller sent for a job, before any of it is made into something larger."""
+    fields = options(ask)
+    for name, value in sent.items():
+        if isinstance(value, str) and len(value) > _TEXT:
+            raise InputError(name, f"{len(value):,} characters", f"at most {_TEXT:,} characters over HTTP")
+        if fields[name].form in (KEY, KEYS):
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, str):
+                    check_key(read_key(one, schema), schema)
+        if name not in ("geography", "rules"):  # as long as a body may be
+            check_lists(value, name, schema)
+    for name, form in (sent.get("keys") or {}).items():
+        if isinstance(form, str) and not (len(form) <= 100 and _FORM.fullmatch(form)):
+            raise InputError(f"keys.{name}", form, "text with one place for a number, such as P{:06d}")
+    if (largest := sent.get("largest")) is not None and not 1 <= largest <= BINS:
+        raise InputError("largest", largest, f"from 1 to {BINS:,} over HTTP")
+    hidden = sent.get("hidden") or []
+    if len(hidden) > _LAYERS or not all(1 <= width <= _WIDEST for width in hidden):
+        raise InputError("hidden", hidden, f"at most {_LAYERS} layers of 1 to {_WIDEST:,} units over HTTP")
+    tried = sent.get("settings") or []
+    if len(tried) > _LAYERS**2:
+        raise InputError("settings", f"{len(tried)} candidates", f"at most {_LAYERS**2} over HTTP")
+
+
+def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
+    """Refuse a job that is larger than it looked, once it is known how large it is."""
+    kind, ready = draft.ask.kind, draft.checked
+    if kind == "tree":
+        many = ready.counted.tree.leaves * ready.counted.cells  # type: ignore[union-attr]
+        if many > _NUMBERS:
+            raise InputError("by", f"{many:,} numbers", f"at most {_NUMBERS:,} over HTTP")
+        if price.get("within") is not None and many > _SEARCHED:
+            hint = "Give epsilon, rho or share: the plan says how far each level may be off. Nothing was spent."
+            raise InputError("within", f"for {many:,} numbers", f"for at most {_SEARCHED:,} over HTTP", hint)
+    if kind in ("train", "search"):
+        training = ready if kind == "train" else ready.training  # type: ignore[union-attr]
+        steps = training.settings.get("steps")  # type: ignore[union-attr]
+        if steps is None:  # a search for the number of steps that a price allows takes many times as long as a price
+            raise InputError("steps", steps, "given over HTTP, or epochs are", "Nothing was spent.")
+        if steps > STEPS:  # also those that follow from passes over many examples
+            raise InputError("steps", f"{steps:,}", f"at most {STEPS:,} over HTTP", "Nothing was spent.")

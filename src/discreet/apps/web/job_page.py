@@ -1,0 +1,56 @@
+"""New jobs: a form for every kind that has no page of its own, made from the fields of its ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from discreet.apps.server.tokens import Caller
+from discreet.apps.web.frame import Frame
+from discreet.apps.web.job_form import JobForm
+from discreet.apps.web.kept import Kept
+from discreet.apps.web.wish import fields_of
+from discreet.curator import KINDS
+
+__all__ = ["NEW", "routes"]
+
+NEW = {
+    "batch": "Batch of questions",
+    "stream": "Stream",
+    "flows": "Flows",
+    "commute": "Synthetic commuters",
+    "train": "Trained model",
+    "search": "Search for a model",
+}
+"""Titles of the forms, by kind."""
+
+
+def routes(frame: Frame) -> APIRouter:
+    """/d/{dataset}/new/{kind} and what is under it"""
+    pages = frame.router()
+    kept = Kept(frame.house.jobs.path)
+    for kind, title in NEW.items():
+        _form(frame, pages, kept, kind, title)
+    return pages
+
+
+def _form(frame: Frame, pages: APIRouter, kept: Kept, kind: str, title: str) -> None:
+    anyone: Any = Depends(frame.caller)
+    listed = fields_of(kind).values()
+    needed = [one for one in listed if one.required]
+    others = [one for one in listed if not one.required and not one.late]
+    how = [one for one in listed if one.late]
+    groups = [("What", needed), ("More", others), ("How", how)]
+
+    def more(dataset: str, caller: Caller) -> dict[str, Any]:
+        return {"title": title, "about": (KINDS[kind].ask().__doc__ or "").partition("\n")[0], "groups": groups}
+
+    form = JobForm(frame, kept, f"new/{kind}", "job_form.html", kind, more, lambda dataset, caller: {})
+    form.add(pages)
+
+    @pages.get(f"/d/{{dataset}}/new/{kind}")
+    def page(request: Request, dataset: str, caller: Caller = anyone) -> Response:
+        return form.begun(request, dataset, caller)

@@ -1,0 +1,184 @@
+"""A question about a curator's table, being put together: in Python, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from discreet.core.exact import Number
+from discreet.core.release import Release
+from discreet.core.typed import typed
+from discreet.curator.desk import Desk
+from discreet.curator.draft import Draft
+from discreet.curator.offer import Offer
+from discreet.curator.stream import StreamOffer
+from discreet.errors import InputError
+from discreet.query.after import UNTOUCHED, After
+from discreet.query.aggregate import Aggregate
+from discreet.query.batch_ask import BatchAsk
+from discreet.query.key import Key, key
+from discreet.query.notation import read_key, read_outputs
+from discreet.query.predicate import Predicate
+from discreet.query.quantile import Ordered, bounds_of, maximum, median, minimum, quantiles, spread
+from discreet.query.question import Query, refuse_reading
+from discreet.query.question_ask import Asked, QuestionAsk
+from discreet.query.stream_ask import StreamAsk
+from discreet.query.tables import Tables
+from discreet.query.top import Top
+
+__all__ = ["Question", "StreamQuestion", "batch_of", "read_question"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about a curator's table, being put together. Nothing happens until it is planned and released."""
+
+    desk: Desk
+    query: Asked
+    after: After = UNTOUCHED
+
+    @property
+    def grouped(self) -> Query:
+        """The question, if it is one about groups."""
+        if isinstance(self.query, Top):
+            raise InputError("top", "with other outputs", "a question of its own", "Ask for them in another question.")
+        return self.query
+
+    @typed
+    def where(self, condition: str | Predicate) -> Question:
+        """Keep the rows for which the condition is true."""
+        return replace(self, query=self.query.where(condition))
+
+    def group_by(self, *keys: str | Key) -> Question:
+        """Answer for every group of public keys, or of keys that are discovered."""
+        return replace(self, query=self.grouped.group_by(*keys))
+
+    def agg(self, /, *nameless: Aggregate | Ordered, **outputs: Aggregate | Ordered) -> Question:
+        """Name what is computed."""
+        return replace(self, query=self.grouped.agg(*nameless, **outputs))
+
+    def __iter__(self) -> NoReturn:
+        refuse_reading("iterated over")
+
+    def __getitem__(self, index: object) -> NoReturn:
+        refuse_reading("indexed")
+
+    def histogram(self, column: str, edges: Any = None, **how: Any) -> Question:
+        """How many rows in each bin of a column."""
+        return replace(self, query=self.grouped.histogram(column, edges, **how))
+
+    def top(self, column: str | Key, k: int = 10, *, counts: bool = True) -> Question:
+        """The `k` values of a column that most units have, the most common first; with noisy `counts` or without."""
+        asked = self.grouped
+        if asked != Query(asked.condition):
+            raise InputError("top", "with keys or outputs", "a question of its own", "Begin with table() and where().")
+        sought = key(column) if isinstance(column, str) else column
+        return replace(self, query=Top(sought, k, counts, asked.condition))
+
+    def quantiles(self, column: str, listed: Iterable[Number] | Number, **how: Any) -> Question:
+        """Quantiles of a column, named q25, q50, ...; `grid`, `method` and `interval` as in `quantile`."""
+        return self.agg(**quantiles(column, listed, **how))
+
+    def median(self, column: str, **how: Any) -> Question:
+        """The value in the middle."""
+        return self.agg(median=median(column, **how))
+
+    def range(self, column: str, **how: Any) -> Question:
+        """Where all but a share `tail` (0.01) of the rows lie, on either side, as `min`, `max` and `range`.
+
+        The smallest and the largest value themselves are one person's and cannot be told.
+        """
+        return self.agg(min=minimum(column, **how), max=maximum(column, **how), range=spread(column, **how))
+
+    def suggest_bounds(self, column: str, *, tail: Number = "0.01", method: str = "auto") -> Question:
+        """Round numbers `low` and `high` that all but a share `tail` of the rows lie within, on either side.
+
+        The search spans the declared bounds, which may be as wide as nobody doubts. Like any question it has a price.
+        """
+        return self.agg(**bounds_of(column, tail, method))
+
+    @typed
+    def stream(self, period: Key | str, *, limit: int = 1) -> StreamQuestion:
+        """The same question for every period, such as `stream(bins("day", every="month"))`, under one price.
+
+        A person counts in at most `limit` periods: the first in which a row of theirs counts when it is released.
+        """
+        if isinstance(period, str):
+            allowed = "periods of equal length or with stated ends"
+            raise InputError("period", period, allowed, f'Write bins("{period}", every="month").')
+        return StreamQuestion(self.desk, StreamAsk.of(self.query, period, limit))
+
+    def plan(
+        self,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        within: Number | None = None,
+        confidence: float = 0.95,
+        noise: str = "auto",
+        delta: Number | None = None,
+        allotment: str | None = None,
+    ) -> Offer[Release]:
+        """Price the whole question: by epsilon, rho, a share of the allotment, or the accuracy wanted.
+
+        `delta` is for discovered keys, beside the price: the chance that one appears because of a single unit.
+        """
+        ask = QuestionAsk(self.query, self.after, delta)
+        price = ask.price(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence, noise=noise)
+        offer: Offer[Release] = self.desk.offer(ask, None, price, allotment)
+        return offer
+
+
+@dataclass(frozen=True, slots=True)
+class StreamQuestion:
+    """A question to be repeated every period."""
+
+    desk: Desk
+    ask: StreamAsk
+
+    def plan(
+        self,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        within: Number | None = None,
+        confidence: float = 0.95,
+        allotment: str | None = None,
+    ) -> StreamOffer:
+        """Price all periods together."""
+        price = self.ask.price(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence)
+        offer: StreamOffer = self.desk.offer(self.ask, None, price, allotment)
+        return offer
+
+
+def batch_of(desk: Desk, questions: Mapping[str, Question]) -> Draft[Tables]:
+    """Several questions of one desk as one job."""
+    for name, question in questions.items():
+        if not isinstance(question, Question) or question.desk is not desk:
+            raise InputError(f"batch.{name}", type(question).__name__, "a question of this curator")
+    queries = {name: question.grouped for name, question in questions.items()}
+    afters = {name: question.after for name, question in questions.items() if question.after != UNTOUCHED}
+    return Draft.of(desk, BatchAsk(queries, afters or None))
+
+
+def read_question(
+    desk: Desk,
+    outputs: Iterable[str] | None,
+    by: Iterable[str] | None,
+    where: str | None,
+    top: tuple[str | None, int] = (None, 0),
+) -> Question:
+    """A question as people type it: `count` and `mean(pay)` by `age/10`, or the `k` most common values of a column."""
+    question = Question(desk, Query())
+    if where:
+        question = question.where(where)
+    if top[0] is not None:
+        if outputs or by:
+            raise InputError("top", top[0], "a question of its own, without outputs and keys")
+        return question.top(read_key(top[0], desk.schema), top[1])
+    if by:
+        question = question.group_by(*(read_key(text, desk.schema) for text in by))
+    return question.agg(**read_outputs(list(outputs or ["count"])))

@@ -1,0 +1,218 @@
+"""A model to be trained, read against a schema: its recipe is known but for the noise, which the price decides."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.accounting.words import readable
+from discreet.core.exact import Number, as_written
+from discreet.data.schema import Schema
+from discreet.errors import InputError
+from discreet.learn.early import refuse_on_table
+from discreet.learn.encoding import Encoding
+from discreet.learn.model import Model, fitted, model_named
+from discreet.learn.noise import settled
+from discreet.learn.plan import TrainPlan
+from discreet.learn.recipe import Recipe, weak_delta
+from discreet.learn.released import ModelRelease
+from discreet.learn.search import SearchPlan, searched
+from discreet.ledger.budget import Allotment
+from discreet.ledger.door import Answer
+from discreet.query.ask import Checked
+from discreet.query.forms import check_condition
+from discreet.query.predicate import Predicate
+from discreet.query.price import Price
+
+if TYPE_CHECKING:
+    from discreet.learn.ask import SearchAsk, TrainAsk
+
+__all__ = ["CheckedSearch", "CheckedTrain", "check_training"]
+
+_EPOCHS = 20
+_SHARE = Fraction(1, 50)  # of the price, for the number of examples where it is not declared
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedTrain(Checked[ModelRelease]):
+    """A model to be trained."""
+
+    schema: Schema
+    model: Model
+    encoding: Encoding
+    condition: Predicate | None
+    examples: int | None
+    settings: dict[str, Any]
+    delta: Number | None
+    checkpoint: Path | None
+
+    def read(self, answer: Answer, cost: str, remaining: str) -> ModelRelease:
+        """The model that an answer holds."""
+        return ModelRelease.read(answer, cost, remaining, model=self.model)
+
+    def priced(self, allotment: Allotment, price: Price | None) -> TrainPlan:
+        """The whole run, at a price or at the one that steps and multiplier fix."""
+        fixed = {"steps", "multiplier"} <= set(self.settings)  # a lot or a probability there is always
+        if fixed == (price is not None):
+            allowed = "absent: steps and multiplier fix it" if fixed else "given, or a share of the allotment is"
+            raise InputError("epsilon", None if price is None else str(price.amount), allowed)
+        return self._at(allotment, None if price is None else price.spent(allotment)[1])
+
+    def plan(self, allotment: Allotment, price: Price) -> TrainPlan:
+        """The whole run at a price."""
+        return self.priced(allotment, price)
+
+    def _at(self, part: Allotment, price: Fraction | None) -> TrainPlan:
+        missed = delta_of(self.delta, part, price)
+        recipe, count = self._recipe(price, missed)
+        recipe = settled(recipe, self.model.params)
+        refuse_on_table(self.model, self.encoding, recipe)
+        plan = self.planned(recipe, part, missed, count)
+        notes = [] if self.examples is None else [weak_delta(missed, self.examples)]
+        if self.delta is None and price is None:
+            notes.append(
+                f"No delta was named, so this takes all of the {readable(missed)} of {part.name!r}, and no other model "
+                "can be charged to it. Name a smaller delta to leave some."
+            )
+        return replace(plan, warnings=tuple(note for note in notes if note))
+
+    def search(self, ask: SearchAsk) -> CheckedSearch:
+        """The same for each of several settings."""
+        if self.examples is None or "multiplier" in self.settings:
+            raise InputError("settings", "multiplier or no examples", "examples declared, and no multiplier")
+        return CheckedSearch(self, ask)
+
+    def planned(self, recipe: Recipe, part: Allotment, delta: Fraction, count: Fraction | None = None) -> TrainPlan:
+        """The plan of one run of this model by a recipe."""
+        return TrainPlan(
+            schema=self.schema,
+            encoding=self.encoding,
+            model=self.model,
+            recipe=recipe,
+            allotment=part,
+            delta=delta,
+            condition=self.condition,
+            count=count,
+            checkpoint=self.checkpoint,
+        )
+
+    def _recipe(self, epsilon: Fraction | None, delta: Fraction) -> tuple[Recipe, Fraction | None]:
+        """The recipe, and what the number of examples is bought with if it is not declared."""
+        settings = dict(self.settings)
+        count = None
+        if self.examples is None:
+            share = as_written(settings.pop("probability"), "probability")
+            # Only the probability is fixed beforehand; the number of examples scales the steps, and is bought first.
+            many, settings["lot"] = share.denominator, share.numerator
+            count = _SHARE if epsilon is None else epsilon * _SHARE
+        else:
+            many = self.examples
+            settings.pop("probability", None)
+        if epsilon is None:
+            return Recipe(examples=many, **settings), count
+        left = epsilon - (count or 0)
+        # The note of the offer says what a warning would.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return Recipe.within(left, delta, examples=many, **settings), count
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedSearch(Checked[ModelRelease]):
+    """Settings to be tried, of a model to be trained."""
+
+    training: CheckedTrain
+    ask: SearchAsk
+
+    def read(self, answer: Answer, cost: str, remaining: str) -> ModelRelease:
+        """The model that was kept."""
+        return self.training.read(answer, cost, remaining)
+
+    def plan(self, allotment: Allotment, price: Price) -> SearchPlan:
+        """All candidates and the choice, at one price."""
+        training, amount = self.training, price.spent(allotment)[1]
+        missed = delta_of(training.delta, allotment, amount)
+        known = {name: value for name, value in training.settings.items() if name != "probability"}
+        recipe = Recipe(examples=training.examples or 1, **known, multiplier=1)
+        plan = training.planned(settled(recipe, training.model.params), allotment, missed)
+        tried = self.ask.settings
+        return searched(plan, tried, amount, choice=self.ask.choice, held_out=self.ask.held_out)
+
+
+def delta_of(delta: Number | None, part: Allotment, price: Fraction | None) -> Fraction:
+    """The delta of a run: the one that is named, or the same part of the allotment's as its epsilon is."""
+    missed = part.cap.delta if delta is None else as_written(delta, "delta")
+    if delta is None and price is not None:
+        missed *= min(Fraction(1), price / part.cap.amount)
+    if not 0 < missed < 1:
+        raise InputError("delta", delta, "more than 0 and less than 1", "Below 1 / (number of units) is usual.")
+    if missed > part.cap.delta:
+        hint = f"Allotment {part.name!r} has {float(part.cap.delta):.3g} in all."
+        raise InputError("delta", delta, "at most the delta of the allotment", hint)
+    return missed
+
+
+def check_training(ask: TrainAsk, schema: Schema) -> CheckedTrain:
+    """What was asked, read against a schema."""
+    encoding = Encoding.of(schema, ask.target, ask.features)
+    if isinstance(ask.model, Model) and ask.hidden:
+        raise InputError("hidden", list(ask.hidden), "absent: the model has its own layers")
+    chosen = ask.model if isinstance(ask.model, Model) else model_named(ask.model, ask.hidden)
+    asked = {**ask.recipe_settings(), "bound": ask.bound}
+    examples, lot, probability = ask.examples, ask.lot, ask.probability
+    if examples is None:
+        if lot is not None or probability is None:
+            hint = "The true number of rows is private: declare about how many there are, or the probability alone."
+            raise InputError("examples", None, "given with lot; else probability is, and a count is bought", hint)
+        asked |= _lasting(as_written(probability, "probability"), ask, asked)
+    else:
+        if lot is not None and probability is not None:
+            raise InputError("probability", probability, "absent where lot is given")
+        many = Recipe(examples=examples, lot=1, steps=1, bound=1, multiplier=1).examples
+        size = as_written(lot, "lot") if lot is not None else None
+        if probability is not None:
+            size = as_written(probability, "probability") * many
+        if size is None:
+            size = Fraction(min(many, max(256, math.ceil(many / 50))))
+        asked |= {"lot": size, **_lasting(size / many, ask, asked)}
+    # All but the noise is checked before anything is searched for.
+    trial = {name: value for name, value in asked.items() if name != "probability"}
+    Recipe(**{"lot": 1, "steps": 1, "multiplier": 1, "examples": examples or 10**9, **trial})
+    return CheckedTrain(
+        schema=schema,
+        model=fitted(chosen, encoding),
+        encoding=encoding,
+        condition=check_condition(ask.where, schema),
+        examples=examples,
+        settings=asked,
+        delta=ask.delta,
+        checkpoint=None if ask.checkpoint is None else _checkpoint(ask.checkpoint),
+    )
+
+
+def _lasting(probability: Fraction, ask: TrainAsk, asked: dict[str, Any]) -> dict[str, Any]:
+    """How long the run lasts: in steps, in passes over the data, or as long as the noise that was named allows."""
+    if not 0 < probability <= 1:
+        raise InputError("probability", str(probability), "more than 0 and at most 1: a lot is a part of the examples")
+    if ask.steps is not None and ask.epochs is not None:
+        raise InputError("epochs", ask.epochs, "absent where steps are given")
+    found: dict[str, Any] = {"probability": probability}
+    if ask.steps is not None:
+        found["steps"] = ask.steps
+    elif ask.epochs is not None or "multiplier" not in asked:
+        passes = as_written(_EPOCHS if ask.epochs is None else ask.epochs, "epochs")
+        if passes <= 0:
+            raise InputError("epochs", ask.epochs, "more than zero")
+        found["steps"] = math.ceil(passes / probability)
+    return found
+
+
+def _checkpoint(checkpoint: str | Path) -> Path:
+    path = Path(checkpoint)
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise InputError("checkpoint", str(checkpoint), "a file in a folder that exists")
+    return path

@@ -1,0 +1,109 @@
+"""Hide what the loads of a power grid draw, and still hand out loads whose optimal power flow means something.
+
+The loads are private; the grid, which buses have loads among it, is public.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attrs import frozen
+
+from discreet.core.exact import Number, as_written
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment
+from discreet.ledger.door import Answer
+from discreet.power.grid import Grid
+from discreet.power.plan import LoadPlan, plan_loads
+from discreet.power.released import HiddenLoads
+from discreet.query.ask import Ask, Checked, option
+from discreet.query.forms import AMOUNT
+from discreet.query.price import Price
+from discreet.query.within import plan_within
+
+__all__ = ["CheckedLoads", "LoadsAsk", "PublicGrid"]
+
+
+@dataclass(frozen=True, slots=True)
+class PublicGrid:
+    """What is public about private loads: the grid, and the name of their account."""
+
+    name: str
+    grid: Grid
+
+
+@frozen(eq=False)
+class LoadsAsk(Ask):
+    """Loads of a grid, of which any one is hidden up to `alpha` MW, and which the grid can feed at about their cost."""
+
+    kind: ClassVar[str] = "loads"
+    prices: ClassVar[tuple[str, ...]] = ("epsilon", "share", "within", "confidence")
+
+    alpha: Number = option(AMOUNT, help="MW up to which any one load is hidden")
+    cost: Number | str | None = option(
+        AMOUNT,
+        None,
+        help="The optimal cost of the true loads: a number that is public anyway, or measured, which is paid for",
+        late=True,
+    )
+    beta: Number = option(AMOUNT, 0.01, help="The released loads cost within this share of it", late=True)
+    step: Number = option(AMOUNT, 0.001, help="MW that loads are rounded to", late=True)
+    highest: Number | None = option(
+        AMOUNT, None, help="The most MW that one load may draw; by default what all generators can give", late=True
+    )
+    highest_price: Number | None = option(
+        AMOUNT, None, help="The price up to which a measured cost follows congestion", late=True
+    )
+    cost_share: Number = option(AMOUNT, 0.25, help="The share of the price that a measured cost takes", late=True)
+
+    def checked(self, schema: PublicGrid) -> CheckedLoads:
+        """The same, for a grid."""
+        if as_written(self.alpha, "alpha") <= 0:
+            raise InputError("alpha", self.alpha, "more than zero MW")
+        return CheckedLoads(schema, self)
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedLoads(Checked[HiddenLoads]):
+    """Loads to be hidden."""
+
+    about: PublicGrid
+    ask: LoadsAsk
+
+    def priced(self, allotment: Allotment, price: Price | None) -> LoadPlan:
+        """The plan at a price in epsilon, whatever the allotment counts."""
+        if allotment.kind == "plan":
+            raise InputError("allotment", allotment.name, "a pure or zcdp allotment")
+        if price is None or price.way != "within":
+            plan: LoadPlan = self.plan(allotment, price) if price is not None else super().priced(allotment, price)
+            return plan
+        return plan_within(price, allotment, lambda paid: self.plan(allotment, paid), currency="epsilon")
+
+    def plan(self, allotment: Allotment, price: Price) -> LoadPlan:
+        """The loads at a price."""
+        currency, epsilon = price.spent(allotment)
+        if currency != "epsilon":
+            hint = f"Allotment {allotment.name!r} is not counted in epsilon."
+            raise InputError(price.way, str(price.amount), "epsilon", hint)
+        ask = self.ask
+        if ask.cost is None:
+            raise InputError("cost", None, 'given: a number that is public anyway, or "measured"')
+        return plan_loads(
+            self.about.grid,
+            self.about.name,
+            allotment,
+            alpha=ask.alpha,
+            epsilon=epsilon,
+            beta=ask.beta,
+            cost=ask.cost,
+            step=ask.step,
+            highest=ask.highest,
+            highest_price=ask.highest_price,
+            cost_share=ask.cost_share,
+            confidence=float(price.confidence),
+        )
+
+    def read(self, answer: Answer, cost: str, remaining: str) -> HiddenLoads:
+        """The loads that an answer holds."""
+        return HiddenLoads.read(answer, cost, remaining)

@@ -1,0 +1,67 @@
+"""Released loads, read from the ledger: feasible, with intervals and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.core.release import Release, number, percent
+from discreet.core.released import Released, rows_table
+from discreet.ledger.door import Answer
+from discreet.query.tables import read_table
+
+__all__ = ["HiddenLoads"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HiddenLoads(Released):
+    """Released loads: feasible, and as far as `report` says within beta of the reference cost.
+
+    `table` has every load with an interval for the true one, `noisy` the loads before the repair: private as well, and
+    unbiased, for whoever wants averages rather than a power flow.
+    """
+
+    table: Release
+    noisy: tuple[float, ...]
+    report: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, answer: Answer, cost: str, remaining: str) -> HiddenLoads:
+        """From an answer on the ledger."""
+        result: Any = answer.result
+        table = read_table(answer, cost, remaining)
+        head = answer.provenance(cost, remaining)
+        return cls(table=table, noisy=tuple(result["noisy"]), report=result["report"], stale=answer.stale, **head)
+
+    def tables(self) -> dict[str, Release]:
+        """The released loads, and those before the repair."""
+        noisy = {**{key: self.table[key] for key in self.table.keys}, "mw": list(self.noisy)}
+        return {"": self.table, "noisy": rows_table(noisy, self)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: the loads with their intervals, those before the repair, and the report."""
+        return {**self.table.to_dict(), "noisy": list(self.noisy), "report": dict(self.report)}
+
+    @property
+    def loads(self) -> list[float]:
+        """The released loads, MW."""
+        return self.table["mw"]
+
+    def __str__(self) -> str:
+        told = self.report
+        found = {
+            "window": "the nearest loads found with such a cost",
+            "nearest": "feasible loads near the noisy ones; none with such a cost were found",
+            "anchor": "loads moved toward a feasible point fixed beforehand; none nearer were found",
+        }[told["way"]]
+        gap = "" if told["gap"] is None else f", {percent(round(told['gap'], 6))} from it"
+        return "\n".join(
+            [
+                f"{len(self.table)} loads, feasible in DC optimal power flow: {found}.",
+                f"Original cost: {number(told['reference'])}, {told['reference_is']}.",
+                f"Cost of the released loads: {number(told['cost'])}{gap}"
+                + (" (within beta)." if told["within"] else " (NOT within beta)."),
+                f"[{percent(self.table.confidence)} intervals; {self.about}]",
+            ]
+        )

@@ -1,0 +1,113 @@
+"""A question as a job: which plan it takes, and what is said of it beside the price."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from attrs import frozen
+
+from discreet.core.exact import Number
+from discreet.core.release import Release
+from discreet.data.schema import Schema
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment
+from discreet.ledger.door import Answer
+from discreet.query.after import UNTOUCHED, After
+from discreet.query.ask import Ask, Checked, Form, option
+from discreet.query.discovery import DiscoveryPlan, plan_discovery
+from discreet.query.forms import AMOUNT
+from discreet.query.joined import Job, plan_question
+from discreet.query.price import Price, plan_at
+from discreet.query.question import Query
+from discreet.query.sql import parse_sql
+from discreet.query.tables import read_table
+from discreet.query.top import Top, TopPlan, plan_top
+from discreet.query.within import plan_within
+
+__all__ = ["QUERY", "Asked", "CheckedQuestion", "Planned", "QuestionAsk", "asked_from", "plan_any"]
+
+Asked = Query | Top
+Planned = Job | DiscoveryPlan | TopPlan
+
+
+def plan_any(asked: Asked, schema: Schema, allotment: Allotment, price: Price, delta: Number | None = None) -> Planned:
+    """Read a question against its schema and price it. Only discovered keys take a delta, and they need one."""
+    if isinstance(asked, Query) and asked.discovered:
+        if asked.ordered:
+            hint = "List the groups, key(column, values), or ask for the quantiles in a question of their own."
+            raise InputError("group_by", asked.discovered[0].column, "public where quantiles are asked for", hint)
+        return plan_discovery(asked, schema, allotment, price, delta)
+    if delta is not None:
+        hint = "Leave it out, or group by discover(column)."
+        raise InputError("delta", delta, "left out: all groups of this question are public", hint)
+    if isinstance(asked, Top):
+        return plan_top(asked, schema, allotment, price)
+    return plan_question(asked, schema, allotment, price)
+
+
+def asked_from(entry: Asked | Mapping[str, Any] | str, schema: Schema) -> Asked:
+    """A question as it is, or from its JSON form, checked."""
+    if isinstance(entry, Asked):
+        return entry
+    if isinstance(entry, str):
+        try:
+            read = json.loads(entry)
+        except (ValueError, RecursionError):
+            read = None
+        return asked_from(read, schema) if isinstance(read, dict) and "top" in read else Query.from_json(entry, schema)
+    return Top.from_dict(entry, schema) if "top" in entry else Query.from_dict(entry, schema)
+
+
+def _query_from(value: Any, schema: Schema) -> Asked:
+    """A question from its JSON form, or from SQL; what SQL does to the released table is left out."""
+    if isinstance(value, str) and not value.lstrip().startswith("{"):
+        return parse_sql(value, schema).query
+    return asked_from(value, schema)
+
+
+QUERY = Form(str | dict[str, Any], write=lambda value: value.to_dict(), read=_query_from)
+"""A question in its JSON form, or in SQL."""
+AFTER = Form(Any)
+
+
+@frozen(eq=False)
+class QuestionAsk(Ask):
+    """Groups of rows and what is computed of each, or the most common values of a column."""
+
+    kind: ClassVar[str] = "question"
+    prices: ClassVar[tuple[str, ...]] = ("epsilon", "rho", "share", "within", "confidence", "noise")
+
+    query: Asked = option(QUERY, help="The question, in its JSON form")
+    after: After = option(AFTER, UNTOUCHED, help="What happens to the released table", here_only=True, shell=False)
+    delta: Number | None = option(AMOUNT, None, help="Beside the price, for discovered values: such as 1e-7", late=True)
+
+    def checked(self, schema: Schema) -> CheckedQuestion:
+        """The question with its schema, which it is read against when it is priced."""
+        return CheckedQuestion(self, schema)
+
+
+@dataclass(frozen=True)
+class CheckedQuestion(Checked[Release]):
+    """A question to be priced."""
+
+    ask: QuestionAsk
+    schema: Schema
+
+    def priced(self, allotment: Allotment, price: Price | None) -> Planned:
+        """The plan at a price: of an accuracy, the noise of each measure by itself where that is possible."""
+        if price is None:
+            return super().priced(allotment, price)  # type: ignore[no-any-return]
+        buys = plan_within if isinstance(self.ask.query, Top) else plan_at
+        return buys(price, allotment, lambda paid: self.plan(allotment, paid))
+
+    def plan(self, allotment: Allotment, price: Price) -> Planned:
+        """The whole question at a price."""
+        return plan_any(self.ask.query, self.schema, allotment, price, self.ask.delta)
+
+    def read(self, answer: Answer, cost: str, remaining: str) -> Release:
+        """The table that an answer holds."""
+        whole = read_table(answer, cost, remaining)
+        return whole if self.ask.after == UNTOUCHED else self.ask.after.apply(whole)

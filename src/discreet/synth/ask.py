@@ -1,0 +1,249 @@
+"""Asking for a synthetic table: which columns, what to preserve, what cannot be. Nothing is spent by asking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from attrs import frozen
+
+from discreet.data.column import Integer
+from discreet.data.schema import Schema
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment
+from discreet.ledger.door import Answer
+from discreet.marginals.domain import BINS, Domain
+from discreet.query.ask import Ask, Checked, Form, option
+from discreet.query.forms import CONDITION, CONDITIONS, NAMES, TEXT, WHOLE, check_condition, names_in, sizes_in
+from discreet.query.predicate import Predicate
+from discreet.query.price import Price
+from discreet.synth.drawn import MOST_ROWS
+from discreet.synth.impossible import read_conditions
+from discreet.synth.methods import METHODS, chosen_method, method_named
+from discreet.synth.plan import SynthPlan
+from discreet.synth.released import SyntheticRelease
+from discreet.synth.wanted import Wanted, wanted
+
+__all__ = ["CheckedSynth", "SynthAsk"]
+
+_FAR = 10**8  # a count that is off by more is no count
+_DEAR = 1_000_000
+
+
+def _workload(value: Any) -> Any:
+    """A word, or marginals: names in tuples, with a weight for each where they were given."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return value
+    if isinstance(value, Mapping):
+        return {_marginal(one): weight for one, weight in value.items()}
+    return tuple(_marginal(one) for one in value)
+
+
+def _marginal(names: Any) -> Any:
+    return names if isinstance(names, str) or not isinstance(names, Iterable) else tuple(names)
+
+
+def _workload_to(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    listed = [[one] if isinstance(one, str) else list(one) for one in value]
+    if not isinstance(value, Mapping):
+        return listed
+    return [{"columns": names, "weight": weight} for names, weight in zip(listed, value.values(), strict=True)]
+
+
+def _workload_from(value: Any, schema: Schema) -> Any:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list) or not all(isinstance(one, (str, list, Mapping)) for one in value):
+        raise InputError("workload", value, '"pairs", "triples", or a list such as [["age", "sex"]]')
+    if not any(isinstance(one, Mapping) for one in value):
+        return [one if isinstance(one, str) else tuple(one) for one in value]
+    if not all(isinstance(one, Mapping) and set(one) == {"columns", "weight"} for one in value):
+        raise InputError("workload", value, '{"columns": [...], "weight": 2} for every marginal, or for none')
+    return {tuple(one["columns"]): one["weight"] for one in value}
+
+
+WORKLOAD = Form(
+    str | list[list[str] | dict[str, Any]],
+    settle=_workload,
+    write=_workload_to,
+    read=_workload_from,
+    parse=lambda texts: texts[0] if texts in (["pairs"], ["triples"]) else [names_in(text) for text in texts],
+    repeated=True,
+)
+
+
+def _bins(texts: list[str]) -> Any:
+    """32, or age=16; several of them are for several columns."""
+    if len(texts) == 1 and texts[0].isdecimal():
+        return int(texts[0])
+    return {name: many for text in texts for name, many in sizes_in(text, "bins", "age=16").items()}
+
+
+def _key_forms(texts: list[str]) -> dict[str, Any]:
+    """person=P{:06d}, or a first number; the word none for no such column."""
+    if texts == ["none"]:
+        return {}
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, sign, form = text.partition("=")
+        if not sign or not name:
+            raise InputError("keys", text, "NAME=FORM, such as person=P{:06d}, or none")
+        found[name] = int(form) if form.isdecimal() else form
+    return found
+
+
+NUMBERS = Form(int | dict[str, int], settle=lambda value: dict(value) if isinstance(value, Mapping) else value)
+COLUMN_BINS = Form(NUMBERS.wire, settle=NUMBERS.settle, parse=_bins, repeated=True)
+KEY_FORMS = Form(
+    dict[str, str | int],
+    settle=lambda value: dict(value) if isinstance(value, Mapping) else value,
+    parse=_key_forms,
+    repeated=True,
+)
+
+
+@frozen(eq=False)
+class SynthAsk(Ask):
+    """Synthetic rows: for every use, at one price."""
+
+    kind: ClassVar[str] = "synth"
+
+    method: str = option(
+        TEXT, "auto", help="auto, or a method by name: " + ", ".join(METHODS), choices=("auto", *METHODS)
+    )
+    workload: Any = option(
+        WORKLOAD,
+        None,
+        flags=("workload", "marginal"),
+        help="What to preserve: pairs or triples of columns, or a marginal such as age,pay; repeat for more",
+        choices=("pairs", "triples"),
+    )
+    columns: tuple[str, ...] | None = option(
+        NAMES, None, help="Columns to make, age,sex,pay; all by default", names_columns=True
+    )
+    bins: int | dict[str, int] = option(
+        COLUMN_BINS, BINS, help="In how many bins numbers and days are told apart: 32, or age=16; repeat for more"
+    )
+    rows: int | None = option(WHOLE, None, help="How many rows to make; by default as many as there seem to be")
+    where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
+    impossible: tuple[str | Predicate, ...] = option(
+        CONDITIONS, (), help='A condition that no row meets: "age < 16 and employed"; repeat for more'
+    )
+    keys: Mapping[str, str | int] | None = option(
+        KEY_FORMS, None, flags=("key",), help="A column made anew: person=P{:06d}; repeat for more, or none"
+    )
+
+    def checked(self, schema: Schema) -> CheckedSynth:
+        """The same, read against a schema."""
+        if self.method != "auto":
+            method_named(self.method)
+        rows = self.rows
+        if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS):
+            hint = "More rows say no more: every count can be scaled up."
+            raise InputError("rows", rows, f"a whole number from 1 to {MOST_ROWS:,}", hint)
+        domain = Domain.of(schema, self.columns, self.bins)
+        keys = self.keys if self.keys is not None else _numbered(schema, self.columns)
+        return CheckedSynth(
+            schema=schema,
+            domain=domain,
+            wanted=wanted(self.workload, domain, rows),
+            method=self.method,
+            rows=rows,
+            condition=check_condition(self.where, schema),
+            impossible=read_conditions(self.impossible, schema, domain),
+            keys=_keys(keys, domain),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedSynth(Checked[SyntheticRelease]):
+    """A synthetic table to be made, with its domain and workload."""
+
+    schema: Schema
+    domain: Domain
+    wanted: Wanted
+    method: str
+    rows: int | None
+    condition: Predicate | None
+    impossible: tuple[Predicate, ...]
+    keys: tuple[tuple[str, str | int], ...]
+
+    def read(self, answer: Answer, cost: str, remaining: str) -> SyntheticRelease:
+        """The rows that an answer holds."""
+        return SyntheticRelease.read(answer, cost, remaining)
+
+    def priced(self, allotment: Allotment, price: Price | None) -> SynthPlan:
+        """The plan at a price, if it buys more than noise."""
+        if allotment.kind == "plan":
+            raise InputError("allotment", allotment.name, "a pure or zcdp allotment")
+        planned: SynthPlan = super().priced(allotment, price)
+        if price is not None:
+            self._enough(planned, price)
+        return planned
+
+    def plan(self, allotment: Allotment, price: Price) -> SynthPlan:
+        """The whole table at a price."""
+        currency, amount = price.spent(allotment)
+        plan = SynthPlan(
+            schema=self.schema,
+            domain=self.domain,
+            allotment=allotment,
+            currency=cast(Any, currency),
+            price=amount,
+            method=self.method,
+            workload=self.wanted.marginals,
+            rows=self.rows,
+            condition=self.condition,
+            impossible=self.impossible,
+            keys=self.keys,
+            confidence=price.confidence,
+            left_out=self.wanted.left_out,
+            limit=self.wanted.limit,
+        )
+        return plan.by(*chosen_method(plan.domain, plan.workload)) if self.method == "auto" else plan
+
+    def _enough(self, planned: SynthPlan, price: Price) -> None:
+        """Refuse a price at which not even single columns could be told from noise, or which buys none."""
+        width = len(self.domain)
+        if planned.price > _DEAR:
+            raise InputError(price.way, float(price.amount), f"at most {_DEAR:,}: noise for more hides nobody")
+        try:
+            off = planned.blank().noise(planned.price / width).error(price.confidence)
+        except InputError:  # noise of that scale is not made
+            off = _FAR
+        if off >= _FAR:
+            allowed = (
+                f"more: a count of one of {width} columns would be off by +-{off:,} or more, which drowns any table"
+            )
+            raise InputError(price.way, float(price.amount), allowed, "Nothing was spent.")
+
+
+def _numbered(schema: Schema, columns: Iterable[str] | None) -> dict[str, str | int]:
+    """Where all columns are made and one names persons, persons are numbered."""
+    person = schema.unit.column
+    if person is None or columns is not None:
+        return {}
+    column = schema.columns[person]
+    return {person: max(int(column.lower), 0) if isinstance(column, Integer) else "{}"}
+
+
+def _keys(keys: Mapping[str, str | int], domain: Domain) -> tuple[tuple[str, str | int], ...]:
+    if not isinstance(keys, Mapping):
+        raise InputError("keys", keys, 'a form for each column, such as {"person": "P{:06d}"}')
+    for name, form in keys.items():
+        if not isinstance(name, str) or not name or name in domain.names:
+            raise InputError("keys", name, "a column that is not made of the data's")
+        if isinstance(form, int) and not isinstance(form, bool):
+            continue
+        try:
+            told_apart = isinstance(form, str) and form.format(1) != form.format(2)
+        except (IndexError, KeyError, ValueError, AttributeError):
+            told_apart = False
+        if not told_apart:
+            raise InputError(
+                f"keys.{name}", form, 'text with a place for a number, such as "P{:06d}", or a first number'
+            )
+    return tuple(keys.items())

@@ -1,0 +1,218 @@
+"""Asking for a whole hierarchy: which levels, by what, under which rules, shared how. Nothing is spent by asking."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import frozen
+
+from discreet.core.exact import Number
+from discreet.data.schema import Schema
+from discreet.errors import InputError
+from discreet.ledger.budget import Allotment
+from discreet.ledger.door import Answer
+from discreet.query.ask import Ask, Checked, Form, option, read_file
+from discreet.query.forms import CONDITION, FLAG, KEYS, TEXT, WHOLE, check_condition, names_in, pairs_in, sizes_in
+from discreet.query.key import Key
+from discreet.query.predicate import Predicate
+from discreet.query.price import Price
+from discreet.trees.count import Counted, Sizes
+from discreet.trees.geography import hierarchy_from, public_table
+from discreet.trees.methods import METHODS, method_named
+from discreet.trees.plan import TreePlan, plan_tree
+from discreet.trees.released import TreeRelease
+from discreet.trees.rules import Rules
+from discreet.trees.split import Goal
+from discreet.trees.split import split as split_price
+
+__all__ = ["CheckedTree", "TreeAsk"]
+
+_MANY = 100
+_RULES = ("lower", "upper", "totals", "weights")
+_SPLITS = ("auto", "equal", "leaves", "accurate")
+
+
+def _levels(value: Any) -> Any:
+    if isinstance(value, str):
+        raise InputError("levels", value, "a list of levels, the widest first, or {level: length of its codes}")
+    return dict(value) if isinstance(value, Mapping) else tuple(value)
+
+
+def _parse_levels(text: str) -> Any:
+    return names_in(text) if "=" not in text else sizes_in(text, "levels", "state=2,county=5")
+
+
+LEVELS = Form(
+    list[str] | dict[str, int],
+    settle=_levels,
+    write=lambda value: value if isinstance(value, dict) else list(value),
+    parse=_parse_levels,
+)
+
+
+def _regions(value: Any) -> Any:
+    """A list of leaf codes, or a public table as columns; a file is read here."""
+    return tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else public_table(value)
+
+
+def _regions_from(value: Any, schema: Schema) -> Any:
+    if not isinstance(value, (list, Mapping)):
+        raise InputError("geography", type(value).__name__, "a table of columns, or a list of leaf codes")
+    return value
+
+
+def _parse_regions(text: str) -> dict[str, list[str]] | list[str] | None:
+    """A public list of leaf codes, one on a line, or a table with a line of names first."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not any("," in line for line in lines):
+        return [line.strip() for line in lines] or None
+    head, *body = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO("\n".join(lines)))]
+    if any(len(row) != len(head) for row in body) or len(set(head)) != len(head):
+        raise InputError("geography", "lines of different lengths", "a table: names of levels first, then a line each")
+    return {name: [row[index] for row in body] for index, name in enumerate(head)}
+
+
+GEOGRAPHY = Form(
+    dict[str, list[str]] | list[str],
+    settle=_regions,
+    write=lambda value: value if isinstance(value, dict) else list(value),
+    read=_regions_from,
+    parse=_parse_regions,
+    load=public_table,
+)
+
+
+def _split(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _split_to(value: str | Mapping[str, Number]) -> Any:
+    return value if isinstance(value, str) else {name: str(weight) for name, weight in value.items()}
+
+
+SPLIT = Form(
+    str | dict[str, str | float],
+    settle=_split,
+    write=_split_to,
+    parse=lambda text: text if text in _SPLITS else pairs_in(text, "split", "state=1,county=2"),
+)
+
+
+def _rules_to(rules: Rules) -> Any:
+    return {name: {level: np.asarray(one).tolist() for level, one in getattr(rules, name).items()} for name in _RULES}
+
+
+def _rules_from(value: Any, schema: Schema) -> Rules:
+    if not isinstance(value, Mapping) or set(value) - set(_RULES):
+        raise InputError("rules", value, "an object with lower, upper, totals and weights, each by level")
+    if not all(isinstance(one, Mapping) for one in value.values()):
+        raise InputError("rules", value, "for lower, upper, totals and weights an object each: {level: numbers}")
+    return Rules(**value)
+
+
+def _parse_rules(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise InputError("rules", text[:40], 'JSON: {"upper": {"county": 100}, ...}') from None
+
+
+RULES = Form(
+    dict[str, dict[str, Any]], write=_rules_to, read=_rules_from, parse=_parse_rules, load=read_file(_parse_rules)
+)
+ANY = Form(Any)
+
+
+@frozen(eq=False)
+class TreeAsk(Ask):
+    """Counts for a hierarchy of regions that add up, from the root to the leaves."""
+
+    kind: ClassVar[str] = "tree"
+    prices: ClassVar[tuple[str, ...]] = ("epsilon", "rho", "share", "within", "confidence", "noise")
+
+    levels: Sequence[str] | Mapping[str, int] = option(
+        LEVELS,
+        help="Levels, the widest first: state,county,tract; or with the length of codes: state=2,county=5",
+        names_columns=True,
+    )
+    by: tuple[Key, ...] = option(
+        KEYS,
+        (),
+        help="In each region by COLUMN, COLUMN/WIDTH, COLUMN/month or COLUMN/0,18,65,100; repeat for more",
+        names_columns=True,
+    )
+    column: str | None = option(
+        TEXT,
+        None,
+        help="Column with the code of the leaf region; the last level by default",
+        names_columns=True,
+    )
+    geography: Any = option(GEOGRAPHY, None, help="Public CSV or Parquet file of regions, one row for each leaf region")
+    where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")
+    sizes: str | None = option(TEXT, None, help="Count groups (a column, such as household) by size")
+    largest: int | None = option(WHOLE, None, help="With sizes: the last size that is told apart")
+    cumulative: bool = option(FLAG, True, help="With sizes: groups of at least that size, rather than of exactly it")
+    rules: Rules | None = option(RULES, None, help="Public facts about the true counts, by level: a JSON file")
+    method: str = option(TEXT, "auto", help="auto, " + " or ".join(METHODS), choices=("auto", *METHODS), late=True)
+    split: str | Mapping[str, Number] = option(
+        SPLIT,
+        "auto",
+        help="Price by level: " + ", ".join(_SPLITS) + ", or weights: state=1,county=2",
+        choices=_SPLITS,
+        late=True,
+    )
+    goal: Goal | None = option(
+        ANY, None, help="What split = accurate makes least", late=True, here_only=True, shell=False
+    )
+
+    def checked(self, schema: Schema) -> CheckedTree:
+        """The same, read against a schema."""
+        tree, leaf = hierarchy_from(self.levels, self.column, self.geography, schema)
+        grouped = None
+        if self.sizes is not None:
+            if self.largest is None:
+                raise InputError("largest", None, "given with sizes: the last size that is told apart")
+            grouped = Sizes(self.sizes, self.largest, self.cumulative)
+        elif self.largest is not None:
+            raise InputError("largest", self.largest, "given with sizes only")
+        condition = check_condition(self.where, schema)
+        counted = Counted(schema, tree, leaf, self.by, condition, grouped).checked()
+        if self.method != "auto" and self.method not in METHODS:
+            raise InputError("method", self.method, "auto or one of " + ", ".join(METHODS))
+        chosen = (_ordered(counted.cells) if counted.chain else "bayes") if self.method == "auto" else self.method
+        method_named(chosen, chain=counted.chain)
+        return CheckedTree(counted, Rules() if self.rules is None else self.rules, chosen, self.split, self.goal)
+
+
+def _ordered(sizes: int) -> str:
+    """The method for cumulative counts: where sizes are many, much is in their order."""
+    return "exact" if sizes > _MANY else "topdown"
+
+
+@dataclass(frozen=True)
+class CheckedTree(Checked[TreeRelease]):
+    """A hierarchy to be released: its regions and cells are known."""
+
+    counted: Counted
+    rules: Rules
+    method: str
+    split: str | Mapping[str, Number]
+    goal: Goal | None
+
+    def plan(self, allotment: Allotment, price: Price) -> TreePlan:
+        """All levels together at a price."""
+        counted = self.counted
+        totals = 0 if counted.sizes is not None else None
+        kind = price.kind(allotment)
+        shares = split_price(counted.tree, counted.cells, self.split, totals=totals, kind=kind, goal=self.goal)
+        return plan_tree(counted, allotment, price, shares, self.method, self.rules)
+
+    def read(self, answer: Answer, cost: str, remaining: str) -> TreeRelease:
+        """The hierarchy that an answer holds."""
+        return TreeRelease.read(answer, cost, remaining)
