@@ -9,6 +9,9 @@ that is meant (another digest, other values) removes its pair and writes it anew
     git worktree add /tmp/older COMMIT
     PYTHONPATH=/tmp/older/src python tests/golden/write.py
 
+A form of records that came while X.Y was in the making has a pair of its own, under the name that is given, such as
+`kinds_0_2_measured`: what was drawn in a record before the answer, both with their kind and version.
+
 `tests/laws/test_golden_ledgers.py` reads every such pair again on every surface.
 """
 
@@ -73,8 +76,8 @@ def _by_release(facts: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write the pair of this version, unless it is there."""
-    name = "kinds_" + "_".join(discreet.__version__.split(".")[:2])
+    """Write the pair of this version, or of the name given, unless it is there."""
+    name = sys.argv[1] if len(sys.argv) > 1 else "kinds_" + "_".join(discreet.__version__.split(".")[:2])
     if (HERE / f"{name}.sql").exists():
         raise SystemExit(f"{name}.sql is there; remove it and {name}.json to write them anew")
     with tempfile.TemporaryDirectory() as folder:
