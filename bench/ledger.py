@@ -42,6 +42,11 @@ def alone(report: Report, name: str, place: str, count: int) -> None:
     for index in range(count // 5):
         release(Job(), Data(), ledger, who="bench", release=f"job{index}")
     report.figure(f"{name}: one process", "releases", count // 5 / (time.perf_counter() - start), "/s")
+    start = time.process_time()
+    for index in range(count // 5):
+        release(Job(), Data(), ledger, who="bench", release=f"timed{index}")
+    each = (time.process_time() - start) / (count // 5)
+    report.figure(f"{name}: one process", "CPU of a release", 1000 * each, "ms")
 
 
 def crowd(report: Report, name: str, place: str, *, each: int) -> None:
@@ -102,6 +107,30 @@ def long_books(report: Report, name: str, place: str, count: int) -> None:
     report.figure(f"{name}: verify {count} charges", "problems", len(found.problems), "", at_most=0)
 
 
+def kept(report: Report) -> None:
+    """What a question of 1,000 groups takes on the ledger: what was measured, and the answer made of it."""
+    import numpy as np
+    import pyarrow
+
+    import discreet
+    from discreet import Category, Integer, Schema, count, mean
+
+    names, chance = [f"{place:03d}" for place in range(1000)], np.random.default_rng(0)
+    table = pyarrow.table({"g": [names[place] for place in chance.integers(0, 1000, 20_000)], "x": [1] * 20_000})
+    schema = Schema("visits", {"g": Category(names, nullable=False), "x": Integer(0, 99, nullable=False)})
+    place = Path(tempfile.mkdtemp()) / "discreet.db"
+    curator = discreet.open(table, schema, ledger=place, budget=Budget(100), who="bench", create=True)
+    for case, outputs in (("counts", {"n": count()}), ("counts and means", {"n": count(), "m": mean("x")})):
+        offer = curator.table().group_by("g").agg(**outputs).plan(epsilon=1)
+        offer.release(release=case)
+        start = time.process_time()
+        offer.release(release=f"{case} again")
+        report.figure(f"1,000 {case}", "CPU of a release", 1000 * (time.process_time() - start), "ms")
+        for record in curator.ledger.records():
+            if record.release == case and record.kind != "charge":
+                report.figure(f"1,000 {case}", f"{record.kind} on the ledger", len(record.body()), "bytes")
+
+
 def main() -> None:
     options = arguments(__doc__.splitlines()[0])
     report = Report("ledger", as_json=options.json)
@@ -120,6 +149,7 @@ def main() -> None:
         crowd(report, name, place(), each=40 if options.quick else 500)
         doors(report, name, place(), jobs=10 if options.quick else 50)
         long_books(report, name, place(), 10_000)
+    kept(report)
 
 
 if __name__ == "__main__":
