@@ -261,16 +261,34 @@ def test_whole_numbers_and_floats_meet_exactly():
     assert integers(back, query, other, mine)[1].tolist() == [[1]]
 
 
-def test_one_person_beyond_what_floats_tell_apart_moves_no_other():
+@pytest.mark.parametrize(
+    ("mine", "theirs", "first"),
+    [
+        (pyarrow.int64(), pyarrow.float64(), 2**60),
+        (pyarrow.int64(), pyarrow.float32(), 2**30),
+        (pyarrow.float64(), pyarrow.float32(), 2**30),
+        (pyarrow.float32(), pyarrow.int64(), 2**24),
+    ],
+    ids=str,
+)
+def test_one_person_beyond_what_floats_tell_apart_moves_no_other(mine, theirs, first):
     """Of 100 persons that are one float, one leaves. The rows of each used to meet those of all."""
-    first = 2**60
     ids = [first + i for i in range(100)]
-    visits = pyarrow.table({"p": ids, "v": [1] * 100})
-    patients = pyarrow.table({"p": pyarrow.array([float(one) for one in ids]), "x": [0] + [9] * 99})
-    declared, query = beside(Integer(0, 9, nullable=True)), Query().agg(t=total("x"))
+    named = [pyarrow.array(np.array(ids).astype(kind.to_pandas_dtype()), kind) for kind in (mine, theirs)]
+    visits = pyarrow.table({"p": named[0], "v": [1] * 100})
+    patients = pyarrow.table({"p": named[1], "x": [9] * 99 + [-9]})
+    declared, query = beside(Integer(-9, 9, nullable=True)), Query().agg(t=total("x"))
     plan, whole = integers(declared, query, visits, patients)
-    _, without = integers(declared, query, visits.slice(1), patients.slice(1))
+    _, without = integers(declared, query, visits.slice(0, 99), patients.slice(0, 99))
     assert abs(whole - without).max() <= plan.moved[0].each
+
+
+def test_floats_of_two_widths_meet_where_both_are_one_whole_number():
+    ids = [1, 2**24 - 1, 2**24, 2**24 + 1]
+    visits = pyarrow.table({"p": pyarrow.array(map(float, ids)), "v": [1] * 4})
+    patients = pyarrow.table({"p": pyarrow.array(np.array(ids, dtype=np.float32)), "x": [9] * 4})
+    query = Query().agg(n=count("x"))
+    assert integers(beside(Integer(0, 9, nullable=True)), query, visits, patients)[1].tolist() == [[2]]
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,32 @@ def test_ids_stored_as_whole_numbers_and_as_floats_are_refused(months, tmp_path)
     assert counted(curator.table(), n=people()) == {"n": [1000]}
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        pyarrow.array([5.0, None], pyarrow.float32()),
+        pyarrow.array([5, None], pyarrow.uint64()),
+        pyarrow.array([5, None], pyarrow.decimal128(38, 0)),
+        pyarrow.array(["5", None]),
+        pyarrow.array([5, None], pyarrow.timestamp("us")),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_ids_of_any_two_types_are_refused(months, tmp_path, other):
+    """With two ids of 32 bits beside them, a thousand persons were eighteen."""
+    write(months / "2024-02.parquet", id=other, v=pyarrow.array([3, None]))
+    with pytest.raises(InputError, match=r"columns.id. must be stored alike"):
+        curator_of(months, tmp_path, {"v": Integer(0, 10)}, Unit("id", groups=1, rows=1))
+
+
+def test_moments_and_numbers_are_refused_before_anything_is_spent(tmp_path):
+    """In 0.1 the question was paid for, and then failed."""
+    write(tmp_path / "d" / "a.parquet", d=pyarrow.array([0], pyarrow.timestamp("us")))
+    write(tmp_path / "d" / "b.parquet", d=[0])
+    with pytest.raises(InputError, match=r"columns.d. must be stored alike"):
+        curator_of(tmp_path / "d", tmp_path, {"d": Date("1970-01-01", "1970-12-31")})
+
+
 def test_a_month_that_stores_ids_differently_is_refused_when_it_arrives(months, tmp_path):
     february = (months / "2024-02.parquet").rename(tmp_path / "later.parquet")
     curator = curator_of(months, tmp_path, {"v": Integer(0, 10)}, Unit("id", groups=1, rows=1))
@@ -139,8 +165,12 @@ def test_days_and_moments_are_days(tmp_path):
     write(tmp_path / "d" / "a.parquet", d=moments.cast(pyarrow.date32()))
     write(tmp_path / "d" / "b.parquet", d=moments)
     write(tmp_path / "d" / "c.parquet", d=moments.cast(pyarrow.timestamp("us", "UTC")))
+    far = pyarrow.array([10**17, -(10**17)], pyarrow.timestamp("us"))  # nanoseconds cannot hold the year 5138
+    write(tmp_path / "d" / "d.parquet", d=far)
+    write(tmp_path / "d" / "e.parquet", d=pyarrow.array([2**30], pyarrow.date32()))
     curator = curator_of(tmp_path / "d", tmp_path, {"d": Date("2024-01-01", "2024-12-31")})
     assert counted(curator.table().where(col("d") == "2024-02-01")) == {"n": [3]}
+    assert counted(curator.table().where(col("d") > "2024-12-31")) == {"n": [2]}
     with pytest.raises(InputError, match=r"columns.d"):
         curator_of(tmp_path / "d", tmp_path, {"d": Text()})
 

@@ -13,7 +13,7 @@ from typing import Any
 from discreet.data.column import Column, column_to
 from discreet.data.dialect import as_bytes, engine_of
 from discreet.data.order import sort_key
-from discreet.data.read import identity
+from discreet.data.read import as_whole, identity
 from discreet.errors import InputError, Phrase
 
 __all__ = ["Join"]
@@ -22,7 +22,6 @@ Expression = Any  # ibis expressions carry no useful static types here
 
 _PLACE = "discreet place"
 _PERSON = "discreet person"
-_EXACT = 2.0**53  # from here on, floats skip whole numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +76,21 @@ class Join:
 def _persons(mine: Expression, theirs: Expression, field: str) -> tuple[Expression, Expression]:
     """A person as the two tables name them, comparable without loss: the same number, the same bytes, the same type.
 
-    Engines compare a whole number with a float as floats, which takes many persons for one beyond 2**53. So floats are
-    read as whole numbers where the other table has those: one that is none, or lies beyond, is nobody there.
+    Engines compare a whole number with a float as floats, which takes many persons for one beyond 2**53 (2**24 for
+    those of 32 bits). So floats are read as whole numbers where the other table has those, or floats of another width:
+    one that is none, or lies beyond, is nobody there.
     """
     pair = identity(mine), identity(theirs)
-    kinds = [person.type() for person in pair]
+    kinds = [person.type() for person in (mine, theirs)]
     if all(kind.is_string() for kind in kinds):
         first, second = (as_bytes(person, engine_of(person)) for person in pair)
         return first, second
     if all(kind.is_floating() or kind.is_integer() for kind in kinds):
-        if all(kind.is_floating() for kind in kinds):
+        if all(kind.is_floating() for kind in kinds) and kinds[0].nbytes == kinds[1].nbytes:
             return pair
-        first, second = (_whole(person) if person.type().is_floating() else person for person in pair)
+        first, second = (as_whole(person) if person.type().is_floating() else person for person in (mine, theirs))
         return first, second
     if kinds[0].copy(nullable=True) != kinds[1].copy(nullable=True):
         hint = "Convert the column in one of the tables, and open the result."
         raise InputError(field, Phrase(theirs.type()), f"stored as in the first table, as {mine.type()}", hint)
     return pair
-
-
-def _whole(number: Expression) -> Expression:
-    """A float as the whole number it is; missing if it is none that floats tell apart."""
-    import ibis
-
-    within = (number > -_EXACT) & (number < _EXACT)
-    near = within.ifelse(number, 0.0)  # what is rounded must fit an integer
-    return (within & (near == near.floor())).ifelse(near.cast("int64"), ibis.null("int64"))

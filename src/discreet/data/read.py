@@ -19,6 +19,7 @@ __all__ = [
     "as_number",
     "as_stored",
     "as_text",
+    "as_whole",
     "bounded",
     "identity",
     "problem",
@@ -28,7 +29,7 @@ __all__ = [
 
 Expression = Any  # ibis expressions carry no useful static types here
 
-_WHOLE = 2.0**53  # beyond this, floats are not whole numbers any more but multiples of two
+_WHOLE = {16: 2.0**11, 32: 2.0**24, 64: 2.0**53}  # beyond this, floats of so many bits skip whole numbers
 _DIGITS = 38  # decimals with so many are within the range of floats
 _FAR = Decimal(10**30)  # far outside any declared bound, and well inside a float
 _NEAR = Decimal(1).scaleb(-30)
@@ -135,15 +136,21 @@ def within_bounds(raw: Expression, column: Integer | Real | Date) -> Expression:
 
 def as_text(raw: Expression) -> Expression:
     """A value as text. Floats and decimals count where they are whole: engines print the others differently."""
-    import ibis
-
     kind = raw.type()
     if not (kind.is_floating() or kind.is_decimal()):
         return raw.cast("string")
-    number = as_number(raw)
-    near = _clamp(number, -_WHOLE, _WHOLE)  # what is rounded must fit an integer
-    whole = (number == near.floor()) & (near.abs() < _WHOLE)
-    return whole.ifelse(near.cast("int64").cast("string"), ibis.null("string"))
+    return as_whole(raw).cast("string")
+
+
+def as_whole(raw: Expression) -> Expression:
+    """A float or decimal as the whole number that it is; missing where it is none, or may stand for several."""
+    import ibis
+
+    kind, number = raw.type(), as_number(raw)
+    last = _WHOLE[8 * kind.nbytes if kind.is_floating() else 64]
+    within = (number > -last) & (number < last)
+    near = within.ifelse(number, 0.0)  # what is rounded must fit an integer
+    return (within & (near == near.floor())).ifelse(near.cast("int64"), ibis.null("int64"))
 
 
 def identity(raw: Expression) -> Expression:
