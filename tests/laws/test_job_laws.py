@@ -426,6 +426,36 @@ def check_that_a_draw_is_kept(name, released, failing):
         assert comparable(ASKS[name].values(ask.release(here, failing, offer))) == comparable(values)
 
 
+# Another way to publish what was measured; of the others there is one way.
+HOW = {
+    **{name: {"confidence": 0.5} for name in ("question", "question of unknown groups", "top", "batch", "stream")},
+    "flows": {"confidence": 0.5},
+    "tree": {"method": "topdown", "confidence": 0.5},
+    "synth": {"rows": 7},
+    "loads": {"beta": 0.5, "confidence": 0.5},
+}
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_what_was_measured_is_published_again_in_another_way_for_free(name, released):
+    _, here, made = released
+    offer, bits, head = made[name].offer, Reads(0), here.ledger.head()
+    steps, ways = range(1, ASKS[name].steps + 1), HOW.get(name, {})
+
+    def again(**how):
+        if len(steps) == 1:
+            return offer.publish(identity(name), **how)
+        return [offer.publish(f"{identity(name)}/{step}", **how) for step in steps]
+
+    with unread(), drawing(bits):
+        same, other = again(), again(**ways)
+        with pytest.raises(InputError, match="otherwise"):
+            again(otherwise=1)
+    assert comparable(ASKS[name].values(same)) == comparable(made[name].values)
+    assert (comparable(ASKS[name].values(other)) == comparable(made[name].values)) == (name not in HOW)
+    assert (here.ledger.head(), bits.count) == (head, 0)
+
+
 @pytest.mark.parametrize("name", RUN)
 def test_every_record_says_its_kind_and_version(name, released):
     _, here, _ = released

@@ -13,7 +13,7 @@ from discreet.core.exact import Number
 from discreet.core.explained import Expected, Explained
 from discreet.core.typed import typed
 from discreet.errors import RunError
-from discreet.ledger.door import Answer
+from discreet.ledger.door import Answer, publish
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import Quote
 from discreet.query.table_plan import Priced
@@ -31,10 +31,15 @@ class Counter(Protocol):
         """The ledger that is charged."""
         ...
 
+    @property
+    def who(self) -> str:
+        """Who asks."""
+        ...
+
     def through_the_door(
         self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str, delta: Number | None = None
     ) -> Answer:
-        """Spend, open, run, record."""
+        """Spend, open, measure, record, publish."""
         ...
 
 
@@ -96,13 +101,21 @@ class Offer(Generic[Made_co]):
 
     @typed
     def release(self, *, release: str | None = None, why: str = "") -> Made_co:
-        """Spend, open, run, record. The same `release` id again returns the stored answer at no cost.
+        """Spend, open, measure, record, publish. The same `release` id again returns the stored answer at no cost.
 
         A training run that keeps a checkpoint goes on from it after a crash, under the same id and charge, as often as
         it takes. When its model is on the ledger, or the run has failed, the checkpoint and the secret in it are
         destroyed.
         """
         return self._read(self._answer(release, why))
+
+    def publish(self, release: str, **how: Any) -> Made_co:
+        """What was measured for a release of this plan, published again: free, without data and without fresh noise.
+
+        `how` asks for another way, as the kind allows: `confidence` of intervals, `method` and `rules` of a hierarchy,
+        `rows` and `method` of a synthetic table, `beta` of loads. The answer on record stays as it is.
+        """
+        return self._read(publish(self.plan, self.desk.ledger, release, who=self.desk.who, **how))
 
     def _answer(self, release: str | None, why: str) -> Answer:
         plan = self.plan

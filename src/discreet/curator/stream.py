@@ -13,11 +13,12 @@ from discreet.core.release import Release
 from discreet.curator.offer import Offer
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
-from discreet.ledger.door import stored
+from discreet.ledger.door import publish, stored
 from discreet.ledger.quote import price_text
 from discreet.mechanisms.continual_count import close
 from discreet.query.stream import StreamPlan, scaled
 from discreet.query.stream_step import StreamStep
+from discreet.query.table_plan import at_confidence
 
 if TYPE_CHECKING:
     from discreet.curator.desk import LocalDesk
@@ -60,6 +61,15 @@ class StreamOffer(Offer[Release]):
         if slash and period.isdecimal():
             return self.start(name).release(int(period), why=why)
         return self.start(name + slash + period).release(why=why)
+
+    def publish(self, release: str, **how: Any) -> Release:
+        """A period that was measured ("visits/3"), published again with intervals of another confidence: free."""
+        name, _, period = release.rpartition("/")
+        if not (name and period.isdecimal()):
+            raise InputError("release", release, "a period of a stream, such as 'visits/3'")
+        stream = self.start(name)
+        publish(stream._step(int(period)), self.desk.ledger, release, who=self.desk.who, **how)
+        return stream._table(int(period), how.get("confidence"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +139,9 @@ class Stream:
         known = self.desk.ledger.find(self._step(period).release)
         return "" if known is None else stored(known).data_version
 
-    def _table(self, period: int) -> Release:
+    def _table(self, period: int, confidence: float | None = None) -> Release:
         """What was published for the period, and the running totals put together from all periods up to it."""
-        plan, desk = self.offer.plan, self.desk
+        plan, desk = at_confidence(self.offer.plan, confidence), self.desk
         history = [self._nodes(t) or [] for t in range(1, period + 1)]
         table = plan.published(period, [levels[0] for levels in history[-1]])
         columns, outputs = table["columns"], []
