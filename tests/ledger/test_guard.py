@@ -120,6 +120,26 @@ def test_a_lost_ledger_of_a_database_is_not_begun_anew(state):
     in_database(fresh_schema())  # another schema of the same database is another place
 
 
+def test_where_a_ledger_was_lost_nothing_is_made_so_that_a_backup_goes_in(state, tmp_path):
+    """Empty tables were made before the refusal: then a backup did not go in, and the books were wrecked."""
+    import psycopg
+
+    from servers import fresh_schema
+
+    address = fresh_schema()
+    in_database(address)
+    emptied(address)
+    with pytest.raises(LedgerError, match="Nothing was made"):
+        Ledger.open(address, create=True)
+    with psycopg.connect(address) as connection:
+        assert connection.execute("SELECT to_regclass('discreet_head')").fetchone() == (None,)
+    in_database(tmp_path / "books.db")
+    (tmp_path / "books.db").unlink()
+    with pytest.raises(LedgerError, match="Nothing was made"):
+        Ledger.open(tmp_path / "books.db", create=True)
+    assert not (tmp_path / "books.db").exists()
+
+
 def test_another_ledger_in_the_place_of_one_in_a_database_is_noticed(state):
     import psycopg
 

@@ -79,7 +79,7 @@ class Ledger:
         budgets begin again. It is watched by an anchor in the state folder of this machine (DISCREET_STATE) and by the
         one that `anchor` or DISCREET_ANCHOR names: a file, a folder, sqlite:///path or postgresql://...
         """
-        store, guard = store_at(place, anchor, create=create)
+        store, guard = store_at(place, anchor, create=create, anew=anew)
         begin(store, guard, place, create=create, anew=anew, who=who)
         return cls(store, guard, secret_path(place))
 
