@@ -459,7 +459,7 @@ def test_one_price_one_charge_one_table(curator):
         "Then, for epsilon = 6 (3/4) whatever was found",
         "times the larger of |pay_low| and |pay_high| (95%)",
         "times (pay_high - pay_low)",
-        "the bounds are the declared ones",
+        "they are the declared ones",
         "at most 2 rows",
     ):
         assert part in words

@@ -81,3 +81,18 @@ def test_a_stream_whose_memory_is_left_behind_would_end(tmp_path, monkeypatch):
     new = old.move(tmp_path / "new.db", who="ann", why="a new machine")
     with pytest.raises(LedgerError, match="cannot go on with period 2"):
         stream(desk(new), epsilon=1).release()
+
+
+@pytest.mark.parametrize("name", ["", None, 3, "a\nb"])
+def test_a_stream_without_a_proper_name_is_refused_before_anything_is_spent(tmp_path, name):
+    curator = desk(Ledger.open(tmp_path / "books.db", create=True), pure(10))
+    left = curator.standing()[0].left
+    with pytest.raises(InputError, match=r"`name` .*must be a printable text"):
+        curator.table().agg(n=people()).stream(MONTHS).plan(epsilon=1).start(name)
+    assert curator.standing()[0].left == left
+
+
+def test_an_allotment_that_is_none_is_refused_by_that_name(tmp_path):
+    curator = desk(Ledger.open(tmp_path / "books.db", create=True), pure(10))
+    with pytest.raises(InputError, match="`allotment` must be"):
+        curator.table().agg(n=people()).plan(epsilon=1, allotment=3)

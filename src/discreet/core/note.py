@@ -15,6 +15,8 @@ NOTES: Final[Mapping[str, str]] = {
     "rows": "a count leaves out rows beyond a limit, a sum what is beyond as many rows at their bounds",
     "weighted": "a unit's values weigh as much as a limit on rows allows",
     "sampled": "of a unit's rows some were picked at random",
+    "joined": "of a unit's rows in a joined table some are left out",
+    "searched": "bounds came of a noisy search, and the interval is of values moved into them",
     "condition": "no declared value of a column meets the condition",
     "bounds": "values outside bounds count as the nearer end",
     "grid": "a quantile is a bin of a grid, and not interpolated between two values",

@@ -12,7 +12,7 @@ from discreet.core.plan import Cover
 from discreet.core.release import Release
 from discreet.curator.offer import Offer
 from discreet.errors import InputError
-from discreet.ledger.budget import Allotment
+from discreet.ledger.budget import Allotment, label
 from discreet.ledger.door import publish, stored
 from discreet.ledger.quote import price_text
 from discreet.mechanisms.continual_count import close
@@ -38,7 +38,7 @@ class StreamOffer(Offer[Release]):
 
         One that was bought for a share goes on at the price it was bought for, though the budget was changed since.
         """
-        return Stream(self._bought(name), name)
+        return Stream(self._bought(label(name, "name")), name)
 
     def _bought(self, name: str) -> StreamOffer:
         """This offer, or the one that was paid under the name when the allotment had another cap."""

@@ -17,6 +17,13 @@ __all__ = ["Boolean", "Category", "Column", "Date", "Integer", "Numeric", "Real"
 _FARTHEST = 2**52
 
 
+def read_flag(value: bool, field: str = "nullable") -> bool:
+    """True or false, and nothing that merely counts as either: "no" would be true."""
+    if not isinstance(value, bool):
+        raise InputError(field, value, "true or false")
+    return value
+
+
 def _bounds(kind: object, lower: Number, upper: Number) -> None:
     low, high = as_written(lower, "lower"), as_written(upper, "upper")
     if low >= high:
@@ -46,7 +53,7 @@ class Integer:
         for field in ("lower", "upper"):
             if getattr(self, field).denominator != 1:
                 raise InputError(field, getattr(self, field), "a whole number", "Declare the column as real.")
-        object.__setattr__(self, "nullable", nullable)
+        object.__setattr__(self, "nullable", read_flag(nullable))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ class Real:
 
     def __init__(self, lower: Number, upper: Number, nullable: bool = True) -> None:
         _bounds(self, lower, upper)
-        object.__setattr__(self, "nullable", nullable)
+        object.__setattr__(self, "nullable", read_flag(nullable))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,11 @@ class Category:
     def __init__(self, values: Any, nullable: bool = True) -> None:
         if isinstance(values, str) or not hasattr(values, "__iter__"):
             raise InputError("values", values, "a list of the values that may occur")
-        names = tuple(str(value) for value in values)
+        listed = list(values)
+        if any(value is None for value in listed):
+            hint = "What is missing is a group of its own in a nullable column, and none with nullable=False."
+            raise InputError("values", None, "values that are there", hint)
+        names = tuple(map(str, listed))
         if not names:
             raise InputError("values", [], "at least one value")
         if any(not name.isprintable() for name in names):
@@ -88,7 +99,7 @@ class Category:
             repeated = next(name for name in names if names.count(name) > 1)
             raise InputError("values", repeated, "each value once")
         object.__setattr__(self, "values", names)
-        object.__setattr__(self, "nullable", nullable)
+        object.__setattr__(self, "nullable", read_flag(nullable))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,9 @@ class Boolean:
     """True or false; also 1 and 0, and as text true/t/1/yes and false/f/0/no in any case. Anything else is missing."""
 
     nullable: bool = True
+
+    def __post_init__(self) -> None:
+        read_flag(self.nullable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +129,7 @@ class Date:
             raise InputError("upper", Phrase(upper), f"after lower = {lower}")
         object.__setattr__(self, "lower", low)
         object.__setattr__(self, "upper", high)
-        object.__setattr__(self, "nullable", nullable)
+        object.__setattr__(self, "nullable", read_flag(nullable))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +137,9 @@ class Text:
     """Free text: usable as the column that identifies a person, or as a key whose values are discovered."""
 
     nullable: bool = False
+
+    def __post_init__(self) -> None:
+        read_flag(self.nullable)
 
 
 Column = Integer | Real | Category | Boolean | Date | Text
@@ -172,8 +189,7 @@ def column_from(name: str, declared: Mapping[str, Any]) -> Column:
     unknown = set(entry) - {*_FIELDS[kind], "nullable"}
     if unknown:
         raise InputError.unknown(f"{where}.{min(unknown)}", (*_FIELDS[kind], "nullable"))
-    if not isinstance(entry.get("nullable", False), bool):
-        raise InputError(f"{where}.nullable", entry["nullable"], "true or false")
+    read_flag(entry.get("nullable", False), f"{where}.nullable")
     try:
         column: Column = _KINDS[kind](**{"nullable": False} | entry)  # as files without the key always meant
     except InputError as problem:

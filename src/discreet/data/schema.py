@@ -14,7 +14,7 @@ from discreet.core.unit import Unit
 from discreet.data.column import Column, Integer, Real, Text, column_from, column_to
 from discreet.data.join import Join
 from discreet.data.view import Derived, Lookup, widened
-from discreet.errors import MISSING, InputError, Phrase
+from discreet.errors import MISSING, InputError, Phrase, kind_of
 
 __all__ = ["Schema"]
 
@@ -168,7 +168,10 @@ class Schema:
 
     def column(self, name: str, use: str = "column") -> Column:
         """The declaration of a column, or an error that lists the ones there are."""
-        if not isinstance(name, str) or name not in self.columns:
+        if not isinstance(name, str):
+            hint = f"Such as {min(self.columns)!r}. What is computed is derived in the schema: [derived]."
+            raise InputError(use, kind_of(name), "the name of a column, as text", hint)
+        if name not in self.columns:
             raise InputError(use, name, "a declared column", among=sorted(self.columns))
         return self.columns[name]
 

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from discreet.core.note import Note
-from discreet.core.release import plural
+from discreet.core.release import percent, plural
 from discreet.core.unit import Unit
 from discreet.data.column import Category, Column, Date, Integer, Real, Text
 from discreet.data.schema import Schema
 from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
+from discreet.query.fit import columns_read
 from discreet.query.grid import Days, Decades, Even, grid_for, shown
 from discreet.query.key import Key
-from discreet.query.predicate import Predicate, beyond
+from discreet.query.predicate import Predicate, beyond, columns_of
 from discreet.query.quantile import At, Ordered, sortable
 from discreet.query.question import Query
 
@@ -21,6 +22,7 @@ __all__ = [
     "cell_notes",
     "condition_notes",
     "declared_notes",
+    "join_notes",
     "limit_notes",
     "outside_values",
     "published_notes",
@@ -36,6 +38,7 @@ def declared_notes(question: Query, schema: Schema) -> list[Note]:
     groups = None if question.discovered else question.groups(schema)
     return [
         *limit_notes(schema.unit, outputs, groups),
+        *join_notes(schema, columns_read(question, schema), [name for name, _ in outputs]),
         *condition_notes(question.condition, [name for name, _ in outputs], schema),
         *_bounds(question.outputs, schema),
         *_grids(question.ordered, schema),
@@ -79,6 +82,20 @@ def limit_notes(unit: Unit, outputs: Outputs, groups: int | None) -> list[Note]:
     return [*notes, *unidentified_notes(unit, names)]
 
 
+def join_notes(schema: Schema, columns: Iterable[str], names: Sequence[str]) -> list[Note]:
+    """What the limits of joined tables leave out, where a column of theirs is read."""
+    read, notes = set(columns), []
+    for name, join in schema.joins.items():
+        if read & set(join.columns):
+            text = (
+                f"Of the rows that each {schema.unit.column} has in {name}, at most {join.rows:,} "
+                f"{'counts' if join.rows == 1 else 'count'}, the first in the order of their values; what is beyond is "
+                "left out."
+            )
+            notes.append(Note("joined", text, tuple(names)))
+    return notes
+
+
 def unidentified_notes(unit: Unit, names: Sequence[str]) -> list[Note]:
     """Rows that are nobody's, where the unit is a person: no limit could hold for them."""
     if unit.column is None:
@@ -112,7 +129,10 @@ def cell_notes(
         text = f"In a {cell} each {unit.column} counts as at most {rows}; what is beyond is left out."
         notes.append(Note("rows", text, names))
     notes += unidentified_notes(unit, names)
-    outside = [outside_values(key, schema.columns[key.column], listed=True) for key in keys]
+    listed = list(keys)
+    named = [key.column for key in listed] + ([] if condition is None else list(columns_of(condition)))
+    notes += join_notes(schema, named, names)
+    outside = [outside_values(key, schema.columns[key.column], listed=True) for key in listed]
     notes += [Note("outside", f"Rows whose {text} are left out.", names) for text in outside if text]
     return [*notes, *condition_notes(condition, names, schema)]
 
@@ -142,7 +162,11 @@ def published_notes(
         text = "Below zero by its noise: there are few or none. Left so, for then numbers of several groups add up."
         notes.append(Note("negative", text, tuple(below)))
     if unknown := [name for name, _ in outputs if None in columns[name]]:
-        text = f"Missing where there are too few rows: all that was declared is possible at {100 * confidence:g}%."
+        sure = percent(confidence)
+        text = (
+            f"Missing where there are too few rows: all that was declared is possible at {sure}. Noise decides which "
+            f"small groups are shown, so the intervals of those that are hold less often than {sure}."
+        )
         notes.append(Note("unknown", text, tuple(unknown)))
     return notes
 

@@ -18,6 +18,7 @@ from discreet.core.digest import digest_of, text_of
 from discreet.core.explained import Expected, Explained
 from discreet.core.loss import ZCDP, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
+from discreet.core.note import Note
 from discreet.core.release import percent
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours
@@ -145,14 +146,22 @@ class BoundsPlan(TablePlan):
     def explained(self) -> Explained:
         """What there is to know before it is paid."""
         notes = [note.text for note in declared_notes(self.question, self.schema)]
+        notes += [note.text for note in self.searched_notes()]
+        return explained(self, [rows_published(self.groups)], notes, self._steps())
+
+    def searched_notes(self) -> list[Note]:
+        """What bounds that were searched for do to the outputs, and what they are themselves."""
+        notes = []
         for search in self.searches:
             name = search.column
-            notes.append(
+            text = (
                 f"Values of {name} outside {name}_low..{name}_high, which are released too, go to the nearer end: "
-                "intervals hold the noise, not what is clipped. "
-                "If no bin seems to have rows, the bounds are the declared ones."
+                "intervals hold the noise, not what is clipped, which may be more. "
+                "The bounds come of a noisy search. If no bin seems to have rows, they are the declared ones."
             )
-        return explained(self, [rows_published(self.groups)], notes, self._steps())
+            moved = [output for output, one in self.question.outputs if _private(one) and one.column == name]
+            notes.append(Note("searched", text, (*moved, f"{name}_low", f"{name}_high")))
+        return notes
 
     def _steps(self) -> list[str]:
         """How bounds come to be found, and at which price the answer is then made."""
@@ -222,7 +231,8 @@ class BoundsPlan(TablePlan):
                 told = [int(bound) if whole else float(bound)] * self.groups
                 columns |= {name + end: list(told) for end in ("", "_lower", "_upper")}
                 outputs = [*outputs, name]
-        return {**table, "columns": columns, "outputs": outputs}
+        notes = [*table["notes"], *(note.to_dict() for note in self.searched_notes())]
+        return {**table, "columns": columns, "outputs": outputs, "notes": notes}
 
 
 def slots(question: Query, schema: Schema) -> int:

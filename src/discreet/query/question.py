@@ -29,7 +29,7 @@ def refuse_nameless(outputs: tuple[object, ...]) -> None:
 
 def refuse_reading(how: str) -> NoReturn:
     """A question has no rows yet: it is a description."""
-    hint = "Plan and release it first: question.release(epsilon=0.5) has columns, rows and to_pandas()."
+    hint = "Plan and release it first: question.plan(epsilon=0.5).release() has rows(), to_pandas()..."
     raise InputError("question", how, "a question is asked, not read", hint)
 
 

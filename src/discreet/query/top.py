@@ -31,7 +31,7 @@ from discreet.query.explain import explained
 from discreet.query.fit import columns_read
 from discreet.query.key import Bin, Key, key
 from discreet.query.measure import Measure, sensitivity
-from discreet.query.notes import condition_notes, limit_notes, outside_values, published_notes
+from discreet.query.notes import condition_notes, join_notes, limit_notes, outside_values, published_notes
 from discreet.query.plan import QueryPlan
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
@@ -259,7 +259,8 @@ class TopPlan(TablePlan):
             notes.insert(0, Note("persons", text, tuple(names)))
         if outside := outside_values(question.key, schema.columns[question.key.column], missing=False):
             notes.append(Note("outside", f"Rows whose {outside} are left out.", tuple(names)))
-        return [*notes, *condition_notes(counted.condition, names, schema)]
+        joined = join_notes(schema, self.columns, names)
+        return [*notes, *joined, *condition_notes(counted.condition, names, schema)]
 
     @property
     def _counted(self) -> Query:

@@ -11,7 +11,7 @@ from discreet.core.release import plural
 from discreet.data.column import Date, Integer, Real
 from discreet.marginals.domain import Attribute
 from discreet.query.key import Bin
-from discreet.query.notes import cell_notes
+from discreet.query.notes import cell_notes, join_notes
 from discreet.query.plan import noise_name
 from discreet.synth.methods import outline_of
 
@@ -90,6 +90,7 @@ def declared_notes(plan: SynthPlan) -> list[Note]:
         text = f"Missing and undeclared values of {_few(gaps)} are a value of their own: missing."
         notes.append(Note("missing", text, ()))
     notes += cell_notes(plan.schema, (), plan.condition, cells=None, cell="combination", of=" of values")
+    notes += join_notes(plan.schema, plan.domain.names, ())
     if plan.left_out:
         named = [" x ".join(plan.domain.names[column] for column in one) for one in plan.left_out]
         text = f"Not preserved, with more than {plan.limit:,} cells: {plural(len(named), 'marginal')}, {_few(named)}."
