@@ -166,7 +166,7 @@ class Schema:
         """A fingerprint of everything declared."""
         return digest_of(self.to_dict())
 
-    def column(self, name: str, use: str = "column") -> Column:
+    def column(self, name: Any, use: str = "column") -> Column:
         """The declaration of a column, or an error that lists the ones there are."""
         if not isinstance(name, str):
             hint = f"Such as {min(self.columns)!r}. What is computed is derived in the schema: [derived]."
