@@ -11,6 +11,7 @@ from discreet.data.cells import copy_readable
 from discreet.data.encoding import copy_as_utf8
 from discreet.data.files import as_pattern
 from discreet.data.pool import restart
+from discreet.data.record import copy_short
 from discreet.data.spill import Spill
 
 __all__ = ["Copies"]
@@ -34,9 +35,14 @@ class Copies:
         folder.mkdir(mode=0o700)
         return folder
 
-    def copy(self, path: str) -> str:
-        """Where the copy of a CSV file in UTF-8 is."""
-        copy = self._fresh() / f"copy{Path(path).suffix}"
+    def copy(self, path: str, delimiter: str | None, header: bool) -> str:
+        """Where the copy of a CSV file in UTF-8 is; without records that are too long, if a delimiter is given."""
+        folder, ending = self._fresh(), Path(path).suffix
+        if delimiter is not None:
+            short = folder / f"short{ending}"
+            copy_short(path, short, delimiter, header=header)
+            path = str(short)
+        copy = folder / f"copy{ending}"
         copy_as_utf8(path, copy)
         return str(copy)
 

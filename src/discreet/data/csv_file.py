@@ -7,6 +7,7 @@ is read by the rule of `encoding`. How a file is quoted decides only how many th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from discreet.data.copies import Copies
 from discreet.data.encoding import Utf8Check
 from discreet.data.files import DELIMITERS
 from discreet.data.header import check_names, read_first_line
+from discreet.data.record import LONGEST, LineCheck, has_long
 from discreet.errors import InputError, Phrase
 
 __all__ = ["QuoteCheck", "readable"]
@@ -45,8 +47,11 @@ def readable(files: list[str], names: Sequence[str], copies: Copies | None) -> t
     simple = True
     if copies is not None:
         checks = [_checked(file, delimiter) for file in files]
-        simple = all(quotes.holds for _, quotes in checks)
-        files = [file if utf8.holds else copies.copy(file) for file, (utf8, _) in zip(files, checks, strict=True)]
+        simple = all(check.simple for check in checks)
+        files = [
+            file if check.utf8 and check.short else copies.copy(file, None if check.short else delimiter, not names)
+            for file, check in zip(files, checks, strict=True)
+        ]
     return files, {
         "columns": dict.fromkeys(header, "VARCHAR"),
         "auto_detect": False,
@@ -57,7 +62,10 @@ def readable(files: list[str], names: Sequence[str], copies: Copies | None) -> t
         "strict_mode": False,
         "null_padding": True,
         "hive_partitioning": False,  # what a folder is called must not take the place of what a file holds
-        "ignore_errors": True,  # what is left of them: a line longer than 2 MB is left out
+        "ignore_errors": True,
+        "max_line_size": 4
+        * LONGEST,  # the longest record that is left, and as UTF-8 it has up to three times the bytes
+        "buffer_size": 16 * LONGEST,
         "parallel": simple,
     }
 
@@ -97,13 +105,24 @@ class QuoteCheck:
         return self._simple and not self._inside
 
 
-def _checked(path: str, delimiter: str) -> tuple[Utf8Check, QuoteCheck]:
-    """What there is to know of a file before it is read, in one pass over it."""
-    utf8, quotes = Utf8Check(), QuoteCheck(delimiter)
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What there is to know of a file before it is read."""
+
+    utf8: bool
+    simple: bool
+    short: bool
+
+
+def _checked(path: str, delimiter: str) -> _Checked:
+    """In one pass over a file, or two if its lines are not its records."""
+    utf8, quotes, lines = Utf8Check(), QuoteCheck(delimiter), LineCheck()
     with Path(path).open("rb") as file:
         if file.read(len(_MARK)) != _MARK:
             file.seek(0)
         while block := file.read(_BLOCK):
             utf8.add(block)
             quotes.add(block)
-    return utf8, quotes
+            lines.add(block)
+    simple = quotes.holds
+    return _Checked(utf8.holds, simple, lines.holds if simple else not has_long(path, delimiter))
