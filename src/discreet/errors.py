@@ -80,8 +80,8 @@ class InputError(DiscreetError, ValueError):
         """
         names = [str(name) for name in among]
         meant = _suggested(field.rpartition(".")[2], names, "")
-        known = f"Known are {_few(names)}."
-        error = cls(field, GIVEN, f"one of {_few(names)}", f"{meant} {hint}".strip())
+        known = f"Known are {_few(names)}." if names else ""
+        error = cls(field, GIVEN, f"one of {_few(names)}" if names else "left out", f"{meant} {hint}".strip())
         error.args = (" ".join(part for part in (f"`{field}` is not known here.", meant, known, hint) if part),)
         return error
 

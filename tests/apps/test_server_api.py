@@ -56,10 +56,10 @@ def test_a_plan_is_free_and_a_release_spends_once(house):
 @pytest.mark.parametrize(
     ("sent", "field", "says"),
     [
-        ({"content": b"{", "headers": {"content-type": "application/json"}}, "", "body: JSON cannot be read from it"),
-        ({"content": b'{"epsilon": "1"}'}, "", "content-type: application/json"),
-        ({"json": {**ASK, "epsilonn": 1}}, "epsilonn", "epsilonn: there is no such field here"),
-        ({"json": {**ASK, "epsilon": "1e400"}}, "epsilon", "epsilon: a number must be at most 1e18"),
+        ({"content": b"{", "headers": {"content-type": "application/json"}}, "body", "`body` must be valid JSON."),
+        ({"content": b'{"epsilon": "1"}'}, "body", "content-type: application/json"),
+        ({"json": {**ASK, "epsilonn": 1}}, "epsilonn", "`epsilonn` is not known here. Did you mean `epsilon`?"),
+        ({"json": {**ASK, "epsilon": "1e400"}}, "epsilon", "`epsilon` must be at most 1e18."),
     ],
 )
 def test_a_body_that_cannot_be_read_is_answered_in_words(house, sent, field, says):

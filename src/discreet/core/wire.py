@@ -40,14 +40,15 @@ def canonical(value: Json, field: str = "value") -> str:
     >>> canonical({"b": [1, 2.5], "a": None})
     '{"a":null,"b":[1,2.5]}'
     """
-    problem = ""
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        problem = type(error).__name__
+    except (TypeError, ValueError, RecursionError):
+        pass
     # Outside the handler and without the value: what could not be written may be private.
     raise InputError(
-        field, problem, "JSON: null, true, false, finite numbers, strings, lists, objects with string keys"
+        field,
+        Phrase("other values"),
+        "JSON: null, true, false, finite numbers, strings, lists, objects with string keys",
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, Phrase
+from discreet.errors import InputError, Phrase, kind_of
 
 __all__ = ["Loads", "to_steps"]
 
@@ -28,13 +28,13 @@ class Loads:
     __slots__ = ("_values",)
 
     def __init__(self, values: Sequence[float] | NDArray[Any]) -> None:
-        problem = ""
+        problem: Phrase | None = None
         try:
             found = np.array(values, dtype=float)
         except (TypeError, ValueError, OverflowError):
-            problem = type(values).__name__
+            problem = kind_of(values)
         # Outside the handler, and in words only: what is wrong with private numbers must not be shown.
-        if problem:
+        if problem is not None:
             raise InputError("loads", problem, "a list of numbers, MW")
         if found.ndim != 1 or not len(found):
             raise InputError(

@@ -99,7 +99,9 @@ def _converted(net: Any, power: float) -> tuple[Reals, dict[str, Any], Any]:
             problem = type(error).__name__
     if problem:
         hint = "Generators and external grids need limits on their power and costs."
-        raise InputError("net", problem, "a net pandapower can make an optimal power flow of", hint)
+        raise InputError(
+            "net", Phrase(f"one that fails ({problem})"), "a net pandapower can make an optimal power flow of", hint
+        )
     return case["bus"][:, _PD].real.copy(), case, net._pd2ppc_lookups["bus"]
 
 

@@ -69,9 +69,9 @@ def application(
 
     @app.exception_handler(RequestValidationError)
     async def unread(request: Request, problem: RequestValidationError) -> Response:
-        found = [malformed(one) for one in problem.errors()]
-        told = "; ".join(f"{field or 'body'}: {reason}" for field, reason in found)
-        return Json({"error": "InputError", "message": told, "field": found[0][0] if found else ""}, 422)
+        found = [malformed(one, _fields(request)) for one in problem.errors()]
+        message = " ".join(str(one) for one in found)
+        return Json({"error": "InputError", "message": message, "field": found[0].field if found else ""}, 422)
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, problem: HTTPException) -> Response:
@@ -116,6 +116,13 @@ class _Https:
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         await self.app({**scope, "scheme": "https"} if scope["type"] == "http" else scope, receive, send)
+
+
+def _fields(request: Request) -> list[str]:
+    """The fields of the body that this path takes."""
+    body = getattr(request.scope.get("route"), "body_field", None)
+    model = getattr(getattr(body, "field_info", None), "annotation", None)
+    return list(getattr(model, "model_fields", ()))
 
 
 def problem_to(problem: DiscreetError) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Plain(BaseModel):
         try:
             json.dumps(sent, ensure_ascii=False, default=str).encode()
         except (UnicodeEncodeError, RecursionError):
-            raise ValueError("text must be made of whole characters") from None
+            raise ValueError("made of whole characters") from None
         return sent
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
+
+from discreet.errors import GIVEN, InputError
 
 __all__ = [
     "PROBLEMS",
@@ -31,17 +34,22 @@ __all__ = [
 
 
 _MALFORMED = {
-    "json_invalid": "JSON cannot be read from it",
+    "json_invalid": "valid JSON",
     "model_attributes_type": "a JSON object, sent with content-type: application/json",
-    "extra_forbidden": "there is no such field here",
+    "missing": "given",
 }
+_SHOULD = re.compile(r"(?:Value error, |\w+ should be )(?P<be>.+)|\w+ should have (?P<have>.+)", re.DOTALL)
 
 
-def malformed(error: Mapping[str, Any]) -> tuple[str, str]:
-    """The field that pydantic refuses, and why, in words for whoever sent it."""
+def malformed(error: Mapping[str, Any], known: Collection[str] = ()) -> InputError:
+    """What pydantic refuses, as an error of ours. Of a field that does not exist, `known` are those that do."""
     kind = error["type"]
     field = "" if kind == "json_invalid" else ".".join(str(part) for part in error["loc"] if part != "body")
-    return field, _MALFORMED.get(kind) or str(error["msg"]).removeprefix("Value error, ")
+    if kind == "extra_forbidden":
+        return InputError.unknown(field, known)
+    should = _SHOULD.fullmatch(str(error["msg"]))
+    said = "another value" if should is None else should["be"] or f"of {should['have']}"
+    return InputError(field or "body", GIVEN, _MALFORMED.get(kind, said))
 
 
 class Json(JSONResponse):

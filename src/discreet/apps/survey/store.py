@@ -235,7 +235,7 @@ def _make_private(path: Path) -> None:
             if each.exists() and each.stat().st_mode & 0o077:
                 each.chmod(0o600)
     except OSError as problem:
-        allowed = f"a file of yours that can be written, in a folder that exists ({type(problem).__name__})"
+        allowed = f"a file of yours that can be written, in a folder that exists ({problem.strerror})"
         raise InputError("reports", str(path), allowed) from None
 
 

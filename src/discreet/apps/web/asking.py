@@ -125,9 +125,7 @@ class Question:
         try:
             return ReleaseRequest.model_validate({**question, **price, **more})
         except ValidationError as problem:
-            first = problem.errors()[0]
-            name, reason = malformed(first)
-            raise InputError(name, first.get("input"), reason) from None
+            raise malformed(problem.errors()[0]) from None
 
     def fields(self) -> list[tuple[str, str]]:
         """Names and texts from which `read` makes the same question again."""

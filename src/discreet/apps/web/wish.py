@@ -84,9 +84,7 @@ class Wish:
         try:
             return REQUESTS[self.kind].model_validate({name: one for name, one in sent.items() if one is not None})
         except ValidationError as problem:
-            first = problem.errors()[0]
-            name, reason = malformed(first)
-            raise InputError(name, first.get("input"), reason) from None
+            raise malformed(problem.errors()[0]) from None
 
     def body(self) -> dict[str, Any]:
         """What is asked for, without its price."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.errors import InputError, Phrase
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.show.map.atlas import atlas, fits
 from discreet.show.map.layer import Layer
 from discreet.show.map.projection import Grid, Projection, project
@@ -124,5 +124,5 @@ def _unmatched(layers: Sequence[Layer], geometry: Any, us: bool, code_property: 
         codes = [code for part in collections(geometry, code_property) for code in part.rings][:3]
         have = ", ".join(map(repr, codes)) or "none"
     hint = f"Features have ids such as {have}; layers have codes such as {asked}. Name a property with code_property=."
-    what = geometry if isinstance(geometry, str) else type(geometry).__name__
+    what = geometry if isinstance(geometry, str) else kind_of(geometry)
     return InputError("geometry", what, "features whose id is a region's code", hint)
