@@ -100,3 +100,57 @@ def test_every_proof_is_in_the_documentation_index():
     index = (REPOSITORY / "mkdocs.yml").read_text()
     for proof in (REPOSITORY / "docs").rglob("*.md"):
         assert str(proof.relative_to(REPOSITORY / "docs")) in index, proof
+
+
+DIALECT = re.compile(r"\b(told|wanted|by itself|of some rows|(?:the|these|its) books|the house)\b")
+NO_COMPLEMENT = re.compile(
+    r"(?!True|Pure)[A-Z][a-z]+ [a-z]|(must|is|are|not|only|for|with|absent|present|needed)\b|.*[^.][.;]$", re.DOTALL
+)
+SENTENCE = re.compile(r"""(([A-Z0-9…\["\'`]|discreet |print\().*([.?…]|: ))?|…""", re.DOTALL)
+
+
+def text_of(node):
+    """A text as far as it is constant; what is computed stands as a mark."""
+    match node:
+        case ast.Constant(value=str() as value):
+            return value
+        case ast.JoinedStr(values=parts):
+            return "".join(part.value if isinstance(part, ast.Constant) else "…" for part in parts)
+        case ast.BinOp(left=left, op=ast.Add()):
+            return text_of(left) + "…"
+        case ast.IfExp(body=text) | ast.BoolOp(values=[text, *_]):
+            return text_of(text)
+    return "…"
+
+
+def said():
+    """Every text of an error: where it is made, and whether it is what is allowed, a hint or a message of its own."""
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=ast.Name(id="InputError" | "MissingError"), args=args, keywords=keywords):
+                    named = {one.arg: one.value for one in keywords}
+                    named |= dict(zip(("field", "got", "allowed", "hint"), args, strict=False))
+                    texts = {kind: named[kind] for kind in ("allowed", "hint") if kind in named}
+                case ast.Call(func=ast.Name(id=name), args=args) if name in errors.__all__:
+                    texts = dict(enumerate(args))
+                case ast.Assign(targets=[ast.Name(id="allowed" | "hint" as name)], value=value):
+                    texts = {name: value}
+                case _:
+                    continue
+            for kind, text in texts.items():
+                yield f"{path.relative_to(SOURCE)}:{node.lineno}", kind, text_of(text)
+
+
+def test_what_is_allowed_completes_must_be():
+    assert [
+        f"{at}: must be {text}" for at, kind, text in said() if kind == "allowed" and NO_COMPLEMENT.match(text)
+    ] == []
+
+
+def test_a_hint_is_a_sentence():
+    assert [f"{at}: {text}" for at, kind, text in said() if kind == "hint" and not SENTENCE.fullmatch(text)] == []
+
+
+def test_messages_use_the_words_of_the_trade():
+    assert [f"{at}: {text}" for at, _, text in said() if DIALECT.search(text)] == []

@@ -96,6 +96,12 @@ class InputError(DiscreetError, ValueError):
         error.args = (f"`{field}` {_brief(got)} {sentence}. {hint}".rstrip(),)
         return error
 
+    def about(self, field: str) -> Self:
+        """The same error about a field of another name: what a person wrote, rather than what it became."""
+        error = type(self)(field, self.got, self.allowed, self.hint)
+        error.args = (f"`{field}`" + str(self).removeprefix(f"`{self.field}`"),)
+        return error
+
 
 class LossError(DiscreetError, ValueError):
     """A privacy loss has no finite statement in the form asked for (Gaussian noise is not pure, say)."""

@@ -176,7 +176,7 @@ def test_every_path_that_plans_takes_a_turn(house, path):
     [
         ({"steps": 1_000_000}, f"{STEPS:,}"),
         ({"epochs": 1_000}, f"{STEPS:,}"),
-        ({"multiplier": 50}, "given over HTTP, or epochs are"),
+        ({"multiplier": 50}, "given over HTTP unless epochs are"),
     ],
 )
 def test_a_training_run_that_takes_long_to_price_is_refused_before_it_is_priced(house, asked, told, monkeypatch):

@@ -80,6 +80,22 @@ def test_a_refusal_states_its_own_sentence():
     assert str(error) == "`release` 'pay' has no rows. Choose another."
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("rows", 0, "more than zero", "1 is usual."),
+        InputError("rows", None, "a number", at=" (line 2)"),
+        InputError("rows", "x", among=["y"]),
+        InputError.unknown("rows", ["row"]),
+        InputError.refused("rows", 3, "are too few"),
+    ],
+)
+def test_an_error_may_be_about_what_a_person_wrote(error):
+    again = error.about("--rows")
+    assert str(again) == str(error).replace("`rows`", "`--rows`", 1)
+    assert (again.field, again.got, again.allowed, again.hint) == ("--rows", error.got, error.allowed, error.hint)
+
+
 @pytest.mark.parametrize("name", [None, 3, "", "é" * 200])
 def test_anything_may_be_compared_with_names(name):
     assert nearest(name, ["pay", "age"]) is None

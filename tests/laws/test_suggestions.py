@@ -2,7 +2,10 @@
 
 import pytest
 
+from discreet.core.loss import Pure
 from discreet.core.release import Release
+from discreet.core.unit import Unit
+from discreet.curator.kinds import read_release
 from discreet.curator.opening import budget_from
 from discreet.data.column import Category, Date, Integer
 from discreet.data.schema import Schema
@@ -77,6 +80,17 @@ def test_a_misspelt_dataset_is_answered_with_the_one_on_the_ledger(tmp_path):
     ledger.create("people", Budget(1), who="ann")
     with pytest.raises(InputError, match="Did you mean `people`"), ledger._store.read() as reader:
         account_of(reader, "peple")
+
+
+def test_a_misspelt_release_is_answered_with_the_one_on_record(tmp_path):
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
+    ledger.create("people", Budget(1), who="ann")
+    ledger.spend("people", Pure("0.1"), query={}, digest="d", unit=Unit(), release="pay-2026", who="ann", mechanism="m")
+    ledger.answer("pay-2026", "{}", who="ann")
+    with pytest.raises(InputError, match="Did you mean `pay-2026`"):
+        read_release(ledger, "pay-2062")
+    with pytest.raises(InputError, match="discreet releases list"):
+        read_release(ledger, "pay-2062", dataset="others")
 
 
 def test_a_misspelt_output_is_answered_with_the_one_released():

@@ -25,8 +25,8 @@ from discreet.learn.model import Model
         ({"lot": 0}, "more than 0"),
         ({"steps": 0}, "1 or more"),
         ({"epochs": 0}, "more than zero"),
-        ({"epochs": 3, "steps": 3}, "absent where steps"),
-        ({"lot": 10, "probability": 0.1}, "absent where lot"),
+        ({"epochs": 3, "steps": 3}, "left out where steps"),
+        ({"lot": 10, "probability": 0.1}, "left out where lot"),
         ({"probability": 2}, "at most 1"),
         ({"bound": float("nan")}, "finite"),
         ({"rate": -1}, "more than zero"),
@@ -44,7 +44,7 @@ def test_a_bad_question_is_refused(curator, given, said):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "or a share"),
+        ({}, "unless a share"),
         ({"epsilon": 1, "share": 0.1}, "absent where epsilon"),
         ({"epsilon": 0}, "more than zero"),
         ({"share": 2}, "at most 1"),

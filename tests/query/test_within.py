@@ -70,5 +70,5 @@ def test_where_no_error_is_known_beforehand_a_price_is_asked_for(curator):
     asked = curator.commute(
         origin="from", destination="to", coordinates={"a": (0.0, 0.0), "b": (1.0, 0.0)}, sizes=sized
     )
-    with pytest.raises(InputError, match="modern method only"):
+    with pytest.raises(InputError, match="unless the method is modern"):
         asked.plan(within=5, method="classic")

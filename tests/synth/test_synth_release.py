@@ -380,9 +380,9 @@ def test_wrong_prices_are_refused_before_anything_is_spent(curator):
         with pytest.raises(InputError):
             question.plan(**how)
     for price in ("1e-8", "1e-30"):
-        with pytest.raises(InputError, match="drowns any table"):
+        with pytest.raises(InputError, match="which says nothing"):
             question.plan(epsilon=price)
-    with pytest.raises(InputError, match="hides nobody"):
+    with pytest.raises(InputError, match="protects nobody"):
         question.plan(epsilon="1e30")
     with pytest.raises(BudgetError):
         question.plan(epsilon=11).release()

@@ -13,7 +13,7 @@ from discreet.curator.desk import Desk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
 from discreet.curator.question import Question, batch_of
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.ledger.account import Standing
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
@@ -96,7 +96,9 @@ class Curator:
     def local(self) -> LocalDesk:
         """The desk, where data and ledger are here."""
         if not isinstance(self.desk, LocalDesk):
-            raise InputError("curator", "one on a server", "one that was opened here: the ledger is on the server")
+            raise InputError(
+                "curator", Phrase("one on a server"), "one that was opened here: the ledger is on the server"
+            )
         return self.desk
 
     @property
@@ -290,7 +292,7 @@ class Curator:
         from discreet.learn.ask import SETTINGS, TrainAsk
 
         if unknown := [name for name in settings if name not in SETTINGS]:
-            raise InputError("train", unknown[0], "one of " + ", ".join(SETTINGS))
+            raise InputError.unknown(f"train.{unknown[0]}", SETTINGS)
         ask = TrainAsk.of(
             model,
             target=target,

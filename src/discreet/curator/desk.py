@@ -96,9 +96,7 @@ class LocalDesk:
         found = declared.schema
         joined = {name: source_of(other, name) for name, other in (joins or {}).items()}
         if set(joined) != set(found.joins):
-            raise InputError(
-                "joins", sorted(joined), "a place for each of the schema's [joins]: " + ", ".join(found.joins)
-            )
+            raise InputError("joins", sorted(joined), "a table for each of the schema's [joins]", among=found.joins)
         source = replace(
             source.beside(joined),
             view=found.view,

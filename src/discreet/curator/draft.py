@@ -40,7 +40,7 @@ class Draft(Generic[Made]):
     def where(self, condition: str | Predicate) -> Self:
         """Count only the rows for which the condition is true."""
         if self.ask.where is not None:
-            raise InputError("where", condition, "one condition: join them with and")
+            raise InputError("where", condition, "one condition: join several with and")
         return type(self).of(self.desk, attrs.evolve(self.ask, where=condition))
 
     def plan(

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import InputError, MissingExtraError, nearest
 from discreet.ledger.door import Answer, stored
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcome import Outcome
@@ -44,7 +44,7 @@ class Kind:
     def read(self, answer: Answer, cost: str, remaining: str) -> Any:
         """The release that an answer holds."""
         if answer.version > self.version:
-            allowed = f"a {self.noun} in form {self.version} at most; this one is in form {answer.version}"
+            allowed = f"a {self.noun} in form {self.version} at most: this one is in form {answer.version}"
             raise InputError("release", answer.release, allowed, "A later version of discreet recorded it.")
         extra, module = self.needs
         if module and find_spec(module) is None:
@@ -119,7 +119,10 @@ def read_release(
     """
     known = ledger.find(release)
     if known is None or known.answer is None or dataset not in (None, known.charged.dataset):
-        raise InputError("release", release, "the id of a stored release", "List them: discreet releases list.")
+        stored_ids = [one.charged.release for one in ledger.releases(dataset) if one.answer is not None]
+        close = nearest(release, stored_ids)
+        hint = "List them: discreet releases list." if close is None else f"Did you mean `{close}`?"
+        raise InputError("release", release, "the id of a stored release", hint)
     made = kind_of(known.charged.query, known.kind)
     if kind is not None and (made is None or made.noun != KINDS[kind].noun):
         hint = "" if made is None else f"It is a {made.noun}: discreet releases show {release}."
@@ -129,7 +132,7 @@ def read_release(
         return whole
     tables = whole.tables()
     if part not in tables:
-        raise InputError("part", part, "one of " + ", ".join(map(repr, tables)) if tables else "absent: it has none")
+        raise InputError("part", part, among=tables)
     return tables[part]
 
 
@@ -138,7 +141,7 @@ def read_outcome(ledger: Ledger, known: Outcome) -> Any:
     answer, kind = stored(known), kind_of(known.charged.query, known.kind)
     if kind is None:
         hint = "Estimators keep what they fitted themselves." if answer.query else ""
-        raise InputError("release", answer.release, "a release of a kind that is read here", hint)
+        raise InputError("release", answer.release, "a release of a kind that can be read here", hint)
     allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
     paid = Quote(allotment, answer.charge, ledger.remaining(answer.dataset, answer.allotment))
     return kind.read(answer, paid.cost, paid.remaining)

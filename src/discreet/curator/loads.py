@@ -12,7 +12,7 @@ from discreet.curator.draft import Draft
 from discreet.curator.kinds import read_release
 from discreet.curator.offer import Offer
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.ledger.account import Standing
 from discreet.ledger.budget import Budget
 from discreet.ledger.door import Answer
@@ -42,7 +42,7 @@ class LoadDesk:
     @property
     def schema(self) -> Schema:
         """Loads are no table."""
-        raise InputError("loads", "a list of numbers", "a table, where columns are asked for")
+        raise InputError("loads", Phrase("a list of numbers"), "a table, where columns are asked for")
 
     def check(self, ask: Ask) -> Checked[HiddenLoads]:
         """The ask, for this grid."""
@@ -106,13 +106,11 @@ def hide_loads(
     measured cost follows congestion; all three are public.
     """
     if not isinstance(grid, Grid):
-        raise InputError(
-            "grid", type(grid).__name__, "a Grid", "Grid.from_pandapower(net) or Grid.from_matpower(path)."
-        )
+        raise InputError("grid", kind_of(grid), "a Grid", "Use Grid.from_pandapower(net) or Grid.from_matpower(path).")
     if not isinstance(loads, Loads):
-        raise InputError("loads", type(loads).__name__, "Loads", "Wrap them: Loads([...]), Loads.from_pandapower(net).")
+        raise InputError("loads", kind_of(loads), "a Loads", "Wrap them: Loads([...]), Loads.from_pandapower(net).")
     if len(loads) != grid.loads:
-        raise InputError("loads", f"{len(loads)} loads", f"{grid.loads}, one for each load of the grid")
+        raise InputError("loads", Phrase(f"{len(loads)} loads"), f"one for each load of the grid, {grid.loads}")
     ask, about = LoadsAsk(alpha), PublicGrid(dataset, grid)
     ask.checked(about)
     person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
@@ -121,5 +119,5 @@ def hide_loads(
         ledger.declare(dataset, budget, unit=unit, who=person, new=True)
     elif (kept := ledger.account(dataset).unit) != str(unit):
         hint = "Give other loads, or another alpha, a dataset of their own."
-        raise InputError("alpha", alpha, f"what the account of {dataset!r} protects ({kept})", hint)
+        raise InputError("alpha", alpha, f"the distance that the account of {dataset!r} protects ({kept})", hint)
     return Draft.of(LoadDesk(about, loads, ledger, person), ask)

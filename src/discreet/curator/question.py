@@ -13,7 +13,7 @@ from discreet.curator.desk import Desk
 from discreet.curator.draft import Draft
 from discreet.curator.offer import Offer
 from discreet.curator.stream import StreamOffer
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.query.after import UNTOUCHED, After
 from discreet.query.aggregate import Aggregate
 from discreet.query.batch_ask import BatchAsk
@@ -42,7 +42,9 @@ class Question:
     def grouped(self) -> Query:
         """The question, if it is one about groups."""
         if isinstance(self.query, Top):
-            raise InputError("top", "with other outputs", "a question of its own", "Ask for them in another question.")
+            raise InputError(
+                "top", Phrase("one with other outputs"), "a question of its own", "Ask for them in another question."
+            )
         return self.query
 
     @typed
@@ -72,7 +74,9 @@ class Question:
         """The `k` values of a column that most units have, the most common first; with noisy `counts` or without."""
         asked = self.grouped
         if asked != Query(asked.condition):
-            raise InputError("top", "with keys or outputs", "a question of its own", "Begin with table() and where().")
+            raise InputError(
+                "top", Phrase("one with keys or outputs"), "a question of its own", "Begin with table() and where()."
+            )
         sought = key(column) if isinstance(column, str) else column
         return replace(self, query=Top(sought, k, counts, asked.condition))
 
@@ -158,7 +162,7 @@ def batch_of(desk: Desk, questions: Mapping[str, Question]) -> Draft[Tables]:
     """Several questions of one desk as one job."""
     for name, question in questions.items():
         if not isinstance(question, Question) or question.desk is not desk:
-            raise InputError(f"batch.{name}", type(question).__name__, "a question of this curator")
+            raise InputError(f"batch.{name}", kind_of(question), "a question of this curator")
     queries = {name: question.grouped for name, question in questions.items()}
     afters = {name: question.after for name, question in questions.items() if question.after != UNTOUCHED}
     return Draft.of(desk, BatchAsk(queries, afters or None))

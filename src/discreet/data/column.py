@@ -193,7 +193,7 @@ def column_from(name: str, declared: Mapping[str, Any]) -> Column:
     try:
         column: Column = _KINDS[kind](**{"nullable": False} | entry)  # as files without the key always meant
     except InputError as problem:
-        raise InputError(f"{where}.{problem.field}", problem.got, problem.allowed, problem.hint) from None
+        raise problem.about(f"{where}.{problem.field}") from None
     return column
 
 

@@ -16,7 +16,7 @@ from attrs import frozen
 from discreet.core.exact import Number
 from discreet.core.unit import Neighbours
 from discreet.data.schema import Schema
-from discreet.errors import InputError, MissingExtraError
+from discreet.errors import InputError, MissingExtraError, Phrase, kind_of
 from discreet.ledger.budget import Allotment, Budget
 from discreet.query.ask import Ask, Form, option, options
 from discreet.query.forms import AMOUNT, CONDITION, NAMES, TEXT, WHOLE, names_in
@@ -56,7 +56,7 @@ SETTINGS = (
 
 def _named(value: str | Model) -> str:
     if not isinstance(value, str):
-        raise InputError("model", type(value).__name__, "logistic or mlp: a server takes no code from a caller")
+        raise InputError("model", kind_of(value), "logistic or mlp: a server takes no code from a caller")
     return value
 
 
@@ -79,7 +79,7 @@ def _parse_candidates(texts: list[str]) -> list[dict[str, Any]]:
     for text in texts:
         pairs = [part.partition("=") for part in names_in(text)]
         if not pairs or not all(name and sign and value for name, sign, value in pairs):
-            raise InputError("settings", text, "NAME=VALUE with commas between them, such as rate=0.5,momentum=0.9")
+            raise InputError("settings", text, "NAME=VALUE, separated by commas, such as rate=0.5,momentum=0.9")
         found.append({name.strip(): value.strip() for name, _, value in pairs})
     return found
 
@@ -157,7 +157,7 @@ class TrainAsk(Ask):
         plans = [part for part in budget.allotments if part.kind == "plan"]
         part = plans[0] if name is None and len(plans) == 1 else budget.allotment(name)
         if part.kind != "plan":
-            raise InputError("allotment", f"{part.name} ({part.kind})", "an allotment of kind plan", _DIVIDE)
+            raise InputError("allotment", Phrase(f"{part.name} ({part.kind})"), "an allotment of kind plan", _DIVIDE)
         return part
 
     def price(self, **words: Any) -> Price | None:
@@ -170,7 +170,7 @@ class TrainAsk(Ask):
         """The same, read against a schema."""
         if schema.unit.neighbours is not Neighbours.ADD_REMOVE:
             hint = "Sampling is accounted for where a unit is added or removed. Declare neighbours = 'add-remove'."
-            raise InputError("unit.neighbours", str(schema.unit.neighbours), "add-remove", hint)
+            raise InputError("unit.neighbours", Phrase(schema.unit.neighbours), "add-remove", hint)
         if find_spec("jax") is None:
             raise MissingExtraError("learn", "jax")
         from discreet.learn.checked import check_training

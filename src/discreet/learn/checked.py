@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.learn.early import refuse_on_table
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model, fitted, model_named
@@ -58,8 +58,8 @@ class CheckedTrain(Checked[ModelRelease]):
         """The whole run, at a price or at the one that steps and multiplier fix."""
         fixed = {"steps", "multiplier"} <= set(self.settings)  # a lot or a probability there is always
         if fixed == (price is not None):
-            allowed = "absent: steps and multiplier fix it" if fixed else "given, or a share of the allotment is"
-            raise InputError("epsilon", None if price is None else str(price.amount), allowed)
+            allowed = "left out: steps and multiplier fix it" if fixed else "given unless a share of the allotment is"
+            raise InputError("epsilon", None if price is None else price.amount, allowed)
         return self._at(allotment, None if price is None else price.spent(allotment)[1])
 
     def plan(self, allotment: Allotment, price: Price) -> TrainPlan:
@@ -83,7 +83,9 @@ class CheckedTrain(Checked[ModelRelease]):
     def search(self, ask: SearchAsk) -> CheckedSearch:
         """The same for each of several settings."""
         if self.examples is None or "multiplier" in self.settings:
-            raise InputError("settings", "multiplier or no examples", "examples declared, and no multiplier")
+            raise InputError(
+                "settings", Phrase("a multiplier, or no examples"), "given with examples and without a multiplier"
+            )
         return CheckedSearch(self, ask)
 
     def planned(self, recipe: Recipe, part: Allotment, delta: Fraction, count: Fraction | None = None) -> TrainPlan:
@@ -160,18 +162,18 @@ def check_training(ask: TrainAsk, schema: Schema) -> CheckedTrain:
     """What was asked, read against a schema."""
     encoding = Encoding.of(schema, ask.target, ask.features)
     if isinstance(ask.model, Model) and ask.hidden:
-        raise InputError("hidden", list(ask.hidden), "absent: the model has its own layers")
+        raise InputError("hidden", list(ask.hidden), "left out: the model has layers of its own")
     chosen = ask.model if isinstance(ask.model, Model) else model_named(ask.model, ask.hidden)
     asked = {**ask.recipe_settings(), "bound": ask.bound}
     examples, lot, probability = ask.examples, ask.lot, ask.probability
     if examples is None:
         if lot is not None or probability is None:
             hint = "The true number of rows is private: declare about how many there are, or the probability alone."
-            raise InputError("examples", None, "given with lot; else probability is, and a count is bought", hint)
+            raise InputError("examples", None, "given with lot, unless a probability is, and a count is bought", hint)
         asked |= _lasting(as_written(probability, "probability"), ask, asked)
     else:
         if lot is not None and probability is not None:
-            raise InputError("probability", probability, "absent where lot is given")
+            raise InputError("probability", probability, "left out where lot is given")
         many = Recipe(examples=examples, lot=1, steps=1, bound=1, multiplier=1).examples
         size = as_written(lot, "lot") if lot is not None else None
         if probability is not None:
@@ -197,9 +199,9 @@ def check_training(ask: TrainAsk, schema: Schema) -> CheckedTrain:
 def _lasting(probability: Fraction, ask: TrainAsk, asked: dict[str, Any]) -> dict[str, Any]:
     """How long the run lasts: in steps, in passes over the data, or as long as the noise that was named allows."""
     if not 0 < probability <= 1:
-        raise InputError("probability", str(probability), "more than 0 and at most 1: a lot is a part of the examples")
+        raise InputError("probability", probability, "more than 0 and at most 1: a lot is a part of the examples")
     if ask.steps is not None and ask.epochs is not None:
-        raise InputError("epochs", ask.epochs, "absent where steps are given")
+        raise InputError("epochs", ask.epochs, "left out where steps are given")
     found: dict[str, Any] = {"probability": probability}
     if ask.steps is not None:
         found["steps"] = ask.steps

@@ -149,7 +149,9 @@ def release(
         raise InputError("plan.unit", kind_of(unit), "a Unit", hint)
     if not (isinstance(plan.kind, str) and plan.kind and type(plan.version) is int and plan.version > 0):
         hint = "Nothing was spent. What is recorded says what it is: kind = 'question', version = 1."
-        raise InputError("plan.kind", f"{plan.kind!r}, version {plan.version!r}", "a name, and a version from 1", hint)
+        raise InputError(
+            "plan.kind", Phrase(f"{plan.kind!r}, version {plan.version!r}"), "a name, with a version from 1", hint
+        )
     identity = uuid.uuid4().hex if release is None else release
     version = ledger.version_of(data)
     if (known := ledger.find(identity)) and known.answer is not None:
@@ -204,12 +206,11 @@ def publish(plan: Plan, ledger: Ledger, release: str, *, who: str, **how: Any) -
     known = ledger.find(release)
     if known is None or known.measurement is None or known.failure is not None:
         hint = "Nothing was spent. Versions before 0.2 recorded answers only."
-        raise InputError("release", release, "the id of a release whose measurement is on record", hint)
+        raise InputError("release", release, "the id of a release whose measurement is recorded", hint)
     _check_same(plan, known)
     allowed = [name for name in inspect.signature(plan.publish).parameters if name != "measured"]
     if unknown := sorted(set(how) - set(allowed)):
-        listed = " or ".join(allowed) if allowed else f"absent: a {plan.kind} is published in one way"
-        raise InputError(unknown[0], how[unknown[0]], listed, "Nothing was spent.")
+        raise InputError.unknown(unknown[0], allowed, "Nothing was spent.")
     if known.open:
         with ledger.running(release):
             return stored(_conclude(plan, known, ledger, who, **how))

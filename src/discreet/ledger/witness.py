@@ -23,8 +23,8 @@ def witnessed_outcome(store: Store, guard: Guard | None, release: str) -> Outcom
             return outcome
     if not witness(store, guard, outcome.concluded):
         raise LedgerError(
-            f"What these books hold of release {release!r} their guard never saw, because it follows another copy of "
-            "this ledger: it is not shown, for that copy may have answered too. Nothing was spent. Put the right file "
+            f"The guard of this ledger never saw what it holds of release {release!r}, because it follows another copy "
+            "of this ledger: it is not shown, for that copy may have answered too. Nothing was spent. Put the right file "
             "back, or let the custodian acknowledge this one: discreet ledger acknowledge."
         )
     return outcome
@@ -54,7 +54,7 @@ def witness(store: Store, guard: Guard | None, sequence: int | None = None) -> b
             guard.lead(anchor, store)
     except OSError as error:
         raise LedgerError(
-            f"The guard of these books is behind them and cannot be written ({error.strerror}), so what it has not "
+            f"The guard of this ledger is behind and cannot be written ({error.strerror}), so what it has not "
             "seen is not shown. Nothing was spent. Make room, then ask again."
         ) from None
     if len(marks) == len(anchors):

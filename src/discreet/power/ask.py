@@ -85,7 +85,7 @@ class CheckedLoads(Checked[HiddenLoads]):
         currency, epsilon = price.spent(allotment)
         if currency != "epsilon":
             hint = f"Allotment {allotment.name!r} is not counted in epsilon."
-            raise InputError(price.way, str(price.amount), "epsilon", hint)
+            raise InputError(price.way, price.amount, "left out: loads are paid in epsilon", hint)
         ask = self.ask
         if ask.cost is None:
             raise InputError("cost", None, 'given: a number that is public anyway, or "measured"')

@@ -23,7 +23,7 @@ import attrs
 from attrs import NOTHING, frozen
 
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError, kind_of
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.door import Answer
 from discreet.query.price import Price
@@ -136,7 +136,7 @@ class Checked(Generic[Made_co]):
     def priced(self, allotment: Allotment, price: Price | None) -> Any:
         """The plan at a price, which may be an accuracy. None stands for a price that follows from the ask."""
         if price is None:
-            raise InputError("price", "nothing", "exactly one of epsilon, rho, share, within")
+            raise InputError("price", MISSING, "exactly one of epsilon, rho, share, within")
         return plan_within(price, allotment, lambda paid: self.plan(allotment, paid))
 
 
@@ -166,15 +166,14 @@ class Ask:
         usual = {"confidence": 0.95, "noise": "auto"}
         for word, value in words.items():
             if word not in self.prices and value != usual.get(word):
-                raise InputError(word, value, "absent: the price is said as " + ", ".join(self.prices))
+                raise InputError(word, value, "left out", f"Give the price as {' or '.join(self.prices)}.")
         return Price.read(**{word: value for word, value in words.items() if word in self.prices})
 
     def with_terms(self, terms: Mapping[str, Any]) -> Self:
         """The same, with what is said beside the price."""
         late = [name for name, one in options(type(self)).items() if one.late]
         if unknown := [name for name in terms if name not in late]:
-            known = ", ".join([*self.prices, "allotment", *late])
-            raise InputError("plan", unknown[0], f"one of {known}")
+            raise InputError.unknown(unknown[0], [*self.prices, "allotment", *late])
         return attrs.evolve(self, **terms) if terms else self
 
     def to_dict(self) -> dict[str, Any]:
@@ -185,7 +184,7 @@ class Ask:
             if value is one.default or (value == one.default) is True:
                 continue
             if one.here_only:
-                raise InputError(name, type(value).__name__, "absent where a job is sent elsewhere: it has no JSON")
+                raise InputError(name, kind_of(value), "left out where a job is sent elsewhere: it has no JSON")
             found[name] = None if value is None else one.form.write(value)
         return found
 
@@ -194,9 +193,9 @@ class Ask:
         """From JSON values."""
         known = {name: one for name, one in options(cls).items() if not one.here_only}
         if unknown := [name for name in entry if name not in known]:
-            raise InputError(cls.kind, unknown[0], "only " + ", ".join(known))
+            raise InputError.unknown(f"{cls.kind}.{unknown[0]}", known)
         if missing := [name for name, one in known.items() if one.required and name not in entry]:
-            raise InputError(missing[0], "nothing", f"given: {known[missing[0]].help}")
+            raise InputError(missing[0], MISSING, f"given: {known[missing[0]].help}".rstrip("."))
         return cls(
             **{name: None if value is None else known[name].form.read(value, schema) for name, value in entry.items()}
         )

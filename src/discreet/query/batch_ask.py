@@ -10,7 +10,7 @@ from attrs import frozen
 
 from discreet.core.exact import Number
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.after import After
@@ -28,7 +28,7 @@ __all__ = ["BatchAsk", "CheckedBatch"]
 def _queries_from(value: Any, schema: Schema) -> dict[str, Query]:
     """Questions by name, each in its JSON form or in SQL."""
     if not isinstance(value, Mapping):
-        raise InputError("questions", type(value).__name__, "an object: {name: question or SQL}")
+        raise InputError("questions", kind_of(value), "an object: {name: question or SQL}")
     found = {}
     for name, one in value.items():
         found[name] = query = QUERY.read(one, schema)

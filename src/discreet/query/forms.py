@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.core.exact import Number
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 from discreet.query.ask import Form, read_file
 from discreet.query.key import Key, key
 from discreet.query.notation import read_key
@@ -59,7 +59,7 @@ def pairs_in(text: str, field: str, example: str) -> dict[str, str]:
     """NAME=VALUE with commas between them."""
     pairs = [part.partition("=") for part in text.split(",")]
     if not all(name.strip() and sign and value.strip() for name, sign, value in pairs):
-        raise InputError(field, text, f"NAME=VALUE, with commas between them, such as {example}")
+        raise InputError(field, text, f"NAME=VALUE, separated by commas, such as {example}")
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
@@ -160,7 +160,7 @@ def _places_to(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _places_from(value: Any, schema: Schema) -> Any:
     if not isinstance(value, Mapping):
-        raise InputError("places", type(value).__name__, "an object with a value for every place")
+        raise InputError("places", kind_of(value), "an object with a value for every place")
     return {place: tuple(one) if isinstance(one, list) else one for place, one in value.items()}
 
 

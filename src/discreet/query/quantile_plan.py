@@ -152,7 +152,7 @@ class QuantilePlan(TablePlan):
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """The table of results. The ends of intervals were searched for at the plan's confidence, and have no other."""
         if confidence not in (None, self.confidence):
-            allowed = f"absent, or {self.confidence}: the ends of a quantile were searched for at that confidence"
+            allowed = f"left out, or {self.confidence}: the ends of a quantile were searched for at that confidence"
             raise InputError("confidence", confidence, allowed)
         return self.table(unpacked(measured["places"]))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count, settled
 from discreet.query.key import MOST_GROUPS, Bin, Key, bins, key
 from discreet.query.parse import parse_condition
@@ -24,13 +24,13 @@ _OUTPUTS = "count(), people(), total(), mean(), variance(), std(), median() or q
 def refuse_nameless(outputs: tuple[object, ...]) -> None:
     """An output without a name would be a column without one."""
     if outputs:
-        raise InputError("agg", outputs[0], "outputs with names", "Write agg(rows=count()): the name is the column's.")
+        raise InputError("agg", outputs[0], "given named outputs", "Write agg(rows=count()): the name is the column's.")
 
 
 def refuse_reading(how: str) -> NoReturn:
     """A question has no rows yet: it is a description."""
-    hint = "Plan and release it first: question.plan(epsilon=0.5).release() has rows(), to_pandas()..."
-    raise InputError("question", how, "a question is asked, not read", hint)
+    hint = "Plan and release it first: question.plan(epsilon=0.5).release() has rows(), to_pandas() and more."
+    raise InputError.refused("question", Phrase(f"cannot be {how}:"), "it has no rows yet", hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Query:
     def checked(self, schema: Schema) -> Query:
         """The same question, read against a schema. Every error comes from here, before anything is spent."""
         if not self.outputs and not self.ordered:
-            raise InputError("outputs", "none", "at least one, such as agg(rows=count())")
+            raise InputError("outputs", Phrase("none"), "at least one output, such as agg(rows=count())")
         if strange := [k for k in self.keys if not isinstance(k, Key)]:
             raise InputError("group_by", strange[0], _KEYS)
         keys = tuple(k.checked(schema) for k in self.keys)
@@ -120,7 +120,9 @@ class Query:
         condition = None if self.condition is None else checked(self.condition, schema)
         query = Query(condition, keys, self.outputs, self.ordered, self.names)
         if (many := query.listed_groups(schema)) > MOST_GROUPS:
-            raise InputError("group_by", f"{many:,} groups", f"at most {MOST_GROUPS:,}")
+            raise InputError(
+                "group_by", Phrase(f"{many:,} groups"), f"such that there are at most {MOST_GROUPS:,} groups"
+            )
         return query
 
     @property
@@ -189,7 +191,7 @@ class Query:
         """A question from its JSON values, checked against the schema."""
         unknown = set(entry) - {"where", "group_by", "outputs"}
         if unknown:
-            raise InputError("query", min(unknown), "only where, group_by and outputs")
+            raise InputError.unknown(f"query.{min(unknown)}", ("where", "group_by", "outputs"))
         where, keyed, named = entry.get("where"), entry.get("group_by") or [], entry.get("outputs") or {}
         if not isinstance(keyed, list):
             raise InputError("group_by", keyed, "a list of keys")

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from discreet.core.release import Release
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, kind_of
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.ask import Ask, Checked, option
@@ -37,7 +37,7 @@ class StreamAsk(Ask):
     def checked(self, schema: Schema) -> CheckedStream:
         """The same with its schema, which it is read against when it is priced."""
         if not isinstance(self.query, Query):
-            raise InputError("stream", type(self.query).__name__, "a question with count(), people() or total()")
+            raise InputError("stream", kind_of(self.query), "a question with count(), people() or total()")
         return CheckedStream(self, schema)
 
 

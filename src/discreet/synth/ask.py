@@ -209,15 +209,13 @@ class CheckedSynth(Checked[SyntheticRelease]):
         """Refuse a price at which not even single columns could be told from noise, or which buys none."""
         width = len(self.domain)
         if planned.price > _DEAR:
-            raise InputError(price.way, float(price.amount), f"at most {_DEAR:,}: noise for more hides nobody")
+            raise InputError(price.way, float(price.amount), f"at most {_DEAR:,}: with more, noise protects nobody")
         try:
             off = planned.blank().noise(planned.price / width).error(price.confidence)
         except InputError:  # noise of that scale is not made
             off = _FAR
         if off >= _FAR:
-            allowed = (
-                f"more: a count of one of {width} columns would be off by +-{off:,} or more, which drowns any table"
-            )
+            allowed = f"more: a count of one of {width} columns would be off by +-{off:,} or more, which says nothing"
             raise InputError(price.way, float(price.amount), allowed, "Nothing was spent.")
 
 
@@ -235,7 +233,7 @@ def _keys(keys: Mapping[str, str | int], domain: Domain) -> tuple[tuple[str, str
         raise InputError("keys", keys, 'a form for each column, such as {"person": "P{:06d}"}')
     for name, form in keys.items():
         if not isinstance(name, str) or not name or name in domain.names:
-            raise InputError("keys", name, "a column that is not made of the data's")
+            raise InputError("keys", name, "a column that is not made from the data")
         if isinstance(form, int) and not isinstance(form, bool):
             continue
         try:

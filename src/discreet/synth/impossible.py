@@ -39,7 +39,7 @@ def read_conditions(conditions: Iterable[str | Predicate], schema: Schema, domai
         try:
             read = checked(parse_condition(condition) if isinstance(condition, str) else condition, schema)
         except InputError as problem:
-            raise InputError("impossible", problem.got, problem.allowed, problem.hint) from None
+            raise problem.about("impossible") from None
         for name in columns_of(read):
             domain.place(name, "impossible")
         found.append(read)

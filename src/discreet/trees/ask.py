@@ -14,7 +14,7 @@ from attrs import frozen
 
 from discreet.core.exact import Number
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.ask import Ask, Checked, Form, option, read_file
@@ -63,7 +63,7 @@ def _regions(value: Any) -> Any:
 
 def _regions_from(value: Any, schema: Schema) -> Any:
     if not isinstance(value, (list, Mapping)):
-        raise InputError("geography", type(value).__name__, "a table of columns, or a list of leaf codes")
+        raise InputError("geography", kind_of(value), "a table of columns, or a list of leaf codes")
     return value
 
 
@@ -74,7 +74,11 @@ def _parse_regions(text: str) -> dict[str, list[str]] | list[str] | None:
         return [line.strip() for line in lines] or None
     head, *body = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO("\n".join(lines)))]
     if any(len(row) != len(head) for row in body) or len(set(head)) != len(head):
-        raise InputError("geography", "lines of different lengths", "a table: names of levels first, then a line each")
+        raise InputError(
+            "geography",
+            Phrase("lines of different lengths"),
+            "a table: names of levels first, then one line for each region",
+        )
     return {name: [row[index] for row in body] for index, name in enumerate(head)}
 
 
@@ -112,7 +116,7 @@ def _rules_from(value: Any, schema: Schema) -> Rules:
     if not isinstance(value, Mapping) or set(value) - set(_RULES):
         raise InputError("rules", value, "an object with lower, upper, totals and weights, each by level")
     if not all(isinstance(one, Mapping) for one in value.values()):
-        raise InputError("rules", value, "for lower, upper, totals and weights an object each: {level: numbers}")
+        raise InputError("rules", value, "an object with {level: numbers} for each of lower, upper, totals and weights")
     return Rules(**value)
 
 
@@ -177,14 +181,14 @@ class TreeAsk(Ask):
         grouped = None
         if self.sizes is not None:
             if self.largest is None:
-                raise InputError("largest", None, "given with sizes: the last size that is told apart")
+                raise InputError("largest", None, "given with sizes: the largest size with a count of its own")
             grouped = Sizes(self.sizes, self.largest, self.cumulative)
         elif self.largest is not None:
-            raise InputError("largest", self.largest, "given with sizes only")
+            raise InputError("largest", self.largest, "left out unless sizes is given")
         condition = check_condition(self.where, schema)
         counted = Counted(schema, tree, leaf, self.by, condition, grouped).checked()
         if self.method != "auto" and self.method not in METHODS:
-            raise InputError("method", self.method, "auto or one of " + ", ".join(METHODS))
+            raise InputError("method", self.method, among=("auto", *METHODS))
         chosen = (_ordered(counted.cells) if counted.chain else "bayes") if self.method == "auto" else self.method
         method_named(chosen, chain=counted.chain)
         return CheckedTree(counted, Rules() if self.rules is None else self.rules, chosen, self.split, self.goal)

@@ -12,7 +12,7 @@ import typer
 from discreet.apps.cli.completing import offered
 from discreet.apps.cli.output import fit_to_write, paid, say, show_json, show_release, show_table
 from discreet.core.release import number, percent
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError
 from discreet.trees.methods import METHODS
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _check_folder(given: Mapping[str, Any]) -> None:
 def _deliver_tables(answer: Any, given: Mapping[str, Any]) -> None:
     tables = answer.tables() if hasattr(answer, "tables") else {"": answer}
     if (part := given.get("part")) and part not in tables:
-        raise InputError("--part", part, "one of " + ", ".join(map(repr, tables)))
+        raise InputError("--part", part, among=tables)
     written = []
     if given["out"] is not None:
         given["out"].mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ _AGAIN = Annotated[
 
 def _check_levels(given: Mapping[str, Any]) -> None:
     if given["format"] not in ("parquet", "csv"):
-        raise InputError("--format", given["format"], "parquet or csv", "Nothing was spent.")
+        raise InputError("--format", given["format"], hint="Nothing was spent.", among=("parquet", "csv"))
     _check_folder(given)
     fit_to_write(given["map_file"], "--map", (".html",))
 
@@ -174,7 +174,7 @@ def _check_weights(given: Mapping[str, Any]) -> None:
     fit_to_write(given["out"], "--out", (".npz",))
     if given.get("checkpoint") is not None and given["identity"] is None:
         hint = "A run is taken up again under its id. Nothing was spent."
-        raise InputError("--id", "absent", "given with --checkpoint", hint)
+        raise InputError("--id", MISSING, "given with --checkpoint", hint)
 
 
 def _deliver_model(answer: ModelRelease, given: Mapping[str, Any]) -> None:

@@ -119,7 +119,7 @@ class Commands:
             flag = flags.get(problem.field, problem.field if problem.field in flags.values() else None)
             if flag is None or type(problem) is not InputError:
                 raise
-            raise InputError(_flag(flag), problem.got, problem.allowed, problem.hint) from None
+            raise problem.about(_flag(flag)) from None
 
 
 def draft_of(curator: Curator, ask: type[Ask], given: dict[str, Any]) -> Draft[Any]:

@@ -35,14 +35,14 @@ def connect(
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError("url", url, "an address such as https://curator.example")
     if parts.scheme == "http" and token is not None and not local:
-        raise InputError("url", url, "https: a token sent over http can be read on the way")
+        raise InputError("url", url, "an https address: over http a token can be read on the way")
     line = Line(url.rstrip("/"), token, timeout, None if certificate is None else str(certificate))
     listed = line.sent("/api/datasets")
     names = [one["dataset"] for one in listed]
     if dataset is None and len(names) != 1:
-        raise InputError("dataset", dataset, "one of " + ", ".join(names))
+        raise InputError("dataset", dataset, among=names)
     if dataset is not None and dataset not in names:
-        raise InputError("dataset", dataset, "one of " + ", ".join(names))
+        raise InputError("dataset", dataset, among=names)
     return RemoteCurator(RemoteDesk(line, dataset or names[0]))
 
 

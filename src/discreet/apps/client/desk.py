@@ -76,11 +76,11 @@ class RemoteDesk:
         answer, cost, remaining = record(self.line, self.dataset, release)
         kind = kind_of(answer.query)
         if kind is None:
-            raise InputError("release", release, "a release of a kind that is read here")
+            raise InputError("release", release, "a release of a kind that can be read here")
         whole = kind.read(answer, cost, remaining)
         tables = whole.tables() if part else {}
         if part and part not in tables:
-            raise InputError("part", part, "one of " + ", ".join(map(repr, tables)))
+            raise InputError("part", part, among=tables)
         return tables[part] if part else whole
 
 

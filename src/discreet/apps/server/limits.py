@@ -86,13 +86,13 @@ def check_lists(value: Any, name: str, schema: Schema) -> None:
 def check_amount(value: str | float | None) -> str | float | None:
     """A number as it was sent, unless it is larger than any that has a meaning. What is no number is told later."""
     if isinstance(value, str) and len(value) > _DIGITS:
-        raise ValueError(f"a number must be written in at most {_DIGITS} characters")
+        raise ValueError(f"written in at most {_DIGITS} characters")
     try:
         large = value is not None and abs(as_written(value, "amount")) > LARGEST
     except InputError:
         return value
     if large:
-        raise ValueError("a number must be at most 1e18")
+        raise ValueError("at most 1e18")
     return value
 
 
@@ -101,7 +101,7 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], schema: Schema) -> None
     fields = options(ask)
     for name, value in sent.items():
         if isinstance(value, str) and len(value) > _TEXT:
-            raise InputError(name, f"{len(value):,} characters", f"at most {_TEXT:,} characters over HTTP")
+            raise InputError(name, Phrase(f"{len(value):,} characters"), f"at most {_TEXT:,} characters over HTTP")
         if fields[name].form in (KEY, KEYS):
             for one in value if isinstance(value, list) else [value]:
                 if isinstance(one, str):
@@ -118,7 +118,7 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], schema: Schema) -> None
         raise InputError("hidden", hidden, f"at most {_LAYERS} layers of 1 to {_WIDEST:,} units over HTTP")
     tried = sent.get("settings") or []
     if len(tried) > _LAYERS**2:
-        raise InputError("settings", f"{len(tried)} candidates", f"at most {_LAYERS**2} over HTTP")
+        raise InputError("settings", Phrase(f"{len(tried)} candidates"), f"at most {_LAYERS**2} over HTTP")
 
 
 def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
@@ -127,14 +127,18 @@ def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
     if kind == "tree":
         many = ready.counted.tree.leaves * ready.counted.cells  # type: ignore[union-attr]
         if many > _NUMBERS:
-            raise InputError("by", f"{many:,} numbers", f"at most {_NUMBERS:,} over HTTP")
+            raise InputError(
+                "by", Phrase(f"{many:,} numbers"), f"such that there are at most {_NUMBERS:,} numbers over HTTP"
+            )
         if price.get("within") is not None and many > _SEARCHED:
             hint = "Give epsilon, rho or share: the plan says how far each level may be off. Nothing was spent."
-            raise InputError("within", f"for {many:,} numbers", f"for at most {_SEARCHED:,} over HTTP", hint)
+            raise InputError(
+                "within", Phrase(f"one for {many:,} numbers"), f"left out above {_SEARCHED:,} numbers over HTTP", hint
+            )
     if kind in ("train", "search"):
         training = ready if kind == "train" else ready.training  # type: ignore[union-attr]
         steps = training.settings.get("steps")  # type: ignore[union-attr]
         if steps is None:  # a search for the number of steps that a price allows takes many times as long as a price
-            raise InputError("steps", steps, "given over HTTP, or epochs are", "Nothing was spent.")
+            raise InputError("steps", steps, "given over HTTP unless epochs are", "Nothing was spent.")
         if steps > STEPS:  # also those that follow from passes over many examples
-            raise InputError("steps", f"{steps:,}", f"at most {STEPS:,} over HTTP", "Nothing was spent.")
+            raise InputError("steps", Phrase(f"{steps:,}"), f"at most {STEPS:,} over HTTP", "Nothing was spent.")

@@ -12,7 +12,7 @@ from discreet.core.release import Release
 from discreet.curator import Curator
 from discreet.curator.offer import Offer
 from discreet.curator.question import read_question
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.query.notation import read_key
 
 __all__ = ["Amount", "Plain", "QuestionRequest", "ReleaseRequest"]
@@ -70,7 +70,9 @@ class QuestionRequest(Plain):
                 check_key(read_key(text, curator.schema), curator.schema)
             return read_question(curator.desk, self.outputs, self.by, self.where, (self.top, self.k)).plan(**price)
         if self.outputs or self.by or self.where or self.top or (self.sql and self.query):
-            raise InputError("sql", "with other parts of a question", "alone", "SQL says everything by itself.")
+            raise InputError(
+                "sql", Phrase("one beside other fields"), "the only field of a question", "A statement says it all."
+            )
         if self.sql is None:
             check_lists(self.query, "query", curator.schema)
             return curator.question(self.query or {}).plan(**price)

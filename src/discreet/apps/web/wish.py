@@ -12,7 +12,7 @@ from discreet.apps.server.job_request import REQUESTS, JobRequest
 from discreet.apps.server.told import malformed
 from discreet.apps.web.form import Form
 from discreet.curator import KINDS, Curator
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError
 from discreet.query.ask import Option, options
 
 __all__ = ["Wish"]
@@ -76,7 +76,7 @@ class Wish:
         if amount:
             sent[self.way] = amount
         elif self.kind not in ("train", "search"):  # where steps and noise may fix it
-            raise InputError(self.way, "nothing", "a number: the price, said in the way you chose")
+            raise InputError(self.way, MISSING, "a number: the price, in the way you chose")
         return self.asked(sent).offer(curator), sent
 
     def asked(self, sent: Mapping[str, Any]) -> JobRequest:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.exact import Number, as_written
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import GIVEN, InputError, Phrase, kind_of
 from discreet.flows.commuting.land import Land, land_of
 from discreet.flows.commuting.plan import CELLS, SIZES, CommutePlan, Method
 from discreet.flows.commuting.prior import Prior
@@ -88,7 +88,11 @@ class CommuteAsk(Ask):
         domain = Domain(tuple(_attribute(key, schema) for key in question.keys))
         starts, ends = (attribute.labels for attribute in domain.attributes)
         if len(starts) * len(ends) > LARGEST:
-            raise InputError("origin", f"{len(starts):,} x {len(ends):,} cells", f"at most {LARGEST:,} cells")
+            raise InputError(
+                "origin",
+                Phrase(f"{len(starts):,} x {len(ends):,} cells"),
+                f"such that there are at most {LARGEST:,} cells",
+            )
         land = land_of(
             starts,
             ends,
@@ -99,10 +103,10 @@ class CommuteAsk(Ask):
             farthest=self.farthest,
         )
         if self.method not in get_args(Method):
-            raise InputError("method", self.method, "modern or classic")
+            raise InputError("method", self.method, among=get_args(Method))
         if self.method == "modern" and (self.delta is not None or self.prior is not None):
             field = "delta" if self.prior is None else "prior"
-            raise InputError(field, self.prior or self.delta, "for the classic method only")
+            raise InputError(field, self.prior or self.delta, "left out unless the method is classic")
         return CheckedCommute(
             schema,
             question,
@@ -136,7 +140,9 @@ class CheckedCommute(Checked[CommuteRelease]):
             raise InputError("allotment", allotment.name, "a pure or zcdp allotment")
         if price is not None and self.method == "classic":
             if price.way == "within":
-                raise InputError("within", float(price.amount), "for the modern method only: draws have no half-width")
+                raise InputError(
+                    "within", float(price.amount), "left out unless the method is modern: draws have no half-width"
+                )
             return _payable(self.plan(allotment, price), price)
         plan: CommutePlan = super().priced(allotment, price)
         return plan if price is None else _payable(plan, price)
@@ -171,7 +177,7 @@ def _sizes(sizes: Mapping[Any, int] | None, destinations: tuple[Any, ...]) -> ND
     if sizes is None:
         return None
     if not isinstance(sizes, Mapping):
-        raise InputError("sizes", type(sizes).__name__, "a public number of rows for every destination")
+        raise InputError("sizes", kind_of(sizes), "a public number of rows for every destination")
     known = {str(place): size for place, size in sizes.items()}
     if missing := [str(place) for place in destinations if str(place) not in known]:
         raise InputError("sizes", missing[0], "a size for every destination", f"Add it ({len(missing):,} missing).")
@@ -190,9 +196,9 @@ def _payable(plan: CommutePlan, price: Price) -> CommutePlan:
             plan.noise(CELLS)
         sizes, least = plan.sizes, _LEAST
         if plan.method == "classic" and plan.largest < (least if sizes is None else int(sizes.max())):
-            raise InputError("size", plan.largest, "more workers than a destination can have at this price")
+            raise InputError("size", plan.largest, "larger at this price: a destination has more workers")
     except InputError as problem:  # what a person wrote is the price, not a scale
-        allowed = f"another one: at this price no release is made ({problem.field}: {problem.allowed})"
+        allowed = f"another amount: at this one {problem.field} would have to be {problem.allowed}"
         raise InputError(price.way, float(price.amount), allowed) from None
     return plan
 
@@ -200,23 +206,23 @@ def _payable(plan: CommutePlan, price: Price) -> CommutePlan:
 def _chance(prior: str, allotment: Allotment, currency: str, delta: Number | None, refusal: Number) -> Fraction:
     """The delta or the chance of refusal that a prior is made for."""
     if prior not in get_args(Prior):
-        raise InputError("prior", prior, "pure, probabilistic, approximate or accepted")
+        raise InputError("prior", prior, among=get_args(Prior))
     if currency == "rho":
-        hint = "Its zCDP cost follows; or use the modern method, which spends rho better."
-        raise InputError("rho", "the price", "epsilon for the classic method", hint)
+        hint = "Give epsilon, from which its zCDP cost follows; or use the modern method, which spends rho better."
+        raise InputError("rho", GIVEN, "left out for the classic method", hint)
     if prior in ("pure", "accepted"):
         if delta is not None:
-            raise InputError("delta", str(delta), f"absent: a prior that is {prior} misses nothing")
+            raise InputError("delta", delta, f"left out where the prior is {prior}")
         chance = as_written(refusal, "refusal")
         if not 0 < chance <= Fraction(1, 10):
             raise InputError("refusal", refusal, "more than 0 and at most 0.1")
         return chance
     if delta is None:
-        raise InputError("delta", None, f"given, such as 1e-6: a prior that is {prior} misses something")
+        raise InputError("delta", None, f"given, such as 1e-6, where the prior is {prior}")
     chance = as_written(delta, "delta")
     if not 0 < chance < 1:
         raise InputError("delta", delta, "more than 0 and less than 1", "Choose it well below 1 / (number of rows).")
     if allotment.kind == "pure":
         hint = "Use a budget with a delta, or prior='accepted'."
-        raise InputError("allotment", allotment.name, f"a zcdp one: a prior that is {prior} takes a delta", hint)
+        raise InputError("allotment", allotment.name, f"a zcdp allotment: a prior that is {prior} takes a delta", hint)
     return chance

@@ -92,14 +92,14 @@ def _layout(question: Query, schema: Schema, zones: Mapping[Any, str] | None) ->
     places = {_label(label): None for label in (*origins, *destinations)}
     given = {_label(place): zone for place, zone in zones.items()}
     if strange := [place for place in given if place not in places]:
-        raise InputError("zones", strange[0], "places that are declared origins or destinations")
+        raise InputError("zones", strange[0], "given for declared origins and destinations")
     if missing := [place for place in places if place not in given]:
         hint = f"Add it to zones ({len(missing):,} missing)."
         if None in missing:
             hint = "None is where a place is missing: declare the column with nullable=False to leave such rows out."
         raise InputError("zones", missing[0], "a zone for every origin and destination", hint)
     if odd := [zone for zone in given.values() if not isinstance(zone, str) or not zone.isprintable() or not zone]:
-        raise InputError("zones", odd[0], "names of zones, as text")
+        raise InputError("zones", odd[0], "named by text")
     names = tuple(dict.fromkeys(given[place] for place in places))
     number_of = {name: place for place, name in enumerate(names)}
     inside = [tuple(number_of[given[_label(label)]] for label in labels) for labels in (origins, destinations)]
@@ -115,10 +115,10 @@ def _shares(shares: Mapping[str, Number] | None, *, zoned: bool) -> dict[str, Fr
     known = [name for name in SHARES if zoned or name != ZONES]
     if unknown := set(shares or {}) - set(known):
         hint = "Without zones there are no pairs of zones." if ZONES in unknown else ""
-        raise InputError("shares", min(unknown), "only " + ", ".join(known), hint)
+        raise InputError("shares", min(unknown), "given for tables of the release", hint, among=known)
     parts = {}
     for name in known:
         parts[name] = as_written((shares or {}).get(name, SHARES[name]), f"shares.{name}")
         if parts[name] <= 0:
-            raise InputError(f"shares.{name}", str(parts[name]), "more than zero")
+            raise InputError(f"shares.{name}", parts[name], "more than zero")
     return {name: part / sum(parts.values()) for name, part in parts.items()}

@@ -14,7 +14,7 @@ from discreet.accounting.posterior import posterior
 from discreet.accounting.words import percent
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.local.duchi import Duchi
 from discreet.local.grr import GRR
 from discreet.local.mean import Mean
@@ -82,11 +82,11 @@ class Question:
         """What is sent instead of a true answer: one of the options, or a number of the grid."""
         if isinstance(self.mechanism, Mean):
             if self.grid is None:
-                raise InputError(self.name, "no grid", "a number on a grid")
+                raise InputError(self.name, Phrase("no grid"), "a number on a grid")
             point = np.array([_point(self.mechanism, self.grid, self.grid.index(answer))])
             return int(self.mechanism.scrambled(point, bits if bits is not None else SystemBits())[0])
         if answer not in self.options:
-            raise InputError(self.name, "another answer", "one of " + ", ".join(self.options))
+            raise InputError(self.name, Phrase("another answer"), among=self.options)
         made = self.mechanism.privatize(self.options.index(answer), bits=bits)
         if isinstance(made, int):
             return made

@@ -72,7 +72,7 @@ def _read(asked: Any, domain: Domain, declared: Mapping[str, Column]) -> Ask:
             condition = None if mean[2] is None else checked(parse_condition(mean[2]), schema)
             ask = Ask(asked.strip(), condition, mean[1].strip('"'))
     except InputError as problem:
-        raise InputError("asks", problem.got, problem.allowed, problem.hint) from None
+        raise problem.about("asks") from None
     except (AttributeError, TypeError):
         raise InputError("asks", asked, _FORMS) from None
     for name in ask.columns:
