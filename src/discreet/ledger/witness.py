@@ -24,8 +24,8 @@ def witnessed_outcome(store: Store, guard: Guard | None, release: str) -> Outcom
     if not witness(store, guard, outcome.concluded):
         raise LedgerError(
             f"The guard of this ledger never saw what it holds of release {release!r}, because it follows another copy "
-            "of this ledger: it is not shown, for that copy may have answered too. Nothing was spent. Put the right file "
-            "back, or let the custodian acknowledge this one: discreet ledger acknowledge."
+            "of it: it is not shown, for that copy may have answered too. Nothing was spent. Put the right file back, "
+            "or let the custodian acknowledge this one: discreet ledger acknowledge."
         )
     return outcome
 
