@@ -323,10 +323,14 @@ def test_a_door_that_measures_again_is_caught(ledger, monkeypatch):
 
 def test_a_failure_to_publish_says_that_nothing_is_lost_and_why(ledger):
     plan = type("Failing", (Halved,), {"problem": ValueError("no room")})()
-    with pytest.raises(RunError, match=r"ValueError: no room.*at no cost, without reading data and without") as caught:
+    with pytest.raises(RunError, match=r"\(ValueError\)\. Nothing is lost.*at no cost, without") as caught:
         release(plan, Quiet(), ledger, who="ann", release="r1")
     assert caught.value.release == "r1"
+    assert isinstance(caught.value.__cause__, ValueError)
     assert not leaks(caught.value, CANARY)
+    type(plan).problem = InputError("rows", -1, "0 or more")
+    with pytest.raises(RunError, match="`rows` must be 0 or more"):
+        release(plan, Quiet(), ledger, who="ann", release="r1")
 
 
 def test_a_measurement_is_on_record_before_it_is_published_and_the_answer_after(ledger):

@@ -21,7 +21,8 @@ WHAT_TO_DO: Mapping[str, str] = {
     "BudgetError": "Ask for less: a smaller price, a wider `within`. Or read what was released before, which is free. "
     "`asked`, `left` and `allotment` say how much is missing. A budget is not enlarged to fit a question.",
     "RunError": "The cost stays spent. Ask again under the same release id (`release`): it is not charged twice. What "
-    "went wrong is not said, since it may depend on the data; look at the engine and the table as their owner.",
+    "went wrong is not said, since it may depend on the data; look at the engine and the table as their owner. Where "
+    "only publishing failed it is said, and what was measured is on record: asked again it is published from there.",
     "LedgerError": "Stop, and find out why before anything is released: `discreet ledger verify` says what does not "
     "add up. A ledger restored from an old copy has forgotten what was spent. A busy one can be asked again.",
     "MissingLedgerError": "Look whether the path is the right one (`--ledger`, `DISCREET_LEDGER`). If there was "

@@ -227,15 +227,16 @@ def _conclude(plan: Plan, known: Outcome, ledger: Ledger, who: str, **how: Any) 
 
 
 def _made(plan: Plan, known: Outcome, **how: Any) -> str:
-    """The answer as JSON text. Whatever goes wrong here saw published numbers only, so it may be told."""
+    """The answer as JSON text. Whatever goes wrong here saw noisy numbers only, so it may be told."""
     try:
         return canonical(plan.publish(json.loads(known.measurement or "null"), **how))
     except Exception as problem:
         if how and isinstance(problem, InputError):
             raise
+        said = f": {problem}" if isinstance(problem, DiscreetError) else ""  # others may tell of the machine
         raise RunError(
             f"Release {known.charged.release!r} was paid and measured, but could not be published "
-            f"({type(problem).__name__}: {problem}). Nothing is lost: its measurement is on record. Asked for again "
+            f"({type(problem).__name__}{said}). Nothing is lost: its measurement is on record. Asked for again "
             "under the same release id it is published from there, at no cost, without reading data and without "
             "fresh noise.",
             release=known.charged.release,
