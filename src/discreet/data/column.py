@@ -88,7 +88,7 @@ class Category:
         listed = list(values)
         if any(value is None for value in listed):
             hint = "What is missing is a group of its own in a nullable column, and none with nullable=False."
-            raise InputError("values", None, "values that are there", hint)
+            raise InputError("values", Phrase("a missing one"), "values that can occur", hint)
         names = tuple(map(str, listed))
         if not names:
             raise InputError("values", [], "at least one value")
@@ -97,7 +97,7 @@ class Category:
             raise InputError("values", strange, "printable text")
         if len(set(names)) != len(names):
             repeated = next(name for name in names if names.count(name) > 1)
-            raise InputError("values", repeated, "each value once")
+            raise InputError("values", repeated, "a list with each value once")
         object.__setattr__(self, "values", names)
         object.__setattr__(self, "nullable", read_flag(nullable))
 

@@ -224,7 +224,7 @@ def widened(
             raise InputError(f"derived.{name}", name, "a name the data does not have itself")
         missing = [c for c in _columns_in(one, columns) if c not in present]
         if missing:
-            raise InputError(f"derived.{name}.expression", missing[0], "columns the data has")
+            raise InputError(f"derived.{name}.expression", missing[0], "made of columns the data has")
         table = table.mutate(**{name: one.computed(name, table, columns)})
         present.add(name)
     return table

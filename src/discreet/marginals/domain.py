@@ -69,7 +69,7 @@ class Domain:
         if isinstance(columns, str) or not named:
             raise InputError("columns", columns, "at least one column, in a list")
         if len(set(named)) != len(named):
-            raise InputError("columns", named, "each column once")
+            raise InputError("columns", named, "a list with each column once")
         if isinstance(bins, dict) and (unknown := set(bins) - set(named)):
             raise InputError("bins", min(unknown), "given for columns of the table", among=named)
         return cls(tuple(_attribute(name, schema, bins) for name in named))
@@ -122,7 +122,9 @@ class Domain:
         for place, attribute in enumerate(self.attributes):
             column = table[:, place]
             if len(column) and (column.min() < 0 or column.max() >= attribute.size):
-                raise InputError(f"codes.{attribute.name}", Phrase("a code out of range"), f"0 to {attribute.size - 1}")
+                raise InputError(
+                    f"codes.{attribute.name}", Phrase("a code out of range"), f"from 0 to {attribute.size - 1}"
+                )
         return table.astype(np.int64)
 
 

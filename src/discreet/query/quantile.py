@@ -158,7 +158,7 @@ def quantiles(
     if not found:
         raise InputError("quantiles", Phrase("none"), "at least one quantile, such as [0.25, 0.5, 0.75]")
     if len({each.q for each in found}) < len(found):
-        raise InputError("quantiles", [float(each.q) for each in found], "each quantile once")
+        raise InputError("quantiles", [float(each.q) for each in found], "a list with each quantile once")
     return {quantile_name(each.q): each for each in found}
 
 
