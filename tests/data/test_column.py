@@ -26,7 +26,7 @@ def test_whether_a_column_may_be_missing_is_true_or_false_and_nothing_like_it(ki
 
 
 def test_a_missing_value_is_no_category():
-    with pytest.raises(InputError, match="values that are there"):
+    with pytest.raises(InputError, match="values that can occur"):
         Category(["a", None])
     assert Category(name for name in "ab").values == ("a", "b")
 
