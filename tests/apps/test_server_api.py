@@ -93,6 +93,17 @@ def test_a_token_spends_from_its_own_allotment_only(house):
     assert [one["allotment"] for one in shown] == ["guests"]
 
 
+def test_where_another_allotment_stands_is_not_told_with_a_release_from_it(house):
+    ann, guest = client(house, "custodian"), client(house, "analyst", "guests", name="gus")
+    ann.post("/api/datasets/people/release", json={**ASK, "release": "theirs"})
+    guest.post("/api/datasets/people/release", json={**ASK, "allotment": None, "release": "mine"})
+    for path in ("releases", "record"):
+        theirs, mine = (guest.get(f"/api/datasets/people/{path}/{name}").json() for name in ("theirs", "mine"))
+        assert (theirs["remaining"], theirs["cost"] != "") == ("", True)
+        assert mine["remaining"] != ""
+        assert ann.get(f"/api/datasets/people/{path}/theirs").json()["remaining"] != ""
+
+
 def test_roles_are_kept(house):
     viewer, analyst = client(house, "viewer"), client(house, "analyst")
     custodian, stranger = client(house, "custodian"), client(house)

@@ -126,6 +126,14 @@ def test_the_range_for_a_population_holds_the_truth_of_a_made_up_one(law, share)
         assert any(not low <= one <= high for one in turned_down)
 
 
+@pytest.mark.parametrize("together", [2, 3])
+def test_a_thin_sample_of_households_is_refused_and_not_extrapolated(together):
+    """Nearly all classes of it are single rows, and 82,574 of 200,000 were said to be alone where nobody is."""
+    found = _sampled(np.arange(200_000) // together, 0.1)
+    assert found.alone is None
+    assert not any(one["fits"] for one in found.models.values())
+
+
 def test_where_no_model_fits_or_too_little_is_seen_nothing_is_said():
     parts = [np.arange(4000), np.repeat(np.arange(5000, 5400), 37), np.repeat(np.arange(6000, 6500), 3)]
     heaped = np.concatenate([*parts, np.repeat(7000, 20_000)])

@@ -23,7 +23,9 @@ __all__ = ["Population", "population"]
 Floats = NDArray[np.float64]
 _EDGES = (1, 2, 3, 4, 5, 7, 11, 21, 51)  # where the bins of class sizes begin
 _ALARM = 0.001  # how rarely a model that is right is turned down
-_NEAR = 0.02  # of all classes in the wrong bin: then a model is near enough, however large the sample is
+_NEAR = (
+    0.02  # of the classes of one row, and of those of more, off their bin: then a model is near enough in any sample
+)
 _LEAST = 20  # rows alone that it takes to say anything
 _WIDEST = 10.0  # times between the ends of a range that still says something
 _NEVER = 1e300
@@ -58,7 +60,8 @@ class Population:
         return (
             f"{head}a row alone here is alone there with chance {self.chance:.1%} [{rare:.1%}, {often:.1%}]; about "
             f"{self.alone:,.0f} [{low:,.0f}, {high:,.0f}] people are alone there. The range is over models that fit "
-            f"the sample ({fits}); none of them knows the population."
+            f"the sample ({fits}); none of them knows the population, and all are wrong where people come in groups "
+            "that share their values, such as households."
         )
 
 
@@ -120,7 +123,10 @@ def _judged(fit: _Fit | None, sizes: NDArray[np.int64], many: Floats) -> dict[st
     should = np.maximum(should, 1e-9)
     chi = float(((found - should) ** 2 / np.maximum(should, 0.5)).sum())
     chance = float(stats.chi2.sf(chi, max(int(dense.sum()) - 2, 1)))
-    apart = float(np.abs(found - should).sum() / 2 / many.sum())
+    # Of a thin sample nearly all classes are single rows, and the few pairs and triples decide how a model goes on.
+    # Each part must be near by its own measure, or a wrong law of the larger ones is lost among the single ones.
+    parts = [slice(0, 1), slice(1, None)]
+    apart = max(float(np.abs(found[part] - should[part]).sum() / max(found[part].sum(), 1.0)) for part in parts)
     return {"alone": fit.alone, "fits": bool(chance >= _ALARM or apart <= _NEAR), "p": chance}
 
 

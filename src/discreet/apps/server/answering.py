@@ -50,8 +50,7 @@ class Desk:
         identity = asked.release or uuid.uuid4().hex
 
         def work() -> dict[str, Any]:
-            found: dict[str, Any] = offer.release(release=identity, why=asked.why).to_dict()
-            return found
+            return self.house.shown(name, identity, offer.release(release=identity, why=asked.why).to_dict(), caller)
 
         limits = self.house.limits
         room = self._room.get(None) or anyio.CapacityLimiter(limits.releases)

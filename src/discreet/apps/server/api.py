@@ -82,7 +82,7 @@ def _routes(house: House, access: Access) -> APIRouter:
         curator = house.curator(name, caller)
         if not house.stored(name, identity):
             raise MissingError("release", identity, "the id of a stored release", "List them with: /releases.")
-        return Json(curator.release(identity, part).to_dict())
+        return Json(house.shown(name, identity, curator.release(identity, part).to_dict(), caller))
 
     @api.get("/datasets/{name}/ledger", tags=["ledger"], responses=answers(LedgerTold, "the books"))
     def ledger(name: str, caller: Caller = access.custodian) -> Json:

@@ -157,12 +157,26 @@ class House:
         known = None if desk is None else desk.ledger.find(release)
         return None if known is None or known.answer is None or known.charged.dataset != name else known
 
+    def shown(self, name: str, release: str, told: dict[str, Any], caller: Caller) -> dict[str, Any]:
+        """A release as plain values, for a caller: where another allotment stands is not theirs to see."""
+        known = self.stored(name, release)
+        if known is None or caller.allotment in (None, known.charged.allotment):
+            return told
+        return _without_remaining(told)
+
     def _settled(self, dataset: str, release: str) -> bool:
         return self.stored(dataset, release) is not None
 
     def within(self, **changes: Any) -> House:
         """The same with other limits."""
         return replace(self, limits=replace(self.limits, **changes))
+
+
+def _without_remaining(told: dict[str, Any]) -> dict[str, Any]:
+    """The same with nothing said of what is left, in its tables neither."""
+    if "remaining" in told:
+        return {**told, "remaining": ""}
+    return {name: _without_remaining(part) if isinstance(part, dict) else part for name, part in told.items()}
 
 
 def _may_see(job: Job, caller: Caller) -> bool:

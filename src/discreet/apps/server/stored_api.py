@@ -51,7 +51,7 @@ def routes(house: House, access: Access) -> APIRouter:
     @api.get("/tree/{release}", responses=summary)
     def tree(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """A hierarchy: its levels, method, cost."""
-        return Json(found(name, "tree", release, caller).to_dict())
+        return Json(house.shown(name, release, found(name, "tree", release, caller).to_dict(), caller))
 
     @api.get(
         "/tree/{release}/table",
@@ -67,12 +67,15 @@ def routes(house: House, access: Access) -> APIRouter:
     ) -> Response:
         """The table of a level, or of its totals over all cells: as JSON, CSV or Parquet."""
         whole: TreeRelease = found(name, "tree", release, caller)
-        return _table(whole.totals(level) if totals else whole[level], format, f"{level}")
+        table = whole.totals(level) if totals else whole[level]
+        if format == "json":
+            return Json(house.shown(name, release, table.to_dict(), caller))
+        return _table(table, format, f"{level}")
 
     @api.get("/synth/{release}", responses=summary)
     def synth(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """Synthetic rows: how many, by which method, at what cost."""
-        return Json(found(name, "synth", release, caller).to_dict())
+        return Json(house.shown(name, release, found(name, "synth", release, caller).to_dict(), caller))
 
     @api.get(
         "/synth/{release}/rows",
@@ -89,7 +92,7 @@ def routes(house: House, access: Access) -> APIRouter:
     @api.get("/train/{release}", responses=summary)
     def train(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """A model: its cost, its size, its card."""
-        return Json(found(name, "train", release, caller).to_dict())
+        return Json(house.shown(name, release, found(name, "train", release, caller).to_dict(), caller))
 
     @api.get(
         "/train/{release}/card",
@@ -123,32 +126,29 @@ def routes(house: House, access: Access) -> APIRouter:
         answer = stored(known)
         allotment = curator.ledger.account(name).budget.allotment(answer.allotment)
         paid = Quote(allotment, answer.charge, curator.ledger.remaining(name, answer.allotment))
-        return Json(
-            {
-                "release": answer.release,
-                "dataset": answer.dataset,
-                "allotment": answer.allotment,
-                "digest": answer.digest,
-                "mechanism": answer.mechanism,
-                "charge": {"amount": str(answer.charge.amount), "delta": str(answer.charge.delta)},
-                "time": answer.time,
-                "data": None if answer.data is None else answer.data.to_json(),
-                "query": answer.query,
-                "result": answer.result,
-                "measured": None if answer.measured is answer.result else answer.measured,
-                "kind": answer.kind,
-                "version": answer.version,
-                "cost": paid.cost,
-                "remaining": paid.remaining,
-            }
-        )
+        told = {
+            "release": answer.release,
+            "dataset": answer.dataset,
+            "allotment": answer.allotment,
+            "digest": answer.digest,
+            "mechanism": answer.mechanism,
+            "charge": {"amount": str(answer.charge.amount), "delta": str(answer.charge.delta)},
+            "time": answer.time,
+            "data": None if answer.data is None else answer.data.to_json(),
+            "query": answer.query,
+            "result": answer.result,
+            "measured": None if answer.measured is answer.result else answer.measured,
+            "kind": answer.kind,
+            "version": answer.version,
+            "cost": paid.cost,
+            "remaining": paid.remaining,
+        }
+        return Json(house.shown(name, release, told, caller))
 
     return api
 
 
 def _table(table: Release, format: TableFormat, name: str) -> Response:
-    if format == "json":
-        return Json(table.to_dict())
     return _file(table.to_csv(), name, "csv") if format == "csv" else _parquet(table.to_arrow(), name)
 
 
