@@ -19,6 +19,7 @@ from visitor import Visitor
 from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Tokens
+from discreet.apps.web.frame import Frame
 
 EVIL = "<img src=x onerror=alert(1)>"
 ROWS = 400
@@ -84,6 +85,11 @@ def spent(house, part=0):
 def told(page):
     """A page as a person reads it."""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page.text)).split())
+
+
+def test_names_in_a_message_are_code_and_everything_else_is_text(house):
+    shown = Frame(house).templates.from_string("{{ problem|code }}").render(problem="`pay` must be <b>; got '`x`'.")
+    assert shown == "<code>pay</code> must be &lt;b&gt;; got &#39;<code>x</code>&#39;."
 
 
 def hidden(page, name):
@@ -369,7 +375,7 @@ def test_a_run_that_fails_stays_spent_and_says_no_more(house, monkeypatch):
     def broken(*given, **more):
         raise ValueError("Xyzzy-7431")
 
-    monkeypatch.setattr("discreet.query.plan.QueryPlan.run", broken)
+    monkeypatch.setattr("discreet.query.plan.QueryPlan.measure", broken)
     found = confirmed(ann, ASK)
     assert found.status_code == 500
     assert "Xyzzy" not in found.text
@@ -493,7 +499,7 @@ def test_a_changed_ledger_is_found_out(house, tmp_path):
     books.close()
     carla.get("/d/people/ledger")
     found = carla.post("/d/people/ledger/verify", {})
-    assert "The books are not whole" in told(found)
+    assert "The ledger does not verify" in told(found)
 
 
 def test_names_are_no_markup(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
+import re
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -15,6 +16,7 @@ import jinja2
 from fastapi import APIRouter, HTTPException
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -66,6 +68,7 @@ class Frame:
         pictures = {"expected": expected, "meter": meter, "reach": reach, "reach_axis": reach_axis}
         self.templates.globals.update(static=self._file, readable=readable, **pictures)
         self.templates.filters.update(number=number, percent=percent, segment=lambda text: quote(str(text), safe=""))
+        self.templates.filters["code"] = _code
 
     # Who looks
 
@@ -217,6 +220,11 @@ class Frame:
             httponly=True,
             samesite="strict",
         )
+
+
+def _code(text: object) -> Markup:
+    """A message with its names, which stand in backticks, as code; everything else in it is text."""
+    return Markup(re.sub(r"`([^`\n]*)`", r"<code>\1</code>", str(escape(str(text)))))
 
 
 class Page(APIRoute):
