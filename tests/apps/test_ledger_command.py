@@ -43,7 +43,7 @@ def test_one_charge_is_one_charge(folder):
     run("plan", "people.csv", "count", "--epsilon", "0.4")
     assert "1 record, 0 charges: every" in run("ledger", "verify")
     run(*ASKED)
-    assert "4 records, 1 charge: every" in run("ledger", "verify")
+    assert "5 records, 1 charge: every" in run("ledger", "verify")
 
 
 def test_a_release_read_again_says_that_it_was_paid_before(folder):

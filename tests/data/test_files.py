@@ -192,7 +192,7 @@ def test_a_run_that_was_paid_and_lost_is_not_made_again_on_other_data(tmp_path, 
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "answer", killed)
+        patch.setattr(Ledger, "measurement", killed)
         with pytest.raises(KeyboardInterrupt):
             asked(curator, "r")
     month(tmp_path, "visits.csv", 4)
@@ -203,13 +203,13 @@ def test_a_run_that_was_paid_and_lost_is_not_made_again_on_other_data(tmp_path, 
 def test_data_that_changes_during_a_run_is_noted(tmp_path, monkeypatch):
     month(tmp_path, "visits.csv", 3)
     curator = curator_of(tmp_path / "visits.csv", tmp_path)
-    answer = Ledger.answer
+    measurement = Ledger.measurement
 
     def slow(*values, **named):
         month(tmp_path, "visits.csv", 9)
-        return answer(*values, **named)
+        return measurement(*values, **named)
 
-    monkeypatch.setattr(Ledger, "answer", slow)
+    monkeypatch.setattr(Ledger, "measurement", slow)
     asked(curator, "r")
     notes = [record.why for record in curator.ledger.records() if record.kind == "note" and record.release == "r"]
     assert notes == ["the data changed during the run"]

@@ -128,8 +128,8 @@ def test_the_records_cannot_be_changed_by_accident(store):
             writer._execute(statement, ())
 
 
-@pytest.mark.parametrize("kinds", [("charge", "charge"), ("answer", "answer"), ("answer", "failure")])
-def test_the_tables_themselves_refuse_a_second_charge_or_outcome(store, kinds):
+@pytest.mark.parametrize("kinds", [("charge",) * 2, ("measurement",) * 2, ("answer",) * 2, ("answer", "failure")])
+def test_the_tables_themselves_refuse_a_second_charge_measurement_or_outcome(store, kinds):
     def twice():
         with store.write() as writer:
             for kind in kinds:

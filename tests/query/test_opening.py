@@ -127,7 +127,7 @@ def test_a_plan_opens_no_budget_so_a_slip_can_be_corrected(project):
     ask(corrected, "0.5").release()
     assert corrected.ledger.datasets() == ("visits",)
     assert left(corrected) * 2 == 1
-    assert [record.kind for record in corrected.ledger.records()] == ["note", "open", "charge", "answer"]
+    assert [record.kind for record in corrected.ledger.records()] == ["note", "open", "charge", "measurement", "answer"]
     with pytest.raises(InputError, match="has already"):
         ask(curator).desk.ledger.create("visits", Budget(epsilon=100), who="ann")
 
