@@ -37,7 +37,7 @@ READ = {
     "question": ("release", "release", "release", "release", "release"),
     "top": ("release", "release", "release", "release", "release"),
     "batch": ("release", "release", "release", "release", "release"),
-    "stream": (PARTLY, PARTLY, PARTLY, PARTLY, PARTLY),
+    "stream": ("release", "release", "release", "release", "release"),
     "tree": ("release", "release", "release", "release", "own"),
     "flows": ("release", "release", "release", "release", "release"),
     "commute": ("release", "release", "release", "release", "release"),

@@ -23,7 +23,7 @@ pytest.importorskip("jinja2")
 from asks import ASKS, DATASET, KINDS, identity, town
 from discreet.errors import InputError
 from old import GOLDEN, golden_ledger
-from surfaces import READ, SURFACES, command, comparable, surfaces
+from surfaces import PARTLY, READ, SURFACES, command, comparable, surfaces
 
 VERSIONS = sorted(path.stem for path in GOLDEN.glob("kinds_*.sql"))
 
@@ -91,7 +91,9 @@ def test_every_release_is_listed_on_every_surface(golden):
 def test_a_release_is_read_where_the_table_says_with_the_values_it_had(golden, name, surface):
     version, read, facts = golden
     expected = stored_values(version, name, facts)
-    assert read.way(surface, name, expected) == READ[ASKS[name].kind][SURFACES.index(surface)]
+    # Periods of streams were stored without their running totals.
+    ways = {**READ, "stream": (PARTLY,) * len(SURFACES)}
+    assert read.way(surface, name, expected) == ways[ASKS[name].kind][SURFACES.index(surface)]
 
 
 @pytest.mark.filterwarnings("ignore:.*may describe earlier data")  # 0.1 knew no versions, and loads have none

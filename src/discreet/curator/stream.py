@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet.core.plan import Cover
@@ -15,8 +14,7 @@ from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, label
 from discreet.ledger.door import publish, stored
 from discreet.ledger.quote import price_text
-from discreet.mechanisms.continual_count import close
-from discreet.query.stream import StreamPlan, scaled
+from discreet.query.stream import StreamPlan
 from discreet.query.stream_step import StreamStep
 from discreet.query.table_plan import at_confidence
 
@@ -104,8 +102,13 @@ class Stream:
             raise InputError("period", at, f"{done + 1}: periods are released in order")
         if at == done + 1:
             step.state.check(at, self._ids(step))
+            step = replace(step, earlier=tuple(self._history(done)))
             self.desk.through_the_door(step, plan.columns, release=step.release, why=why)
         return self._table(at)
+
+    def _history(self, period: int) -> list[Any]:
+        """What was published for every period up to this one."""
+        return [self._nodes(each) or [] for each in range(1, period + 1)]
 
     def _ids(self, step: StreamStep) -> str:
         """How ids are stored now, from types alone; nothing where that does not matter or the door will refuse."""
@@ -142,26 +145,15 @@ class Stream:
     def _table(self, period: int, confidence: float | None = None) -> Release:
         """What was published for the period, and the running totals put together from all periods up to it."""
         plan, desk = at_confidence(self.offer.plan, confidence), self.desk
-        history = [self._nodes(t) or [] for t in range(1, period + 1)]
-        table = plan.published(period, [levels[0] for levels in history[-1]])
-        columns, outputs = table["columns"], []
-        for name, index, step in plan.outputs():
-            tree = plan.trees[index]
-            closed = [[Fraction(0)] * tree.levels for _ in range(plan.groups)]
-            for nodes in history:
-                for group, parts in enumerate(closed):
-                    close(parts, [level[group] for level in nodes[index]])
-            half = tree.error(plan.confidence, period=period, noise=plan.noises[index])
-            outputs += [name, f"{name}_total"]
-            for end, shift in (("", 0.0), ("_lower", -half), ("_upper", half)):
-                columns[f"{name}_total{end}"] = [scaled(float(sum(parts)) + shift, step) for parts in closed]
+        history = self._history(period)
+        table = plan.published(period, [levels[0] for levels in history[-1]], history)
         left = desk.ledger.remaining(plan.dataset, plan.allotment.name)
         return Release(
             id=self._step(period).release,
             dataset=plan.dataset,
-            columns=columns,
+            columns=table["columns"],
             keys=tuple(table["keys"]),
-            outputs=tuple(outputs),
+            outputs=tuple(table["outputs"]),
             confidence=plan.confidence,
             cost=price_text(plan.allotment, plan.charge) + f" for all {plan.periods:,} periods",
             mechanism=plan.mechanism,

@@ -8,6 +8,7 @@ amended or moved later count no second time. The first period pays for all. Proo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -24,6 +25,7 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import ContinualCount, Gaussian, Laplace
+from discreet.mechanisms.continual_count import close
 from discreet.query.aggregate import Count, Persons, Sum
 from discreet.query.estimate import linear_step
 from discreet.query.key import Key
@@ -147,8 +149,8 @@ class StreamPlan(TablePlan):
             found.append((name, self.measures.index(measure), linear_step(aggregate, self.schema) or 1.0))
         return found
 
-    def published(self, period: int, counts: list[list[int]]) -> dict[str, Any]:
-        """The table of one period by itself, from its noisy counts."""
+    def published(self, period: int, counts: list[list[int]], history: Sequence[Any] | None = None) -> dict[str, Any]:
+        """The table of one period, from its noisy counts; with the nodes of all periods up to it, also the totals."""
         label = [self.label(period)] * self.groups
         columns: dict[str, list[Any]] = {self.period.column: label, **self.question.key_columns(self.schema)}
         keys = list(columns)
@@ -157,8 +159,25 @@ class StreamPlan(TablePlan):
             for end, shift in (("", 0), ("_lower", -half), ("_upper", half)):
                 columns[name + end] = [scaled(count + shift, step) for count in counts[index]]
         names = [name for name, _ in self.question.outputs]
+        if history is not None:
+            names = [each for name in names for each in (name, f"{name}_total")]
+            columns |= self._totals(period, history)
         notes = [note.to_dict() for note in self.notes]
         return {"columns": columns, "keys": keys, "outputs": names, "confidence": self.confidence, "notes": notes}
+
+    def _totals(self, period: int, history: Sequence[Any]) -> dict[str, list[Any]]:
+        """Running totals with intervals, put together from the nodes that the periods so far have published."""
+        columns: dict[str, list[Any]] = {}
+        for name, index, step in self.outputs():
+            tree = self.trees[index]
+            closed = [[Fraction(0)] * tree.levels for _ in range(self.groups)]
+            for nodes in history:
+                for group, parts in enumerate(closed):
+                    close(parts, [level[group] for level in nodes[index]])
+            half = tree.error(self.confidence, period=period, noise=self.noises[index])
+            for end, shift in (("", 0.0), ("_lower", -half), ("_upper", half)):
+                columns[f"{name}_total{end}"] = [scaled(float(sum(parts)) + shift, step) for parts in closed]
+        return columns
 
     @property
     def notes(self) -> list[Note]:

@@ -45,6 +45,8 @@ class StreamStep:
     period: int
     name: str
     folder: Path
+    earlier: tuple[Any, ...] | None = None
+    """The nodes that each period before this one has published, where they are at hand."""
 
     def __post_init__(self) -> None:
         at, last = self.period, self.stream.periods
@@ -154,9 +156,10 @@ class StreamStep:
         return result
 
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
-        """The table of the period; running totals are put together of the nodes when it is read."""
+        """The table of the period, with the running totals where what was published before is at hand."""
         levels = [levels[0] for levels in measured["nodes"]]
-        return at_confidence(self.stream, confidence).published(self.period, levels)
+        history = None if self.earlier is None else (*self.earlier, measured["nodes"])
+        return at_confidence(self.stream, confidence).published(self.period, levels, history)
 
     def ids(self, stored: Any, engine: str) -> str:
         """How ids of people are stored, given the types of an engine's columns; one text for types whose values have
