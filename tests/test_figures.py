@@ -12,13 +12,12 @@ REPOSITORY = Path(__file__).parent.parent
 CONCEPTS = REPOSITORY / "docs" / "concepts"
 FIGURES = REPOSITORY / "docs" / "figures"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-FREE = {"architecture.md"}  # a map of the rooms: nothing to draw or to run
 
 if not FIGURES.is_dir():  # the tests may run without the documentation beside them
     pytest.skip("no documentation here", allow_module_level=True)
 
 SCRIPTS = sorted(path.stem for path in FIGURES.glob("*.py") if path.stem != "drawing")
-PAGES = sorted(path for path in CONCEPTS.glob("*.md") if path.name not in FREE)
+PAGES = sorted(CONCEPTS.glob("*.md"))
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from typing import Protocol
 
 CONCEPTS = Path(__file__).resolve().parent.parent / "concepts"
 
@@ -143,7 +144,15 @@ class Panel:
         return [*out, *self.parts]
 
 
-def picture(heading: str, told: str, panels: Sequence[Panel], *, width: int = 640, height: int = 372) -> str:
+class Drawn(Protocol):
+    """Whatever stands on a sheet."""
+
+    def drawn(self) -> list[str]:
+        """Its parts, in the order they are drawn."""
+        ...
+
+
+def picture(heading: str, told: str, panels: Sequence[Drawn], *, width: int = 640, height: int = 372) -> str:
     """The figure: `heading` is written on it, `told` says in words what is to be seen."""
     body = [part for panel in panels for part in panel.drawn()]
     lines = [
@@ -165,6 +174,34 @@ def write(figures: Callable[[], Mapping[str, str]]) -> None:
     for name, text in figures().items():
         (CONCEPTS / f"{name}.svg").write_text(text, encoding="utf-8")
         sys.stdout.write(f"{name}.svg\n")
+
+
+def label(words: str, place: Point, kind: str, anchor: str = "start") -> str:
+    """Words at a place on the sheet."""
+    return _text(words, place, kind, anchor)
+
+
+def box(corners: tuple[float, float, float, float], line: str, fill: str, *, solid: bool = False) -> str:
+    """A frame from left and top to right and bottom on the sheet, filled."""
+    x0, y0, x1, y1 = corners
+    size = f'x="{_short(x0)}" y="{_short(y0)}" width="{_short(x1 - x0)}" height="{_short(y1 - y0)}"'
+    plain = ' style="stroke-dasharray:none"' if solid else ""
+    return f'<rect class="{fill} {line}"{plain} stroke-width="1.4" rx="5" {size}/>'
+
+
+def polyline(places: Sequence[Point], kind: str, *, arrow: bool = False, solid: bool = False) -> str:
+    """A line through places on the sheet, with a head at its end if it is an arrow."""
+    path = "M" + "L".join(_pair(place) for place in places)
+    plain = ' style="stroke-dasharray:none"' if solid else ""
+    line = f'<path class="{kind}"{plain} stroke-width="1.8" d="{path}"/>'
+    if not arrow:
+        return line
+    (x0, y0), (x1, y1) = places[-2:]
+    length = math.hypot(x1 - x0, y1 - y0)
+    across, down = (x1 - x0) / length, (y1 - y0) / length
+    sides = [(x1 - 7 * across + side * 4 * down, y1 - 7 * down - side * 4 * across) for side in (1, -1)]
+    head = "M" + "L".join(_pair(place) for place in (sides[0], (x1, y1), sides[1]))
+    return f'{line}<path class="{kind}" style="stroke-dasharray:none" stroke-width="1.8" d="{head}"/>'
 
 
 def _rule(start: Point, end: Point, kind: str, *, weight: float = 1, solid: bool = False) -> str:

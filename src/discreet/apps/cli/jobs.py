@@ -10,6 +10,7 @@ from discreet.apps.cli import synth_report, train
 from discreet.apps.cli.delivery import MODEL, ROWS, TABLES, TREE
 from discreet.apps.cli.job import Commands
 from discreet.apps.cli.train_progress import training
+from discreet.curator import KINDS, Kind
 from discreet.flows.commuting.ask import CommuteAsk
 from discreet.flows.mobility.ask import FlowsAsk
 from discreet.learn.ask import SearchAsk, TrainAsk
@@ -43,7 +44,18 @@ _COMMANDS = (
     ),
     Commands(SearchAsk, "the best of several models", "Models tuned privately: plan, release, show.", MODEL),
 )
-APPS: Mapping[str, typer.Typer] = {one.ask.kind: one.app() for one in _COMMANDS}
+
+
+def _plain(kind: Kind) -> Commands:
+    """The commands of a kind that needs nothing of its own: its releases are tables."""
+    ask = kind.ask()
+    about = (ask.__doc__ or "").partition("\n")[0].rstrip(".")
+    return Commands(ask, f"a {kind.noun}", f"{about}: plan, release, show.", TABLES)
+
+
+_LISTED = {one.ask.kind for one in _COMMANDS}
+_OTHERS = [_plain(kind) for name, kind in KINDS.items() if kind.sent and name not in _LISTED]
+APPS: Mapping[str, typer.Typer] = {one.ask.kind: one.app() for one in (*_COMMANDS, *_OTHERS)}
 """An application for each kind."""
 APPS["synth"].command("report")(synth_report.report)
 APPS["train"].command("card")(train.card)

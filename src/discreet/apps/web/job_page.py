@@ -17,13 +17,16 @@ from discreet.curator import KINDS
 
 __all__ = ["NEW", "routes"]
 
-NEW = {
+_TITLES = {
     "batch": "Batch of questions",
     "stream": "Stream",
     "flows": "Flows",
     "commute": "Synthetic commuters",
-    "train": "Trained model",
     "search": "Search for a model",
+}
+_OWN = ("tree", "synth")  # kinds with pages of their own
+NEW = {
+    name: _TITLES.get(name, kind.noun.capitalize()) for name, kind in KINDS.items() if kind.sent and name not in _OWN
 }
 """Titles of the forms, by kind."""
 
