@@ -64,7 +64,9 @@ class JobForm:
     def plan(self, dataset: str, caller: Caller, wish: Wish) -> tuple[Priced, dict[str, Any]]:
         """The price of a wish, and what a program would send for it. Free."""
         house = self.frame.house
-        allotment = house.allowed(caller, wish.text("allotment") or None)
+        payable = self._payable(dataset, caller)
+        only = payable[0].allotment.name if len(payable) == 1 else None
+        allotment = house.allowed(caller, wish.text("allotment") or only)
         with house.plans.turn(caller.name):
             offer, sent = wish.offer(house.curator(dataset, caller), allotment)
             return priced(offer, Wish.error(offer)), sent

@@ -46,10 +46,11 @@ def _form(frame: Frame, pages: APIRouter, kept: Kept, kind: str, title: str) -> 
     needed = [one for one in listed if one.required]
     others = [one for one in listed if not one.required and not one.late]
     how = [one for one in listed if one.late]
-    groups = [("What", needed), ("More", others), ("How", how)]
+    groups = [("What", needed, False), ("More about it", others, True), ("How it is released", how, True)]
 
     def more(dataset: str, caller: Caller) -> dict[str, Any]:
-        return {"title": title, "about": (KINDS[kind].ask().__doc__ or "").partition("\n")[0], "groups": groups}
+        about = (KINDS[kind].ask().__doc__ or "").partition("\n")[0].replace("`", "")
+        return {"title": title, "about": about, "groups": groups}
 
     form = JobForm(frame, kept, f"new/{kind}", "job_form.html", kind, more, lambda dataset, caller: {})
     form.add(pages)
