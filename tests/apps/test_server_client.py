@@ -148,7 +148,7 @@ def test_rows_there_are_rows_here(wide):
     assert (job.state, job.stage, job.progress) == ("done", "done", 1.0)
     assert [one["kind"] for one in there.jobs()] == ["synth"]
     assert there.release("rows", "rows").columns == here.release("rows", "rows").columns
-    with pytest.raises(InputError, match="'rows'"):
+    with pytest.raises(InputError, match="must be rows"):
         there.release("rows", "county")
 
 

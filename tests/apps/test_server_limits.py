@@ -121,5 +121,5 @@ def test_a_large_hierarchy_is_not_priced_by_its_accuracy(tmp_path, monkeypatch):
     curator = discreet.open(pa.table({"region": ["r01"]}), schema, ledger=place, budget=Budget(100), create=True)
     assert asked.offer(curator).plan.charge.amount > 0
     monkeypatch.setattr(limits, "_SEARCHED", 10)
-    with pytest.raises(InputError, match="at most 10 over HTTP"):
+    with pytest.raises(InputError, match="above 10 numbers over HTTP"):
         asked.offer(curator)

@@ -45,7 +45,7 @@ def test_a_bad_question_is_refused(curator, given, said):
     ("given", "said"),
     [
         ({}, "unless a share"),
-        ({"epsilon": 1, "share": 0.1}, "absent where epsilon"),
+        ({"epsilon": 1, "share": 0.1}, "exactly one of epsilon"),
         ({"epsilon": 0}, "more than zero"),
         ({"share": 2}, "at most 1"),
         ({"epsilon": 1, "delta": 0}, "more than 0"),

@@ -150,7 +150,7 @@ def test_a_search_is_charged_whole_and_keeps_one(curator):
         ({"choice": 0}, "private too"),
         ({"choice": 2}, "of the choice"),
         ({"epsilon": 0}, "more than zero"),
-        ({"delta": 1}, "at most the delta"),
+        ({"delta": 1}, "less than 1"),
         ({"allotment": "questions"}, "kind plan"),
     ],
 )
