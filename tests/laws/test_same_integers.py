@@ -392,7 +392,7 @@ def test_a_folder_of_one_person_changes_nothing_about_the_folders_of_others(tmp_
     """Names that all read as dates, and then one that does not: 0.1 took them for dates, and then for text."""
     desk = Desk(Schema("t", {"o": Category(["2024-1-5", "2024-1-6"])}), ALLOTMENTS["epsilon"])
     plan = desk.table().group_by("o").agg(n=count()).plan(epsilon=1).plan
-    job = Job(plan.schema, plan.allotment, plan.cost, plan.run, plan)
+    job = Job(plan.schema, plan.allotment, plan.cost, plan.measure, plan)
     for day, rows in (("2024-1-5", 500), ("2024-1-6", 300)):
         write(pyarrow.table({"v": [1] * rows}), tmp_path / f"o={day}" / "a.parquet")
 
