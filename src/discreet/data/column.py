@@ -74,8 +74,9 @@ class Real:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One of the `values` listed, compared as text (stored floats only if whole). Anything else is missing.
+    """One of the `values` listed: text as it is, stored numbers as numbers (1.50 is 1.5), true and false in any case.
 
+    Of text, 1.0 is also 1, where it is not listed itself, as CSV files have it. Anything else is missing.
     A row with a missing value belongs to a group of its own, or to none with `nullable=False`.
     """
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 from discreet.data.cells import readable_cells
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = ["Frame"]
 
@@ -48,8 +53,11 @@ class Frame:
         if self._kind == "pandas":
             return _plain(_from_pandas(self._table if rows else self._table.iloc[:0]))
         if self._kind == "polars":
+            empty = self._table.collect_schema().to_frame()
+            for name, kind in empty.schema.items():
+                _stored(name, kind, empty[name].to_arrow)
             if not rows:
-                return _plain(self._table.collect_schema().to_frame().to_arrow())
+                return _plain(empty.to_arrow())
             return _plain((self._table.collect() if hasattr(self._table, "collect") else self._table).to_arrow())
         table = self._table
         if isinstance(table, pyarrow.RecordBatch):
@@ -70,8 +78,21 @@ def _from_pandas(frame: Any) -> Any:
         if series.dtype == object:  # cells of any type: each is written as text, by a rule of its own
             columns[name] = pyarrow.array([_cell(value) for value in series], pyarrow.string())
         else:
-            columns[name] = pyarrow.Array.from_pandas(series)
+            columns[name] = _stored(name, series.dtype, partial(pyarrow.Array.from_pandas, series))
     return pyarrow.table(columns)
+
+
+def _stored(name: str, dtype: Any, convert: Callable[[], Any]) -> Any:
+    """A column as Arrow, or an error that names it and how it is stored: both are public."""
+    import pyarrow
+
+    column = None
+    with suppress(pyarrow.ArrowException, TypeError, ValueError, NotImplementedError):
+        column = convert()
+    if column is None or isinstance(column.type, pyarrow.BaseExtensionType):
+        hint = "Convert the column, or leave it out of the table. Nothing was spent."
+        raise InputError(f"columns.{name}", Phrase(dtype), "stored as numbers, text, days or moments", hint)
+    return column
 
 
 def _cell(value: Any) -> str | None:
@@ -86,6 +107,11 @@ def _cell(value: Any) -> str | None:
     if isinstance(value, Real):
         number = float(value)
         return None if number != number else str(int(number)) if number.is_integer() else str(number)
+    if isinstance(value, Decimal) and value.is_finite():
+        return f"{value.normalize():f}"  # 1.50 is 1.5, as where it is stored as a decimal
+    if isinstance(value, datetime) and value.tzinfo is not None:  # its day is the one in UTC, as it is anywhere else
+        with suppress(OverflowError, ValueError):  # so near to where dates end that it has none there
+            value = value.astimezone(UTC)
     return str(value)
 
 

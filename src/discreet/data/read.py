@@ -7,6 +7,8 @@ is settled by `problem`, before anything is spent.
 
 from __future__ import annotations
 
+import re
+import struct
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -16,6 +18,7 @@ from discreet.data.column import Boolean, Category, Column, Date, Integer, Real,
 __all__ = [
     "as_day",
     "as_declared",
+    "as_label",
     "as_number",
     "as_stored",
     "as_text",
@@ -30,6 +33,8 @@ __all__ = [
 Expression = Any  # ibis expressions carry no useful static types here
 
 _WHOLE = {16: 2.0**11, 32: 2.0**24, 64: 2.0**53}  # beyond this, floats of so many bits skip whole numbers
+_PLAIN = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
+_TOLD = 15  # digits that a float has for certain
 _DIGITS = 38  # decimals with so many are within the range of floats
 _FAR = Decimal(10**30)  # far outside any declared bound, and well inside a float
 _NEAR = Decimal(1).scaleb(-30)
@@ -48,6 +53,8 @@ def problem(column: Column, stored: Any, *, tries: bool) -> str | None:
             if words and not tries:
                 return "stored as a number: this engine cannot read text as numbers without failing on a bad one"
             return None if plain or words else "stored as a number or as text"
+        case Category() if plain and (alike := twins(column, stored)):
+            return f"stored as text where two values declared are one number or truth value: {alike[0]}, {alike[1]}"
         case Category() | Boolean():
             return None if plain or words or stored.is_date() or stored.is_uuid() else "stored as text or as numbers"
         case Date():
@@ -79,7 +86,7 @@ def as_declared(raw: Expression, column: Column) -> Expression:
                 missing=ibis.null(kind),
             )
         case Category():
-            word = as_text(raw)
+            word = as_label(raw, column)
             return word.isin(list(column.values)).ifelse(word, ibis.null("string"))
         case Boolean():
             if raw.type().is_boolean():
@@ -140,6 +147,71 @@ def as_text(raw: Expression) -> Expression:
     if not (kind.is_floating() or kind.is_decimal()):
         return raw.cast("string")
     return as_whole(raw).cast("string")
+
+
+def as_label(raw: Expression, column: Category) -> Expression:
+    """A value as the text it is declared under, or as a text that is not declared.
+
+    Numbers are compared as numbers (1.50 is 1.5, and 1.0 is 1) and truth values in any case. Of text, `1.0` is also 1,
+    and `True` also true, where they are not declared themselves: so CSV files write what is stored elsewhere.
+    """
+    import ibis
+
+    kind, word = raw.type(), as_text(raw)
+    if kind.is_boolean():
+        named = {value.lower(): value for value in column.values}
+        yes, no = (ibis.literal(named.get(text), "string") for text in ("true", "false"))
+        return ibis.cases((raw, yes), (~raw, no), else_=ibis.null("string"))
+    if kind.is_numeric():
+        number = raw if kind.is_integer() else as_number(raw)
+        spelt = {value: amount for value, amount in _amounts(column).items() if not _is_whole(value, amount)}
+        matches = [
+            (number == (int(amount) if kind.is_integer() else _nearest(amount, kind)), value)
+            for value, amount in spelt.items()
+            if not kind.is_integer() or amount == int(amount)
+        ]
+        return ibis.cases(*matches, else_=word) if matches else word
+    if not kind.is_string():
+        return word
+    cases = []
+    numbers = [value for value, amount in _amounts(column).items() if _is_whole(value, amount)]
+    if numbers := [value for value in numbers if f"{value}.0" not in column.values]:
+        short = word.substr(0, word.length() - len(".0"))
+        cases.append(((word.right(len(".0")) == ".0") & short.isin(numbers), short))
+    for truth in ("true", "false"):
+        declared = [value for value in column.values if value.lower() == truth]
+        if len(declared) == 1:
+            others = [text for text in (truth, truth.title(), truth.upper()) if text != declared[0]]
+            cases.append((word.isin(others), declared[0]))
+    return ibis.cases(*cases, else_=word) if cases else word
+
+
+def twins(column: Category, stored: Any) -> tuple[str, str] | None:
+    """Two values of a category that a stored number or truth value would both be; None if there are none."""
+    named = {value: value.lower() for value in column.values if value.lower() in ("true", "false")}
+    seen: dict[Any, str] = {}
+    for value, same in (named if stored.is_boolean() else _amounts(column)).items():
+        if (other := seen.setdefault(same, value)) != value:
+            return other, value
+    return None
+
+
+def _amounts(column: Category) -> dict[str, Decimal]:
+    """The declared values that are numbers without a needless zero in front, of no more digits than floats tell."""
+    plain = (value for value in column.values if _PLAIN.fullmatch(value))
+    return {value: Decimal(value) for value in plain if len(value.strip("-0.").replace(".", "")) <= _TOLD}
+
+
+def _is_whole(value: str, amount: Decimal) -> bool:
+    """Whether a declared number is written as engines write whole ones."""
+    return amount == int(amount) and value == str(int(amount))
+
+
+def _nearest(amount: Decimal, kind: Any) -> float:
+    """The float of the stored width that is nearest to a declared number."""
+    if kind.is_floating() and kind.nbytes < struct.calcsize("d"):
+        return float(struct.unpack("f", struct.pack("f", amount))[0])
+    return float(amount)
 
 
 def as_whole(raw: Expression) -> Expression:

@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.data.column import Category, Date, Integer, Real
 from discreet.data.dialect import as_bytes, engine_of, joins, listed
-from discreet.data.read import as_declared, as_text, bounded, whole, within_bounds
+from discreet.data.read import as_declared, as_label, as_text, bounded, whole, within_bounds
 from discreet.data.schema import Schema
 from discreet.query.key import Key
 
@@ -73,8 +73,14 @@ def _labels(place: int, key: Key, schema: Schema, engine: str) -> Expression:
 
 def _sought(table: Expression, key: Key, schema: Schema) -> Expression:
     """What is looked up among the labels."""
-    column = schema.columns[key.column]
-    return as_declared(table[key.column], column) if isinstance(column, Integer) else as_text(table[key.column])
+    column, raw = schema.columns[key.column], table[key.column]
+    match column:
+        case Integer():
+            return as_declared(raw, column)
+        case Category():
+            return as_label(raw, column)
+        case _:
+            return as_text(raw)
 
 
 def _code(key: Key, schema: Schema, table: Expression, found: Expression | None, clamped: bool) -> Expression:
@@ -94,7 +100,7 @@ def _code(key: Key, schema: Schema, table: Expression, found: Expression | None,
         )
     # Undeclared text need not be struck out where the declared one is looked up anyway.
     plain = isinstance(column, Category) and (None not in labels or key.values is None)
-    value = as_text(raw) if plain else as_declared(raw, column)
+    value = as_label(raw, column) if plain and isinstance(column, Category) else as_declared(raw, column)
     if key.edges is not None and isinstance(column, Integer | Real | Date):
         if clamped:
             return _bin(key.edges, value)

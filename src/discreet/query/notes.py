@@ -180,6 +180,8 @@ def _bounds(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[No
         lower, upper = output.limits(schema)
         step = output.total(schema).lattice.step if isinstance(output, Sum) else 1
         rounded = f" and are rounded to multiples of {float(step):g}" if step != 1 else ""
+        if isinstance(schema.columns[output.column], Integer):
+            rounded = f"{rounded}; fractions are rounded to whole numbers"
         ends = f"{_bound(lower)}..{_bound(upper)}"
         text = f"Values of {output.column} outside {ends} go to the nearer end{rounded}."
         texts.setdefault(text, []).append(name)

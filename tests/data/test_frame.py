@@ -1,0 +1,34 @@
+"""Tables in memory whose columns no engine reads: refused by name, before anything is spent."""
+
+import pandas
+import polars
+import pytest
+
+from discreet import Budget, Integer, Schema
+from discreet.curator import open_curator
+from discreet.errors import InputError
+
+ODD = {
+    "period[M]": lambda: pandas.period_range("2024-01", periods=2, freq="M").array,
+    "interval[int64, right]": lambda: pandas.interval_range(0, 2).array,
+    "complex128": lambda: [1j, 2j],
+    "Sparse[int64, 0]": lambda: pandas.arrays.SparseArray([0, 1]),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_column_that_cannot_be_read_is_named_with_its_type(tmp_path, kind):
+    """In 0.1 the message spoke of an address and of a file that may not be whole."""
+    frame = pandas.DataFrame({"c": [1, 2], "z": ODD[kind]()})
+    with pytest.raises(InputError) as problem:
+        open_curator(frame, Schema("t", {"c": Integer(0, 3)}), ledger=tmp_path / "l.db", budget=Budget(1), create=True)
+    assert (problem.value.field, str(problem.value.got)) == ("columns.z", kind)
+
+
+def test_a_polars_column_that_cannot_be_read_is_named_too(tmp_path):
+    frame = polars.DataFrame({"c": [1, 2], "z": polars.Series([1, 2], dtype=polars.Int128)})
+    for table in (frame, frame.lazy()):
+        with pytest.raises(InputError, match=r"columns.z. must be stored as numbers.*got Int128"):
+            open_curator(
+                table, Schema("t", {"c": Integer(0, 3)}), ledger=tmp_path / "l.db", budget=Budget(1), create=True
+            )
