@@ -36,13 +36,15 @@ DIALECTS = ["bigquery", "snowflake", "trino"]
 COMMON = {"CAST", "SUM", "COUNT", "LEAST", "GREATEST", "FLOOR", "ABS", "LOWER", "COALESCE"}
 COMMON |= {"DENSE_RANK", "ROW_NUMBER", "LEAD"}
 DOCUMENTED = {
-    "bigquery": COMMON | {"IF", "IS_NAN", "IEEE_DIVIDE", "MOD", "DATE", "UNIX_SECONDS", "FARM_FINGERPRINT", "TRUNC"},
+    "bigquery": COMMON
+    | {"IF", "IS_NAN", "IEEE_DIVIDE", "MOD", "DATE", "UNIX_SECONDS", "FARM_FINGERPRINT", "TRUNC"}
+    | {"REPLACE"},
     "snowflake": COMMON
     | {"IFF", "BITAND", "BITOR", "BITXOR", "BITSHIFTRIGHT", "BITSHIFTLEFT", "HASH", "DATE_FROM_PARTS", "DATE_PART"}
-    | {"TRUNC"},
+    | {"TRUNC", "REPLACE"},
     "trino": COMMON
     | {"IF", "IS_NAN", "BITWISE_AND", "BITWISE_OR", "BITWISE_XOR", "BITWISE_RIGHT_SHIFT", "BITWISE_LEFT_SHIFT"}
-    | {"TO_UNIXTIME", "FROM_BIG_ENDIAN_64", "XXHASH64", "TO_UTF8", "DATE", "FROM_ISO8601_DATE"},
+    | {"TO_UNIXTIME", "FROM_BIG_ENDIAN_64", "XXHASH64", "TO_UTF8", "DATE", "FROM_ISO8601_DATE", "REPLACE"},
 }
 # Functions DuckDB lacks, as their documentation has them; hashes may be any.
 MACROS = """

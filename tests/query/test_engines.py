@@ -22,11 +22,11 @@ from discreet.data.dialect import added, engine_of
 from discreet.data.schema import Schema
 from discreet.data.source import Source, source_of
 from discreet.data.view import Derived, Lookup
+from discreet.mechanisms.inputs import ROOM
 from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.grid import grid_for
 from discreet.query.key import Key, bins, key
-from discreet.query.measure import ROOM
 from discreet.query.quantile import BINS
 from discreet.query.question import Query
 from discreet.query.tally import compile_tally

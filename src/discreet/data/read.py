@@ -174,10 +174,9 @@ def as_label(raw: Expression, column: Category) -> Expression:
     if not kind.is_string():
         return word
     cases = []
-    numbers = [value for value, amount in _amounts(column).items() if _is_whole(value, amount)]
-    if numbers := [value for value in numbers if f"{value}.0" not in column.values]:
-        short = word.substr(0, word.length() - len(".0"))
-        cases.append(((word.right(len(".0")) == ".0") & short.isin(numbers), short))
+    numbers = [f"{value}.0" for value, amount in _amounts(column).items() if _is_whole(value, amount)]
+    if numbers := [text for text in numbers if text not in column.values]:
+        cases.append((word.isin(numbers), word.replace(".0", "")))
     for truth in ("true", "false"):
         declared = [value for value in column.values if value.lower() == truth]
         if len(declared) == 1:
