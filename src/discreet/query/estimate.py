@@ -14,11 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.column import Integer
 from discreet.data.schema import Schema
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.replay import Replay, key_of
-from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
+from discreet.query.aggregate import Additive, Aggregate, Derived
 
 __all__ = ["Estimate", "estimate", "linear_step"]
 
@@ -40,13 +39,7 @@ class Estimate:
 
 def linear_step(aggregate: Aggregate, schema: Schema) -> float | None:
     """The size of one lattice step of an output whose error is its noise alone; None for the others."""
-    match aggregate:
-        case Count() | Persons():
-            return 1.0
-        case Sum():
-            return float(aggregate.total(schema).lattice.step)
-        case _:
-            return None
+    return aggregate.step(schema) if isinstance(aggregate, Additive) else None
 
 
 def estimate(
@@ -57,20 +50,19 @@ def estimate(
     confidence: float,
 ) -> Estimate:
     """Values and intervals of one output, from its noisy measures and the noise that is on them."""
-    if isinstance(aggregate, (Mean, Variance, Std)):
+    if isinstance(aggregate, Derived):
         return _simulated(aggregate, schema, noisy, noises, confidence)
-    step = linear_step(aggregate, schema)
+    if not isinstance(aggregate, Additive):
+        raise TypeError(f"{type(aggregate).__name__} is neither additive nor derived")
     half = noises[0].error(confidence)
-    low, high = noisy[0] - half, noisy[0] + half
-    if isinstance(aggregate, Sum):
-        whole = step == 1 and isinstance(schema.columns[aggregate.column], Integer)
-        size = 1.0 if step is None else step
-        return Estimate(*(steps if whole else steps.astype(np.float64) * size for steps in (noisy[0], low, high)))
-    return Estimate(noisy[0], low, high)  # below zero, too: cut there, counts of many groups would not add up
+    steps = (noisy[0], noisy[0] - half, noisy[0] + half)  # below zero, too: cut there, counts would not add up
+    if aggregate.whole(schema):
+        return Estimate(*steps)
+    return Estimate(*(numbers.astype(np.float64) * aggregate.step(schema) for numbers in steps))
 
 
 def _simulated(
-    aggregate: Mean | Variance | Std,
+    aggregate: Derived,
     schema: Schema,
     noisy: Sequence[NDArray[np.int64]],
     noises: Sequence[Noise],
@@ -96,7 +88,7 @@ def _simulated(
         possible = aggregate.estimate(schema, truths, 2 * excess)
         lower[part], upper[part] = np.quantile(possible, tails, axis=1)
         # Where the group may as well be empty its mean may be anything: such draws count on both sides.
-        blank = truths[1] < (2 if getattr(aggregate, "sample", False) else 1)
+        blank = truths[1] < aggregate.fewest
         some = np.flatnonzero(blank.any(axis=1))
         if len(some):
             lower[start + some] = np.quantile(np.where(blank[some], floor, possible[some]), tails[0], axis=1)

@@ -13,15 +13,13 @@ from discreet.data.column import Date
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.aggregate import PRIVATE, Aggregate
+from discreet.query.function import listed_functions
 from discreet.query.key import Key, bins, discover, key
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
-from discreet.query.quantile import Ordered, quantile, quantile_name
+from discreet.query.quantile import Ordered
 from discreet.query.question import output_from
 
-__all__ = ["COMPUTED", "quoted", "read_key", "read_outputs", "write_condition"]
-
-COMPUTED = ("count", "people", "sum", "mean", "variance", "std", "median", "quantile")
-"""What can be computed, by the names of this notation."""
+__all__ = ["quoted", "read_key", "read_outputs", "write_condition"]
 
 _OUTPUT = re.compile(r"(?:(?P<name>\w+)=)?(?P<of>\w+)(?:\((?P<inner>.*)\))?", re.DOTALL)
 _QUOTED = re.compile(r'\s*"(?P<name>(?:[^"]|"")+)"\s*')
@@ -36,26 +34,27 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
     >>> list(read_outputs(["count", 'mean("pay, in €")', "top=quantile(pay,0.9)"]))
     ['count', 'mean_pay_in', 'top']
     """
-    outputs: dict[str, Aggregate | Ordered] = {}
+    known, outputs = listed_functions(), dict[str, Aggregate | Ordered]()
     for text in texts:
         match = _OUTPUT.fullmatch(text.strip())
         if match is None:
             raise InputError("outputs", text, _EXAMPLES, _HINT)
-        function = match["of"]
-        if function not in COMPUTED:
-            raise InputError("outputs", function, hint="Examples: count, 'mean(pay)'.", among=COMPUTED)
-        column, rest = _split(match["inner"] or "", text, PRIVATE if function != "quantile" else None)
-        if function == "quantile":
-            if rest is None:
-                raise InputError("outputs", text, "a column and a share, such as quantile(pay,0.9)")
-            ordered = quantile(column, rest)
-            outputs[match["name"] or _plain(f"{quantile_name(ordered.q)}_{ordered.column}")] = ordered
-            continue
-        if rest is not None and rest != PRIVATE:
-            raise InputError("outputs", text, f"a column, optionally followed by a comma and {PRIVATE}", _HINT)
-        entry: dict[str, Any] = {"of": function} | ({"column": column} if column else {})
-        entry |= {} if rest is None else {"bounds": rest}
-        outputs[match["name"] or _plain(f"{function}_{column}" if column else function)] = output_from(entry)
+        if match["of"] not in known:
+            raise InputError("outputs", match["of"], hint="Examples: count, 'mean(pay)'.", among=known)
+        function, argument = known[match["of"]], known[match["of"]].argument
+        required = argument is not None and argument.required
+        word = PRIVATE if argument is None else argument.example
+        column, rest = _split(match["inner"] or "", text, None if required else word)
+        if argument is not None and required and rest is None:
+            allowed = f"a column and {argument.words}, such as {function.written('pay', argument.example)}"
+            raise InputError("outputs", text, allowed)
+        if rest is not None and not required and rest != word:
+            raise InputError("outputs", text, f"a column, optionally followed by a comma and {word}", _HINT)
+        entry: dict[str, Any] = {"of": function.name} | ({"column": column} if column else {})
+        entry |= {} if rest is None else {argument.field: argument.read(rest)} if argument else {"bounds": rest}
+        output = output_from(entry)
+        label = function.name if function.label is None else function.label(output)
+        outputs[match["name"] or _plain(f"{label}_{column}" if column else label)] = output
     return outputs
 
 

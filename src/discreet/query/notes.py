@@ -10,8 +10,9 @@ from discreet.core.release import percent, plural
 from discreet.core.unit import Unit
 from discreet.data.column import Category, Column, Date, Integer, Real, Text
 from discreet.data.schema import Schema
-from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
+from discreet.query.aggregate import Additive, Aggregate, Bounded
 from discreet.query.fit import columns_read
+from discreet.query.function import kinds
 from discreet.query.grid import Days, Decades, Even, grid_for, shown
 from discreet.query.key import Key
 from discreet.query.predicate import Predicate, beyond, columns_of
@@ -60,25 +61,12 @@ def limit_notes(unit: Unit, outputs: Outputs, groups: int | None) -> list[Note]:
         )
         notes.append(Note("groups", text, tuple(names)))
     rows = plural(unit.rows, "row")
-    counted = [name for name, output in outputs if isinstance(output, Count)]
-    added = [name for name, output in outputs if isinstance(output, Sum)]
-    weighed = [name for name, output in outputs if isinstance(output, Mean | Variance | Std)]
-    sampled = [name for name, output in outputs if isinstance(output, Ordered)]
-    if counted:
-        text = f"In a group each {who} counts as at most {rows}; what is beyond is left out."
-        notes.append(Note("rows", text, tuple(counted)))
-    if added:
-        text = (
-            f"A sum takes the sum of all rows of each {who} in a group, cut at what {rows} can add at most: it is not "
-            "the sum of the rows that are counted."
-        )
-        notes.append(Note("rows", text, tuple(added)))
-    if weighed:
-        text = f"Of each {who} with more than {rows} in a group the mean counts, as {rows}."
-        notes.append(Note("weighted", text, tuple(weighed)))
-    if sampled:
-        text = f"In a group each {who} counts with at most {rows}, picked at random."
-        notes.append(Note("sampled", text, tuple(sampled)))
+    texts: dict[tuple[str, str], list[str]] = {}
+    for kind in kinds():
+        for output in (output for _, output in outputs if type(output) is kind):
+            if note := output.limited(who, rows):
+                texts[note] = [name for name, other in outputs if other.limited(who, rows) == note]
+    notes += [Note(kind, text, tuple(named)) for (kind, text), named in texts.items()]
     return [*notes, *unidentified_notes(unit, names)]
 
 
@@ -153,11 +141,7 @@ def published_notes(
 ) -> list[Note]:
     """What is to be said of the published numbers themselves."""
     notes = []
-    below = [
-        name
-        for name, output in outputs
-        if isinstance(output, Count | Persons) and any(value < 0 for value in columns[name])
-    ]
+    below = [name for name, output in outputs if output.never_negative and any(value < 0 for value in columns[name])]
     if below:
         text = "Below zero by its noise: there are few or none. Left so, for then numbers of several groups add up."
         notes.append(Note("negative", text, tuple(below)))
@@ -175,10 +159,10 @@ def _bounds(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[No
     """Values outside bounds, and between the points of a grid that is not part of the interval."""
     texts: dict[str, list[str]] = {}
     for name, output in outputs:
-        if not isinstance(output, Sum | Mean | Variance | Std) or output.private:
+        if not isinstance(output, Bounded) or output.private:
             continue
         lower, upper = output.limits(schema)
-        step = output.total(schema).lattice.step if isinstance(output, Sum) else 1
+        step = output.step(schema) if isinstance(output, Additive) else 1
         rounded = f" and are rounded to multiples of {float(step):g}" if step != 1 else ""
         if isinstance(schema.columns[output.column], Integer):
             rounded = f"{rounded}; fractions are rounded to whole numbers"
@@ -227,11 +211,10 @@ def _complete(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[
     """Missing values where none should be."""
     texts: dict[str, list[str]] = {}
     for name, output in outputs:
-        column = None if isinstance(output, Persons) else output.column
+        column = getattr(output, "column", None)
         if column is None or schema.columns[column].nullable:
             continue
-        counted = "as a value" if isinstance(output, Count) else "as the middle of the bounds"
-        text = f"{column} is declared complete: one that is missing or cannot be read counts {counted}."
+        text = f"{column} is declared complete: one that is missing or cannot be read counts {output.gaps}."
         texts.setdefault(text, []).append(name)
     return [Note("complete", text, tuple(names)) for text, names in texts.items()]
 

@@ -27,7 +27,7 @@ from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
-from discreet.query.aggregate import Aggregate, Mean, Std, Sum, Variance, settled
+from discreet.query.aggregate import Aggregate, Bounded, settled
 from discreet.query.explain import explained, rows_published
 from discreet.query.fit import columns_read
 from discreet.query.measure import Measure, Moment, Rows, Total, sensitivity
@@ -188,7 +188,7 @@ class BoundsPlan(TablePlan):
             if not _private(aggregate):
                 found.append(expected)
                 continue
-            size, unit = _unit(aggregate, self.schema)
+            size, unit = aggregate.unit(self.schema)
             half = None if expected.half_width is None else expected.half_width / size
             by_rows = tuple((rows, width / size) for rows, width in expected.by_rows)
             found.append(Expected(expected.output, self.noise, half, by_rows, unit=unit))
@@ -283,41 +283,22 @@ def plan_bounds(question: Query, schema: Schema, allotment: Allotment, price: Pr
     return plan
 
 
-def _private(aggregate: Aggregate) -> TypeGuard[Sum | Mean | Variance | Std]:
-    return isinstance(aggregate, (Sum, Mean, Variance, Std)) and aggregate.private
+def _private(aggregate: Aggregate) -> TypeGuard[Bounded]:
+    return isinstance(aggregate, Bounded) and aggregate.private
 
 
 def _answered(aggregate: Aggregate, found: Mapping[str, Pair], schema: Schema) -> Aggregate:
-    """The same with the bounds found. Those of a sum are stretched to zero, which adds no noise and clips less."""
+    """The same with the bounds found, as it takes them."""
     if not _private(aggregate) or aggregate.column not in found:
         return settled(aggregate, None)
-    low, high = found[aggregate.column]
-    if isinstance(aggregate, Sum):
-        declared = schema.numeric(aggregate.column, "sum")
-        low, high = min(low, max(declared.lower, Fraction(0))), max(high, min(declared.upper, Fraction(0)))
-    return settled(aggregate, (low, high))
-
-
-def _unit(aggregate: Sum | Mean | Variance | Std, schema: Schema) -> tuple[float, str]:
-    """What the error of an output is a multiple of, and how large that is for the declared bounds."""
-    declared = schema.numeric(aggregate.column, "bounds")
-    low, high = float(declared.lower), float(declared.upper)
-    names = f"{aggregate.column}_low", f"{aggregate.column}_high"
-    match aggregate:
-        case Sum() if schema.unit.neighbours is Neighbours.ADD_REMOVE:
-            return max(abs(low), abs(high)), "times the larger of |{}| and |{}|".format(*names)
-        case Sum():
-            return max(high, 0.0) - min(low, 0.0), "times the distance of {} and {}, zero included".format(*names)
-        case Variance():
-            return (high - low) ** 2, "times ({1} - {0})^2".format(*names)
-        case _:
-            return high - low, "times ({1} - {0})".format(*names)
+    return settled(aggregate, aggregate.stretched(*found[aggregate.column], schema))
 
 
 def _most(question: Query, schema: Schema) -> int:
     """What no unit adds more than to any measure of the answer, in steps, whatever bounds are found."""
     unit, most = schema.unit, _NEAR
-    summed = {aggregate.column for _, aggregate in question.outputs if isinstance(aggregate, Sum)}
+    taken = [measure for _, output in question.outputs for measure in settled(output, None).measures(schema)]
+    summed = {measure.column for measure in taken if isinstance(measure, Total)}
     for name in question.searched:
         column = schema.numeric(name, "bounds")
         if isinstance(column, Integer):  # whole numbers keep steps of one

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.core.exact import Number, as_written
 from discreet.core.wire import fraction
 from discreet.data.column import Date, Integer, Numeric, Real
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
+from discreet.query.function import Argument, Function, register
 from discreet.query.grid import DECADES, grid_for
+from discreet.query.quantile_sql import read_quantile
 
 __all__ = [
     "BINS",
@@ -38,12 +40,58 @@ BINS = 1024
 GUARANTEED = "guaranteed"
 METHODS = ("auto", "tree", "flip", "exponential")
 TAKES = ("middle", "start", "end")
+SORTABLE = (Integer, Real, Date)
 _FINEST = 10**6  # the denominator of a quantile
 
 
+def _rank(q: Number) -> Fraction:
+    share = as_written(q, "quantile")
+    if not 0 < share < 1:
+        hint = "The smallest and the largest value are one person's; 0.01 and 0.99 are nobody's."
+        raise InputError("quantile", q, "strictly between 0 and 1", hint)
+    if share.denominator > _FINEST:
+        raise InputError("quantile", q, f"a fraction with a denominator of at most {_FINEST:,}", "Round it.")
+    return share
+
+
+class _ByOrder:
+    """What all outputs have that are found by the order of values."""
+
+    __slots__ = ()
+
+    def limited(self, who: str, rows: str) -> tuple[str, str]:
+        """What the limit of so many rows for each `who` does to it: a kind of note, and its text."""
+        return "sampled", f"In a group each {who} counts with at most {rows}, picked at random."
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Ordered:
+        """From its JSON values."""
+        return ordered_from(entry)
+
+    @classmethod
+    def read_sql(cls, node: Any, person: str | None) -> At | None:
+        """What a parsed piece of SQL stands for: by default, SQL has no word for it."""
+        return None
+
+
+@register
 @dataclass(frozen=True, slots=True)
-class At:
+class At(_ByOrder):
     """The value at the quantile `q`: the middle of its bin of the grid (or, to be outside of it, its start or end)."""
+
+    functions: ClassVar[tuple[Function, ...]] = (
+        Function(name="median", call="median()", words="median of", takes=SORTABLE, sql={"MEDIAN": {}}, place=7),
+        Function(
+            name="quantile",
+            call="quantile()",
+            words="quantile of",
+            takes=SORTABLE,
+            sql={"QUANTILE_CONT": {}},
+            argument=Argument("q", "0.9", "a share", required=True, usual="0.5", read=_rank),
+            label=lambda output: quantile_name(output.q),
+            place=8,
+        ),
+    )
 
     column: str
     q: Fraction
@@ -57,10 +105,26 @@ class At:
         """The quantiles it is made from."""
         return (self.q,)
 
+    @property
+    def label(self) -> str:
+        """What it is called in SQL where it has no other name."""
+        return "median" if 2 * self.q == 1 else quantile_name(self.q)
 
+    @classmethod
+    def read_sql(cls, node: Any, person: str | None) -> At | None:
+        """MEDIAN(x), QUANTILE_CONT(x, q) or PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)."""
+        found = read_quantile(node)
+        return None if found is None else quantile(*found)
+
+
+@register
 @dataclass(frozen=True, slots=True)
-class Between:
+class Between(_ByOrder):
     """How far the quantile `high` lies above the quantile `low`."""
+
+    functions: ClassVar[tuple[Function, ...]] = (
+        Function(name="spread", call="spread()", words="spread of", takes=SORTABLE, listed=False, place=9),
+    )
 
     column: str
     low: Fraction
@@ -73,6 +137,11 @@ class Between:
     def ranks(self) -> tuple[Fraction, ...]:
         """The quantiles it is made from."""
         return self.low, self.high
+
+    @property
+    def label(self) -> str:
+        """What it is called where it has no other name."""
+        return "spread"
 
 
 Ordered = At | Between
@@ -87,8 +156,8 @@ def search_of(output: Ordered) -> Search:
 def sortable(schema: Schema, name: str) -> Numeric | Date:
     """A column whose values have an order that can be measured: numbers and days."""
     column = schema.column(name, "quantile")
-    if not isinstance(column, (Integer, Real, Date)):
-        known = [key for key, kind in schema.columns.items() if isinstance(kind, (Integer, Real, Date))]
+    if not isinstance(column, SORTABLE):
+        known = [key for key, kind in schema.columns.items() if isinstance(kind, SORTABLE)]
         raise InputError("quantile", name, "a numeric column or a date", among=sorted(known))
     return column
 
@@ -213,16 +282,6 @@ def _read(entry: Mapping[str, Any], field: str) -> Fraction:
     if value is None:
         raise InputError("outputs", dict(entry), f"an object with {field!r}, a quantile")
     return _rank(value)
-
-
-def _rank(q: Number) -> Fraction:
-    share = as_written(q, "quantile")
-    if not 0 < share < 1:
-        hint = "The smallest and the largest value are one person's; 0.01 and 0.99 are nobody's."
-        raise InputError("quantile", q, "strictly between 0 and 1", hint)
-    if share.denominator > _FINEST:
-        raise InputError("quantile", q, f"a fraction with a denominator of at most {_FINEST:,}", "Round it.")
-    return share
 
 
 def _tail(tail: Number) -> Fraction:

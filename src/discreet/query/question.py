@@ -10,21 +10,27 @@ from typing import Any, NoReturn
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count, settled
+from discreet.query.function import listed_functions
 from discreet.query.key import MOST_GROUPS, Bin, Key, bins, key
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Predicate, checked, predicate_from, predicate_to
-from discreet.query.quantile import Ordered, check_ordered, ordered_from, ordered_to
+from discreet.query.quantile import Ordered, check_ordered, ordered_to
 
 __all__ = ["Query", "output_from", "refuse_nameless", "refuse_reading"]
 
 _KEYS = "column names, bins(...), key(...) or discover(...)"
-_OUTPUTS = "count(), people(), total(), mean(), variance(), std(), median() or quantile()"
 
 
 def refuse_nameless(outputs: tuple[object, ...]) -> None:
     """An output without a name would be a column without one."""
     if outputs:
         raise InputError("agg", outputs[0], "given named outputs", "Write agg(rows=count()): the name is the column's.")
+
+
+def _refuse_strange(output: object) -> None:
+    if not isinstance(output, Aggregate):
+        *most, last = [function.call for function in listed_functions().values()]
+        raise InputError("outputs", output, f"{', '.join(most)} or {last}")
 
 
 def refuse_reading(how: str) -> NoReturn:
@@ -108,12 +114,7 @@ class Query:
                     allowed += "; and from the bounds that are found, COLUMN_low and COLUMN_high"
                 raise InputError("outputs", name, allowed)
         for _, aggregate in self.outputs:
-            if not isinstance(aggregate, Aggregate):
-                raise InputError(
-                    "outputs",
-                    aggregate,
-                    _OUTPUTS,
-                )
+            _refuse_strange(aggregate)
             settled(aggregate, None).measures(schema)
         for _, ordered in self.ordered:
             check_ordered(ordered, schema)
@@ -218,6 +219,5 @@ class Query:
 
 def output_from(entry: Any) -> Aggregate | Ordered:
     """What is computed, from its JSON values."""
-    if isinstance(entry, Mapping) and entry.get("of") in ("quantile", "median", "spread"):
-        return ordered_from(entry)
-    return aggregate_from(entry)
+    output: Aggregate | Ordered = aggregate_from(entry)
+    return output

@@ -21,13 +21,14 @@ from discreet.data.schema import Schema
 from discreet.data.text import read_column, read_constant, read_statement
 from discreet.errors import InputError
 from discreet.query.after import After, Having, Order
-from discreet.query.aggregate import Aggregate, Count, Mean, Persons, Std, Sum, Variance
+from discreet.query.aggregate import Aggregate
+from discreet.query.function import kinds
 from discreet.query.key import Key, bins, discover, key
 from discreet.query.parse import read_condition
 from discreet.query.predicate import IsIn, Predicate
-from discreet.query.quantile import Ordered, median, quantile, quantile_name
+from discreet.query.quantile import Ordered
 from discreet.query.question import Query
-from discreet.query.sql_hint import AGGREGATES, SHAPE, instead, only, refuse
+from discreet.query.sql_hint import SHAPE, instead, only, refuse, shown_aggregates
 
 __all__ = ["Statement", "parse_sql"]
 
@@ -68,13 +69,6 @@ def _table_name(table: Any, allowed: str) -> str:
     return str(table.name)
 
 
-def _column(node: Any) -> str:
-    """The column inside an aggregate."""
-    if type(node) is not _exp().Column:
-        raise refuse(node, "the name of a column", instead(node))
-    return read_column(node, "sql")
-
-
 def _numbered(node: Any, tree: Any, clause: str) -> str:
     """What to write instead of the number of a column; nothing if there is no number."""
     exp = _exp()
@@ -86,41 +80,6 @@ def _numbered(node: Any, tree: Any, clause: str) -> str:
     item = items[int(place) - 1]
     named = item.alias if type(item) is exp.Alias and clause == "ORDER BY" else item.unalias().sql("duckdb")
     return f"Name the column instead of its number: {clause} {named}."
-
-
-def _ordered(node: Any) -> Ordered | None:
-    """MEDIAN(x), QUANTILE_CONT(x, q) or PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)."""
-    exp = _exp()
-    if type(node) is exp.Median:
-        only(node, "this")
-        return median(read_column(node.this, "sql"))
-    if type(node) is exp.PercentileCont and node.expression:
-        only(node, "this", "expression")
-        return _quantile(node, node.this, node.expression)
-    if type(node) is exp.WithinGroup and type(node.this) is exp.PercentileCont:
-        only(node, "this", "expression")
-        only(node.this, "this")
-        order = node.expression
-        if type(order) is not exp.Order or len(order.expressions) != 1 or type(order.expressions[0]) is not exp.Ordered:
-            raise refuse(node, "PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY column)")
-        only(order, "expressions")
-        only(order.expressions[0], "this", "nulls_first")
-        return _quantile(node, order.expressions[0].this, node.this.this)
-    return None
-
-
-def _quantile(node: Any, column: Any, q: Any) -> Ordered:
-    share = read_constant(q, "sql")
-    if isinstance(share, (str, bool)):
-        raise refuse(node, "a quantile given as a number strictly between 0 and 1")
-    return quantile(read_column(column, "sql"), share)
-
-
-def _kind(aggregate: Aggregate | Ordered) -> str:
-    if not isinstance(aggregate, Ordered):
-        return type(aggregate).__name__.lower()
-    (q,) = aggregate.ranks
-    return "median" if 2 * q == 1 else quantile_name(q)
 
 
 class _Reader:
@@ -151,7 +110,7 @@ class _Reader:
         if repeated := [label for label in labels if labels.count(label) > 1]:
             raise InputError("sql", repeated[0], "a SELECT list of different names", "Use AS to name them.")
         if not self.outputs:
-            raise refuse(tree, f"at least one aggregate: {AGGREGATES}", "Such as COUNT(*).")
+            raise refuse(tree, f"at least one aggregate: {shown_aggregates()}", "Such as COUNT(*).")
         after = After(tuple(self.shown), self.having(tree), self.order(tree), self.limit(tree))
         whole = query.group_by(*(k for _, k in self.keys)).agg(**self.outputs)
         return Statement(whole.checked(self.schema), after)
@@ -253,46 +212,23 @@ class _Reader:
             if known == aggregate:
                 return name
         column = getattr(aggregate, "column", None)
-        name = label or _kind(aggregate) + (f"_{column}" if column else "")
+        name = label or aggregate.label + (f"_{column}" if column else "")
         if name in self.outputs:
             raise refuse(node, f"named differently: {name!r} is taken", "Use AS.")
         self.outputs[name] = aggregate
         return name
 
     def aggregate(self, node: Any) -> Aggregate | Ordered:
+        """What a piece of the statement computes, read by the class that has a function of this name."""
         exp = _exp()
-        simple: dict[Any, Any] = {
-            exp.Sum: Sum,
-            exp.Avg: Mean,
-            exp.VariancePop: Variance,
-            exp.StddevPop: Std,
-            exp.Variance: lambda column: Variance(column, sample=True),
-            exp.Stddev: lambda column: Std(column, sample=True),
-            exp.StddevSamp: lambda column: Std(column, sample=True),
-        }
-        if type(node) is exp.Count:
-            only(node, "this", "big_int")
-            if type(node.this) is exp.Star:
-                only(node.this)
-                return Count()
-            if type(node.this) is exp.Distinct:
-                only(node.this, "expressions")
-                if [read_column(part, "sql") for part in node.this.expressions] != [self.schema.unit.column]:
-                    raise refuse(node, f"COUNT(DISTINCT {self.schema.unit.column or 'person'}), the unit of protection")
-                return Persons()
-            if type(node.this) is exp.Literal:
-                raise refuse(node, "COUNT(*) or COUNT(column)", "COUNT(*) counts rows.")
-            return Count(_column(node.this))
-        if type(node) in simple:
-            only(node, "this")
-            made: Aggregate = simple[type(node)](_column(node.this))
-            return made
+        for kind in kinds():
+            output: Aggregate | Ordered | None = kind.read_sql(node, self.schema.unit.column)
+            if output is not None:
+                return output
         if type(node) in (exp.Min, exp.Max):
             hint = "Ask for QUANTILE_CONT(column, 0.01) or QUANTILE_CONT(column, 0.99)."
             raise refuse(node, "another aggregate: the smallest and the largest value are one person's", hint)
-        if (ordered := _ordered(node)) is not None:
-            return ordered
-        raise refuse(node, f"an aggregate: {AGGREGATES}", instead(node))
+        raise refuse(node, f"an aggregate: {shown_aggregates()}", instead(node))
 
     def having(self, tree: Any) -> tuple[Having, ...]:
         having = tree.args.get("having")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from discreet.data.text import read_column
 from discreet.errors import InputError, nearest
+from discreet.query.function import functions
 
-__all__ = ["AGGREGATES", "SHAPE", "instead", "only", "place", "refuse"]
+__all__ = ["SHAPE", "column_in", "instead", "only", "place", "refuse", "shown_aggregates"]
 
 SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
-AGGREGATES = "COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV, MEDIAN, QUANTILE_CONT"
-_FUNCTIONS = ("COUNT", "SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV", "MEDIAN", "QUANTILE_CONT", "BIN")
 
 _LEVELS = "Ask for each level in a question of its own, or for a tree of tables: discreet tree."
 # By the name that the parser gives to a part of a statement; older ones have levels of groups among them.
@@ -31,6 +31,15 @@ _PARTS = {
     "into": "Write the answer to a file: --csv, or to_csv in Python.",
 }
 _FREE = "Compute with the released numbers yourself: that is free."
+
+
+def shown_aggregates() -> str:
+    """The aggregates that SQL may ask for.
+
+    >>> shown_aggregates()
+    'COUNT(*), COUNT(column), COUNT(DISTINCT person), SUM, AVG, VAR_POP, STDDEV, MEDIAN, QUANTILE_CONT'
+    """
+    return ", ".join(word for function in functions() for word in function.sql_words)
 
 
 def place(node: Any) -> str:
@@ -58,6 +67,19 @@ def only(node: Any, *allowed: str) -> None:
             raise refuse(part if hasattr(part, "sql") else node, known, _PARTS.get(name.rstrip("_"), ""))
 
 
+def column_in(node: Any) -> str:
+    """The column inside an aggregate."""
+    from sqlglot import exp
+
+    if type(node) is not exp.Column:
+        raise refuse(node, "the name of a column", instead(node))
+    return read_column(node, "sql")
+
+
+def _names() -> list[str]:
+    return [*(name for function in functions() for name in function.sql), "BIN"]
+
+
 def instead(node: Any) -> str:
     """What to write instead of an expression that is no column and no aggregate we know; nothing if we cannot tell."""
     from sqlglot import exp
@@ -81,6 +103,6 @@ def instead(node: Any) -> str:
             return "Such as BIN(age, 10)."
         case exp.Binary() if isinstance(node.left, exp.Literal) or isinstance(node.right, exp.Literal):
             return "Declare a column computed so in the schema, under [derived]."
-        case exp.Anonymous() if close := nearest(str(node.this), _FUNCTIONS):
+        case exp.Anonymous() if close := nearest(str(node.this), _names()):
             return f"Did you mean `{close}`?"
     return ""

@@ -26,8 +26,9 @@ from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import ContinualCount, Gaussian, Laplace
 from discreet.mechanisms.continual_count import close
-from discreet.query.aggregate import Count, Persons, Sum
+from discreet.query.aggregate import Additive
 from discreet.query.estimate import linear_step
+from discreet.query.function import kinds
 from discreet.query.key import Key
 from discreet.query.measure import Measure, contribution
 from discreet.query.notes import declared_notes, limit_notes
@@ -217,8 +218,10 @@ def plan_stream(
     if schema.unit.neighbours is not Neighbours.ADD_REMOVE:
         raise InputError("unit.neighbours", Phrase(schema.unit.neighbours), "add-remove where a stream is asked for")
     for name, aggregate in checked.outputs:
-        if not isinstance(aggregate, (Count, Persons, Sum)):
-            raise InputError("outputs", name, "count(), people() or total() in a stream: running totals must add up")
+        if not isinstance(aggregate, Additive):
+            *others, last = [kind.functions[0].call for kind in kinds() if issubclass(kind, Additive)]
+            allowed = f"{', '.join(others)} or {last} in a stream: running totals must add up"
+            raise InputError("outputs", name, allowed)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise InputError("limit", limit, "a whole number of periods, 1 or more")
     if price.way == "within":

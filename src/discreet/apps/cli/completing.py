@@ -12,7 +12,8 @@ from typing import Any
 import typer
 
 from discreet.errors import DiscreetError
-from discreet.query.notation import COMPUTED, quoted
+from discreet.query.function import listed_functions
+from discreet.query.notation import quoted
 
 __all__ = ["allotments", "columns", "datasets", "offered", "outputs", "releases", "schema_path"]
 
@@ -50,9 +51,11 @@ def outputs(ctx: typer.Context, incomplete: str) -> list[str]:
     """Functions; after a parenthesis, a declared column, in quotes if its name needs them."""
     function, parenthesis, begun = incomplete.partition("(")
     if not parenthesis:
-        words = ["count", "people", *(f"{name}(" for name in COMPUTED if name not in ("count", "people"))]
+        known = listed_functions().items()
+        words = [name + ("(" if written.column == "required" else "") for name, written in known]
         return [word for word in words if word.startswith(incomplete)]
-    end = ")" if function.rpartition("=")[2] != "quantile" else ","
+    named = listed_functions().get(function.rpartition("=")[2])
+    end = "," if named is not None and named.argument is not None and named.argument.required else ")"
     names = [(name, quoted(name)) for name in _columns(ctx)]
     return _sorted(
         f"{function}({word}{end}" for name, word in names if begun in (name[: len(begun)], word[: len(begun)])

@@ -10,6 +10,7 @@ import typer
 from discreet.apps.cli.completing import allotments, columns, offered, outputs, schema_path
 from discreet.curator import Curator, open_curator
 from discreet.errors import MissingLedgerError
+from discreet.query.function import listed_functions
 
 __all__ = [
     "Allotment",
@@ -32,12 +33,25 @@ __all__ = [
     "curator_at",
 ]
 
+
+def _written() -> list[str]:
+    """Every function as it may be typed, the first with a column in full."""
+    words, before = [], False
+    for function in listed_functions().values():
+        full = not before or (function.argument is not None and function.argument.required)
+        example = "" if function.argument is None else function.argument.example
+        needed = function.column == "required"
+        words.append(function.written("COLUMN", example) if needed and full else function.name + "(...)" * needed)
+        before = before or needed
+    return words
+
+
 Data = Annotated[str, typer.Argument(help="CSV or Parquet file, glob or folder, DuckDB file, or postgresql://...")]
 Outputs = Annotated[
     list[str] | None,
     typer.Argument(
-        help="What to compute: count, people, sum(COLUMN), mean(...), variance(...), std(...), median(...), "
-        "quantile(COLUMN,0.9); mean(COLUMN,private) searches for bounds; NAME=... names it. "
+        help=f"What to compute: {', '.join(_written())}; "
+        "mean(COLUMN,private) searches for bounds; NAME=... names it. "
         "Names with signs in them may stand in double quotes: 'mean(\"pay, in €\")'.",
         autocompletion=outputs,
     ),

@@ -18,7 +18,7 @@ from discreet.accounting.words import readable
 from discreet.apps.server.answering import Desk
 from discreet.apps.server.jobs import public_words
 from discreet.apps.server.tokens import Caller
-from discreet.apps.web.asking import MEASURES, Output, Question, groupable, summable
+from discreet.apps.web.asking import Output, Question, groupable, measures, summable
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame, status_of
 from discreet.apps.web.priced import Priced, confirmed, priced
@@ -56,7 +56,7 @@ def routes(frame: Frame) -> APIRouter:
             caller,
             status,
             question=question if plan is None else question.priced(plan.ways),
-            measures=MEASURES,
+            measures=measures(),
             summable=summable(schema),
             groupable=groupable(schema),
             standing=standing,

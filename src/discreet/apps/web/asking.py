@@ -14,19 +14,10 @@ from discreet.apps.web.form import Form
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError
+from discreet.query.function import listed_functions
 
-__all__ = ["MEASURES", "WAYS", "Key", "Output", "Question", "groupable", "summable"]
+__all__ = ["WAYS", "Key", "Output", "Question", "groupable", "measures", "summable"]
 
-MEASURES: Mapping[str, str] = {
-    "count": "how many rows",
-    "people": "how many people",
-    "sum": "sum of",
-    "mean": "mean of",
-    "median": "median of",
-    "quantile": "quantile of",
-    "std": "standard deviation of",
-    "variance": "variance of",
-}
 WAYS = ("epsilon", "rho", "within", "share")
 _ROWS = 8  # outputs and keys that the form has room for
 
@@ -41,9 +32,10 @@ class Output:
 
     def text(self) -> str:
         """The way the command line and the API write it."""
-        if self.of == "quantile":
-            return f"quantile({self.column},{self.share or '0.5'})"
-        return self.of if self.of in ("count", "people") else f"{self.of}({self.column})"
+        function = listed_functions().get(self.of)
+        if function is None:
+            return f"{self.of}({self.column})"
+        return function.written(self.column if function.column == "required" else "", self.share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +96,11 @@ class Question:
         amount = self.amounts.get(self.way, "")
         if not amount:
             raise InputError(self.way, MISSING, "a number: the price, in the way you chose")
+        known = listed_functions()
         for output in self.outputs if self.tab == "form" else ():
-            if output.of not in MEASURES:
-                raise InputError("output", output.of, among=MEASURES)
-            if output.of not in ("count", "people") and not output.column:
+            if output.of not in known:
+                raise InputError("output", output.of, among=known)
+            if known[output.of].column == "required" and not output.column:
                 raise InputError("output", output.of, "given with a column", "Choose its column.")
         if self.tab == "sql" and not self.sql.strip():
             raise InputError("sql", MISSING, "a statement: SELECT ... FROM ...")
@@ -157,13 +150,19 @@ class Question:
         return [*self.keys, Key()][:_ROWS]
 
 
+def measures() -> dict[str, str]:
+    """What can be computed, in words.
+
+    >>> measures()["std"]
+    'standard deviation of'
+    """
+    return {name: function.words for name, function in listed_functions().items()}
+
+
 def summable(schema: Schema) -> list[str]:
-    """Columns that have sums, means and quantiles; days have quantiles."""
-    return [
-        name
-        for name, column in schema.columns.items()
-        if isinstance(column, (Integer, Real, Date)) and name != schema.unit.column
-    ]
+    """Columns that some function takes: numbers have sums, means and quantiles; days have quantiles."""
+    kinds = tuple(kind for function in listed_functions().values() for kind in function.takes)
+    return [name for name, column in schema.columns.items() if isinstance(column, kinds) and name != schema.unit.column]
 
 
 def groupable(schema: Schema) -> list[tuple[str, str]]:

@@ -1,0 +1,41 @@
+"""What a question computes per group, and how it is made from noisy measures: one file for each aggregate.
+
+Every file of this folder is loaded, so that an aggregate is known as soon as it is there.
+"""
+
+import importlib
+import pkgutil
+
+from discreet.query.aggregate.base import Additive, Aggregate, Derived, aggregate_from, aggregate_to
+from discreet.query.aggregate.bounded import PRIVATE, Bounded, settled
+from discreet.query.aggregate.means import Mean, mean
+from discreet.query.aggregate.persons import Persons, people
+from discreet.query.aggregate.rows import Count, count
+from discreet.query.aggregate.sums import Sum, total
+from discreet.query.aggregate.variances import Std, Variance, std, variance
+
+__all__ = [
+    "PRIVATE",
+    "Additive",
+    "Aggregate",
+    "Bounded",
+    "Count",
+    "Derived",
+    "Mean",
+    "Persons",
+    "Std",
+    "Sum",
+    "Variance",
+    "aggregate_from",
+    "aggregate_to",
+    "count",
+    "mean",
+    "people",
+    "settled",
+    "std",
+    "total",
+    "variance",
+]
+
+for _file in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_file.name}")

@@ -1,0 +1,55 @@
+"""The mean of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.data.schema import Schema
+from discreet.query.aggregate.base import Floats
+from discreet.query.aggregate.bounded import NUMERIC, SEARCHED, Limits, Moments, read_limits
+from discreet.query.function import Function, register
+from discreet.query.measure import Measure
+
+__all__ = ["Mean", "mean"]
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Mean(Moments):
+    """The mean of a column: its noisy sum around the middle of the bounds, over the noisy count."""
+
+    functions: ClassVar[tuple[Function, ...]] = (
+        Function(
+            name="mean", call="mean()", words="mean of", takes=NUMERIC, sql={"AVG": {}}, argument=SEARCHED, place=4
+        ),
+    )
+
+    def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        """What must be measured: sums with noise, from which the answer is made."""
+        first = self.moment(schema, 1)
+        return first, first.weight
+
+    def estimate(self, schema: Schema, noisy: Sequence[Floats], excess: float = 0.0) -> Floats:
+        """The answer from noisy measures, group by group."""
+        first, (lower, upper) = self.moment(schema, 1), self.extent(schema)
+        found = (noisy[0] / np.maximum(noisy[1], 1.0) + first.middle) * float(first.lattice.step)
+        return np.clip(found, lower, upper)
+
+    def extent(self, schema: Schema) -> tuple[float, float]:
+        """The least and the most it can be."""
+        lower, upper = self.limits(schema)
+        return float(lower), float(upper)
+
+    def widened(self, schema: Schema, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """An interval that also holds what rounding to the lattice may have done."""
+        off = sum(self.rounded(schema))
+        return lower - off, upper + off
+
+
+def mean(column: str, bounds: Limits = None) -> Mean:
+    """The mean of a column."""
+    return Mean(column, read_limits(bounds))
