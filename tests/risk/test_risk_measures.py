@@ -171,3 +171,10 @@ def test_bad_tables_are_refused(tmp_path):
         Records.read({"a": [1], "b": [1, 2]})
     with pytest.raises(InputError, match="one type"):
         Records.read({"a": [1, "x"]})
+
+
+def test_a_file_is_read_by_its_name_and_no_other(tmp_path):
+    """`data[1].csv` is also a pattern that `data1.csv` meets."""
+    (tmp_path / "data[1].csv").write_text("zip\na\n")
+    (tmp_path / "data1.csv").write_text("zip\nb\nb\n")
+    assert Records.read(tmp_path / "data[1].csv").rows == 1
