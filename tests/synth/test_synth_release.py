@@ -345,7 +345,6 @@ def test_triples_are_those_that_rows_can_fill(curator):
         ({"columns": ["age", "nowhere"]}, "columns"),
         ({"columns": []}, "columns"),
         ({"columns": ["age", "age"]}, "columns"),
-        ({"columns": "age"}, "columns"),
         ({"bins": {"pay": 1}}, "bins.pay"),
         ({"bins": {"nowhere": 5}}, "bins"),
         ({"rows": 0}, "rows"),
