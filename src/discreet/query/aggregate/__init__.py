@@ -29,6 +29,7 @@ __all__ = [
     "aggregate_from",
     "aggregate_to",
     "count",
+    "load",
     "mean",
     "people",
     "settled",
@@ -37,5 +38,11 @@ __all__ = [
     "variance",
 ]
 
-for _file in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_file.name}")
+
+def load() -> None:
+    """Import every file of this folder: each registers what it defines."""
+    for file in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{file.name}")
+
+
+load()
