@@ -339,7 +339,7 @@ def test_regions_come_from_a_public_table_or_from_codes(curator, tmp_path):
     found.append(curator.tree({"state": 2, "county": 5}, geography=COUNTIES))
     assert len({question.checked.counted.tree.digest for question in found}) == 1
     less = curator.tree({"state": 2, "county": 5}, geography=COUNTIES[:3])
-    assert less.counted.tree.sizes == (1, 1, 3)
+    assert less.checked.counted.tree.sizes == (1, 1, 3)
 
 
 @pytest.mark.parametrize(
