@@ -447,7 +447,11 @@ def calls(path: Path):
 
 
 def test_only_the_source_touches_an_engine():
-    for path in (SOURCE / "query").glob("*.py"):
+    for path in [
+        *(SOURCE / "data").rglob("*.py"),
+        *(SOURCE / "query").rglob("*.py"),
+        *(SOURCE / "curator").glob("*.py"),
+    ]:
         touched = {name for name, owner in calls(path) if name in ENGINE_CALLS}
         imported = "import duckdb" in path.read_text() or "import psycopg" in path.read_text()
         if path.name == "source.py":
@@ -458,6 +462,14 @@ def test_only_the_source_touches_an_engine():
         elif path.name == "catalogue.py":  # reads how often a table was written, before anything is charged: no rows
             assert touched == {"connect", "execute"}
             assert path.read_text().count(".execute(") == 1
+        elif path.name == "copies.py":  # names the files of a source to its engine
+            assert touched == {"read_csv", "read_parquet"}
+            assert not imported
+        elif path.name == "parquet_file.py":  # reads the types that files declare: no rows
+            assert touched == {"execute"}
+            assert path.read_text().count(".execute(") == 1
+            assert "parquet_schema" in path.read_text()
+            assert not imported
         else:
             assert not touched, f"{path.name} calls {touched}"
             assert not imported
@@ -470,7 +482,7 @@ def test_only_the_source_connects():
     # Who opens a source and who runs a plan is watched by tests/ledger/test_one_door.py.
     for path in SOURCE.rglob("*.py"):
         assert path.name == "source.py" or "._connected(" not in path.read_text()
-        assert path.name in ("source.py", "pool.py") or "query.pool" not in path.read_text()
+        assert path.name in ("source.py", "pool.py") or "data.pool" not in path.read_text()
 
 
 def test_a_stored_truth_value_can_be_declared_a_number_on_postgres():

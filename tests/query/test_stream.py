@@ -340,12 +340,12 @@ def test_a_later_period_is_not_released_before_the_first_is_paid(curator):
     plan = curator.table().agg(n=count()).stream(MONTHS).plan(epsilon=1).plan
     step = StreamStep(plan, 2, "year", curator.ledger.private())
     with pytest.raises(InputError, match="never charged"):
-        curator.through_the_door(step, plan.columns, release="year/2", why="")
+        curator.local.through_the_door(step, plan.columns, release="year/2", why="")
     offer = curator.table().agg(n=count()).stream(MONTHS).plan(epsilon=1)
     offer.start("year").release()
     for name in ("other/2", "year/3"):
         with pytest.raises(InputError, match="cover"):
-            curator.through_the_door(step, plan.columns, release=name, why="")
+            curator.local.through_the_door(step, plan.columns, release=name, why="")
     assert offer.start("year").release().id == "year/2"
     assert curator.ledger.verify().ok
 

@@ -111,6 +111,7 @@ class Curator:
         """Under whose name it is charged."""
         return self.local.who
 
+    @typed
     def acting_for(self, who: str) -> Curator:
         """The same under another name. What it has to say stands in the notes of its answers, and in no warning."""
         return Curator(replace(self.local, who=who, warns=False))
@@ -124,6 +125,7 @@ class Curator:
         """The allotment of that name; the only one, if there is one and no name is given."""
         return self.local.allotment(allotment)
 
+    @typed
     def ask(self, ask: Ask) -> Draft[Any]:
         """A job of any kind, from its ask."""
         return Draft.of(self.desk, ask)

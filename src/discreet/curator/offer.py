@@ -109,6 +109,7 @@ class Offer(Generic[Made_co]):
         """
         return self._read(self._answer(release, why))
 
+    @typed
     def publish(self, release: str, **how: Any) -> Made_co:
         """What was measured for a release of this plan, published again: free, without data and without fresh noise.
 

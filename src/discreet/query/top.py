@@ -256,7 +256,7 @@ class TopPlan(TablePlan):
         notes = [replace(note, outputs=tuple(names)) for note in said]
         if schema.unit.column is not None:
             text = f"Each {schema.unit.column} counts once for a value, however many rows they have with it."
-            notes.insert(0, Note("persons", text, tuple(names)))
+            notes = [Note("persons", text, tuple(names)), *notes]
         if outside := outside_values(question.key, schema.columns[question.key.column], missing=False):
             notes.append(Note("outside", f"Rows whose {outside} are left out.", tuple(names)))
         joined = join_notes(schema, self.columns, names)
