@@ -65,7 +65,7 @@ reveal_type(offer.release())
 reveal_type(count())
 Budget(epsilon=[])
 """
-SEEN = ('"discreet.core.release.Release"', '"discreet.query.aggregate.Count"', 'incompatible type "list[')
+SEEN = ('"discreet.core.release.Release"', '"discreet.query.aggregate.rows.Count"', 'incompatible type "list[')
 
 
 def run(*line: str | Path, cwd: Path, **more: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from discreet.accounting.calibrate import epsilon_for_rho
 from discreet.accounting.compose import compose
 from discreet.accounting.words import readable
-from discreet.core.digest import digest_of, text_of
+from discreet.core.digest import text_of
 from discreet.core.exact import Number
 from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Approx, Loss, Repeated
@@ -33,14 +33,13 @@ from discreet.mechanisms import Gaussian, Laplace, PartitionSelection
 from discreet.noise.bits import words
 from discreet.query.compile import GROUP, measure_name
 from discreet.query.explain import explained
-from discreet.query.fit import columns_read
 from discreet.query.key import Bin
 from discreet.query.measure import Measure, sensitivity
 from discreet.query.notes import declared_notes, published_notes
 from discreet.query.plan import QueryPlan
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.table_plan import TablePlan
+from discreet.query.question_plan import QuestionPlan
 from discreet.query.unknown import LONGEST, PEOPLE, WORDS, compile_unknown, part_name
 
 __all__ = ["CROWDS", "DiscoveryPlan", "plan_discovery"]
@@ -54,7 +53,7 @@ _MANY = 2**62  # how many combinations there may be: nothing is known of it
 
 
 @dataclass(frozen=True, slots=True)
-class DiscoveryPlan(TablePlan):
+class DiscoveryPlan(QuestionPlan):
     """A question with discovered keys, the selection of keys, the noise, and the price of all of it.
 
     Guarantee: a run is the adaptive composition of `selection`, which costs `selected`, and of one release for each
@@ -106,26 +105,12 @@ class DiscoveryPlan(TablePlan):
         return f"{first}; {self._outputs.mechanism}"
 
     @property
-    def query(self) -> dict[str, Any]:
-        """The question as plain values, for the record."""
-        return self.question.to_dict()
-
-    @property
-    def digest(self) -> str:
-        """A hash of everything that decides the law of the result."""
-        content = {
-            "schema": self.schema.to_dict(),
-            "query": self.query,
+    def law(self) -> dict[str, Any]:
+        """What beside the question decides the law of the result."""
+        return {
             "selection": text_of(self.selection),
             "noise": [text_of(noise) for noise in self.noises],
-            "confidence": self.confidence,
         }
-        return digest_of(content)
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns of the data it reads."""
-        return columns_read(self.question, self.schema)
 
     def explained(self) -> Explained:
         """What there is to know before it is paid: how keys come to appear, and how likely it is."""

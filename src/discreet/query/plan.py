@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.accounting.compose import compose
-from discreet.core.digest import digest_of, text_of
+from discreet.core.digest import text_of
 from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
@@ -27,13 +27,13 @@ from discreet.query.aggregate import Aggregate
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.estimate import estimate, linear_step
 from discreet.query.explain import explained, rows_published
-from discreet.query.fit import columns_read
 from discreet.query.measure import Measure, Rows, sensitivity
 from discreet.query.notes import declared_notes, published_notes
 from discreet.query.pick import fresh_salt
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.table_plan import TablePlan, at_confidence
+from discreet.query.question_plan import QuestionPlan
+from discreet.query.table_plan import at_confidence
 
 __all__ = ["QueryPlan", "noise_name", "plan_query"]
 
@@ -42,7 +42,7 @@ _SIZES = (100, 1_000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
-class QueryPlan(TablePlan):
+class QueryPlan(QuestionPlan):
     """A question, the noise it will get, and its price. Nothing is read and nothing is spent by making one."""
 
     kind: ClassVar[str] = "question"
@@ -75,25 +75,11 @@ class QueryPlan(TablePlan):
         return "; ".join(dict.fromkeys(noise_name(noise) for noise in self.noises))
 
     @property
-    def query(self) -> dict[str, Any]:
-        """The question as plain values, for the record."""
-        return self.question.to_dict()
-
-    @property
-    def digest(self) -> str:
-        """A hash of everything that decides the law of the result."""
-        content = {
-            "schema": self.schema.to_dict(),
-            "query": self.query,
+    def law(self) -> dict[str, Any]:
+        """What beside the question decides the law of the result."""
+        return {
             "noise": [text_of(noise) for noise in self.noises],
-            "confidence": self.confidence,
         }
-        return digest_of(content)
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns of the data it reads."""
-        return columns_read(self.question, self.schema)
 
     def explained(self) -> Explained:
         """What it costs a reader to know before they spend."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeGuard
 
 from discreet.accounting.compose import compose
 from discreet.accounting.words import readable
-from discreet.core.digest import digest_of, text_of
+from discreet.core.digest import text_of
 from discreet.core.explained import Expected, Explained
 from discreet.core.loss import ZCDP, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
@@ -29,14 +29,13 @@ from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.query.aggregate import Aggregate, Bounded, settled
 from discreet.query.explain import explained, rows_published
-from discreet.query.fit import columns_read
 from discreet.query.measure import Measure, Moment, Rows, Total, sensitivity
 from discreet.query.notes import declared_notes
 from discreet.query.plan import QueryPlan, noise_name, plan_query
 from discreet.query.price import Price
 from discreet.query.question import Query
+from discreet.query.question_plan import QuestionPlan
 from discreet.query.range_search import SURE, Pair, RangeSearch, moved_by_one, round_bins
-from discreet.query.table_plan import TablePlan
 
 __all__ = ["SEARCHED", "BoundsPlan", "plan_bounds", "slots"]
 
@@ -48,7 +47,7 @@ _FAR = 2**30 + 1  # nor any number at all
 
 
 @dataclass(frozen=True, slots=True)
-class BoundsPlan(TablePlan):
+class BoundsPlan(QuestionPlan):
     """A question with private bounds: the searches for them, and the price that the answer will keep to.
 
     Guarantee: a run is the adaptive composition of `searches` and of at most `measured` releases that cost `each`, for
@@ -122,26 +121,12 @@ class BoundsPlan(TablePlan):
         return f"discrete {law} for {currency} {share:.6g}, made for the bounds found"
 
     @property
-    def query(self) -> dict[str, Any]:
-        """The question as plain values, for the record."""
-        return self.question.to_dict()
-
-    @property
-    def digest(self) -> str:
-        """A hash of everything that decides the law of the result."""
-        content = {
-            "schema": self.schema.to_dict(),
-            "query": self.query,
+    def law(self) -> dict[str, Any]:
+        """What beside the question decides the law of the result."""
+        return {
             "price": [str(part) for part in (*self.price.spent(self.allotment), SEARCHED)],
             "searches": [text_of(search) for search in self.searches],
-            "confidence": self.confidence,
         }
-        return digest_of(content)
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns of the data it reads."""
-        return columns_read(self.question, self.schema)
 
     def explained(self) -> Explained:
         """What there is to know before it is paid."""

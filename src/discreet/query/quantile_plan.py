@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
-from discreet.core.digest import digest_of, text_of
+from discreet.core.digest import text_of
 from discreet.core.explained import Expected, Explained
 from discreet.core.loss import BoundedRange, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
@@ -24,14 +24,13 @@ from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Laplace, QuantileExponential, QuantileFlip, QuantileTree
 from discreet.query.explain import explained, rows_published
-from discreet.query.fit import columns_read
 from discreet.query.grid import Grid, grid_for, shown
 from discreet.query.notes import declared_notes
 from discreet.query.pick import GROUP, fresh_salt
 from discreet.query.price import Price
 from discreet.query.quantile import GUARANTEED, At, Between, Ordered, search_of, sortable
 from discreet.query.question import Query
-from discreet.query.table_plan import TablePlan
+from discreet.query.question_plan import QuestionPlan
 from discreet.query.tally import BIN, ROWS, compile_tally
 
 __all__ = ["QuantilePlan", "plan_quantiles"]
@@ -44,7 +43,7 @@ _BRANCHINGS = (2, 4, 8, 16, 32, 64, 256)
 
 
 @dataclass(frozen=True, slots=True)
-class QuantilePlan(TablePlan):
+class QuantilePlan(QuestionPlan):
     """Quantiles of one column over one grid, the search that finds them, and its price. Nothing is read to make one.
 
     Guarantee: `measure` costs `cost`. Proof: docs/proofs/query-quantiles.md.
@@ -89,25 +88,11 @@ class QuantilePlan(TablePlan):
         return _search_name(self.search)
 
     @property
-    def query(self) -> dict[str, Any]:
-        """The question as plain values, for the record."""
-        return self.question.to_dict()
-
-    @property
-    def digest(self) -> str:
-        """A hash of everything that decides the law of the result."""
-        content = {
-            "schema": self.schema.to_dict(),
-            "query": self.query,
+    def law(self) -> dict[str, Any]:
+        """What beside the question decides the law of the result."""
+        return {
             "search": text_of(self.search),
-            "confidence": self.confidence,
         }
-        return digest_of(content)
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns of the data it reads."""
-        return columns_read(self.question, self.schema)
 
     def explained(self) -> Explained:
         """What there is to know before it is paid."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.accounting.compose import compose
-from discreet.core.digest import digest_of, text_of
+from discreet.core.digest import text_of
 from discreet.core.explained import Expected, Explained
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
@@ -28,7 +28,6 @@ from discreet.noise.bits import words
 from discreet.query.aggregate import Count, Persons
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.explain import explained
-from discreet.query.fit import columns_read
 from discreet.query.key import Bin, Key, key
 from discreet.query.measure import Measure, sensitivity
 from discreet.query.notes import condition_notes, join_notes, limit_notes, outside_values, published_notes
@@ -36,7 +35,7 @@ from discreet.query.plan import QueryPlan
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.table_plan import TablePlan
+from discreet.query.question_plan import QuestionPlan
 
 __all__ = ["COUNT", "Top", "TopPlan", "plan_top"]
 
@@ -143,7 +142,7 @@ class Top:
 
 
 @dataclass(frozen=True, slots=True)
-class TopPlan(TablePlan):
+class TopPlan(QuestionPlan):
     """A choice of values, noise for their counts, and the price of both.
 
     Guarantee: a run is the adaptive composition of `choice`, whose scores one unit moves by at most one each, and of
@@ -186,26 +185,12 @@ class TopPlan(TablePlan):
         return "; ".join(dict.fromkeys(expected.noise for expected in self.expected()))
 
     @property
-    def query(self) -> dict[str, Any]:
-        """The question as plain values, for the record."""
-        return self.question.to_dict()
-
-    @property
-    def digest(self) -> str:
-        """A hash of everything that decides the law of the result."""
-        content = {
-            "schema": self.schema.to_dict(),
-            "query": self.query,
+    def law(self) -> dict[str, Any]:
+        """What beside the question decides the law of the result."""
+        return {
             "choice": text_of(self.choice),
             "noise": text_of(self.noise),
-            "confidence": self.confidence,
         }
-        return digest_of(content)
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns of the data it reads."""
-        return columns_read(self.question, self.schema)
 
     def explained(self) -> Explained:
         """What there is to know before it is paid."""
