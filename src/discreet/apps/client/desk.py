@@ -74,7 +74,7 @@ class RemoteDesk:
     def release(self, release: str, part: str = "") -> Any:
         """A release of any kind made before, read again for free; with `part`, its table of that name."""
         answer, cost, remaining = record(self.line, self.dataset, release)
-        kind = kind_of(answer.query)
+        kind = kind_of(answer.query, answer.kind)
         if kind is None:
             raise InputError("release", release, "a release of a kind that can be read here")
         whole = kind.read(answer, cost, remaining)

@@ -42,7 +42,7 @@ def routes(frame: Frame) -> APIRouter:
 
     def model(dataset: str, release: str, caller: Caller) -> ModelRelease | None:
         outcome = house.stored(dataset, release)
-        made = None if outcome is None else kind_of(outcome.charged.query)
+        made = None if outcome is None else kind_of(outcome.charged.query, outcome.kind)
         if made is None or made.noun != KINDS["train"].noun:
             return None
         model: ModelRelease = house.curator(dataset, caller).release(release)
