@@ -113,7 +113,7 @@ def routes(frame: Frame) -> APIRouter:
 
 def kind_of(outcome: Outcome) -> str:
     """The kind of job that made it; nothing if it is none that is read here."""
-    made = kind_of_ask(outcome.charged.query)
+    made = kind_of_ask(outcome.charged.query, outcome.kind)
     return "" if made is None else made.name
 
 
