@@ -56,7 +56,7 @@ def test_every_request_has_a_line_and_no_line_has_a_value(house, tmp_path):
     assert all(LINE.fullmatch(one) for one in lines), text
     assert not [value for value in VALUES if value in text]
     assert "POST /api/datasets/{name}/release 200 ann of elm" in lines[0]
-    assert " GET /api/datasets/{name}/jobs/{release} 404 " in lines[3]
+    assert " GET /api/datasets/{name}/jobs/{release:path} 404 " in lines[3]
     assert lines[7].endswith(" /api/datasets/{name} 401 -")
     assert (tmp_path / "access.log").stat().st_mode & 0o077 == 0
 

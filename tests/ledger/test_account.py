@@ -99,7 +99,7 @@ def test_a_schema_without_a_budget_cannot_spend_what_protects_another_unit(unit,
     curator = Curator.open(table(1000), people, ledger=ledger, who="eve", create=True)
     offer = curator.table().agg(n=count()).plan(epsilon=1)
     other = Unit(**unit)
-    curator.schema = replace(curator.schema, unit=other)  # round the check at opening
+    curator.desk = replace(curator.local, schema=replace(curator.schema, unit=other))  # round the check at opening
     with pytest.raises(InputError, match="protects"):
         curator.table().agg(n=count()).plan(epsilon=1).release()
     assert ledger.remaining("visits").amount == 1
@@ -133,8 +133,11 @@ def test_every_kind_of_plan_says_what_it_protects_and_what_it_is():
             if isinstance(node, ast.ClassDef):
                 names = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
                 names |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
-                if any(isinstance(base, ast.Name) and base.id == "TablePlan" for base in node.bases):
+                bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+                if bases & {"TablePlan", "QuestionPlan"}:
                     names |= {"dataset", "unit"}  # which it has from there
+                if "QuestionPlan" in bases:
+                    names |= {"digest"}
                 if {"cost", "digest", "dataset", "measure"} <= names:
                     plans[node.name] = {"unit", "kind", "version", "publish"} <= names
     assert len(plans) >= 16

@@ -390,7 +390,7 @@ def test_what_was_measured_is_published_again_by_another_method(ledger):
         publish(Scaled(), ledger, "r1", who="bob", method="other")
     with pytest.raises(InputError, match="answers another question"):
         publish(Scaled(digest="sha256:2"), ledger, "r1", who="bob")
-    with pytest.raises(InputError, match="on record"):
+    with pytest.raises(InputError, match="is recorded"):
         publish(Scaled(), ledger, "r2", who="bob")
     assert ledger.head() == head
 

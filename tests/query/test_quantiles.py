@@ -528,7 +528,7 @@ def test_quantiles_are_priced_charged_once_and_kept(curator):
         "at 100 rows",
         "at 10,000 rows",
         "at most 2 rows",
-        "0..1e+06",
+        "0..1000000",
     ):
         assert part in words
     answer = offer.release(release="pay")

@@ -13,10 +13,10 @@ from discreet.core.exact import Number
 from discreet.core.version import DataVersion
 from discreet.curator.kinds import read_release
 from discreet.curator.offer import Offer
-from discreet.curator.opening import declared_in, ledger_place
+from discreet.curator.opening import declared_in
 from discreet.curator.stream import StreamOffer
 from discreet.data.schema import Schema
-from discreet.data.source import Source, source_of
+from discreet.data.source import Source
 from discreet.errors import InputError
 from discreet.ledger.account import Standing
 from discreet.ledger.budget import Allotment, Budget
@@ -77,24 +77,21 @@ class LocalDesk:
     @classmethod
     def open(
         cls,
-        source: Any,
+        source: Source,
         schema: Schema | Mapping[str, Any] | str | Path,
         *,
-        ledger: Ledger | str | Path | None = None,
+        ledger: Ledger | str | Path,
         budget: Budget | None = None,
-        table: str | None = None,
-        joins: Mapping[str, Any] | None = None,
+        joins: Mapping[str, Source] | None = None,
         who: str | None = None,
         version: str | None = None,
         names: Sequence[str] = (),
         create: bool = False,
     ) -> Self:
-        """Data, a schema and a ledger: see `Curator.open`."""
-        place = None if isinstance(ledger, Ledger) else ledger_place(source, schema, ledger)
-        source = source_of(source, table)  # from here on nothing that could be printed holds the data
+        """Data, a schema and a ledger or its place: see `Curator.open`."""
         declared = declared_in(schema)
         found = declared.schema
-        joined = {name: source_of(other, name) for name, other in (joins or {}).items()}
+        joined = dict(joins or {})
         if set(joined) != set(found.joins):
             raise InputError("joins", sorted(joined), "a table for each of the schema's [joins]", among=found.joins)
         source = replace(
@@ -105,7 +102,7 @@ class LocalDesk:
         )
         fitting(source, found, found.columns)
         person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
-        books = ledger if isinstance(ledger, Ledger) else Ledger.open(place or "", create=create, who=person)
+        books = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, create=create, who=person)
         wanted = budget if budget is not None else declared.budget
         if wanted is not None:
             books.declare(found.name, wanted, unit=found.unit, who=person, new=create)
