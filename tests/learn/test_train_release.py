@@ -151,6 +151,7 @@ def test_a_search_is_charged_whole_and_keeps_one(curator):
         ({"choice": 2}, "of the choice"),
         ({"epsilon": 0}, "more than zero"),
         ({"delta": 1}, "less than 1"),
+        ({"delta": "1e-3"}, "at most the delta of the allotment"),
         ({"allotment": "questions"}, "kind plan"),
     ],
 )
