@@ -49,6 +49,12 @@ FINE = [
     ("plan", {"top": "pay/0.01"}),
     ("plan", {"sql": "SELECT BIN(pay, 0.01), COUNT(*) AS n FROM people GROUP BY BIN(pay, 0.01)"}),
     ("plan", {"query": {"outputs": COUNT, "group_by": [{"column": "pay", "edges": list(range(BINS + 1))}]}}),
+    ("batch/plan", {"questions": {"n": "SELECT BIN(pay, 0.01), COUNT(*) AS n FROM people GROUP BY BIN(pay, 0.01)"}}),
+    (
+        "stream/plan",
+        {"query": "SELECT BIN(pay, 0.01), COUNT(*) AS n FROM people GROUP BY BIN(pay, 0.01)", "period": "day/year"},
+    ),
+    ("stream/plan", {"query": "SELECT COUNT(*) AS n FROM people", "period": "pay/0.01"}),
     ("tree/plan", {"levels": ["county"], "by": ["pay/0.01"]}),
     ("tree/plan", {"levels": ["county"], "by": [{"column": "age", "values": [1] * (BINS + 1)}]}),
 ]

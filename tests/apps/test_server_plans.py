@@ -192,6 +192,32 @@ def test_a_training_run_that_takes_long_to_price_is_refused_before_it_is_priced(
     assert told in answer.json()["message"]
 
 
+@pytest.mark.parametrize(
+    ("candidate", "told"),
+    [({"steps": 1_000_000}, f"{STEPS:,}"), ({"steps": "1e9"}, f"{STEPS:,}"), ({"copies": 9}, "over HTTP")],
+)
+def test_a_candidate_of_a_search_is_no_way_round_the_limits(house, candidate, told, monkeypatch):
+    def priced(*args, **kwargs):
+        raise AssertionError("it was priced")
+
+    monkeypatch.setattr("discreet.learn.checked.CheckedSearch.plan", priced)
+    free = House(house.curators, house.tokens)
+    viewer = Client(application(free), {"authorization": "Bearer " + free.tokens.create("ann", "viewer")})
+    body = {"target": "sex", "lot": 10, "examples": 100, "steps": 2, "epsilon": "0.1", "allotment": "models"}
+    answer = viewer.post("/api/datasets/people/search/plan", json={**body, "settings": [{"rate": 1}, candidate]})
+    assert answer.status_code == 422
+    assert told in answer.json()["message"]
+
+
+def test_a_question_as_text_is_sql_and_nothing_else_over_http(house):
+    """As JSON in a text, long lists in it would not be seen."""
+    house = replace(house, plans=Plans())
+    ann = Client(application(house), {"authorization": "Bearer " + house.tokens.create("ann", "analyst")})
+    text = '{"outputs": {"n": {"of": "count"}}}'
+    body = {"query": text, "period": "age/10", "epsilon": "0.1", "allotment": "questions"}
+    assert ann.post("/api/datasets/people/stream/plan", json=body).status_code == 422
+
+
 @pytest.mark.parametrize("path", ["plan", "tree/plan"])
 def test_bins_in_the_form_of_programs_are_as_few_as_in_that_of_people(house, path):
     house = replace(house, plans=Plans())

@@ -22,7 +22,7 @@ from discreet.query.question import Query
 from discreet.query.question_ask import AFTER, QUERY
 from discreet.query.tables import Tables, tables
 
-__all__ = ["BatchAsk", "CheckedBatch"]
+__all__ = ["QUESTIONS", "BatchAsk", "CheckedBatch"]
 
 
 def _queries_from(value: Any, schema: Schema) -> dict[str, Query]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -14,9 +14,11 @@ from discreet.data.schema import Schema
 from discreet.data.text import read_constant, read_statement
 from discreet.errors import InputError, Phrase
 from discreet.query.ask import Ask, options
+from discreet.query.batch_ask import QUESTIONS
 from discreet.query.forms import KEY, KEYS
 from discreet.query.key import Key, bins
 from discreet.query.notation import read_key
+from discreet.query.question_ask import QUERY
 
 __all__ = [
     "BINS",
@@ -108,6 +110,10 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], schema: Schema) -> None
                     check_key(read_key(one, schema), schema)
         if name not in ("geography", "rules"):  # as long as a body may be
             check_lists(value, name, schema)
+        if fields[name].form in (QUERY, QUESTIONS):
+            for text in value.values() if isinstance(value, dict) and name == "questions" else [value]:
+                if isinstance(text, str):
+                    check_sql(text, schema)
     for name, form in (sent.get("keys") or {}).items():
         if isinstance(form, str) and not (len(form) <= 100 and _FORM.fullmatch(form)):
             raise InputError(f"keys.{name}", form, "text with one place for a number, such as P{:06d}")
@@ -119,6 +125,17 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], schema: Schema) -> None
     tried = sent.get("settings") or []
     if len(tried) > _LAYERS**2:
         raise InputError("settings", Phrase(f"{len(tried)} candidates"), f"at most {_LAYERS**2} over HTTP")
+    for candidate in tried:
+        _check_candidate(candidate, [name for name, one in fields.items() if not one.here_only])
+
+
+def _check_candidate(candidate: Mapping[str, Any], known: Collection[str]) -> None:
+    """Refuse settings that a training run could not be sent with, and a run that takes long to price."""
+    if unknown := [name for name in candidate if name not in known]:
+        raise InputError("settings", unknown[0], "made of settings that can be sent over HTTP", among=known)
+    steps = candidate.get("steps")
+    if steps is not None and as_written(steps, "settings.steps") > STEPS:
+        raise InputError("settings.steps", steps, f"at most {STEPS:,} over HTTP", "Nothing was spent.")
 
 
 def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:

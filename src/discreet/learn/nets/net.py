@@ -29,7 +29,10 @@ class Net:
 
 
 def he(key: Array, shape: tuple[int, ...]) -> Array:
-    """Normal weights whose size suits ReLU: the last axis is what comes out, all others are what goes in."""
+    """Normal weights whose size suits ReLU: the last axis is what comes out, all others are what goes in.
+
+    Where training starts is public: nothing private depends on these draws.
+    """
     return jax.random.normal(key, shape) * math.sqrt(2 / max(1, math.prod(shape[:-1])))
 
 
