@@ -30,7 +30,7 @@ from discreet.flows.commuting.classic import Urns
 from discreet.flows.commuting.land import Land, clustered
 from discreet.flows.commuting.modern import flows_of
 from discreet.flows.commuting.plan import CELLS, SIZES
-from discreet.flows.commuting.released import mean_distances
+from discreet.flows.commuting.release import mean_distances
 from discreet.marginals.meter import Noisy
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits

@@ -43,7 +43,7 @@ from discreet.noise.bits import SystemBits
 from discreet.power.loads import Loads
 from discreet.query.question_ask import QuestionAsk
 from discreet.query.top import TopPlan
-from discreet.synth.released import SyntheticRelease
+from discreet.synth.release import SyntheticRelease
 from jobs import held_in_memory, unmeasured
 from surfaces import READ, SURFACES, comparable, surfaces
 

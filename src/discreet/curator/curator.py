@@ -29,10 +29,10 @@ from discreet.query.sql import parse_sql
 from discreet.query.tables import Tables
 
 if TYPE_CHECKING:
-    from discreet.flows.commuting.released import CommuteRelease
+    from discreet.flows.commuting.release import CommuteRelease
     from discreet.learn.model import Model
-    from discreet.synth.released import SyntheticRelease
-    from discreet.trees.released import TreeRelease
+    from discreet.synth.release import SyntheticRelease
+    from discreet.trees.release import TreeRelease
     from discreet.trees.rules import Rules
 
 __all__ = ["Curator", "open_curator"]

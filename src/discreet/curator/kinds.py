@@ -63,12 +63,12 @@ def _named(text: str) -> Any:
 
 _TABLE, _TABLES = "discreet.query.tables:read_table", "discreet.query.tables:tables"
 _MODEL = "discreet.learn.released:ModelRelease.read"
-_COMMUTE = "discreet.flows.commuting.released:CommuteRelease.read"
+_COMMUTE = "discreet.flows.commuting.release:CommuteRelease.read"
 _JAX = ("learn", "jax")
 _QUESTION = "discreet.query.question_ask:QuestionAsk"
 _LOADS = "discreet.power.released:HiddenLoads.read"
-_TREE = "discreet.trees.released:TreeRelease.read"
-_SYNTH = "discreet.synth.released:SyntheticRelease.read"
+_TREE = "discreet.trees.release:TreeRelease.read"
+_SYNTH = "discreet.synth.release:SyntheticRelease.read"
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (

@@ -22,7 +22,7 @@ from discreet.synth.drawn import MOST_ROWS
 from discreet.synth.impossible import read_conditions
 from discreet.synth.methods import METHODS, chosen_method, method_named
 from discreet.synth.plan import SynthPlan
-from discreet.synth.released import SyntheticRelease
+from discreet.synth.release import SyntheticRelease
 from discreet.synth.wanted import Wanted, wanted
 
 __all__ = ["CheckedSynth", "SynthAsk"]

@@ -26,7 +26,7 @@ from discreet.trees.count import Counted, Sizes
 from discreet.trees.geography import hierarchy_from, public_table
 from discreet.trees.methods import METHODS, method_named
 from discreet.trees.plan import TreePlan, plan_tree
-from discreet.trees.released import TreeRelease
+from discreet.trees.release import TreeRelease
 from discreet.trees.rules import Rules
 from discreet.trees.split import Goal
 from discreet.trees.split import split as split_price

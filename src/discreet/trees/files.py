@@ -12,7 +12,7 @@ from discreet.core.release import Release, percent
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from discreet.trees.released import TreeRelease
+    from discreet.trees.release import TreeRelease
 
 __all__ = ["save_release"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.show.map import Layer, Map, choropleth
 
 if TYPE_CHECKING:
-    from discreet.trees.released import TreeRelease
+    from discreet.trees.release import TreeRelease
 
 __all__ = ["picture"]
 

@@ -17,8 +17,8 @@ from discreet.trees.methods import METHODS
 
 if TYPE_CHECKING:
     from discreet.learn.released import ModelRelease
-    from discreet.synth.released import SyntheticRelease
-    from discreet.trees.released import TreeRelease
+    from discreet.synth.release import SyntheticRelease
+    from discreet.trees.release import TreeRelease
 
 __all__ = ["MODEL", "ROWS", "TABLES", "TREE", "Delivery"]
 

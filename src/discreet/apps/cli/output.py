@@ -22,7 +22,7 @@ from discreet.core.release import Release, percent
 from discreet.errors import MISSING, InputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from discreet.trees.released import TreeRelease
+    from discreet.trees.release import TreeRelease
 
 __all__ = [
     "AsJson",

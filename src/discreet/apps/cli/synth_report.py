@@ -14,7 +14,7 @@ from discreet.apps.cli.options import Confidence
 from discreet.apps.cli.output import AsJson, say, show_json, working
 from discreet.curator import read_release
 from discreet.errors import GIVEN, InputError
-from discreet.synth.released import SyntheticRelease
+from discreet.synth.release import SyntheticRelease
 
 __all__ = ["report"]
 

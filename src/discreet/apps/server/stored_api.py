@@ -19,8 +19,8 @@ from discreet.curator import KINDS, read_release
 from discreet.errors import InputError
 from discreet.ledger.door import stored
 from discreet.ledger.quote import Quote
-from discreet.synth.released import SyntheticRelease
-from discreet.trees.released import TreeRelease
+from discreet.synth.release import SyntheticRelease
+from discreet.trees.release import TreeRelease
 
 __all__ = ["routes"]
 

@@ -24,7 +24,7 @@ from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 from discreet.show.map.drawing import Map
 from discreet.show.map.page import controls, script
-from discreet.trees.released import TreeRelease
+from discreet.trees.release import TreeRelease
 
 __all__ = ["made", "routes"]
 

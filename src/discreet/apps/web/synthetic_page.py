@@ -20,7 +20,7 @@ from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 from discreet.show import Markup, element
 from discreet.synth.methods import METHODS
-from discreet.synth.released import SyntheticRelease
+from discreet.synth.release import SyntheticRelease
 from discreet.synth.report.page import sections
 from discreet.synth.report.words import INTERVALS, PUBLIC
 

@@ -17,7 +17,7 @@ from discreet.errors import GIVEN, InputError, Phrase, kind_of
 from discreet.flows.commuting.land import Land, land_of
 from discreet.flows.commuting.plan import CELLS, SIZES, CommutePlan, Method
 from discreet.flows.commuting.prior import Prior
-from discreet.flows.commuting.released import CommuteRelease
+from discreet.flows.commuting.release import CommuteRelease
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.marginals.domain import Attribute, Domain

@@ -24,7 +24,7 @@ from discreet.synth.report.quality import Agreement, Distance, agreements, dista
 from discreet.synth.sample import Codes
 
 if TYPE_CHECKING:
-    from discreet.synth.released import SyntheticRelease
+    from discreet.synth.release import SyntheticRelease
 
 __all__ = ["Asked", "Column", "Figures", "Group", "Prediction", "Real", "figures_of", "real_figures_of"]
 

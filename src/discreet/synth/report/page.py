@@ -28,7 +28,7 @@ from discreet.synth.report.words import (
 )
 
 if TYPE_CHECKING:
-    from discreet.synth.released import SyntheticRelease
+    from discreet.synth.release import SyntheticRelease
 
 __all__ = ["page", "sections"]
 

@@ -22,7 +22,7 @@ from discreet.synth.report.predict import task_of
 from discreet.synth.report.words import privacy
 
 if TYPE_CHECKING:
-    from discreet.synth.released import SyntheticRelease
+    from discreet.synth.release import SyntheticRelease
 
 __all__ = ["Report", "compare", "report"]
 
