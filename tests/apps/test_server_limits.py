@@ -118,14 +118,39 @@ def test_a_token_that_is_written_in_many_ways_takes_no_room():
     assert list(guard.buckets) == ["ann"]  # however it is written, it has one rate
 
 
-def test_a_large_hierarchy_is_not_priced_by_its_accuracy(tmp_path, monkeypatch):
+_CODES = [f"r{number:02d}" for number in range(20)]
+LARGE = {
+    "tree": {"levels": ["region"]},
+    "flows": {"origin": "region", "destination": "to"},
+    "commute": {"origin": "region", "destination": "to", "coordinates": {code: [0, 1] for code in _CODES}},
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_a_large_job_is_not_priced_by_its_accuracy(kind, tmp_path, monkeypatch):
     """That would take some twenty plans for one, and plans are free."""
-    codes = [f"r{number:02d}" for number in range(20)]
-    asked = REQUESTS["tree"](levels=["region"], within=5.0)
-    schema = Schema("t", {"region": Category(codes)})
-    place = tmp_path / "l.db"
-    curator = discreet.open(pa.table({"region": ["r01"]}), schema, ledger=place, budget=Budget(100), create=True)
+    asked = REQUESTS[kind](**LARGE[kind], within=50.0)
+    schema = Schema("t", {name: Category(_CODES, nullable=False) for name in ("region", "to")})
+    data = pa.table({"region": ["r01"], "to": ["r02"]})
+    curator = discreet.open(data, schema, ledger=tmp_path / "l.db", budget=Budget(100), create=True)
     assert asked.offer(curator).plan.charge.amount > 0
     monkeypatch.setattr(limits, "_SEARCHED", 10)
     with pytest.raises(InputError, match="above 10 numbers over HTTP"):
         asked.offer(curator)
+    asked = REQUESTS[kind](**LARGE[kind], epsilon=1.0)
+    assert asked.offer(curator).plan.charge.amount > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "sent"),
+    [
+        ("flows", "destination", {"origin": "county", "destination": "countie"}),
+        ("flows", "window", {"origin": "county", "destination": "county", "window": {"column": "countie"}}),
+        ("tree", "by", {"levels": ["county"], "by": ["countie"]}),
+    ],
+)
+def test_a_misspelt_key_is_refused_under_the_name_of_its_field(client, kind, field, sent):
+    found = client.post(f"/api/datasets/people/{kind}/plan", json={**sent, "epsilon": "0.1"}).json()
+    assert found["field"] == field
+    assert found["message"].startswith(f"`{field}` must be")
+    assert "Did you mean `county`?" in found["message"]

@@ -300,9 +300,9 @@ def test_an_empty_table_and_a_single_cell(tmp_path):
         ({"zones": {**HALVES, "A": 3}}, "zones"),
         ({"zones": {**HALVES, "A": ""}}, "zones"),
         ({"destination": "start"}, "outputs"),
-        ({"origin": "nowhere"}, "group_by"),
-        ({"window": "moment"}, "group_by"),
-        ({"origin": discover("start")}, "group_by"),
+        ({"origin": "nowhere"}, "origin"),
+        ({"window": "moment"}, "window"),
+        ({"origin": discover("start")}, "origin"),
         ({"where": "hour <"}, "where"),
     ],
 )

@@ -26,6 +26,7 @@ from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError, kind_of
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.door import Answer
+from discreet.query.key import keys_of
 from discreet.query.price import Price
 from discreet.query.within import plan_within
 
@@ -61,6 +62,8 @@ class Form:
     repeated: bool = False
     load: Callable[[str], Any] | None = None
     """The JSON, from the path of a public file, where a command line takes that instead of the text itself."""
+    keyed: bool = False
+    """Whether the values are keys: what is wrong with one is said of the field."""
 
 
 def read_file(parse: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -196,6 +199,9 @@ class Ask:
             raise InputError.unknown(f"{cls.kind}.{unknown[0]}", known)
         if missing := [name for name, one in known.items() if one.required and name not in entry]:
             raise InputError(missing[0], MISSING, f"given: {known[missing[0]].help}".rstrip("."))
-        return cls(
-            **{name: None if value is None else known[name].form.read(value, schema) for name, value in entry.items()}
-        )
+        given = {}
+        for name, value in entry.items():
+            form = known[name].form
+            with keys_of(name if form.keyed else "group_by"):
+                given[name] = None if value is None else form.read(value, schema)
+        return cls(**given)

@@ -127,7 +127,7 @@ def _key(value: str | Key) -> Key:
     return key(value) if isinstance(value, str) else value
 
 
-KEY = Form(str | dict[str, Any], settle=_key, write=Key.to_dict, read=_key_from)
+KEY = Form(str | dict[str, Any], settle=_key, write=Key.to_dict, read=_key_from, keyed=True)
 """What to group by: written as on a command line (`sex`, `age/10`), or in the JSON form of a query."""
 
 
@@ -147,6 +147,7 @@ KEYS = Form(
     read=lambda value, schema: [_key_from(one, schema) for one in value],
     parse=_parse_keys,
     repeated=True,
+    keyed=True,
 )
 
 

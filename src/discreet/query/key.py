@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -15,7 +16,7 @@ from discreet.data.column import Boolean, Category, Column, Date, Integer, Real,
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError, Phrase
 
-__all__ = ["Bin", "Key", "bins", "discover", "key"]
+__all__ = ["Bin", "Key", "bins", "discover", "key", "keys_of", "keys_under"]
 
 MOST_GROUPS = 1_000_000
 MOST_EDGES = 2_000
@@ -128,6 +129,29 @@ class Key:
         if len(self.labels(schema)) > MOST_GROUPS:
             raise InputError("group_by", self.column, f"a column of at most {MOST_GROUPS:,} groups", "Use bins.")
         return self
+
+
+@contextmanager
+def keys_of(field: str) -> Iterator[None]:
+    """Errors about a key name the field that it was given in: a question's is `group_by`, those of other jobs differ."""
+    try:
+        yield
+    except InputError as problem:
+        head, dot, rest = problem.field.partition(".")
+        if head != "group_by":
+            raise
+        raise problem.about(f"{field}{dot}{rest}") from None
+
+
+def keys_under(schema: Schema, **keys: Key | None) -> list[Key]:
+    """The keys that were given, each checked under the name of its field; their values are listed."""
+    checked = []
+    for field, given in keys.items():
+        if given is not None:
+            with keys_of(field):
+                checked.append(given.checked(schema))
+                checked[-1].labels(schema)  # a discovered key has no list of values
+    return checked
 
 
 def key(column: str, values: Sequence[Any] | None = None) -> Key:

@@ -27,7 +27,7 @@ from discreet.noise.bits import words
 from discreet.query.aggregate import count
 from discreet.query.code import group_number
 from discreet.query.compile import GROUP, chosen, compile_query, measure_name
-from discreet.query.key import Bin, Key
+from discreet.query.key import Bin, Key, keys_of
 from discreet.query.measure import Rows, sensitivity
 from discreet.query.noisy_sums import moved_sums
 from discreet.query.notes import cell_notes, condition_notes
@@ -82,7 +82,8 @@ class Counted:
                 raise InputError("by", key, "column names, bins(...) or key(...)")
             if key.column == self.column:
                 raise InputError("by", key.column, "a column other than that of the regions")
-        by = tuple(key.checked(self.schema) for key in self.by)
+        with keys_of("by"):
+            by = tuple(key.checked(self.schema) for key in self.by)
         names = [key.column for key in by]
         if repeated := [name for name in names if names.count(name) > 1]:
             raise InputError("by", repeated[0], "a list with each column once")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 from discreet.core.exact import as_written
@@ -15,8 +16,7 @@ from discreet.data.text import read_constant, read_statement
 from discreet.errors import InputError, Phrase
 from discreet.query.ask import Ask, options
 from discreet.query.batch_ask import QUESTIONS
-from discreet.query.forms import KEY, KEYS
-from discreet.query.key import Key, bins
+from discreet.query.key import Key, bins, keys_of
 from discreet.query.notation import read_key
 from discreet.query.question_ask import QUERY
 
@@ -41,7 +41,7 @@ STEPS = 100_000
 _DIGITS = 100
 _TEXT = 10_000  # characters of one text
 _NUMBERS = 4_000_000  # of a hierarchy
-_SEARCHED = 100_000  # numbers of a hierarchy priced by accuracy: that takes some twenty plans
+_SEARCHED = 100_000  # numbers of a job priced by accuracy: that takes some twenty plans
 _WIDEST = 1024  # units of a layer
 _LAYERS = 4
 _FORM = re.compile(r"[^{}]*\{(:0?[0-9]{0,2}d?)?\}[^{}]*")  # a place for a number, and no more than that
@@ -104,10 +104,11 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], schema: Schema) -> None
     for name, value in sent.items():
         if isinstance(value, str) and len(value) > _TEXT:
             raise InputError(name, Phrase(f"{len(value):,} characters"), f"at most {_TEXT:,} characters over HTTP")
-        if fields[name].form in (KEY, KEYS):
+        if fields[name].form.keyed:
             for one in value if isinstance(value, list) else [value]:
                 if isinstance(one, str):
-                    check_key(read_key(one, schema), schema)
+                    with keys_of(name):
+                        check_key(read_key(one, schema), schema)
         if name not in ("geography", "rules"):  # as long as a body may be
             check_lists(value, name, schema)
         if fields[name].form in (QUERY, QUESTIONS):
@@ -141,17 +142,16 @@ def _check_candidate(candidate: Mapping[str, Any], known: Collection[str]) -> No
 def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
     """Refuse a job that is larger than it looked, once it is known how large it is."""
     kind, ready = draft.ask.kind, draft.checked
-    if kind == "tree":
-        many = ready.counted.tree.leaves * ready.counted.cells  # type: ignore[union-attr]
-        if many > _NUMBERS:
-            raise InputError(
-                "by", Phrase(f"{many:,} numbers"), f"such that there are at most {_NUMBERS:,} numbers over HTTP"
-            )
-        if price.get("within") is not None and many > _SEARCHED:
-            hint = "Give epsilon, rho or share: the plan says how far each level may be off. Nothing was spent."
-            raise InputError(
-                "within", Phrase(f"one for {many:,} numbers"), f"left out above {_SEARCHED:,} numbers over HTTP", hint
-            )
+    many = _numbers(kind, ready)
+    if kind == "tree" and many > _NUMBERS:
+        raise InputError(
+            "by", Phrase(f"{many:,} numbers"), f"such that there are at most {_NUMBERS:,} numbers over HTTP"
+        )
+    if price.get("within") is not None and many > _SEARCHED:
+        hint = "Give epsilon, rho or share: the plan says how far off the numbers may be. Nothing was spent."
+        raise InputError(
+            "within", Phrase(f"one for {many:,} numbers"), f"left out above {_SEARCHED:,} numbers over HTTP", hint
+        )
     if kind in ("train", "search"):
         training = ready if kind == "train" else ready.training  # type: ignore[union-attr]
         steps = training.settings.get("steps")  # type: ignore[union-attr]
@@ -159,3 +159,15 @@ def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
             raise InputError("steps", steps, "given over HTTP unless epochs are", "Nothing was spent.")
         if steps > STEPS:  # also those that follow from passes over many examples
             raise InputError("steps", Phrase(f"{steps:,}"), f"at most {STEPS:,} over HTTP", "Nothing was spent.")
+
+
+def _numbers(kind: str, ready: Any) -> int:
+    """How many numbers a job has whose size is not limited otherwise."""
+    match kind:
+        case "tree":
+            return int(ready.counted.tree.leaves * ready.counted.cells)
+        case "flows":
+            return prod(ready.layout.shape)
+        case "commute":
+            return prod(ready.domain.sizes)
+    return 0

@@ -25,7 +25,7 @@ from discreet.marginals.engine import LARGEST
 from discreet.query.aggregate import count
 from discreet.query.ask import Ask, Checked, Form, option, read_file
 from discreet.query.forms import AMOUNT, CONDITION, FLAG, KEY, PLACES, REAL, TEXT
-from discreet.query.key import Key
+from discreet.query.key import Key, keys_under
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.question import Query
@@ -82,9 +82,10 @@ class CommuteAsk(Ask):
 
     def checked(self, schema: Schema) -> CheckedCommute:
         """The same, read against a schema."""
-        query = Query().group_by(self.origin, self.destination).agg(count=count())
+        keys = keys_under(schema, origin=self.origin, destination=self.destination)
+        query = Query().group_by(*keys).agg(count=count())
         question = (query if self.where is None else query.where(self.where)).checked(schema)
-        question.groups(schema)  # discovered keys have no list of places
+        question.groups(schema)  # refused where they are too many
         domain = Domain(tuple(_attribute(key, schema) for key in question.keys))
         starts, ends = (attribute.labels for attribute in domain.attributes)
         if len(starts) * len(ends) > LARGEST:

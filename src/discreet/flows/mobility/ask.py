@@ -19,7 +19,7 @@ from discreet.ledger.door import Answer
 from discreet.query.aggregate import count
 from discreet.query.ask import Ask, Checked, option
 from discreet.query.forms import CONDITION, KEY, PLACES, WEIGHTS
-from discreet.query.key import Key
+from discreet.query.key import Key, keys_under
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.question import Query
@@ -50,10 +50,10 @@ class FlowsAsk(Ask):
 
     def checked(self, schema: Schema) -> CheckedFlows:
         """The same, read against a schema."""
-        keys = [self.origin, self.destination, *([] if self.window is None else [self.window])]
+        keys = keys_under(schema, origin=self.origin, destination=self.destination, window=self.window)
         query = Query().group_by(*keys).agg(count=count())
         question = (query if self.where is None else query.where(self.where)).checked(schema)
-        question.groups(schema)  # discovered keys have no list of places
+        question.groups(schema)  # refused where they are too many
         here, there, *when = (key.column for key in question.keys)
         if self.zones is not None and when and when[0] in (f"{here}_zone", f"{there}_zone"):
             allowed = f"another column: with zones, {when[0]} is a column of the tables"
