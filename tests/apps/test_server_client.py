@@ -125,7 +125,7 @@ def test_a_hierarchy_there_is_one_here(wide, tmp_path):
     assert here.ledger.find("census").charged.why == "a test"
     with pytest.raises(InputError) as told:
         there.tree(["county"], by="shoe").plan(epsilon=1, allotment="team")
-    assert told.value.field == "group_by"
+    assert told.value.field == "by"
     with pytest.raises(BudgetError, match="Nothing was spent") as refused:
         there.tree(["county"]).plan(epsilon=5, allotment="team").release()
     assert (refused.value.asked.amount, refused.value.left.amount) == (5, Fraction(7, 2))

@@ -149,7 +149,7 @@ def test_a_model_with_its_card_and_weights(house):
         ("tree", {**TREE, "levels": {}}, "levels"),
         ("tree", {**TREE, "geography": "/etc/passwd"}, "geography"),
         ("tree", {**TREE, "geography": {"state": ["A"], "county": []}}, "codes"),
-        ("tree", {**TREE, "by": [{"column": "shoe"}]}, "group_by"),
+        ("tree", {**TREE, "by": [{"column": "shoe"}]}, "by"),
         ("tree", {**TREE, "release": "a/b"}, "release"),
         ("tree", {**TREE, "release": ".."}, "release"),
         ("tree", {**TREE, "release": "a\nb"}, "release"),

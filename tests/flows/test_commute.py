@@ -438,8 +438,8 @@ def test_odd_tables_do_not_stop_the_modern_way():
 @pytest.mark.parametrize(
     ("how", "field"),
     [
-        ({"origin": "nowhere"}, "group_by"),
-        ({"origin": discover("home")}, "group_by"),
+        ({"origin": "nowhere"}, "origin"),
+        ({"origin": discover("home")}, "origin"),
         ({"where": "hour <"}, "where"),
         ({"coordinates": [(0, 0)]}, "coordinates"),
         ({"coordinates": {"A": (0, 0)}}, "coordinates"),

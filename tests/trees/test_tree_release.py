@@ -356,7 +356,7 @@ def test_regions_come_from_a_public_table_or_from_codes(curator, tmp_path):
         ({"levels": ["state", "county"], "geography": "nowhere.csv"}, "geography"),
         ({"levels": ["state", "county"], "geography": {"county": COUNTIES}}, "geography"),
         ({"levels": ["state", "county"], "geography": 5}, "geography"),
-        ({"levels": ["state", "county"], "by": ["nowhere"]}, "group_by"),
+        ({"levels": ["state", "county"], "by": ["nowhere"]}, "by"),
         ({"levels": ["state", "county"], "by": ["county"]}, "by"),
         ({"levels": ["state", "county"], "where": "nowhere = 3"}, "where"),
         ({"levels": ["state", "county"], "sizes": "sex"}, "largest"),
