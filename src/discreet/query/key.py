@@ -133,7 +133,7 @@ class Key:
 
 @contextmanager
 def keys_of(field: str) -> Iterator[None]:
-    """Errors about a key name the field that it was given in: a question's is `group_by`, those of other jobs differ."""
+    """Errors about a key name the field that it was given in, which is `group_by` for questions only."""
     try:
         yield
     except InputError as problem:
