@@ -2,13 +2,17 @@
 
     DiscreetError
     ├── InputError (ValueError)      a parameter is not allowed; nothing was read, nothing was spent
+    │   └── MissingError             a dataset, a release or a job of the name given is not there
     ├── LossError (ValueError)       a privacy loss cannot be stated in the form asked for
     ├── ExhaustedError               an interactive mechanism has given all the answers it was paid for
     ├── BudgetError                  the ledger refuses: more was asked than is left; nothing was spent
     ├── RunError                     a run failed after its cost was recorded; the cost stays spent
     ├── LedgerError                  the ledger cannot be trusted or reached (restored from a copy, damaged, busy)
-    │   ├── MissingLedgerError       there is no ledger at the place named; the message is the command that makes one
+    │   ├── MissingLedgerError       there is no ledger there; the message is the command that makes one
     │   └── GuardError               what watches the ledger is there and cannot be read
+    ├── BusyError                    the server has too much to do; ask again later; nothing was spent
+    ├── SignInError                  a page is for people who are signed in
+    ├── FormError                    what was sent is no form of these pages; nothing was spent
     └── MissingExtraError (ImportError)  an optional library is needed; the message is the pip command
 
 A message says what is allowed, what was given and what to do next: "`epsilon` must be more than zero; got -1." It never
@@ -23,15 +27,19 @@ from typing import Self
 
 __all__ = [
     "BudgetError",
+    "BusyError",
     "DiscreetError",
     "ExhaustedError",
+    "FormError",
     "GuardError",
     "InputError",
     "LedgerError",
     "LossError",
+    "MissingError",
     "MissingExtraError",
     "MissingLedgerError",
     "RunError",
+    "SignInError",
 ]
 
 
@@ -103,6 +111,10 @@ class InputError(DiscreetError, ValueError):
         return error
 
 
+class MissingError(InputError):
+    """A dataset, a release or a job of the name given is not there."""
+
+
 class LossError(DiscreetError, ValueError):
     """A privacy loss has no finite statement in the form asked for (Gaussian noise is not pure, say)."""
 
@@ -137,11 +149,23 @@ class LedgerError(DiscreetError):
 
 
 class MissingLedgerError(LedgerError):
-    """There is no ledger at the place named. None is made silently: that would begin a budget anew."""
+    """There is no ledger at this path or address. None is made silently: that would begin a budget anew."""
 
 
 class GuardError(LedgerError):
     """What watches the ledger is there and cannot be read, so nobody can tell whether the ledger is the last one."""
+
+
+class BusyError(DiscreetError):
+    """The server has too much to do: ask later, or less often. Nothing was spent."""
+
+
+class SignInError(DiscreetError):
+    """A page for people who are signed in was requested by someone who is not."""
+
+
+class FormError(DiscreetError):
+    """The body of a request is no form, or too large to be one of these pages. Nothing was spent."""
 
 
 class MissingExtraError(DiscreetError, ImportError):

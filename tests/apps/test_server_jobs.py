@@ -24,9 +24,9 @@ pytest.importorskip("httpx")
 from asgi_client import Client
 from discreet.apps.server.app import application
 from discreet.apps.server.house import House
-from discreet.apps.server.jobs import BusyError, Jobs
+from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.tokens import Caller, Tokens
-from discreet.errors import InputError, RunError
+from discreet.errors import BusyError, InputError, RunError
 from discreet.ledger.ledger import Ledger
 
 SCHEMA = Schema(

@@ -11,7 +11,7 @@ import discreet
 from chance import LEVEL, at_most, fit, fits, laplace_pmf
 from discreet import Allotment, Budget, Category, Integer, Schema, Unit, bins, discover
 from discreet.accounting import pure, zcdp
-from discreet.core.apportion import apportioned
+from discreet.core.integers import apportioned
 from discreet.core.unit import Neighbours
 from discreet.data.source import source_of
 from discreet.errors import BudgetError, InputError

@@ -7,11 +7,11 @@ import pytest
 
 from discreet.core.loss import Pure
 from discreet.errors import InputError, LedgerError
-from discreet.ledger import doubt as doubt_module
+from discreet.ledger import discrepancy as discrepancy_module
 from discreet.ledger.anchor import FileAnchor
 from discreet.ledger.budget import Budget, Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.place import store_at
+from discreet.ledger.location import store_at
 from old import old_ledger
 
 
@@ -87,15 +87,15 @@ def test_a_restored_ledger_is_refused_until_acknowledged_and_gives_nothing_back(
 
 
 def test_a_doubt_says_what_acknowledging_would_charge_and_changes_nothing(ledger, tmp_path):
-    assert ledger.doubt() is None
+    assert ledger.discrepancy() is None
     old = restore(ledger, tmp_path)
     before = old.head()
-    doubt = old.doubt()
-    assert doubt.lost == (("visits", "questions", Charge(Fraction(2))),)
-    assert not doubt.moved
+    discrepancy = old.discrepancy()
+    assert discrepancy.lost == (("visits", "questions", Charge(Fraction(2))),)
+    assert not discrepancy.moved
     assert old.head() == before
-    assert old.acknowledge(who="carla", why="disk died")[0].charge == doubt.lost[0][2]
-    assert old.doubt() is None
+    assert old.acknowledge(who="carla", why="disk died")[0].charge == discrepancy.lost[0][2]
+    assert old.discrepancy() is None
 
 
 def test_a_crash_after_the_word_and_before_its_mark_can_be_acknowledged_again(ledger, tmp_path, monkeypatch):
@@ -166,7 +166,7 @@ def test_a_guard_that_knows_is_not_overruled(ledger, tmp_path):
     old = restore(ledger, tmp_path)
     with pytest.raises(InputError, match="knows what is missing"):
         old.acknowledge(who="carla", why="w", write_off="nothing")
-    assert old.doubt() is not None
+    assert old.discrepancy() is not None
 
 
 def test_a_copy_elsewhere_on_this_machine_shares_the_guard(ledger, tmp_path):
@@ -209,7 +209,7 @@ def test_histories_that_went_apart_are_charged_beyond_what_they_have_in_common(l
     shutil.rmtree(state)
     (tmp_path / "away").rename(state)
     back = open_ledger(tmp_path)
-    assert back.doubt().lost == (("visits", "questions", Charge(Fraction(5))),)
+    assert back.discrepancy().lost == (("visits", "questions", Charge(Fraction(5))),)
     back.acknowledge(who="carla", why="both count")
     assert back.remaining("visits").amount == 10 - 1 - 2 - 5
     assert back.verify().ok
@@ -312,12 +312,12 @@ def test_a_guard_of_version_0_1_beside_the_ledger_is_heeded(tmp_path, state):
     old = old_ledger(tmp_path)
     beside = tmp_path / "old.db.head"
     line = beside.read_text()
-    assert old.doubt() is None
+    assert old.discrepancy() is None
     old.note("q1", "seen", who="ann")  # it is the guard, and another is begun
     assert len(guards(state)) == 1
     assert len(beside.read_text().splitlines()) == 2
     beside.write_text(line.replace('"sequence":14', '"sequence":99').replace('"2","0"', '"4","0"'))
-    assert ("visits", "questions", Charge(Fraction(4))) in old.doubt().lost
+    assert ("visits", "questions", Charge(Fraction(4))) in old.discrepancy().lost
 
 
 def test_a_ledger_that_is_gone_is_not_made_again_without_a_word(ledger, tmp_path):
@@ -405,7 +405,7 @@ def test_a_witness_that_cannot_be_reached_stops_spending(ledger, tmp_path):
 
 def test_a_guard_that_forgets_what_they_have_in_common_would_be_seen(ledger, tmp_path, monkeypatch):
     """The planted bug: the difference of totals, as 0.1 charged it, after the copy went on."""
-    monkeypatch.setattr(doubt_module, "agrees", lambda mark, reader: mark.head.sequence <= reader.head().sequence)
+    monkeypatch.setattr(discrepancy_module, "agrees", lambda mark, reader: mark.head.sequence <= reader.head().sequence)
     with pytest.raises(AssertionError):
         test_histories_that_went_apart_are_charged_beyond_what_they_have_in_common(ledger, tmp_path, tmp_path / "state")
 

@@ -96,7 +96,7 @@ def test_a_ledger_with_a_compacted_guard_goes_on(small, tmp_path):
         spend(ledger, f"r{each}")
     assert len(lines(tmp_path)) < 25
     assert ledger.verify().ok
-    assert ledger.doubt() is None
+    assert ledger.discrepancy() is None
 
 
 @pytest.mark.parametrize("kept", [1, 2, 7, 20, 37, 58])
@@ -190,7 +190,7 @@ def test_killed_in_the_middle_the_log_is_the_old_one_or_the_new_one(small, tmp_p
     process.join()
     assert process.exitcode == -signal.SIGKILL
     again = Ledger.open(tmp_path / "books.db")
-    assert again.doubt() is None
+    assert again.discrepancy() is None
     marks = [Mark.from_text(line) for line in lines(tmp_path)]
     assert marks[-1].head.sequence in (again.head().sequence, again.head().sequence - 1)
     before = again.remaining("visits").amount

@@ -9,7 +9,7 @@ import pytest
 from discreet.core.loss import Pure
 from discreet.errors import LedgerError
 from discreet.ledger import anchor as anchor_module
-from discreet.ledger import doubt as doubt_module
+from discreet.ledger import discrepancy as discrepancy_module
 from discreet.ledger.budget import Budget
 from discreet.ledger.guard import Guard
 from discreet.ledger.ledger import Ledger
@@ -231,11 +231,11 @@ def test_a_guard_beside_the_ledger_does_not_stand_in_for_the_one_of_this_machine
 
 def test_a_ledger_of_0_1_is_taken_over_once(tmp_path, state):
     ledger = old_ledger(tmp_path)
-    assert ledger.doubt() is None
+    assert ledger.discrepancy() is None
     ledger.note("q1", "seen", who="ann")
-    assert ledger.doubt() is None
+    assert ledger.discrepancy() is None
     shutil.rmtree(state)
-    assert "missing" in ledger.doubt().problem
+    assert "missing" in ledger.discrepancy().problem
 
 
 def test_a_guard_that_any_other_stands_in_for_would_be_seen(tmp_path, state, monkeypatch):
@@ -244,7 +244,7 @@ def test_a_guard_that_any_other_stands_in_for_would_be_seen(tmp_path, state, mon
     def any_one(reader, watch, absent):
         return None if len(absent) < len(watch.own) else "all"
 
-    monkeypatch.setattr(doubt_module, "_missing", any_one)
+    monkeypatch.setattr(discrepancy_module, "_missing", any_one)
     with pytest.raises(pytest.fail.Exception):
         test_a_guard_beside_the_ledger_does_not_stand_in_for_the_one_of_this_machine(tmp_path, state)
 
@@ -313,8 +313,8 @@ def test_what_is_lost_of_two_ledgers_at_one_place_adds_up(tmp_path):
 
 def test_the_largest_loss_of_two_ledgers_would_be_seen(tmp_path, monkeypatch):
     """The planted bug: as if both guards had seen parts of one history."""
-    both = doubt_module._both
-    monkeypatch.setattr(doubt_module, "_both", lambda doubts, others: both([*doubts, *others], []))
+    both = discrepancy_module._both
+    monkeypatch.setattr(discrepancy_module, "_both", lambda discrepancies, others: both([*discrepancies, *others], []))
     with pytest.raises(AssertionError):
         test_what_is_lost_of_two_ledgers_at_one_place_adds_up(tmp_path)
 
@@ -365,7 +365,7 @@ def test_of_two_copies_that_spend_at_the_same_moment_one_is_refused(tmp_path, mo
     second.answer("second", "1", who="ann")
     with pytest.raises(LedgerError, match="not the one last seen"):
         first.answer("first", "1", who="ann")
-    assert first.doubt().lost[0][:2] == ("one", "questions")  # both histories count
+    assert first.discrepancy().lost[0][:2] == ("one", "questions")  # both histories count
 
 
 def test_a_guard_that_follows_without_comparing_would_be_seen(tmp_path, monkeypatch):

@@ -203,7 +203,7 @@ def test_an_old_copy_of_a_ledger_that_moved_and_went_on_is_refused(old, place):
     new = old.move(place, who="ann", why="")
     spend(new, "r2")
     spend(new, "r3")
-    assert old.doubt().moved
+    assert old.discrepancy().moved
     with pytest.raises(LedgerError, match="moved to another ledger"):
         spend(old, "r4")
 

@@ -117,7 +117,7 @@ def test_an_old_copy_shows_what_was_answered_before_it_was_made(folder):
     release(Job(digest="sha256:2"), Data(), ledger, who="ann", release="r")
     ledger.close()
     old = put_back(folder, "later")
-    assert old.doubt() is not None
+    assert old.discrepancy() is not None
     assert stored(old.find("q")).result == answered
 
 
@@ -128,7 +128,7 @@ def test_books_without_a_guard_can_be_read_and_are_vouched_for_by_nobody(folder,
     shutil.rmtree(state)
     alone = Ledger.open(folder / "a" / "books.db")
     assert alone.find("q").answer is not None
-    assert alone.doubt() is not None
+    assert alone.discrepancy() is not None
 
 
 def test_a_guard_that_cannot_be_written_shows_nothing_that_it_has_not_seen(folder, monkeypatch):

@@ -18,7 +18,7 @@ import pytest
 import discreet
 import discreet.synth.report as room
 from discreet import Boolean, Budget, Category, Integer, Real, Schema, Unit
-from discreet.core.packed import packed
+from discreet.core.packing import pack
 from discreet.errors import InputError
 from discreet.noise.replay import Replay
 from discreet.synth.report.copies import draws, trials
@@ -319,7 +319,7 @@ def test_gaussian_releases_state_their_privacy(tmp_path):
     report = made.report(copies=2)
     assert "of zero-concentrated privacy, which is epsilon = " in report.privacy
     assert "but for a chance of 1e-6" in report.privacy
-    assert packed(made.measured[0].values)  # still what the books hold
+    assert pack(made.measured[0].values)  # still what the books hold
 
 
 def test_reports_cannot_reach_private_data():

@@ -16,6 +16,8 @@ WHAT_TO_DO: Mapping[str, str] = {
     "DiscreetError": "Catch it to catch everything that is raised on purpose. It is never raised itself.",
     "InputError": "Read the message: it names the parameter (`field`), what was `got`, what is `allowed`, and often "
     "what to do (`hint`). Change the parameter and ask again; nothing was spent.",
+    "MissingError": "Look at the name again: the message lists the datasets there are, or the path that lists "
+    "releases. A job that still runs has no release yet.",
     "LossError": "Ask for another form: (epsilon, delta) or zCDP instead of pure epsilon, or another mechanism.",
     "ExhaustedError": "Buy another mechanism from the budget; this one has given what was paid for.",
     "BudgetError": "Ask for less: a smaller price, a wider `within`. Or read what was released before, which is free. "
@@ -29,6 +31,9 @@ WHAT_TO_DO: Mapping[str, str] = {
     "never a ledger, make one: `discreet ledger create`. If there was, put it back from a backup.",
     "GuardError": "Make the guard readable again: its folder, its file, or the database that `DISCREET_ANCHOR` names. "
     "If it is lost, the custodian says what to write off: `discreet ledger acknowledge --write-off`.",
+    "BusyError": "Wait as long as the message says, or a little, and ask again under the same release id.",
+    "SignInError": "Sign in: the pages lead there by themselves, and back.",
+    "FormError": "Load the page again and send its own form.",
     "MissingExtraError": "Run the pip command that the message names.",
 }
 
@@ -52,6 +57,7 @@ def failures(source: Source) -> list[Failure]:
 
     made = {
         "InputError": errors.InputError("field", 0, "allowed"),
+        "MissingError": errors.MissingError("field", 0, "allowed"),
         "BudgetError": errors.BudgetError("", asked=0, left=0, allotment=""),
         "RunError": errors.RunError("", release=""),
         "MissingExtraError": errors.MissingExtraError("", ""),

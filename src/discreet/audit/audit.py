@@ -24,7 +24,7 @@ from discreet.audit.claim import Claimed, read_claim
 from discreet.audit.events import Event, Judge, search
 from discreet.audit.finding import Finding
 from discreet.audit.outputs import Outputs, Pair, as_outputs, pair_of
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase
 
 __all__ = ["EVENTS", "audit", "audit_any", "read_confidence", "read_runs", "roc_points", "sides_alike", "tested_rates"]

@@ -22,7 +22,7 @@ from discreet.constraints.system import (
     fitted,
     stacked,
 )
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase, kind_of
 
 __all__ = ["Projection", "project"]

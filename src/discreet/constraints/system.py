@@ -15,7 +15,7 @@ from typing import Any, assert_never
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.mechanisms.inputs import read_count
 

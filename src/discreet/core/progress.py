@@ -2,9 +2,9 @@
 
 >>> heard = []
 >>> with listening(lambda stage, done: heard.append((stage, done))):
-...     tell("counting")
-...     tell("solving", 0.5)
->>> tell("nobody hears this")
+...     notify("counting")
+...     notify("solving", 0.5)
+>>> notify("nobody hears this")
 >>> heard
 [('counting', None), ('solving', 0.5)]
 """
@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Listener", "listening", "tell"]
+__all__ = ["Listener", "listening", "notify"]
 
 Listener = Callable[[str, float | None], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("discreet_progress", default=None)
 
 
-def tell(stage: str, done: float | None = None) -> None:
+def notify(stage: str, done: float | None = None) -> None:
     """Say which stage work is in, and how much of it is done (0 to 1) where that is known."""
     listener = _listener.get()
     if listener is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet.core.exact import Number
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.curator.desk import Desk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
 from discreet.curator.opening import ledger_place

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from discreet.core.exact import Number
-from discreet.core.explained import Expected, Explained
-from discreet.core.typed import typed
+from discreet.core.explanation import Accuracy, Explanation
+from discreet.core.signature import typed
 from discreet.errors import RunError
 from discreet.ledger.door import Answer, publish
 from discreet.ledger.ledger import Ledger
@@ -73,13 +73,13 @@ class Offer(Generic[Made_co]):
     read: Callable[[Answer, str, str], Made_co]
 
     @cached_property
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid, as values."""
-        found: Explained = self.plan.explained()
+        found: Explanation = self.plan.explained()
         return found
 
     @property
-    def expected(self) -> tuple[Expected, ...]:
+    def expected(self) -> tuple[Accuracy, ...]:
         """How far every output may be off."""
         return self.explained.errors
 

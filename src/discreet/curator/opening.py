@@ -156,7 +156,7 @@ def _beside(source: Any) -> Path:
 def _in_use(ledger: Path) -> bool:
     """Whether these books have records and do not go on elsewhere."""
     try:
-        doubt = Ledger.open(ledger).doubt()
+        discrepancy = Ledger.open(ledger).discrepancy()
     except MissingLedgerError:  # made and never used
         return False
-    return doubt is None or not doubt.moved
+    return discrepancy is None or not discrepancy.moved

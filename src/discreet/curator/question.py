@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from discreet.core.exact import Number
 from discreet.core.release import Release
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.curator.desk import Desk
 from discreet.curator.draft import Draft
 from discreet.curator.offer import Offer

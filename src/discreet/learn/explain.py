@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.accounting.words import readable
-from discreet.core.explained import Explained
+from discreet.core.explanation import Explanation
 
 if TYPE_CHECKING:
     from discreet.learn.plan import TrainPlan
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 __all__ = ["explained"]
 
 
-def explained(plan: TrainPlan) -> Explained:
+def explained(plan: TrainPlan) -> Explanation:
     """What there is to know before it is paid. How good the model will be is not among it: only the data can say."""
     recipe = plan.recipe
     sizes = f" with hidden layers of {', '.join(map(str, plan.model.hidden))}" if plan.model.hidden else ""
     wide = f"{plan.encoding.width:,} inputs from {len(plan.encoding.features)} columns"
     share = readable(recipe.probability, 4, "near")
     lot = "" if plan.count is not None else f", about {float(recipe.lot):,.6g} of {recipe.examples:,}"
-    return Explained(
+    return Explanation(
         title=f"Plan for a model of {plan.encoding.target.name!r} on {plan.dataset!r}",
         unit=str(plan.schema.unit),
         shape=(

@@ -16,10 +16,10 @@ from attrs import evolve
 
 from discreet.accounting.pld import COARSE, privacy_loss
 from discreet.core.digest import digest_of
-from discreet.core.explained import Explained
+from discreet.core.explanation import Explanation
 from discreet.core.loss import Composed, LaplaceNoise, Loss
 from discreet.core.mechanism import Bits
-from discreet.core.progress import tell
+from discreet.core.progress import notify
 from discreet.core.unit import Unit
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
@@ -143,7 +143,7 @@ class TrainPlan:
         named += [] if self.condition is None else columns_of(self.condition)
         return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid."""
         return explained(self)
 
@@ -168,7 +168,7 @@ class TrainPlan:
         """Lay out the examples in the engine, train. Called by the one door only."""
         run = self.taken_up(bits)
         run.keep()
-        tell("laying out the examples in the engine")
+        notify("laying out the examples in the engine")
         examples = examples_of(self.encoding, self.schema, data, bits_of(run.secret, "rows"), self.condition)
         recipe = self.recipe
         if self.count is not None:
@@ -176,7 +176,7 @@ class TrainPlan:
             many = max(1, counted)
             recipe = evolve(recipe, examples=many, lot=recipe.probability * many)
         trained = replace(run, recipe=recipe).go(examples)
-        tell("recording")
+        notify("recording")
         return {
             "train": {
                 **self.query["train"],

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.released import Released
+from discreet.core.publication import Publication
 from discreet.core.wire import fraction
 from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
@@ -28,7 +28,7 @@ Tree = Any
 
 
 @dataclass(frozen=True, eq=False)
-class ModelRelease(Released):
+class ModelRelease(Publication):
     """A model from the books. All of it is public; reading it again is free."""
 
     time: str

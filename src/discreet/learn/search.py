@@ -13,10 +13,10 @@ from attrs import evolve
 
 from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
-from discreet.core.explained import Explained
+from discreet.core.explanation import Explanation
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
-from discreet.core.progress import tell
+from discreet.core.progress import notify
 from discreet.core.unit import Unit
 from discreet.data.source import Connection
 from discreet.errors import MISSING, InputError, Phrase
@@ -113,10 +113,10 @@ class SearchPlan:
         """The columns of the data it reads."""
         return self._first.columns
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid: the candidates, and how one is chosen."""
         share = f"{float(self.held_out):.3g}"
-        return Explained(
+        return Explanation(
             title=f"Plan for a search over {len(self.candidates)} settings on {self.dataset!r}",
             unit=str(self.unit),
             shape=(
@@ -129,20 +129,20 @@ class SearchPlan:
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Lay out the examples, hold some out, train every candidate, keep one. Called by the one door only."""
-        tell("laying out the examples in the engine")
+        notify("laying out the examples in the engine")
         secret, plan = new_secret(bits), self._first
         x, y = examples_of(plan.encoding, plan.schema, data, bits_of(secret, "rows"), plan.condition)
         held = bernoulli(self.held_out, len(y), bits=bits_of(secret, "held out"))
         kept: list[Any] = []
         for place, candidate in enumerate(self.candidates):
-            tell(f"candidate {place + 1} of {len(self.candidates)}")
+            notify(f"candidate {place + 1} of {len(self.candidates)}")
             kept.append(candidate.taken_up(bits).go((x[~held], y[~held])))
         outputs = [
             np.asarray(outputs_alone(candidate.model.apply, one.params, x[held]))
             for candidate, one in zip(self.candidates, kept, strict=True)
         ]
         best = self.search.best(right_answers(outputs, y[held]), bits)
-        tell("recording")
+        notify("recording")
         return {
             "train": {
                 **self.candidates[best].query["train"],

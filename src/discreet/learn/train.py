@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.progress import tell
+from discreet.core.progress import notify
 from discreet.errors import InputError, MissingExtraError, Phrase, kind_of
 from discreet.learn.keys import new_secret
 from discreet.learn.lot import capacity, microbatches, sampled
@@ -164,7 +164,7 @@ def train_losses(
         if now.step % every == 0:
             # Only what is public may be told: the number of the step, and the loss if it was paid for.
             shown = "" if mean is None or not tell_loss else f", loss about {np.mean(heard[-_TELL:]):.3f}"
-            tell(f"training: step {now.step:,} of {recipe.steps:,}{shown}", now.step / recipe.steps)
+            notify(f"training: step {now.step:,} of {recipe.steps:,}{shown}", now.step / recipe.steps)
         if after is not None:
             after(now)
     return Trained(now, recipe, heard)

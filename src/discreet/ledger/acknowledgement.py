@@ -18,7 +18,7 @@ SEEN = "the ledger lost records since, and its answer may have been seen"
 
 
 def acknowledges(record: Record) -> bool:
-    """Whether a record is the word of a custodian that books with a doubt are to be used."""
+    """Whether a record is the word of a custodian that a ledger with a discrepancy is to be used."""
     return record.kind == "note" and isinstance(record.detail, dict) and "acknowledged" in record.detail
 
 

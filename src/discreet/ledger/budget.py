@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from discreet.core.exact import Number, as_written, round_up
+from discreet.core.integers import largest
 from discreet.core.loss import ZCDP, Loss
-from discreet.core.search import largest
 from discreet.core.wire import Json, fraction
 from discreet.errors import InputError
 

@@ -12,7 +12,7 @@ from discreet.ledger.account import Account, account_of, opened_datasets
 from discreet.ledger.acknowledgement import SEEN, open_releases
 from discreet.ledger.anchor import Mark
 from discreet.ledger.budget import Budget, Charge
-from discreet.ledger.doubt import Doubt
+from discreet.ledger.discrepancy import Discrepancy
 from discreet.ledger.record import GENESIS, Record
 from discreet.ledger.store import Reader, Writer
 from discreet.ledger.totals import write
@@ -45,27 +45,29 @@ def close_budget(writer: Writer, dataset: str, *, who: str, why: str) -> Account
     return account_of(writer, dataset)
 
 
-def write_off(writer: Writer, doubt: Doubt, amounts: WriteOff | None, *, who: str, why: str) -> list[Record]:
-    """Charge what a doubt says is lost, or what the custodian says where it cannot be told; the records added.
+def write_off(
+    writer: Writer, discrepancy: Discrepancy, amounts: WriteOff | None, *, who: str, why: str
+) -> list[Record]:
+    """Charge what a discrepancy says is lost, or what the custodian says where it cannot be told; the records added.
 
     In full, also beyond a cap: what was spent under a budget that this copy does not know stays spent if it is
     raised again. What was charged and has no outcome fails: among what is missing may be its answer.
     """
-    mark = doubt.mark or Mark(GENESIS)
-    lost = doubt.lost if doubt.mark is not None else _decided(writer, amounts)
-    if doubt.mark is not None and amounts is not None:
+    mark = discrepancy.mark or Mark(GENESIS)
+    lost = discrepancy.lost if discrepancy.mark is not None else _decided(writer, amounts)
+    if discrepancy.mark is not None and amounts is not None:
         raise InputError("write_off", GIVEN, "left out: the guard knows what is missing", "Nothing was changed.")
     added: list[Record] = []
     for dataset, allotment, charge in lost:
         # By its number on the books: should the guard not follow after this, the next word has other ids.
         release = f"lost {mark.head.hash[:16]} {writer.head().sequence + 1}"
         named = {"dataset": dataset, "allotment": allotment, "release": release}
-        added.append(append(writer, kind="charge", charge=charge, who=who, why=doubt.problem, **named))
+        added.append(append(writer, kind="charge", charge=charge, who=who, why=discrepancy.problem, **named))
     for dataset, release in tuple(open_releases(writer)):
         failed = {"dataset": dataset, "release": release, "detail": {"reason": SEEN}}
         added.append(append(writer, kind="failure", who=who, **failed))
-    detail: dict[str, Json] = {"acknowledged": doubt.problem, "anchor": mark.to_text()}
-    if doubt.mark is None:
+    detail: dict[str, Json] = {"acknowledged": discrepancy.problem, "anchor": mark.to_text()}
+    if discrepancy.mark is None:
         detail["write_off"] = amounts if isinstance(amounts, str) else "amounts"
     added.append(append(writer, kind="note", dataset="", who=who, why=why, detail=detail))
     return added

@@ -32,10 +32,10 @@ from discreet.ledger.cover import check_cover, cover_to
 from discreet.ledger.custody import WriteOff, append, close_budget, replace_budget
 from discreet.ledger.custody import write_off as _write_off
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.doubt import Doubt, doubt_of
+from discreet.ledger.discrepancy import Discrepancy, find_discrepancy
 from discreet.ledger.guard import Guard, identity_of
+from discreet.ledger.location import begin, store_at
 from discreet.ledger.outcome import Charged, Outcome, form_to, known_in, outcome_in, outcome_of
-from discreet.ledger.place import begin, store_at
 from discreet.ledger.record import Head, Record
 from discreet.ledger.secret import fresh_secret, secret_at, secret_path
 from discreet.ledger.state import private_folder, workspace
@@ -336,10 +336,10 @@ class Ledger:
         with self._store.read() as reader:
             return verify(reader, self._guard)
 
-    def doubt(self) -> Doubt | None:
+    def discrepancy(self) -> Discrepancy | None:
         """Why these are not the books last seen here, and what `acknowledge` would charge; None if all is well."""
-        with self._store.write() as writer:  # alone, so that nobody's newer mark is taken for a doubt
-            return doubt_of(writer, self._guard)
+        with self._store.write() as writer:  # alone, so that nobody's newer mark is taken for a discrepancy
+            return find_discrepancy(writer, self._guard)
 
     def check_guard(self) -> None:
         """`LedgerError` unless something watches these books and has nothing against them."""
@@ -349,9 +349,10 @@ class Ledger:
             self._check(writer)
 
     def _check(self, writer: Writer) -> None:
-        if doubt := doubt_of(writer, self._guard):
+        if discrepancy := find_discrepancy(writer, self._guard):
             raise LedgerError(
-                f"This ledger is not the one last seen here: {doubt.problem}. Nothing was spent. {doubt.remedy}"
+                f"This ledger is not the one last seen here: {discrepancy.problem}. Nothing was spent. "
+                f"{discrepancy.remedy}"
             )
 
     def acknowledge(self, *, who: str, why: str, write_off: WriteOff | None = None) -> tuple[Record, ...]:
@@ -365,11 +366,11 @@ class Ledger:
         if self._guard is None:
             return ()
         with self._store.write() as writer:
-            doubt = doubt_of(writer, self._guard)
-            if doubt is None:
+            discrepancy = find_discrepancy(writer, self._guard)
+            if discrepancy is None:
                 return ()
             check_bound(writer)  # or the word would bind what was edited
-            added = _write_off(writer, doubt, write_off, who=who, why=why)
+            added = _write_off(writer, discrepancy, write_off, who=who, why=why)
         with self._store.write() as writer:
             self._guard.accept(writer)
         return tuple(added)

@@ -11,7 +11,7 @@ from discreet.ledger.account import unit_text
 from discreet.ledger.acknowledgement import acknowledges
 from discreet.ledger.budget import Allotment, Budget, Charge
 from discreet.ledger.cover import cover_from, cover_problem
-from discreet.ledger.doubt import doubt_of
+from discreet.ledger.discrepancy import find_discrepancy
 from discreet.ledger.guard import Guard
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.store import Entry, Reader, Row
@@ -216,10 +216,10 @@ def verify(reader: Reader, guard: Guard | None) -> Verification:
             check.found(f"the total of allotment {allotment!r} of {dataset!r} is not the sum of its charges")
     anchored = False
     if guard is not None:
-        doubt = doubt_of(reader, guard)
-        anchored = doubt is None and check.count > 0
-        if doubt is not None:
-            check.found(f"not the ledger last seen here: {doubt.problem}")
+        discrepancy = find_discrepancy(reader, guard)
+        anchored = discrepancy is None and check.count > 0
+        if discrepancy is not None:
+            check.found(f"not the ledger last seen here: {discrepancy.problem}")
     return Verification(
         check.count, len(check.charged), check.head, anchored, tuple(check.problems), check.without_unit
     )

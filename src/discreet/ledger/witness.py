@@ -33,7 +33,7 @@ def witnessed_outcome(store: Store, guard: Guard | None, release: str) -> Outcom
 def witness(store: Store, guard: Guard | None, sequence: int | None = None) -> bool:
     """Have the guard follow up to a record (the last one if absent), as after a crash; whether it has seen it.
 
-    A guard that is missing or garbled has nothing to say: books without one are in doubt, and can only be read.
+    A guard that is missing or garbled has nothing to say: a ledger without one cannot be trusted, and can only be read.
     """
     if guard is None:
         return True

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.data.source import Connection, Source, source_of
 from discreet.errors import DiscreetError, InputError, Phrase
 from discreet.local.files import check_files, count_lines, report_columns

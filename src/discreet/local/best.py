@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.exact import Number, as_written
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError
 from discreet.local.grr import GRR
 from discreet.local.hadamard import Hadamard

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase
 from discreet.local.estimate import Of
 from discreet.mechanisms.inputs import read_confidence

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.core.wire import canonical
 from discreet.errors import InputError, Phrase
 from discreet.local.packed import width_of

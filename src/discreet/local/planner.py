@@ -7,7 +7,7 @@ from fractions import Fraction
 from statistics import NormalDist
 
 from discreet.core.exact import Number, as_written
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError, kind_of
 from discreet.local.estimate import Of
 from discreet.local.protocol import Oracle

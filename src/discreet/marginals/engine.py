@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
-from discreet.core.progress import tell
+from discreet.core.progress import notify
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.dialect import added, engine_of
@@ -80,7 +80,7 @@ class EngineCounts:
             if self._holder(columns, [*self._found, *wanted]) is None:
                 wanted.append(columns)
         for first in range(0, len(wanted), _AT_ONCE):
-            tell("counting in the engine")
+            notify("counting in the engine")
             self._count(wanted[first : first + _AT_ONCE])
 
     def marginal(self, columns: Columns) -> NDArray[np.int64]:

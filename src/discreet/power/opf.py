@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError, MissingExtraError, Phrase
 from discreet.power.grid import Grid, Piecewise, Quadratic, Reals
 

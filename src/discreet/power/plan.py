@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from discreet.accounting.compose import compose
 from discreet.core.digest import text_of
 from discreet.core.exact import Number, as_written
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.core.packed import packed, unpacked
+from discreet.core.packing import pack, unpack
 from discreet.core.release import number, percent
 from discreet.core.sensitivity import steps as whole_steps
 from discreet.core.unit import Metric
@@ -139,7 +139,7 @@ class LoadPlan:
         """Loads are no table: there is nothing to check before they are read."""
         return []
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid, and what is taken for public."""
         sure, typical = percent(self.confidence), self.noise.expected_l1() * float(self.step)
         if self.declared is not None:
@@ -150,11 +150,11 @@ class LoadPlan:
                 f"+-{number(self.cost_error())} at most ({sure})."
             )
         highest = f"{float(self.most * self.step):,.6g} MW in steps of {float(self.step):g}"
-        return Explained(
+        return Explanation(
             title=f"Plan for {self.dataset!r}",
             unit=str(self.unit),
             shape=(f"Releases {self.grid.loads:,} loads, 0 to {highest}. Public: all else about the grid.",),
-            errors=(Expected("mw", self.mechanism, self.load_error()),),
+            errors=(Accuracy("mw", self.mechanism, self.load_error()),),
             confidence=self.confidence,
             steps=(
                 f"On average a load is off by {number(typical)} MW before the repair.",
@@ -183,7 +183,7 @@ class LoadPlan:
         reference = None
         if self.declared is None:
             reference = self.height(exact, planes_near(self.repair, noisy, self.noise.scale, self.price, bits), bits)
-        return {"noisy": packed(noisy), "cost": reference}
+        return {"noisy": pack(noisy), "cost": reference}
 
     def publish(
         self, measured: Mapping[str, Any], *, beta: Number | None = None, confidence: float | None = None
@@ -192,7 +192,7 @@ class LoadPlan:
         near = self.beta if beta is None else _share(beta)
         plan = replace(at_confidence(self, confidence), beta=near)
         cost = float(self.declared) if self.declared is not None else measured["cost"]
-        return plan.table(unpacked(measured["noisy"]), cost)
+        return plan.table(unpack(measured["noisy"]), cost)
 
     def height(self, exact: Steps, planes: Planes, bits: Bits) -> float:
         """The cost with noise. The planes were made from released numbers, so they are fixed here."""

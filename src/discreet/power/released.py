@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release, number, percent
-from discreet.core.released import Released, rows_table
 from discreet.ledger.door import Answer
 from discreet.query.tables import read_table
 
@@ -15,7 +15,7 @@ __all__ = ["HiddenLoads"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HiddenLoads(Released):
+class HiddenLoads(Publication):
     """Released loads: feasible, and as far as `report` says within beta of the reference cost.
 
     `table` has every load with an interval for the true one, `noisy` the loads before the repair: private as well, and

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
-from discreet.core.explained import Explained
+from discreet.core.explanation import Explanation
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.data.schema import Schema
@@ -50,9 +50,9 @@ class BatchPlan(TablePlan):
         """The columns of the data it reads."""
         return [name for _, plan in self.parts for name in plan.columns]
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid: the parts, under one price."""
-        return Explained(
+        return Explanation(
             title=f"Batch of {len(self.parts)} questions about {self.dataset!r}, one price",
             unit=str(self.unit),
             shape=(),
@@ -60,7 +60,7 @@ class BatchPlan(TablePlan):
             confidence=self.parts[0][1].confidence,
         )
 
-    def _part(self, plan: Job) -> Explained:
+    def _part(self, plan: Job) -> Explanation:
         told = plan.explained()
         price = f"Its part of the price: {price_text(self.allotment, plan.charge)}."
         return replace(told, shape=(price, *told.shape))

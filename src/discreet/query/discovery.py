@@ -18,10 +18,10 @@ from discreet.accounting.compose import compose
 from discreet.accounting.words import readable
 from discreet.core.digest import text_of
 from discreet.core.exact import Number
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Approx, Loss, Repeated
 from discreet.core.mechanism import Bits
-from discreet.core.packed import packed
+from discreet.core.packing import pack
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.column import Boolean, Column, Date, Integer, Text
@@ -112,7 +112,7 @@ class DiscoveryPlan(QuestionPlan):
             "noise": [text_of(noise) for noise in self.noises],
         }
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid: how keys come to appear, and how likely it is."""
         who = "rows" if self.schema.unit.column is None else "people"
         names = ", ".join(key.column for key in self.question.keys)
@@ -128,7 +128,7 @@ class DiscoveryPlan(QuestionPlan):
         notes += [f"A {name} of more than {LONGEST} characters counts as missing." for name in free]
         return explained(self, [shape], notes, [step])
 
-    def expected(self) -> list[Expected]:
+    def expected(self) -> list[Accuracy]:
         """The error of every output at the plan's confidence, for the keys that appear."""
         return self._outputs.expected()
 
@@ -145,7 +145,7 @@ class DiscoveryPlan(QuestionPlan):
         for index, noise in enumerate(self.noises):
             exact = np.array([found[measure_name(index)][kept[i]] for i in order], dtype=np.int64)
             noisy.append(noise.release(exact, bits=bits))
-        return {"keys": [[column[i][1] for i in order] for column in keys], "noisy": packed(np.stack(noisy))}
+        return {"keys": [[column[i][1] for i in order] for column in keys], "noisy": pack(np.stack(noisy))}
 
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """The table of the keys that were selected."""

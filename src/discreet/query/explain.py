@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.explained import Explained
+from discreet.core.explanation import Explanation
 
 if TYPE_CHECKING:
     from discreet.query.question_ask import Planned
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["explained", "rows_published"]
 
 
-def explained(plan: Planned, shape: Iterable[str], notes: Iterable[str], steps: Iterable[str] = ()) -> Explained:
+def explained(plan: Planned, shape: Iterable[str], notes: Iterable[str], steps: Iterable[str] = ()) -> Explanation:
     """The plan of a question: which rows there will be, how, and what an answer is off by beside its noise."""
     facts: dict[str, Any] = {"groups": plan.groups}
-    return Explained(
+    return Explanation(
         title=f"Plan for {plan.dataset!r}",
         unit=str(plan.schema.unit),
         shape=tuple(shape),

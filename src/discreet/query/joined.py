@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.data.schema import Schema
@@ -88,13 +88,13 @@ class JoinedPlan(TablePlan):
         """The columns of the data it reads."""
         return columns_read(self.question, self.schema)
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid."""
         told = [part.explained() for part in self.parts]
         notes = [note for one in told for note in one.notes]
         return explained(self, [rows_published(self.groups)], notes, [step for one in told for step in one.steps])
 
-    def expected(self) -> list[Expected]:
+    def expected(self) -> list[Accuracy]:
         """The error of every output, in the order asked for."""
         return sorted((e for part in self.parts for e in part.expected()), key=lambda e: self._place(e.output))
 

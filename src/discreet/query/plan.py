@@ -12,11 +12,11 @@ import numpy as np
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import text_of
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
-from discreet.core.packed import packed, unpacked
+from discreet.core.packing import pack, unpack
 from discreet.core.sensitivity import Sensitivity
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
@@ -81,12 +81,12 @@ class QueryPlan(QuestionPlan):
             "noise": [text_of(noise) for noise in self.noises],
         }
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What it costs a reader to know before they spend."""
         notes = [note.text for note in declared_notes(self.question, self.schema)]
         return explained(self, [rows_published(self.groups)], notes)
 
-    def expected(self) -> list[Expected]:
+    def expected(self) -> list[Accuracy]:
         """The error of every output at the plan's confidence, from the noise alone."""
         found = []
         for name, aggregate in self.question.outputs:
@@ -94,10 +94,10 @@ class QueryPlan(QuestionPlan):
             words_ = "; ".join(dict.fromkeys(noise_name(noise) for noise in noises))
             step = linear_step(aggregate, self.schema)
             if step is not None:
-                found.append(Expected(name, words_, noises[0].error(self.confidence) * step))
+                found.append(Accuracy(name, words_, noises[0].error(self.confidence) * step))
             else:
                 by_rows = tuple((rows, self._typical(aggregate, noises, rows)) for rows in _SIZES)
-                found.append(Expected(name, words_, None, by_rows))
+                found.append(Accuracy(name, words_, None, by_rows))
         return found
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
@@ -114,11 +114,11 @@ class QueryPlan(QuestionPlan):
             exact = np.zeros(self.groups, dtype=np.int64)
             exact[found[GROUP]] = found[measure_name(index)]
             noisy.append(noise.release(exact, bits=bits))
-        return {"noisy": packed(np.stack(noisy))}
+        return {"noisy": pack(np.stack(noisy))}
 
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """The table of results, with intervals of the plan's confidence or of another one."""
-        return at_confidence(self, confidence).table(list(unpacked(measured["noisy"])))
+        return at_confidence(self, confidence).table(list(unpack(measured["noisy"])))
 
     def table(self, noisy: Sequence[Any]) -> dict[str, Any]:
         """The table of results made from noisy measures alone."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeGuard
 from discreet.accounting.compose import compose
 from discreet.accounting.words import readable
 from discreet.core.digest import text_of
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import ZCDP, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
@@ -128,7 +128,7 @@ class BoundsPlan(QuestionPlan):
             "searches": [text_of(search) for search in self.searches],
         }
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid."""
         notes = [note.text for note in declared_notes(self.question, self.schema)]
         notes += [note.text for note in self.searched_notes()]
@@ -164,7 +164,7 @@ class BoundsPlan(QuestionPlan):
         rest = 1 - SEARCHED
         return [*lines, f"Then, for {currency} = {readable(whole * rest)} ({rest}) whatever was found, the answer:"]
 
-    def expected(self) -> list[Expected]:
+    def expected(self) -> list[Accuracy]:
         """The error of every output at the plan's confidence; where bounds are private, in units of what is found."""
         named = dict(self.question.outputs)
         found = []
@@ -176,7 +176,7 @@ class BoundsPlan(QuestionPlan):
             size, unit = aggregate.unit(self.schema)
             half = None if expected.half_width is None else expected.half_width / size
             by_rows = tuple((rows, width / size) for rows, width in expected.by_rows)
-            found.append(Expected(expected.output, self.noise, half, by_rows, unit=unit))
+            found.append(Accuracy(expected.output, self.noise, half, by_rows, unit=unit))
         return found
 
     def answering(self, found: Mapping[str, Pair]) -> QueryPlan:

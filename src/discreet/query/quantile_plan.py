@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import text_of
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import BoundedRange, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
-from discreet.core.packed import packed, unpacked
+from discreet.core.packing import pack, unpack
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
@@ -94,17 +94,17 @@ class QuantilePlan(QuestionPlan):
             "search": text_of(self.search),
         }
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid."""
         notes = [note.text for note in declared_notes(self.question, self.schema)]
         bare = not isinstance(self.search, QuantileTree) and self.search.confidence is None
         notes += [f"No interval of {self.column} was paid for: its ends are the bounds."] if bare else []
         return explained(self, [rows_published(self.groups)], notes)
 
-    def expected(self) -> list[Expected]:
+    def expected(self) -> list[Accuracy]:
         """The rank error of every output at the plan's confidence, whatever the data."""
         return [
-            Expected(
+            Accuracy(
                 name,
                 self.mechanism,
                 _error(self.search, output.ranks, self.confidence),
@@ -132,14 +132,14 @@ class QuantilePlan(QuestionPlan):
             part = slice(ends[group], ends[group + 1])
             counts[bins[part]] = rows[part]
             places[:, :, group] = self._searched(counts, bits)
-        return {"places": packed(places)}
+        return {"places": pack(places)}
 
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """The table of results. The ends of intervals were searched for at the plan's confidence, and have no other."""
         if confidence not in (None, self.confidence):
             allowed = f"left out, or {self.confidence}: the ends of a quantile were searched for at that confidence"
             raise InputError("confidence", confidence, allowed)
-        return self.table(unpacked(measured["places"]))
+        return self.table(unpack(measured["places"]))
 
     def table(self, places: Places) -> dict[str, Any]:
         """The table of results from the bins found: where, at least, at most; for each rank; in each group."""

@@ -16,7 +16,7 @@ from typing import Any
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of, text_of
 from discreet.core.exact import sqrt_up
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.note import Note
 from discreet.core.release import plural
@@ -112,14 +112,14 @@ class StreamPlan(TablePlan):
             named += columns_of(self.question.condition)
         return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid: the error of one period, and of running totals at most."""
         errors = []
         for name, index, step in self.outputs():
             noise, tree = self.noises[index], self.trees[index]
-            errors.append(Expected(f"{name}, a period", noise_name(noise), noise.error(self.confidence) * step))
+            errors.append(Accuracy(f"{name}, a period", noise_name(noise), noise.error(self.confidence) * step))
             most = tree.error(self.confidence, noise=noise) * step
-            errors.append(Expected(f"{name}, a running total at most", f"a tree of {noise_name(noise)}", most))
+            errors.append(Accuracy(f"{name}, a running total at most", f"a tree of {noise_name(noise)}", most))
         who = self.schema.unit.column
         few = "the first period" if self.limit == 1 else f"the first {self.limit:,} periods"
         note = (
@@ -128,7 +128,7 @@ class StreamPlan(TablePlan):
             else "A row counts in its period as it is when that is released. One that is amended later is another row "
             "and counts again: declare the person, if rows may be amended."
         )
-        return Explained(
+        return Explanation(
             title=f"Stream over {self.periods:,} periods of {self.period.column} in {self.dataset!r}",
             unit=str(self.schema.unit),
             shape=(f"Releases {self.groups * self.periods:,} rows, {self.groups:,} a period, and running totals.",),

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.core.explained import Explained
+from discreet.core.explanation import Explanation
 from discreet.core.loss import Composed, Loss
 from discreet.core.mechanism import Bits
 from discreet.core.plan import Cover
@@ -78,7 +78,7 @@ class StreamStep:
         """The columns of the data it reads."""
         return self.stream.columns
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before the stream is paid."""
         return self.stream.explained()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
-from discreet.core.explained import Explained
+from discreet.core.explanation import Explanation
 from discreet.core.loss import Loss
 from discreet.core.plan import Plan
 from discreet.core.unit import Unit
@@ -36,7 +36,7 @@ class Priced(Plan, Protocol):
         """The columns of the data it reads."""
         ...
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid."""
         ...
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import text_of
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
-from discreet.core.packed import packed
+from discreet.core.packing import pack
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours
 from discreet.data.schema import Schema
@@ -192,17 +192,17 @@ class TopPlan(QuestionPlan):
             "noise": text_of(self.noise),
         }
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid."""
         column, of = self.question.key.column, len(self.question.labels(self.schema))
         shape = f"Releases {self.groups:,} of the {of:,} values of {column}, the most common first, as noise allows."
         return explained(self, [shape], [note.text for note in self.notes])
 
-    def expected(self) -> list[Expected]:
+    def expected(self) -> list[Accuracy]:
         """How far each choice may be behind the best then left, all at once, and the error of each count."""
         behind = float(self.choice.error(self.confidence, len(self.question.labels(self.schema))))
         words_ = f"one-shot top-{self.question.k}, epsilon {float(self.choice.epsilon):.6g}"
-        found = [Expected(self.question.key.column, words_, behind, of="choice")]
+        found = [Accuracy(self.question.key.column, words_, behind, of="choice")]
         return found if self.noise is None else found + self._outputs(self.noise).expected()
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
@@ -213,7 +213,7 @@ class TopPlan(QuestionPlan):
         exact = np.zeros(len(labels), dtype=np.int64)
         exact[found[GROUP]] = found[measure_name(0)]
         chosen = self.choice.release(exact, bits=bits)
-        noisy = None if self.noise is None else packed(self.noise.release(exact[chosen], bits=bits)[None])
+        noisy = None if self.noise is None else pack(self.noise.release(exact[chosen], bits=bits)[None])
         return {"chosen": [int(place) for place in chosen], "noisy": noisy}
 
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Protocol, TypeVar
 
 from discreet.accounting.words import readable
-from discreet.core.explained import Explained
+from discreet.core.explanation import Explanation
 from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment, Charge
 from discreet.query.price import Price, plan_at
@@ -20,7 +20,7 @@ class _Stated(Protocol):
     @property
     def charge(self) -> Charge: ...
 
-    def explained(self) -> Explained: ...
+    def explained(self) -> Explanation: ...
 
 
 P = TypeVar("P", bound=_Stated)

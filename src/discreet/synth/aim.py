@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.progress import tell
+from discreet.core.progress import notify
 from discreet.errors import InputError
 from discreet.marginals.counts import ArrayCounts, Columns
 from discreet.marginals.domain import Domain
@@ -66,12 +66,12 @@ def aim(
     countable = {columns for columns in closure(offered) if meter.domain.cells(columns) <= _MOST_CELLS}
     ones = [(column,) for column in range(width)]
     meter.prepare([*ones, *countable])
-    tell("measuring single columns")
+    notify("measuring single columns")
     each = meter.left / rounds
     measured = [meter.measure(columns, _alone(meter, each, offered)) for columns in ones]
     bins = compress(meter.domain, [target_of(one) for one in measured], 0.0)
     # How many rounds there are comes out of the data, so nobody is told before all of it is recorded.
-    tell("choosing and measuring marginals")
+    notify("choosing and measuring marginals")
     inside = closure(_telling(offered, bins.sizes))
     fitting = {
         columns: weight

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.note import Note
 from discreet.core.release import plural
 from discreet.data.column import Date, Integer, Real
@@ -23,7 +23,7 @@ __all__ = ["declared_notes", "explained"]
 _NAMED = 6  # columns or marginals named in a note
 
 
-def explained(plan: SynthPlan) -> Explained:
+def explained(plan: SynthPlan) -> Explanation:
     """What there is to know before it is paid."""
     many = "as many rows as there seem to be" if plan.rows is None else f"{plan.rows:,} rows"
     most = max((plan.domain.cells(one) for one in plan.workload), default=0)
@@ -39,7 +39,7 @@ def explained(plan: SynthPlan) -> Explained:
         "marginals": len(plan.workload),
         "left_out": [[plan.domain.names[column] for column in one] for one in plan.left_out],
     }
-    return Explained(
+    return Explanation(
         title=f"Plan for synthetic rows of {plan.dataset!r}",
         unit=str(plan.schema.unit),
         shape=(
@@ -59,7 +59,7 @@ def explained(plan: SynthPlan) -> Explained:
     )
 
 
-def _errors(plan: SynthPlan) -> list[Expected]:
+def _errors(plan: SynthPlan) -> list[Accuracy]:
     """The error of one-way and two-way counts by the noise alone, if the price were shared evenly among them."""
     blank = plan.blank()
     pairs = {tuple(sorted((a, b))) for one in plan.workload for a in one for b in one if a != b}
@@ -68,7 +68,7 @@ def _errors(plan: SynthPlan) -> list[Expected]:
         if many:
             noise = blank.noise(plan.price / many)
             name = f"a {kind} count, one of {plural(many, 'marginal')}"
-            errors.append(Expected(name, noise_name(noise), noise.error(plan.confidence)))
+            errors.append(Accuracy(name, noise_name(noise), noise.error(plan.confidence)))
     return errors
 
 

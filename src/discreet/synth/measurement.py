@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.packed import packed, unpacked
+from discreet.core.packing import pack, unpack
 from discreet.errors import InputError
 from discreet.marginals.counts import ArrayCounts, Bins, Columns, Counts
 from discreet.marginals.domain import Domain
@@ -45,24 +45,24 @@ class Measurement:
             "answers": [
                 {
                     "columns": list(noisy.columns),
-                    "values": packed(noisy.values),
+                    "values": pack(noisy.values),
                     "noise": noise_to(noisy.noise),
                     "bins": places.get(id(bins)),
                 }
                 for bins, noisy in self.answers
             ],
-            "bins": [[packed(one) for one in bins] for bins in merged],
+            "bins": [[pack(one) for one in bins] for bins in merged],
             "choices": list(self.choices),
         }
 
     @classmethod
     def from_json(cls, entry: dict[str, Any]) -> Measurement:
         """What `to_json` made."""
-        merged: list[Bins] = [[unpacked(one) for one in bins] for bins in entry["bins"]]
+        merged: list[Bins] = [[unpack(one) for one in bins] for bins in entry["bins"]]
         answers = [
             (
                 None if one["bins"] is None else merged[one["bins"]],
-                Noisy(tuple(one["columns"]), unpacked(one["values"]), noise_from(one["noise"])),
+                Noisy(tuple(one["columns"]), unpack(one["values"]), noise_from(one["noise"])),
             )
             for one in entry["answers"]
         ]

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.progress import tell
+from discreet.core.progress import notify
 from discreet.errors import InputError
 from discreet.marginals.counts import Columns
 from discreet.marginals.meter import Meter, Noisy
@@ -76,12 +76,12 @@ class _Mosaic:
         meter, width = self.meter, len(self.meter.domain)
         alone = [(column,) for column in range(width)]
         meter.prepare(alone)
-        tell("measuring single columns")
+        notify("measuring single columns")
         share = _alone(width) if closure(self.workload, least=2) else Fraction(1)
         ones = [self._keep(meter.measure(columns, share * meter.price / width)) for columns in alone]
         self._merge(ones)
         bearing = self._bearing()
-        tell("measuring marginals")  # also where there turn out to be none: a stage says nothing of the table
+        notify("measuring marginals")  # also where there turn out to be none: a stage says nothing of the table
         if bearing:
             pairs = [columns for columns in bearing if len(columns) == 2]
             amount = _PAIRS * (1 - share) * meter.price / len(pairs)

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.progress import tell
+from discreet.core.progress import notify
 from discreet.marginals.counts import Columns
 from discreet.marginals.meter import Meter
 from discreet.synth.calibrate import Floats
@@ -43,13 +43,13 @@ def mst(meter: Meter, workload: Workload, rows: int | None = None) -> Synthetic:
     ones = [(column,) for column in range(len(meter.domain))]
     pairs = _pairs(meter)
     meter.prepare([*ones, *pairs])
-    tell("measuring single columns")
+    notify("measuring single columns")
     alone = (meter.left / 3 if pairs else meter.left) / len(ones)
     measured = [meter.measure(columns, alone) for columns in ones]
     bins = compress(meter.domain, [target_of(one) for one in measured], 0.0)
     pairs = [(left, right) for left, right in pairs if bins.sizes[left] > 1 and bins.sizes[right] > 1]
     many = _edges(pairs)
-    tell("choosing and measuring pairs")  # in any case: whether there are any came out of the data
+    notify("choosing and measuring pairs")  # in any case: whether there are any came out of the data
     if not many:  # noise hides all but single columns: they get the rest
         if meter.left > 0:
             again = meter.left / len(ones)

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from discreet.core.digest import digest_of
-from discreet.core.explained import Explained
+from discreet.core.explanation import Explanation
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.mechanism import Bits
-from discreet.core.progress import listening, tell
+from discreet.core.progress import listening, notify
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
@@ -100,7 +100,7 @@ class SynthPlan(TablePlan):
         named += [] if self.condition is None else columns_of(self.condition)
         return named if self.schema.unit.column is None else [*named, self.schema.unit.column]
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid."""
         return explained(self)
 
@@ -114,7 +114,7 @@ class SynthPlan(TablePlan):
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine, measure what the method asks for. Called by the one door only."""
-        tell("reading codes in the engine")
+        notify("reading codes in the engine")
         counts = EngineCounts(self.domain, self.schema, data, bits, self.condition)
         return measured(method_named(self.method), counts, self.blank(), bits, self.workload).to_json()
 
@@ -122,7 +122,7 @@ class SynthPlan(TablePlan):
         self, measured: dict[str, Any], *, rows: int | None = None, method: str | None = None
     ) -> dict[str, Any]:
         """Rows, by the plan's method or `independent`, as many as the plan says or another number."""
-        tell("making rows")
+        notify("making rows")
         record, count = Measurement.from_json(measured), self.rows if rows is None else rows
         meter = RecordedMeter(self.blank(), record)
         if method in (None, self.method):
@@ -133,7 +133,7 @@ class SynthPlan(TablePlan):
         else:
             allowed = f"{self.method}, by which it was measured, or independent"
             raise InputError("method", method, allowed, "Another method asks for other marginals, which are charged.")
-        tell("recording")
+        notify("recording")
         return {
             "synth": {
                 "domain": domain_to(self.domain, dict(self.schema.columns)),

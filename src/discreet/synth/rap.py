@@ -19,7 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.progress import tell
+from discreet.core.progress import notify
 from discreet.errors import InputError
 from discreet.marginals.counts import Columns
 from discreet.marginals.meter import Meter, Noisy
@@ -152,7 +152,7 @@ class _Rap:
             f"{len(self.measured) - self.width} marginals measured",
             f"{self.relaxed_rows:,} undecided rows of {sum(self.sizes):,} features, {off:.2g} variances from them",
         )
-        tell("making rows")
+        notify("making rows")
         bits = self._bits("rows")
         codes = compressed.expand(self._rows(bits), bits)
         return Synthetic(codes, self.total, tuple(self.measured), compressed.bins, self.width, notes)

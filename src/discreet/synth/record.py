@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.packed import packed, unpacked
+from discreet.core.packing import pack, unpack
 from discreet.data.column import Column, column_from, column_to
 from discreet.data.schema import Schema
 from discreet.marginals.domain import Attribute, Domain
@@ -42,10 +42,10 @@ def synthetic_to(made: Synthetic, measurement: Measurement) -> dict[str, Any]:
     """The rows, column by column; what was measured by its place on the record, which `made` has it from."""
     places = {id(noisy): place for place, (_, noisy) in enumerate(measurement.answers)}
     return {
-        "codes": [packed(column) for column in made.codes.T],
+        "codes": [pack(column) for column in made.codes.T],
         "total": float(made.total),
         "measured": [places[id(one)] for one in made.measured],
-        "bins": None if made.bins is None else [packed(one) for one in made.bins],
+        "bins": None if made.bins is None else [pack(one) for one in made.bins],
         "fine": int(made.fine),
         "notes": [str(note) for note in made.notes],
     }
@@ -55,16 +55,16 @@ def synthetic_from(entry: dict[str, Any], measured: dict[str, Any] | None) -> Sy
     """What `synthetic_to` was given. Before 0.2 one record held both, and `measured` is None."""
     if measured is None:
         listed = [
-            Noisy(tuple(one["columns"]), unpacked(one["values"]), noise_from(one["noise"])) for one in entry["measured"]
+            Noisy(tuple(one["columns"]), unpack(one["values"]), noise_from(one["noise"])) for one in entry["measured"]
         ]
     else:
         answers = Measurement.from_json(measured).answers
         listed = [answers[place][1] for place in entry["measured"]]
     return Synthetic(
-        np.stack([unpacked(column) for column in entry["codes"]], axis=1),
+        np.stack([unpack(column) for column in entry["codes"]], axis=1),
         entry["total"],
         tuple(listed),
-        None if entry["bins"] is None else [unpacked(one) for one in entry["bins"]],
+        None if entry["bins"] is None else [unpack(one) for one in entry["bins"]],
         entry["fine"],
         tuple(entry["notes"]),
     )

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from discreet.core.progress import tell
+from discreet.core.progress import notify
 from discreet.errors import MissingExtraError
 from discreet.synth.calibrate import Floats
 from discreet.synth.descent import Target
@@ -78,7 +78,7 @@ class Relaxed:
         state: Arrays = (self._point, np.zeros_like(self._point), np.zeros_like(self._point))
         left: Array = 0.0
         for first in range(0, steps, _CHUNK):
-            tell("fitting")
+            notify("fitting")
             span = (first, min(first + _CHUNK, steps), steps, pace)
             how = (len(self._tiles.sizes), self._projection)
             state, left = self._programs.fit(state, span, tiles, used, batches, self._owner, *how)

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release, harmless, with_notes, write_notes
-from discreet.core.released import Released, rows_table
 from discreet.data.column import Column
 from discreet.data.schema import Schema
 from discreet.errors import InputError, MissingExtraError
@@ -35,7 +35,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True)
-class SyntheticRelease(Released):
+class SyntheticRelease(Publication):
     """Rows that are nobody's, as the books hold them: the same rows whenever they are read.
 
     `codes` are the rows as numbers, in the columns of `domain`; `measured` the noisy marginals they were made from.

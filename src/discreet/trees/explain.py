@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.release import percent, plural
 from discreet.query.plan import noise_name
 from discreet.trees.gls import gls
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["explained"]
 
 
-def explained(plan: TreePlan) -> Explained:
+def explained(plan: TreePlan) -> Explanation:
     """Half-widths for a typical region once the levels inform each other.
 
     Bounds and whole numbers, which come after, mostly narrow them where counts are small.
@@ -36,9 +36,9 @@ def explained(plan: TreePlan) -> Explained:
         unasked = _unasked(plan, row["level"])
         name = f"{row['level']}, a cell" if several else str(row["level"])
         noise = "; ".join(cells_noise if several else cells_noise + totals_noise) or unasked
-        errors.append(Expected(name, noise, row["cell"], share=row["share"]))
+        errors.append(Accuracy(name, noise, row["cell"], share=row["share"]))
         if several:
-            errors.append(Expected(f"{row['level']}, a total", "; ".join(totals_noise) or unasked, row["total"]))
+            errors.append(Accuracy(f"{row['level']}, a total", "; ".join(totals_noise) or unasked, row["total"]))
     cells = "one number" if counted.cells == 1 else f"{counted.cells:,} cells"
     numbers = sum(tree.sizes) * counted.cells
     regions = ", ".join(f"{row['level']} ({plural(row['regions'], 'region')})" for row in levels)
@@ -46,7 +46,7 @@ def explained(plan: TreePlan) -> Explained:
         f"Errors are {percent(plan.confidence)} half-widths of the best linear estimate, before bounds are used.",
         *(note.text for note in counted.notes),
     ]
-    return Explained(
+    return Explanation(
         title=f"Plan for a hierarchy of {plan.dataset!r}",
         unit=str(counted.schema.unit),
         shape=(

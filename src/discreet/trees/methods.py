@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 
-from discreet.core.progress import tell
+from discreet.core.progress import notify
 from discreet.errors import InputError, Phrase
 from discreet.trees.estimate import Estimate
 from discreet.trees.intervals import with_intervals, with_region_intervals
@@ -67,10 +67,10 @@ def _quicker(name: str, method: Method, measured: Measured) -> Method:
 def published(name: str, measured: Measured, rules: Rules, confidence: float) -> Estimate | None:
     """What a method makes of noisy counts, with intervals; None if it failed on them, which loses nothing."""
     try:
-        tell(f"solving: {name}")
+        notify(f"solving: {name}")
         method = method_named(name, chain=measured.chain)
         estimate = method(measured, rules)
-        tell("finding intervals")
+        notify("finding intervals")
         averaged = with_intervals(estimate, measured, rules, _quicker(name, method, measured), confidence)
         return with_region_intervals(averaged, measured, rules, confidence)
     except Exception:

@@ -11,11 +11,11 @@ import numpy as np
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of, text_of
-from discreet.core.explained import Explained
+from discreet.core.explanation import Explanation
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
-from discreet.core.packed import packed
-from discreet.core.progress import tell
+from discreet.core.packing import pack
+from discreet.core.progress import notify
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
@@ -76,7 +76,7 @@ class TreePlan(TablePlan):
         """The columns whose stored values tell groups apart, whatever they are declared as."""
         return [] if self.counted.sizes is None else [self.counted.sizes.column]
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid."""
         return explained(self)
 
@@ -104,7 +104,7 @@ class TreePlan(TablePlan):
             "tree": self.counted.tree.digest,
             "asked": [[asked.level, asked.totals, text_of(asked.noise)] for asked in self.asked],
             "rules": {
-                name: {level: packed(np.asarray(value)) for level, value in getattr(self.rules, name).items()}
+                name: {level: pack(np.asarray(value)) for level, value in getattr(self.rules, name).items()}
                 for name in ("lower", "upper", "totals", "weights")
             },
             "confidence": self.confidence,
@@ -113,7 +113,7 @@ class TreePlan(TablePlan):
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine, add the noise. Called by the one door only."""
-        tell("counting in the engine")
+        notify("counting in the engine")
         return measured_to(self.noisy(self.counted.count(data, bits), bits))
 
     def publish(
@@ -144,7 +144,7 @@ class TreePlan(TablePlan):
 
     def noisy(self, exact: Any, bits: Bits) -> Measured:
         """The noisy counts of every level, from the exact ones of the leaves."""
-        tell("adding noise")
+        notify("adding noise")
         tree = self.counted.tree
         sums = tree.sums(exact)
         levels = [Level() for _ in sums]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from discreet.core.packed import packed, packed_words, unpacked, unpacked_words
+from discreet.core.packing import pack, pack_words, unpack, unpack_words
 from discreet.mechanisms.record import noise_from, noise_to
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.intervals import with_region_intervals
@@ -23,14 +23,14 @@ def measured_to(measured: Measured) -> dict[str, Any]:
     tree = measured.tree
     return {
         "names": list(tree.names),
-        "codes": [packed_words(level) for level in tree.codes],
-        "parents": [packed(level) for level in tree.parents],
+        "codes": [pack_words(level) for level in tree.codes],
+        "parents": [pack(level) for level in tree.parents],
         "chain": measured.chain,
         "levels": [
             {
-                "counts": None if level.counts is None else packed(level.counts),
+                "counts": None if level.counts is None else pack(level.counts),
                 "noise": level.noise and noise_to(level.noise),
-                "totals": None if level.totals is None else packed(level.totals),
+                "totals": None if level.totals is None else pack(level.totals),
                 "totals_noise": level.totals_noise and noise_to(level.totals_noise),
             }
             for level in measured.levels
@@ -40,13 +40,13 @@ def measured_to(measured: Measured) -> dict[str, Any]:
 
 def measured_from(entry: dict[str, Any]) -> Measured:
     """What `measured_to` was given."""
-    codes = tuple(tuple(unpacked_words(level)) for level in entry["codes"])
-    tree = Hierarchy(tuple(entry["names"]), codes, tuple(unpacked(level) for level in entry["parents"]))
+    codes = tuple(tuple(unpack_words(level)) for level in entry["codes"])
+    tree = Hierarchy(tuple(entry["names"]), codes, tuple(unpack(level) for level in entry["parents"]))
     levels = tuple(
         Level(
-            None if level["counts"] is None else unpacked(level["counts"]),
+            None if level["counts"] is None else unpack(level["counts"]),
             level["noise"] and noise_from(level["noise"]),
-            None if level["totals"] is None else unpacked(level["totals"]),
+            None if level["totals"] is None else unpack(level["totals"]),
             level["totals_noise"] and noise_from(level["totals_noise"]),
         )
         for level in entry["levels"]
@@ -57,12 +57,12 @@ def measured_from(entry: dict[str, Any]) -> Measured:
 def published_to(estimate: Estimate, method: str) -> dict[str, Any]:
     """The numbers that were published, without the tree."""
     entry: dict[str, Any] = {"method": method, "notes": list(estimate.notes)}
-    entry["counts"] = [packed(level) for level in estimate.counts]
+    entry["counts"] = [pack(level) for level in estimate.counts]
     for end in _ENDS:
         levels = getattr(estimate, end)
-        entry[end] = None if levels is None else [packed(level) for level in levels]
+        entry[end] = None if levels is None else [pack(level) for level in levels]
     if (average := estimate.average) is not None:
-        entry["average"] = {end: [packed(level) for level in getattr(average, end)] for end in _ENDS}
+        entry["average"] = {end: [pack(level) for level in getattr(average, end)] for end in _ENDS}
     return entry
 
 
@@ -71,7 +71,7 @@ def published_from(entry: dict[str, Any], measured: Measured, confidence: float)
 
     Records of 0.1 hold intervals of levels only; those of regions follow from the noisy counts beside them.
     """
-    counts = tuple(unpacked(level) for level in entry["counts"])
+    counts = tuple(unpack(level) for level in entry["counts"])
     found = Estimate(measured.tree, counts, **_ends_from(entry), notes=tuple(entry["notes"]))
     if "average" not in entry:
         return with_region_intervals(found, measured, Rules(), confidence)
@@ -79,4 +79,4 @@ def published_from(entry: dict[str, Any], measured: Measured, confidence: float)
 
 
 def _ends_from(entry: dict[str, Any]) -> dict[str, Any]:
-    return {end: None if entry[end] is None else tuple(unpacked(level) for level in entry[end]) for end in _ENDS}
+    return {end: None if entry[end] is None else tuple(unpack(level) for level in entry[end]) for end in _ENDS}

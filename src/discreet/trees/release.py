@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.core.publication import Publication
 from discreet.core.release import Release, plural
-from discreet.core.released import Released
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
 from discreet.mechanisms.inputs import read_confidence
@@ -29,7 +29,7 @@ __all__ = ["TreeRelease"]
 
 
 @dataclass(frozen=True)
-class TreeRelease(Released):
+class TreeRelease(Publication):
     """Counts of every region of every level: whole numbers, none negative, every parent the sum of its children.
 
     `release["county"]` is the table of a level; `release.totals("county")` that of its totals over all cells.

@@ -19,7 +19,7 @@ from discreet.errors import MISSING, InputError, MissingLedgerError
 from discreet.ledger.address import shown
 from discreet.ledger.budget import Charge
 from discreet.ledger.custody import WriteOff
-from discreet.ledger.doubt import Doubt
+from discreet.ledger.discrepancy import Discrepancy
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import price_text
 
@@ -75,21 +75,21 @@ def acknowledge(
     """
     told = check_reason(why)
     opened = books(ledger)
-    doubt = opened.doubt()
-    if doubt is None:
+    discrepancy = opened.discrepancy()
+    if discrepancy is None:
         if as_json:
             show_json({"problem": None, "charged": [], "closed": [], "head": head_values(opened.head())})
         else:
             say("Nothing to acknowledge: this is the ledger last seen here.")
         return
-    if doubt.moved and not reopen:
-        allowed = f"given for a ledger that was moved: {doubt.problem}"
+    if discrepancy.moved and not reopen:
+        allowed = f"given for a ledger that was moved: {discrepancy.problem}"
         hint = "Only where that move failed and the other ledger is empty. Nothing was changed."
         raise InputError("--reopen", MISSING, allowed, hint)
-    amounts = _amounts(opened, doubt, write_off)
+    amounts = _amounts(opened, discrepancy, write_off)
     if not yes:
-        problem = f"This ledger is not the one last seen here: {doubt.problem}."
-        losses = _losses(opened, doubt, doubt.lost) if doubt.mark is not None else []
+        problem = f"This ledger is not the one last seen here: {discrepancy.problem}."
+        losses = _losses(opened, discrepancy, discrepancy.lost) if discrepancy.mark is not None else []
         ends = "Releases without an outcome are closed; streams go no further."
         confirm([problem, *losses, ends, _BUDGETS], "Take it?")
     added = opened.acknowledge(who=person(who), why=told, write_off=amounts)
@@ -107,10 +107,10 @@ def acknowledge(
             for record in charges
         ]
         head = head_values(opened.head())
-        show_json({"problem": doubt.problem, "charged": charged, "closed": closed, "head": head})
+        show_json({"problem": discrepancy.problem, "charged": charged, "closed": closed, "head": head})
         return
     say("Acknowledged, and that is on record.")
-    for line in _losses(opened, doubt, [(record.dataset, record.allotment, record.charge) for record in charges]):
+    for line in _losses(opened, discrepancy, [(record.dataset, record.allotment, record.charge) for record in charges]):
         say(line)
     if closed:
         say("Closed, for their answers may have been seen: " + ", ".join(closed) + ".")
@@ -118,9 +118,9 @@ def acknowledge(
     say(f"Head: {opened.head().sequence} {opened.head().hash}")
 
 
-def _amounts(opened: Ledger, doubt: Doubt, named: list[str] | None) -> WriteOff | None:
+def _amounts(opened: Ledger, discrepancy: Discrepancy, named: list[str] | None) -> WriteOff | None:
     """What the custodian writes off where the guard is lost: as named, or asked for on a terminal."""
-    if doubt.mark is not None:
+    if discrepancy.mark is not None:
         if named:
             raise InputError("--write-off", named, "left out: the guard knows what is missing", "Nothing was changed.")
         return None
@@ -137,10 +137,10 @@ def _amounts(opened: Ledger, doubt: Doubt, named: list[str] | None) -> WriteOff 
     if named or not sys.stdin.isatty():
         if not named:
             allowed = "everything, nothing or DATASET/ALLOTMENT=AMOUNT[,DELTA] for each allotment"
-            hint = f"{doubt.problem}: what was spent and is not recorded here, nobody knows. Nothing was changed."
+            hint = f"{discrepancy.problem}: what was spent and is not recorded here, nobody knows. Nothing was changed."
             raise InputError("--write-off", MISSING, allowed, hint[0].upper() + hint[1:])
         return amounts
-    typer.echo(f"This ledger is not the one last seen here: {doubt.problem}.", err=True)
+    typer.echo(f"This ledger is not the one last seen here: {discrepancy.problem}.", err=True)
     typer.echo("What was spent and is not recorded here, nobody knows. What is to be written off?", err=True)
     for name in opened.datasets():
         for one in opened.standing(name):
@@ -192,9 +192,9 @@ def move(
     say(f"Head: {end.sequence} {end.hash}")
 
 
-def _losses(opened: Ledger, doubt: Doubt, lost: Sequence[tuple[str, str, Charge]]) -> list[str]:
+def _losses(opened: Ledger, discrepancy: Discrepancy, lost: Sequence[tuple[str, str, Charge]]) -> list[str]:
     """What acknowledging charges, or that nobody knows."""
-    if doubt.mark is None and not lost:
+    if discrepancy.mark is None and not lost:
         return ["What was spent and is not on these books, nobody knows. Nothing is charged for it."]
     if not lost:
         return ["Nothing that was spent is missing: nothing is charged."]

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from discreet.apps.client.line import BusyError, Line, raised
-from discreet.errors import RunError
+from discreet.apps.client.line import Line, raised
+from discreet.errors import BusyError, RunError
 
 if TYPE_CHECKING:
     from discreet.ledger.door import Answer

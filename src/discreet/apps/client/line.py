@@ -11,14 +11,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from discreet.errors import BudgetError, DiscreetError, InputError, LedgerError, LossError, RunError
+from discreet.errors import BudgetError, BusyError, DiscreetError, InputError, LedgerError, LossError, RunError
 from discreet.ledger.budget import Charge
 
-__all__ = ["BusyError", "Line"]
-
-
-class BusyError(DiscreetError):
-    """The server asks to be asked less often, or later."""
+__all__ = ["Line"]
 
 
 class _Straight(urllib.request.HTTPRedirectHandler):

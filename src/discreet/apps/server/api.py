@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from discreet.apps.server import job_api, stored_api
 from discreet.apps.server.access import Access
 from discreet.apps.server.answering import Desk
-from discreet.apps.server.house import House, MissingError, standing_to
+from discreet.apps.server.house import House, standing_to
 from discreet.apps.server.question_request import QuestionRequest, ReleaseRequest
 from discreet.apps.server.tokens import Caller
 from discreet.apps.server.told import (
@@ -25,6 +25,7 @@ from discreet.apps.server.told import (
     VerifyTold,
     answers,
 )
+from discreet.errors import MissingError
 from discreet.ledger.record import Record
 
 __all__ = ["routers"]

@@ -15,10 +15,20 @@ from discreet import __version__
 from discreet.apps.server.access_log import AccessLog
 from discreet.apps.server.api import routers
 from discreet.apps.server.guard import Guard
-from discreet.apps.server.house import House, MissingError
-from discreet.apps.server.jobs import BusyError, public_words
+from discreet.apps.server.house import House
+from discreet.apps.server.jobs import public_words
 from discreet.apps.server.told import Json, malformed
-from discreet.errors import BudgetError, DiscreetError, InputError, LedgerError, LossError, MissingExtraError, RunError
+from discreet.errors import (
+    BudgetError,
+    BusyError,
+    DiscreetError,
+    InputError,
+    LedgerError,
+    LossError,
+    MissingError,
+    MissingExtraError,
+    RunError,
+)
 from discreet.ledger.budget import Charge
 
 __all__ = ["STATUS", "application", "problem_to"]

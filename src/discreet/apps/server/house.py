@@ -12,7 +12,7 @@ from discreet.apps.server.plans import Plans
 from discreet.apps.server.tokens import Caller, Tokens
 from discreet.core.progress import listening
 from discreet.curator import Curator
-from discreet.errors import InputError
+from discreet.errors import InputError, MissingError
 from discreet.ledger.account import Standing, refusal
 from discreet.ledger.budget import label
 from discreet.ledger.outcome import Outcome
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     from discreet.apps.server.question_request import QuestionRequest
     from discreet.apps.server.surveys import Survey
 
-__all__ = ["House", "Limits", "MissingError", "standing_to"]
-
-
-class MissingError(InputError):
-    """What a path names is not there."""
+__all__ = ["House", "Limits", "standing_to"]
 
 
 T = TypeVar("T")

@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.apps.server.alive import Alive
-from discreet.errors import DiscreetError, InputError, LedgerError
+from discreet.errors import BusyError, DiscreetError, InputError, LedgerError
 
 if TYPE_CHECKING:
     from discreet.apps.server.tokens import Caller
 
-__all__ = ["BusyError", "Job", "Jobs", "Report", "Work", "public_words"]
+__all__ = ["Job", "Jobs", "Report", "Work", "public_words"]
 
 log = logging.getLogger("discreet.server")
 
@@ -47,10 +47,6 @@ _BOOKS = (
 )
 _PAUSE = 0.3  # seconds between two notes of how far a job is
 _KEPT = 1000  # jobs that have ended, of a dataset
-
-
-class BusyError(DiscreetError):
-    """More is waiting than this server takes on. Nothing was spent."""
 
 
 def public_words(problem: DiscreetError) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from discreet.apps.server.jobs import BusyError
+from discreet.errors import BusyError
 
 __all__ = ["Allowance", "Plans"]
 

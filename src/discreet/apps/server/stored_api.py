@@ -11,12 +11,12 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from discreet.apps.server.access import Access
-from discreet.apps.server.house import House, MissingError
+from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Caller
 from discreet.apps.server.told import PROBLEMS, Json, ReleaseTold, StoredTold, WireTold, answers
 from discreet.core.release import Release
 from discreet.curator import KINDS, read_release
-from discreet.errors import InputError
+from discreet.errors import InputError, MissingError
 from discreet.ledger.door import stored
 from discreet.ledger.quote import Quote
 from discreet.synth.release import SyntheticRelease

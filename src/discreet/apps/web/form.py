@@ -6,14 +6,12 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-__all__ = ["Form", "UnreadableError", "read"]
+from discreet.errors import FormError
+
+__all__ = ["Form", "read"]
 
 _LONGEST = 200_000
 _FIELDS = 400
-
-
-class UnreadableError(Exception):
-    """The body is no form, or too large to be one of ours."""
 
 
 class Form(dict[str, str]):
@@ -33,19 +31,19 @@ class Form(dict[str, str]):
 
 
 async def read(request: Request) -> Form:
-    """The form that a request carries; `UnreadableError` if it carries something else."""
+    """The form that a request carries; `FormError` if it carries something else."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise UnreadableError
+        raise FormError
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
         if len(body) > _LONGEST:
-            raise UnreadableError
+            raise FormError
     try:
         pairs = parse_qsl(
             body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_FIELDS, separator="&"
         )
     except ValueError:
-        raise UnreadableError from None
+        raise FormError from None
     return Form([(name, value.replace("\r\n", "\n")) for name, value in pairs])

@@ -29,19 +29,15 @@ from discreet.apps.web import session
 from discreet.apps.web.form import Form
 from discreet.apps.web.pictures import expected
 from discreet.core.release import number, percent
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, FormError, SignInError
 from discreet.ledger.account import Standing
 from discreet.show import element, meter, page, reach, reach_axis, style
 
-__all__ = ["Frame", "Page", "SignInError", "local", "status_of"]
+__all__ = ["Frame", "Page", "local", "status_of"]
 
 log = logging.getLogger("discreet.server")
 
 _HERE = ("localhost", "127.0.0.1", "::1")
-
-
-class SignInError(Exception):
-    """A page for people who are signed in was asked for by someone who is not."""
 
 
 @dataclass
@@ -109,7 +105,7 @@ class Frame:
         """What a form sent, as a dependency: only if it is one that this browser was given here."""
         try:
             found = await forms.read(request)
-        except forms.UnreadableError:
+        except FormError:
             raise HTTPException(400, "This is no form of these pages. Nothing was spent.") from None
         secret = self._secret(request)
         shown = found.pop("csrf", "")

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from discreet.apps.server.house import MissingError
 from discreet.apps.server.job_request import REQUESTS, JobRequest
 from discreet.apps.server.jobs import Job
 from discreet.apps.server.tokens import Caller
@@ -21,6 +20,7 @@ from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_page import NEW
 from discreet.apps.web.kept import Kept
 from discreet.curator import KINDS, kind_of
+from discreet.errors import MissingError
 
 if TYPE_CHECKING:
     from discreet.learn.released import ModelRelease

@@ -12,7 +12,7 @@ from typing import Any
 from discreet.accounting.convert import pure
 from discreet.accounting.words import readable
 from discreet.apps.web.odds import lifetime, meaning
-from discreet.core.explained import Expected
+from discreet.core.explanation import Accuracy
 from discreet.core.release import number, percent
 from discreet.curator.offer import Offer
 from discreet.errors import DiscreetError, InputError, LossError
@@ -91,7 +91,7 @@ def _odds(plan: Any) -> str:
         return ""
 
 
-def _whiskers(expected: Expected, widest: float | None) -> list[Error]:
+def _whiskers(expected: Accuracy, widest: float | None) -> list[Error]:
     name, half, unit = expected.output, expected.half_width, f" {expected.unit}".rstrip()
     match expected.of:
         case "rank":

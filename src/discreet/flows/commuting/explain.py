@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.accounting.words import readable
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Approx
 from discreet.query.plan import noise_name
 
@@ -20,7 +20,7 @@ CELLS, SIZES = Fraction(38, 40), Fraction(1, 40)
 _CONFIDENCE = 0.95
 
 
-def explained(plan: CommutePlan) -> Explained:
+def explained(plan: CommutePlan) -> Explanation:
     """What there is to know before it is paid."""
     land = plan.land
     sizes = "measured, and made to agree" if plan.sizes is None else "public, and kept"
@@ -28,7 +28,7 @@ def explained(plan: CommutePlan) -> Explained:
     if land.farthest is not None:
         notes.append(f"Rows from farther than {land.farthest:g} are dealt to nearer origins.")
     notes += [note.text for note in plan.notes]
-    return Explained(
+    return Explanation(
         title=f"Plan for synthetic commuters of {plan.dataset!r}",
         unit=str(plan.schema.unit),
         shape=(
@@ -42,7 +42,7 @@ def explained(plan: CommutePlan) -> Explained:
     )
 
 
-def _errors(plan: CommutePlan) -> list[Expected]:
+def _errors(plan: CommutePlan) -> list[Accuracy]:
     """The errors of what is measured."""
     if plan.method == "modern":
         parts = {"cells": CELLS if plan.sizes is None else CELLS + SIZES, "origins": SIZES}
@@ -52,7 +52,7 @@ def _errors(plan: CommutePlan) -> list[Expected]:
     errors = []
     for name, part in parts.items():
         noise = plan.noise(part)
-        errors.append(Expected(name, noise_name(noise), noise.error(_CONFIDENCE), share=float(part)))
+        errors.append(Accuracy(name, noise_name(noise), noise.error(_CONFIDENCE), share=float(part)))
     return errors
 
 

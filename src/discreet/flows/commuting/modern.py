@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.apportion import apportioned
+from discreet.core.integers import apportioned
 from discreet.errors import InputError
 from discreet.flows.commuting.land import Land
 from discreet.marginals.meter import Noisy

@@ -15,12 +15,12 @@ from discreet.accounting.compose import compose
 from discreet.accounting.group import group
 from discreet.core.digest import digest_of
 from discreet.core.exact import exp_down, exp_up, round_up
-from discreet.core.explained import Explained
+from discreet.core.explanation import Explanation
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
-from discreet.core.packed import packed, unpacked
-from discreet.core.progress import tell
+from discreet.core.packing import pack, unpack
+from discreet.core.progress import notify
 from discreet.core.sensitivity import Sensitivity
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
@@ -142,7 +142,7 @@ class CommutePlan(TablePlan):
         """The columns of the data it reads."""
         return columns_read(self.question, self.schema)
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid."""
         return explained(self)
 
@@ -179,21 +179,21 @@ class CommutePlan(TablePlan):
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Count in the engine; draw, or add noise. Called by the one door only."""
-        tell("counting in the engine")
+        notify("counting in the engine")
         return self.draw(EngineCounts(self.domain, self.schema, data, bits, self.question.condition), bits)
 
     def draw(self, counts: Counts, bits: Bits) -> dict[str, Any]:
         """What is drawn from exact counts: noisy marginals, or the rows of every urn."""
         counts.prepare([_BOTH])
-        tell("drawing")
+        notify("drawing")
         meter = Meter(counts, self.moved, self.currency, self.price, bits)
         if self.method == "modern":
-            return {name: packed(meter.measure(axes, self.price * part).values) for name, axes, part in self._shares()}
+            return {name: pack(meter.measure(axes, self.price * part).values) for name, axes, part in self._shares()}
         sizes = self.sizes
         if sizes is None:
             sizes = np.clip(meter.measure(_TO, self.price * SIZES).values, 0, self.largest)
         flows, refused = self.urns.flows(counts.marginal(_BOTH), sizes, self.land, bits)
-        return {"flows": packed(flows), "refused": refused}
+        return {"flows": pack(flows), "refused": refused}
 
     def publish(self, measured: Mapping[str, Any]) -> dict[str, Any]:
         """Rows from every origin to every destination: as they were drawn, or made of noisy counts."""
@@ -201,8 +201,8 @@ class CommutePlan(TablePlan):
             "commute": {
                 "names": [key.column for key in self.question.keys],
                 "places": [[str(label) for label in attribute.labels] for attribute in self.domain.attributes],
-                "flows": None if "flows" in measured else packed(self.made(measured)),
-                "metres": packed(np.rint(self.land.distances * 1000)),
+                "flows": None if "flows" in measured else pack(self.made(measured)),
+                "metres": pack(np.rint(self.land.distances * 1000)),
                 "refused": measured.get("refused", []),
                 "method": self.method,
             },
@@ -211,7 +211,7 @@ class CommutePlan(TablePlan):
 
     def made(self, measured: Mapping[str, Any]) -> Whole:
         """The flows that noisy counts of method modern are made into."""
-        found = {name: Noisy(axes, unpacked(measured[name]), self.noise(part)) for name, axes, part in self._shares()}
+        found = {name: Noisy(axes, unpack(measured[name]), self.noise(part)) for name, axes, part in self._shares()}
         return flows_of(found["cells"], found["origins"], found.get("ends"), self.sizes, self.land)
 
     def _shares(self) -> list[tuple[str, tuple[int, ...], Fraction]]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.packed import unpacked
+from discreet.core.packing import unpack
+from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release
-from discreet.core.released import Released, rows_table
 from discreet.errors import InputError
 from discreet.flows.commuting.chart import distances_chart
 from discreet.ledger.door import Answer
@@ -24,7 +24,7 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class CommuteRelease(Released):
+class CommuteRelease(Publication):
     """Made-up rows of origin and destination. `flows[o, d]` is how many there are of each pair.
 
     `distances[o, d]` is public; `refused` names the destinations that an accepted prior refused: their rows come from
@@ -52,8 +52,8 @@ class CommuteRelease(Released):
             names=(entry["names"][0], entry["names"][1]),
             origins=origins,
             destinations=destinations,
-            flows=unpacked(drawn["flows"]),
-            distances=unpacked(entry["metres"]) / 1000,
+            flows=unpack(drawn["flows"]),
+            distances=unpack(entry["metres"]) / 1000,
             refused=tuple(destinations[place] for place in entry["refused"]),
             stale=answer.stale,
             caveats=answer.caveats,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.apportion import apportioned
+from discreet.core.integers import apportioned
 from discreet.flows.mobility.gravity import posterior
 from discreet.flows.mobility.nearest import nearest
 from discreet.flows.mobility.table import whole_table

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of, text_of
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.core.note import Note
-from discreet.core.packed import packed, unpacked
+from discreet.core.packing import pack, unpack
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
@@ -107,20 +107,20 @@ class MobilityPlan(TablePlan):
         """The columns of the data it reads."""
         return columns_read(self.question, self.schema)
 
-    def explained(self) -> Explained:
+    def explained(self) -> Explanation:
         """What there is to know before it is paid: the half-width of every table's intervals."""
         windows, origins, destinations = self.layout.shape
         when = f" in {windows:,} windows" if self.windowed else ""
         halves = self.half_widths()
         errors = [
-            Expected(asked.name, noise_name(asked.noise), halves[asked.name], share=float(asked.share))
+            Accuracy(asked.name, noise_name(asked.noise), halves[asked.name], share=float(asked.share))
             for asked in self.asked
         ]
         if self.windowed:
-            errors.append(Expected(TOTAL, "the sum of the windows", halves[TOTAL]))
+            errors.append(Accuracy(TOTAL, "the sum of the windows", halves[TOTAL]))
         notes = ["These are the widths of the intervals. Cells that are mostly empty end up far nearer."]
         notes += [note.text for note in self.notes]
-        return Explained(
+        return Explanation(
             title=f"Plan for flows in {self.dataset!r}",
             unit=str(self.schema.unit),
             shape=(
@@ -160,11 +160,11 @@ class MobilityPlan(TablePlan):
         exact[found[GROUP]] = found[measure_name(0)]
         windows, origins, destinations = self.layout.shape
         noisy = self.noisy(exact.reshape(origins, destinations, windows).transpose(2, 0, 1), bits)
-        return {name: packed(counts) for name, counts in noisy.items()}
+        return {name: pack(counts) for name, counts in noisy.items()}
 
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """All tables, made to agree, with intervals of the plan's confidence or of another one."""
-        return at_confidence(self, confidence).tables({name: unpacked(entry) for name, entry in measured.items()})
+        return at_confidence(self, confidence).tables({name: unpack(entry) for name, entry in measured.items()})
 
     def noisy(self, exact: Whole, bits: Bits | None = None) -> dict[str, Whole]:
         """Every aggregation of the exact flows, with its noise."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.apportion import apportioned
+from discreet.core.integers import apportioned
 
 __all__ = ["whole_table"]
 

@@ -10,7 +10,7 @@ from attrs import define
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.packed import packed, unpacked
+from discreet.core.packing import pack, unpack
 from discreet.errors import InputError
 from discreet.learn.estimators.box import Floats
 from discreet.learn.estimators.columns import Columns, read_columns
@@ -64,13 +64,13 @@ class DPBoostedTrees(ScoreClassifier):
 
         def measure(rows: Rows, till: Till) -> dict[str, Any]:
             tables = boosted(binned(rows.features, columns, bins), np.asarray(rows.targets), shape, till)
-            return {"tables": [packed(table) for table in tables]}
+            return {"tables": [pack(table) for table in tables]}
 
         kept = {"bins": bins, "rounds": shape.rounds, "rate": shape.rate, "leaves": shape.leaves}
         found = self._fitted(measure, {"classes": labels.tolist(), **columns.told(), **kept}, rows)
         self.classes_ = labels
         self.noise_ = noise
-        self.shapes_ = [unpacked(table) / 2**10 for table in found["tables"]]
+        self.shapes_ = [unpack(table) / 2**10 for table in found["tables"]]
         self._columns, self._bins = columns, bins
         return self
 

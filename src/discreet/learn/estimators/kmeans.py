@@ -14,7 +14,7 @@ from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.packed import packed, unpacked
+from discreet.core.packing import pack, unpack
 from discreet.learn.estimators.base import PrivateEstimator
 from discreet.learn.estimators.box import Floats, read_box
 from discreet.learn.estimators.cells import Cells, cell_noise, cells
@@ -73,12 +73,12 @@ class DPKMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignor
             counts = np.zeros(many)
             for _ in range(steps):
                 centres, counts = moved(scaled, centres, spread, till, step)
-            return {"centres": packed(np.rint(centres * _FINE)), "counts": packed(np.rint(counts))}
+            return {"centres": pack(np.rint(centres * _FINE)), "counts": pack(np.rint(counts))}
 
         settings = {"bounds": box.told(), "clusters": many, "steps": steps, "levels": levels}
         found = self._fitted(measure, settings, Rows(features))
-        self.cluster_centers_ = box.unscaled(unpacked(found["centres"]) / _FINE)
-        self.n_rows_ = unpacked(found["counts"]).astype(np.float64)
+        self.cluster_centers_ = box.unscaled(unpack(found["centres"]) / _FINE)
+        self.n_rows_ = unpack(found["counts"]).astype(np.float64)
         self.noise_ = noise
         self._n_features_out = many
         return self

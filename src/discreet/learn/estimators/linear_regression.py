@@ -11,7 +11,7 @@ from attrs import define
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.packed import packed, unpacked
+from discreet.core.packing import pack, unpack
 from discreet.errors import InputError
 from discreet.learn.estimators.base import PrivateEstimator
 from discreet.learn.estimators.box import Box, Floats, read_box
@@ -73,14 +73,14 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
                     yield np.column_stack([np.full(len(here), float(one)), here, goal])
 
             exact = second_moments(pieces(), size, len(rows.features))
-            return {"moments": packed(till.moments(exact, share=Fraction(1), squared=RADIUS**2))}
+            return {"moments": pack(till.moments(exact, share=Fraction(1), squared=RADIUS**2))}
 
         settings = {"bounds": box.told(), "target_bounds": target.told(), "norm": norm}
         found = self._fitted(measure, settings, Rows(features, read_targets(targets, self._mode())))
         unit = np.full(size, norm / radius)
         unit[[0, -1]] = 1 / one
         self.noise_ = noise
-        self._solve(np.outer(unit, unit) * unpacked(found["moments"]), box, target, ridge)
+        self._solve(np.outer(unit, unit) * unpack(found["moments"]), box, target, ridge)
         return self
 
     def expected_noise(self, n_features: int) -> dict[str, float]:

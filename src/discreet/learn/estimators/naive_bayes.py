@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.packed import packed, unpacked
+from discreet.core.packing import pack, unpack
 from discreet.learn.estimators.base import PrivateEstimator
 from discreet.learn.estimators.box import Floats
 from discreet.learn.estimators.columns import Columns, read_columns
@@ -57,14 +57,14 @@ class DPNaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
 
         def measure(rows: Rows, till: Till) -> dict[str, Any]:
             exact = sums(rows, columns, len(labels))
-            return {"sums": packed(till.sums(exact, share=Fraction(1), l1=l1, l2_squared=l2_squared))}
+            return {"sums": pack(till.sums(exact, share=Fraction(1), l1=l1, l2_squared=l2_squared))}
 
         noise = self.expected_noise(features.shape[1])
         found = self._fitted(measure, {"classes": labels.tolist(), **columns.told()}, rows)
         self.classes_ = labels
         self.noise_ = noise
         self._columns = columns
-        self._learn(unpacked(found["sums"]) / _UNIT, columns, noise["count"])
+        self._learn(unpack(found["sums"]) / _UNIT, columns, noise["count"])
         return self
 
     def expected_noise(self, n_features: int) -> dict[str, float]:

@@ -11,7 +11,7 @@ from attrs import define, field
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.packed import packed, unpacked
+from discreet.core.packing import pack, unpack
 from discreet.errors import InputError
 from discreet.learn.estimators.base import PrivateEstimator, read_array
 from discreet.learn.estimators.box import Box, Floats, read_box
@@ -74,17 +74,17 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
                     yield np.column_stack([here, np.full(len(here), float(one))]) if one else here
 
             exact = second_moments(pieces(), size, len(rows.features))
-            told = {"moments": packed(till.moments(exact, share=1 - counted, squared=RADIUS**2))}
+            told = {"moments": pack(till.moments(exact, share=1 - counted, squared=RADIUS**2))}
             if counted:
                 many = np.array([len(rows.features)])
-                told["rows"] = packed(till.sums(many, share=counted, l1=1, l2_squared=1))
+                told["rows"] = pack(till.sums(many, share=counted, l1=1, l2_squared=1))
             return told
 
         settings = {"bounds": box.told(), "norm": norm, "centered": bool(one), "examples": declared}
         found = self._fitted(measure, settings, Rows(features))
         unit = (norm / radius) ** 2
         self.noise_ = noise
-        moments = unpacked(found["moments"]).astype(np.float64)
+        moments = unpack(found["moments"]).astype(np.float64)
         self.mean_ = box.origin.copy()
         if one:
             count = max(moments[-1, -1] / one**2, 1.0)
@@ -92,7 +92,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
             self.mean_ += shift
             moments = moments[:-1, :-1] - count * np.outer(shift, shift) / unit
         else:
-            count = max(float(unpacked(found["rows"])[0]), 1.0) if declared is None else declared
+            count = max(float(unpack(found["rows"])[0]), 1.0) if declared is None else declared
         self.n_rows_ = float(count)
         self._axes(unit * moments / count, kept)
         return self

@@ -10,8 +10,8 @@ from typing import Literal
 from discreet.accounting.concentrated import epsilon_of_zcdp
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written, sqrt_up
+from discreet.core.integers import largest
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
-from discreet.core.search import largest
 from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.parameters import LARGEST, SMALLEST

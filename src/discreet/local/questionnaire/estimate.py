@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.exact import Number, as_written
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError
 from discreet.local import planner
 from discreet.local.estimate import Of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.progress import tell
+from discreet.core.progress import notify
 from discreet.marginals.domain import Attribute
 from discreet.noise.replay import Replay, key_of
 from discreet.query.key import Bin
@@ -117,11 +117,11 @@ def figures_of(
     domain, declared, made = release.domain, release.declared, release.made
     known = Known(domain, declared, made)
     bits = Replay(key_of([release.codes.astype(np.float64)], "report"))
-    tell("drawing other tables")
+    notify("drawing other tables")
     others = list(draws(domain, declared, release.impossible, made, copies, bits))
     tried: list[Copy] = []
     for place, one in enumerate(trials(domain, declared, release.impossible, made, release.codes, copies, bits)):
-        tell("trying the noise out", (place + 1) / copies)
+        notify("trying the noise out", (place + 1) / copies)
         tried.append(one)
     there = release.drawn
     found = []
@@ -221,7 +221,7 @@ def real_figures_of(
 ) -> Figures:
     """The same figures, and how far they are from the real rows: for the owner's eyes."""
     domain = release.domain
-    tell("comparing with the real rows")
+    notify("comparing with the real rows")
     apart = {
         ways: distances(domain, real.codes, release.codes, marginals_of(domain, ways, len(real.codes)))
         for ways in (1, 2, 3)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.core.release import percent
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError
 from discreet.mechanisms.inputs import read_confidence
 from discreet.query.predicate import Predicate

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bayes.expected import expected

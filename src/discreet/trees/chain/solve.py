@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError, MissingExtraError, Phrase
 from discreet.trees.chain.fit import Box, Squares, fit
 from discreet.trees.chain.flow import shares, whole

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.trees.estimate import Estimate
 from discreet.trees.exact.breakpoints import continuous
 from discreet.trees.exact.certificate import faults

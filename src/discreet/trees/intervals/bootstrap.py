@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError
 from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.estimate import Estimate

@@ -18,7 +18,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.estimate import Ends, Estimate

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import Gls, gls
 from discreet.trees.measured import Measured

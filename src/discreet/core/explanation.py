@@ -11,13 +11,13 @@ from typing import Any, Literal
 from discreet.core.release import number, percent
 from discreet.core.wire import Json
 
-__all__ = ["Expected", "Explained"]
+__all__ = ["Accuracy", "Explanation"]
 
 _SIZES = (100, 1_000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class Accuracy:
     """How far one output may be off, from the noise alone: a half-width, or half-widths for groups of some sizes.
 
     `of` says what the half-width is a distance of: a `value`; a `rank`, in rows from those of `ranks`; or a `choice`,
@@ -37,7 +37,7 @@ class Expected:
     def text(self, confidence: float) -> str:
         """In a line.
 
-        >>> Expected("visits", "discrete Laplace, scale 10", 30).text(0.95)
+        >>> Accuracy("visits", "discrete Laplace, scale 10", 30).text(0.95)
         'visits: +-30 (95%); discrete Laplace, scale 10.'
         """
         sure, half = f" ({percent(confidence)})", self.half_width
@@ -80,7 +80,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class Explanation:
     """A plan for a person who is about to spend on it. Nothing in it depends on the data."""
 
     title: str
@@ -89,7 +89,7 @@ class Explained:
     """What is protected."""
     shape: tuple[str, ...]
     """What will be published, in sentences."""
-    errors: tuple[Expected, ...] = ()
+    errors: tuple[Accuracy, ...] = ()
     confidence: float = 0.95
     """Of the errors."""
     steps: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class Explained:
     """What else an answer will be off by, and what the price does not cover."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Further plain values, by name, for programs."""
-    parts: tuple[tuple[str, Explained], ...] = ()
+    parts: tuple[tuple[str, Explanation], ...] = ()
     """What is priced together."""
 
     def lines(self, price: Sequence[str] = ()) -> list[str]:

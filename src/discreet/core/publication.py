@@ -9,11 +9,11 @@ from typing import Any
 from discreet.core.note import Note
 from discreet.core.release import Release
 
-__all__ = ["Released", "rows_table"]
+__all__ = ["Publication", "rows_table"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Released:
+class Publication:
     """Something that was published, read from its record. Reading it again is free."""
 
     id: str
@@ -63,7 +63,7 @@ class Released:
         return {name: value for name, value in self.provenance.items() if name != "replayed"}
 
 
-def rows_table(columns: Mapping[str, list[Any]], source: Released) -> Release:
+def rows_table(columns: Mapping[str, list[Any]], source: Publication) -> Release:
     """Rows that are nobody's as a table: there is nothing to have an interval."""
     notes = source.table_notes()
     return Release(columns=columns, keys=tuple(columns), outputs=(), confidence=0.95, notes=notes, **source.provenance)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.core.search import largest
+from discreet.core.integers import largest
 
 
 @given(st.integers(0, 10**12))

@@ -1,8 +1,8 @@
 """Long columns of whole numbers or words as one short text, for records that must be plain values.
 
->>> unpacked(packed([3, -1, 2**62]))
+>>> unpack(pack([3, -1, 2**62]))
 array([                  3,                  -1, 4611686018427387904])
->>> unpacked_words(packed_words(["01", "", "Zoë"]))
+>>> unpack_words(pack_words(["01", "", "Zoë"]))
 ['01', '', 'Zoë']
 """
 
@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["packed", "packed_words", "unpacked", "unpacked_words"]
+__all__ = ["pack", "pack_words", "unpack", "unpack_words"]
 
 _TYPES = ("int8", "int16", "int32", "int64")
 
 
-def packed(values: Any) -> dict[str, Any]:
+def pack(values: Any) -> dict[str, Any]:
     """An array of integers of any shape: in as few bytes each as hold them all, little end first, compressed."""
     array = np.asarray(values, dtype=np.int64)
     ends = (int(array.min()), int(array.max())) if array.size else (0, 0)
@@ -31,20 +31,20 @@ def packed(values: Any) -> dict[str, Any]:
     return {"kind": kind, "shape": list(array.shape), "data": _squeezed(data)}
 
 
-def unpacked(entry: dict[str, Any]) -> NDArray[np.int64]:
-    """What `packed` was given."""
+def unpack(entry: dict[str, Any]) -> NDArray[np.int64]:
+    """What `pack` was given."""
     data = zlib.decompress(base64.b64decode(entry["data"]))
     read = np.frombuffer(data, dtype=np.dtype(entry["kind"]).newbyteorder("<"))
     return read.astype(np.int64).reshape(entry["shape"])
 
 
-def packed_words(words: Sequence[str]) -> str:
+def pack_words(words: Sequence[str]) -> str:
     """A list of words."""
     return _squeezed(json.dumps(list(words), ensure_ascii=False).encode())
 
 
-def unpacked_words(text: str) -> list[str]:
-    """What `packed_words` was given."""
+def unpack_words(text: str) -> list[str]:
+    """What `pack_words` was given."""
     words: list[str] = json.loads(zlib.decompress(base64.b64decode(text)))
     return words
 

@@ -7,22 +7,22 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.explained import Expected, Explained
+from discreet.core.explanation import Accuracy, Explanation
 
 ERRORS = {
-    "value": (Expected("n", "noise", 30), "n: +-30 (95%); noise."),
-    "multiples": (Expected("n", "noise", 2.5, unit="of the width"), "n: +-2.500 of the width (95%); noise."),
-    "rows": (Expected("m", "noise", None, ((100, 4.0),)), "m: about +-4 at 100 rows in the group (95%); noise."),
+    "value": (Accuracy("n", "noise", 30), "n: +-30 (95%); noise."),
+    "multiples": (Accuracy("n", "noise", 2.5, unit="of the width"), "n: +-2.500 of the width (95%); noise."),
+    "rows": (Accuracy("m", "noise", None, ((100, 4.0),)), "m: about +-4 at 100 rows in the group (95%); noise."),
     "choice": (
-        Expected("city", "noise", 6.2, of="choice"),
+        Accuracy("city", "noise", 6.2, of="choice"),
         "city: each at most 7 behind the most common one left, all of them (95%); noise.",
     ),
     "rank": (
-        Expected("q", "noise", 10, of="rank", ranks=(Fraction(1, 2),)),
+        Accuracy("q", "noise", 10, of="rank", ranks=(Fraction(1, 2),)),
         "q: a rank within 10 rows of the one asked for (95%): 40%..60% at 100 rows, 49%..51% at 1,000 rows, "
         "49.9%..50.1% at 10,000 rows in the group; noise.",
     ),
-    "share": (Expected("cells", "noise", 3, share=0.3), "cells: +-3 (95%); noise; 30.0% of the price."),
+    "share": (Accuracy("cells", "noise", 3, share=0.3), "cells: +-3 (95%); noise; 30.0% of the price."),
 }
 
 
@@ -37,7 +37,7 @@ def test_an_error_is_said_in_a_line_and_as_values(name):
 
 
 def test_the_text_has_every_value_in_its_order():
-    told = Explained(
+    told = Explanation(
         title="Plan for 'x'",
         unit="one row",
         shape=("Releases 2 rows.",),
@@ -57,6 +57,6 @@ def test_the_text_has_every_value_in_its_order():
     values = told.to_dict()
     assert values["groups"] == 2
     assert [values[name] for name in ("shape", "steps", "notes")] == [[*told.shape], [*told.steps], [*told.notes]]
-    whole = Explained(title="Batch of 1", unit="", shape=(), parts=(("a", told),))
+    whole = Explanation(title="Batch of 1", unit="", shape=(), parts=(("a", told),))
     assert whole.lines()[:3] == ["Batch of 1.", "a:", "  Releases 2 rows."]
     assert whole.to_dict()["parts"]["a"] == values

@@ -14,7 +14,7 @@ import pandas
 import pytest
 from numpy.typing import NDArray
 
-from discreet.core.typed import typed
+from discreet.core.signature import typed
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -121,6 +121,8 @@ def test_a_traceback_with_its_variables_shows_no_argument(amount):
     with pytest.raises(InputError) as caught:
         opened(["canary"], amount)
     told = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
-    inside = [frame for frame in told.stack if frame.filename.endswith("typed.py") and "tests" not in frame.filename]
+    inside = [
+        frame for frame in told.stack if frame.filename.endswith("signature.py") and "tests" not in frame.filename
+    ]
     assert inside
     assert not any("canary" in str(frame.locals) for frame in inside)

@@ -12,13 +12,13 @@ from discreet.ledger.guard import Guard, Watch, identity_of
 from discreet.ledger.record import GENESIS
 from discreet.ledger.store import Reader
 
-__all__ = ["Doubt", "doubt_of"]
+__all__ = ["Discrepancy", "find_discrepancy"]
 
 _ZERO = Charge(Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class Discrepancy:
     """What the guard has against the books."""
 
     problem: str
@@ -42,16 +42,16 @@ class Doubt:
         return f"Put the right file back, or let the custodian acknowledge it: discreet ledger acknowledge{asked}."
 
 
-def doubt_of(reader: Reader, guard: Guard | None) -> Doubt | None:
-    """The doubt about these books; None if they are the ones last seen, or nobody watches them.
+def find_discrepancy(reader: Reader, guard: Guard | None) -> Discrepancy | None:
+    """How these books differ from what was last seen; None if they do not, or nobody watches them.
 
     Called inside a write transaction: then every mark is of a state that these books have been in.
     """
     if guard is None:
         return None
     watch = guard.watch(identity_of(reader))
-    doubts: list[Doubt] = []
-    others: list[Doubt] = []
+    discrepancies: list[Discrepancy] = []
+    others: list[Discrepancy] = []
     absent = []
     for anchor in (*watch.own, *watch.former):
         try:
@@ -59,17 +59,19 @@ def doubt_of(reader: Reader, guard: Guard | None) -> Doubt | None:
             if last is None:
                 absent.append(anchor)
             elif last.head.sequence > reader.head().sequence or not agrees(last, reader):
-                (others if anchor in watch.former else doubts).append(_difference(reader, anchor, last))
+                (others if anchor in watch.former else discrepancies).append(_difference(reader, anchor, last))
         except GuardError:
-            return Doubt(f"its guard {anchor.name!r} cannot be read", None, (), moved=False)
-    if doubts or others:
-        heads = [doubt.mark.head for doubt in doubts if doubt.mark is not None]  # a named file may have followed both
-        return _both(doubts, [doubt for doubt in others if doubt.mark is not None and doubt.mark.head not in heads])
+            return Discrepancy(f"its guard {anchor.name!r} cannot be read", None, (), moved=False)
+    if discrepancies or others:
+        heads = [
+            each.mark.head for each in discrepancies if each.mark is not None
+        ]  # a named file may have followed both
+        return _both(discrepancies, [each for each in others if each.mark is not None and each.mark.head not in heads])
     missing = _missing(reader, watch, absent)
     if missing is not None:
         count = reader.head().sequence
         problem = f"it has {count} records but its guard {missing!r} is missing: moved or copied alone"
-        return Doubt(problem, None, (), moved=False)
+        return Discrepancy(problem, None, (), moved=False)
     return None
 
 
@@ -98,7 +100,7 @@ def _of_0_1(reader: Reader) -> bool:
         return False
 
 
-def _difference(reader: Reader, anchor: Anchor, last: Mark) -> Doubt:
+def _difference(reader: Reader, anchor: Anchor, last: Mark) -> Discrepancy:
     """What an anchor saw spent after the last record that it has in common with the books.
 
     A record that both have means that all before it are the same, for each holds the hash of the one before. What
@@ -130,24 +132,24 @@ def _difference(reader: Reader, anchor: Anchor, last: Mark) -> Doubt:
         )
     else:
         problem = f"record {last.head.sequence} is not the one last seen: this is another ledger, or a changed one"
-    return Doubt(problem, Mark(last.head, totals, whole=True), lost, moved=moved and behind)
+    return Discrepancy(problem, Mark(last.head, totals, whole=True), lost, moved=moved and behind)
 
 
-def _both(doubts: list[Doubt], others: list[Doubt]) -> Doubt:
-    """The first of several doubts, with all that is known to be lost: of this ledger, and of another in its place."""
-    first, *_ = (*doubts, *others)
+def _both(discrepancies: list[Discrepancy], others: list[Discrepancy]) -> Discrepancy:
+    """The first of several discrepancies, with all that is known to be lost: here and in another ledger."""
+    first, *_ = (*discrepancies, *others)
     lost: dict[tuple[str, str], Charge] = {}
-    for dataset, allotment, charge in (*_largest(doubts), *_largest(others)):
+    for dataset, allotment, charge in (*_largest(discrepancies), *_largest(others)):
         lost[dataset, allotment] = lost.get((dataset, allotment), _ZERO) + charge
     listed = tuple((*place, charge) for place, charge in sorted(lost.items()))
-    return Doubt(first.problem, first.mark, listed, moved=any(doubt.moved for doubt in (*doubts, *others)))
+    return Discrepancy(first.problem, first.mark, listed, moved=any(each.moved for each in (*discrepancies, *others)))
 
 
-def _largest(doubts: list[Doubt]) -> list[tuple[str, str, Charge]]:
+def _largest(discrepancies: list[Discrepancy]) -> list[tuple[str, str, Charge]]:
     """The largest loss that any guard of one ledger knows of: each has seen a part of the same history."""
     lost: dict[tuple[str, str], Charge] = {}
-    for doubt in doubts:
-        for dataset, allotment, charge in doubt.lost:
+    for each in discrepancies:
+        for dataset, allotment, charge in each.lost:
             most = lost.get((dataset, allotment), _ZERO)
             lost[dataset, allotment] = Charge(max(most.amount, charge.amount), max(most.delta, charge.delta))
     return [(*place, charge) for place, charge in lost.items()]
