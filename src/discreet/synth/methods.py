@@ -10,8 +10,8 @@
 
 A method is a function of its module's name: `method(meter, workload, rows) -> Synthetic`. It sees private counts
 through the meter only. What it says on its way (`core.progress.notify`) must be public before the run, such as a
-stage or a number of rounds that was fixed: a run that is stopped may be made again under the same charge, so nobody may have
-seen what came out of the first one.
+stage or a number of rounds that was fixed: a run that is stopped may be made again under the same charge, so nobody
+may have seen what came out of the first one.
 """
 
 from __future__ import annotations
