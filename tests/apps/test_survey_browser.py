@@ -266,6 +266,17 @@ def test_the_true_answers_are_nowhere_once_chance_has_decided(visit):
     stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, history.state])")
     assert json.loads(stored)[0].keys() == {f"discreet.survey.{SURVEY.digest}"}
     assert json.loads(stored)[1:] == [{}, "", None]
+    names = page.evaluate("indexedDB.databases().then((all) => all.map((one) => one.name))")
+    assert names == ["discreet.survey"]
+    reports = page.evaluate("""() => new Promise((resolve) => {
+        const opening = indexedDB.open("discreet.survey");
+        opening.onsuccess = () => {
+            const all = opening.result.transaction("reports").objectStore("reports").getAll();
+            all.onsuccess = () => resolve(all.result);
+        };
+    })""")
+    kept = memory(page)
+    assert reports == [{"token": kept["token"], "answers": kept["answers"]}]
     page.go_back()
     page.go_forward()
     assert page.locator("input").count() == 0
@@ -311,6 +322,26 @@ def test_two_tabs_at_the_same_moment_make_one_report(visit, site):
     second.evaluate(f"setTimeout(() => {click}, 200)")
     for page in (first, second):
         said(page, "Sent. Thank you.")
+    assert len(site.kept()) == 1
+    assert first.locator("#raw").text_content() == second.locator("#raw").text_content()
+
+
+def test_a_tab_that_reads_old_storage_sends_the_report_that_another_made(visit, site):
+    """Tabs may be processes of their own, with copies of the storage that are brought up to date too late."""
+    first = visit()
+    second = visit(first.context)
+    second.evaluate("""() => {
+        const { getItem, setItem } = Storage.prototype;
+        let old = true;
+        Storage.prototype.getItem = function (key) { return old ? null : getItem.call(this, key); };
+        Storage.prototype.setItem = function (key, value) { old = false; setItem.call(this, key, value); };
+    }""")
+    answer(second, pills="No", fruit="Quince")
+    answer(first, pills="Yes", fruit="Apple")
+    press(first)
+    said(first, "Sent. Thank you.")
+    press(second)
+    said(second, "Sent. Thank you.")
     assert len(site.kept()) == 1
     assert first.locator("#raw").text_content() == second.locator("#raw").text_content()
 

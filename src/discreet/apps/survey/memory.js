@@ -10,6 +10,44 @@ function token() {
   return text;
 }
 
+// The browser's database of reports, or null where it has none.
+function database() {
+  const opened = new Promise((resolve) => {
+    const opening = indexedDB.open("discreet.survey", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("reports");
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = (event) => {
+      event.preventDefault();
+      resolve(null);
+    };
+  });
+  return opened.catch(() => null);
+}
+
+// The report under a key: the one that is there, or else the one made now. Tabs may be processes of their own, and what
+// one writes to localStorage another may read too late; transactions of a database come one after the other.
+async function claim(key, make) {
+  const reports = await database();
+  if (!reports) return make(); // the lock around this has to do
+  return new Promise((resolve, reject) => {
+    const transaction = reports.transaction("reports", "readwrite");
+    const store = transaction.objectStore("reports");
+    const before = store.get(key);
+    let report, problem;
+    before.onsuccess = () => {
+      try {
+        report = before.result ?? make();
+        store.put(report, key);
+      } catch (thrown) {
+        problem = thrown;
+        transaction.abort();
+      }
+    };
+    transaction.oncomplete = () => resolve(report);
+    transaction.onabort = () => reject(problem ?? transaction.error);
+  }).finally(() => reports.close());
+}
+
 export class Memory {
   constructor(digest) {
     this.key = "discreet.survey." + digest;
@@ -43,13 +81,11 @@ export class Memory {
 
   // Randomise at most once, even if two tabs ask at the same moment: the later one gets what the first one made.
   async once(answers) {
-    const make = () => {
-      const before = this.read();
-      if (before) return before;
-      const made = { token: token(), answers: answers(), state: "waiting" };
-      this.write(made);
-      return made;
+    const make = async () => {
+      if (this.read()) return;
+      const report = await claim(this.key, () => ({ token: token(), answers: answers() }));
+      if (!this.read()) this.write({ ...report, state: "waiting" });
     };
-    return navigator.locks ? navigator.locks.request(this.key, make) : make();
+    await (navigator.locks ? navigator.locks.request(this.key, make) : make());
   }
 }
