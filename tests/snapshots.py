@@ -47,8 +47,8 @@ def help_text() -> str:
 
 def api_text(here: Town) -> str:
     """The paths of the API, what each takes and answers with, and the fields of what is sent."""
-    from discreet.apps.server.app import application
     from discreet.apps.server.house import House
+    from discreet.apps.web.site import application
 
     described = application(House({"town": here.curator}, None)).openapi()
     paths = {}

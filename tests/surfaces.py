@@ -229,8 +229,8 @@ class Surfaces:
 @contextlib.contextmanager
 def surfaces(here: Town, ledger: Path) -> Iterator[Surfaces]:
     """All surfaces over one town. Whoever reaches this server is its custodian."""
-    from discreet.apps.server.app import application  # an extra: looked for when it is used
     from discreet.apps.server.house import House, Limits
+    from discreet.apps.web.site import application  # an extra: looked for when it is used
 
     house = House({DATASET: here.curator}, None, Limits(rate=1e6, burst=1e6))
     app = application(house)

@@ -13,9 +13,9 @@ pytest.importorskip("fastapi")
 httpx = pytest.importorskip("httpx")
 from asgi_client import Client  # noqa: E402
 from discreet.apps.cli import app  # noqa: E402
-from discreet.apps.server.app import application  # noqa: E402
 from discreet.apps.server.house import House  # noqa: E402
 from discreet.apps.server.tokens import Tokens  # noqa: E402
+from discreet.apps.web.site import application  # noqa: E402
 
 SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"]})

@@ -11,9 +11,9 @@ import discreet
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Tokens
+from discreet.apps.web.site import application
 from servers import serving
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "server.md"

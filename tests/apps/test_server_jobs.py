@@ -22,10 +22,10 @@ from discreet import Allotment, Budget, Category, Integer, Schema
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.tokens import Caller, Tokens
+from discreet.apps.web.site import application
 from discreet.errors import BusyError, InputError, RunError
 from discreet.ledger.ledger import Ledger
 

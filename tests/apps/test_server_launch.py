@@ -19,10 +19,10 @@ pytest.importorskip("httpx")
 from visitor import Visitor
 
 from asgi_client import Client
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.launch import launched
 from discreet.apps.server.tokens import Tokens
+from discreet.apps.web.site import application
 from serving import Server
 
 

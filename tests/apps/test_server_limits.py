@@ -13,11 +13,11 @@ pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
 from discreet.apps.server import limits
-from discreet.apps.server.app import application
 from discreet.apps.server.guard import Guard
 from discreet.apps.server.house import House
 from discreet.apps.server.job_request import REQUESTS
 from discreet.apps.server.limits import BINS, check_lists
+from discreet.apps.web.site import application
 from discreet.errors import InputError
 
 SCHEMA = Schema(

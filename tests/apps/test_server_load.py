@@ -15,9 +15,9 @@ pytest.importorskip("uvicorn")
 import discreet
 import serving
 from discreet import Budget, Category, Integer, Schema
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Tokens
+from discreet.apps.web.site import application
 from discreet.ledger.ledger import Ledger
 
 PRICE = Fraction(1, 8)

@@ -20,9 +20,9 @@ from pydantic import BaseModel  # noqa: E402
 from schemathesis import GenerationMode  # noqa: E402
 from schemathesis.checks import positive_data_acceptance  # noqa: E402
 
-from discreet.apps.server.app import application  # noqa: E402
 from discreet.apps.server.house import House  # noqa: E402
 from discreet.apps.server.tokens import Tokens  # noqa: E402
+from discreet.apps.web.site import application  # noqa: E402
 
 SCHEMA = Schema("people", {"age": Integer(0, 120, nullable=False), "county": Category(["Ash", "Elm"], nullable=False)})
 SECRET = "Xyzzy-7431"

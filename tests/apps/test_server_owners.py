@@ -16,10 +16,10 @@ from test_server_jobs import waited
 from visitor import Visitor
 
 from asgi_client import Client
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.tokens import Caller, Tokens
+from discreet.apps.web.site import application
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.ledger import Ledger
 

@@ -16,10 +16,10 @@ pytest.importorskip("httpx")
 from asgi_client import Client
 from discreet.apps.server import answering
 from discreet.apps.server.answering import LATER, Desk
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.question_request import ReleaseRequest
 from discreet.apps.server.tokens import Caller, Tokens
+from discreet.apps.web.site import application
 from discreet.curator.offer import Offer
 from discreet.data.source import Source
 

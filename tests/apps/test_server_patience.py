@@ -94,7 +94,7 @@ def test_the_server_has_it(monkeypatch):
     class Asked:
         workers = 1
 
-        def application(self, house):
+        def application(self, house, pages):
             return None
 
     run(Asked(), None)

@@ -14,11 +14,11 @@ import discreet
 from asgi_client import Client
 from discreet import Allotment, Budget, Category, Integer, Schema
 from discreet.apps.server import plans
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.limits import STEPS
 from discreet.apps.server.plans import Plans
 from discreet.apps.server.tokens import Tokens
+from discreet.apps.web.site import application
 from discreet.errors import BusyError
 
 

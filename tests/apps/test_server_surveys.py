@@ -14,11 +14,11 @@ from discreet import Budget, Integer, Schema
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.surveys import survey_at
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.survey.server import HEADERS
+from discreet.apps.web.site import application
 from discreet.errors import InputError
 
 ORIGIN = {"origin": "http://localhost"}

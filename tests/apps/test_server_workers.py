@@ -174,7 +174,7 @@ def test_workers_share_the_rate_and_what_they_are_told_is_private(folder, monkey
     monkeypatch.chdir(folder)
     asked = Serving(("people.csv",), None, None, "t.db", "jobs.db", rate=20.0, workers=4)
     assert asked.house().limits.rate == 5
-    with asked.told():
+    with asked.shared():
         told = Path(os.environ["DISCREET_SERVING"])
         assert told.stat().st_mode & 0o077 == 0
         from discreet.apps.server.serving import worker

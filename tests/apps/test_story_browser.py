@@ -14,9 +14,9 @@ pytest.importorskip("uvicorn", reason="needs discreet[server]")
 pytest.importorskip("jinja2", reason="needs discreet[server]")
 
 from browser import Guest, Site, screenshot
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Tokens
+from discreet.apps.web.site import application
 from discreet.ledger.ledger import Ledger
 
 LOOKS = {

@@ -13,11 +13,11 @@ pytest.importorskip("httpx", reason="needs httpx")
 from test_web_more_pages import begun, waited
 from visitor import Visitor
 
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.job_page import NEW
+from discreet.apps.web.site import application
 from discreet.apps.web.wish import fields_of
 
 SCHEMA = Schema(

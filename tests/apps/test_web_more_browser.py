@@ -14,11 +14,11 @@ pytest.importorskip("uvicorn", reason="needs discreet[server]")
 pytest.importorskip("jinja2", reason="needs discreet[server]")
 
 from browser import Guest, Site, screenshot
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web import audit_page
+from discreet.apps.web.site import application
 
 COUNTIES = ["44001", "44003", "44005", "09001", "09003", "10001", "10003"]
 SCHEMA = Schema(

@@ -18,7 +18,6 @@ pytest.importorskip("httpx")
 from small_survey import report, survey
 from visitor import Visitor
 
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.surveys import Survey
@@ -28,6 +27,7 @@ from discreet.apps.web import audit_page
 from discreet.apps.web.form import Form
 from discreet.apps.web.kept import Kept
 from discreet.apps.web.shelf import Shelf
+from discreet.apps.web.site import application
 from discreet.apps.web.wish import Wish
 from discreet.errors import InputError
 from discreet.query.within import amount_within

@@ -16,10 +16,10 @@ pytest.importorskip("jinja2")
 pytest.importorskip("httpx")
 from visitor import Visitor
 
-from discreet.apps.server.app import application
 from discreet.apps.server.house import House
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.frame import Frame
+from discreet.apps.web.site import application
 
 EVIL = "<img src=x onerror=alert(1)>"
 ROWS = 400

@@ -17,7 +17,7 @@ def description() -> dict[str, Any]:
     from discreet.apps.server.app import application
     from discreet.apps.server.house import House
 
-    return application(House({}, None), pages=False).openapi()
+    return application(House({}, None)).openapi()
 
 
 def operations(described: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -25,6 +25,7 @@ __all__ = [
     "declared_in",
     "ledger_place",
     "schema_and_budget",
+    "schema_path",
 ]
 
 STATE = ".discreet"
@@ -64,6 +65,14 @@ def declared_in(schema: Schema | Mapping[str, Any] | str | Path) -> Declared:
         DataVersion.declare(of_data["version"]) if "version" in of_data else None,
         tuple(names),
     )
+
+
+def schema_path(data: str, schema: str | None) -> Path:
+    """Where the schema of the data is: as named, here, or beside the data."""
+    if schema is not None:
+        return Path(schema)
+    beside = Path(data).parent / "discreet.toml" if "://" not in data else Path("discreet.toml")
+    return beside if beside.exists() and not Path("discreet.toml").exists() else Path("discreet.toml")
 
 
 def schema_and_budget(schema: Schema | Mapping[str, Any] | str | Path) -> tuple[Budget | None, Schema]:

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from discreet.apps.cli.books import Place, books, standing_values
-from discreet.apps.cli.completing import datasets, schema_path
+from discreet.apps.cli.completing import datasets
 from discreet.apps.cli.decision import Who, Why, Yes, check_reason, confirm, head_values, person
 from discreet.apps.cli.options import SchemaFile
 from discreet.apps.cli.output import AsJson, say, show_json
-from discreet.curator.opening import schema_and_budget
+from discreet.curator.opening import schema_and_budget, schema_path
 from discreet.errors import InputError, Phrase
 from discreet.ledger.account import Account
 from discreet.ledger.budget import Allotment, Budget

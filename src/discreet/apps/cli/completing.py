@@ -15,17 +15,9 @@ from discreet.errors import DiscreetError
 from discreet.query.function import listed_functions
 from discreet.query.notation import quoted
 
-__all__ = ["allotments", "columns", "datasets", "offered", "outputs", "releases", "schema_path"]
+__all__ = ["allotments", "columns", "datasets", "offered", "outputs", "releases"]
 
 Offering = Callable[[typer.Context, str], list[str]]
-
-
-def schema_path(data: str, schema: str | None) -> Path:
-    """Where the schema of the data is: as named, here, or beside the data."""
-    if schema is not None:
-        return Path(schema)
-    beside = Path(data).parent / "discreet.toml" if "://" not in data else Path("discreet.toml")
-    return beside if beside.exists() and not Path("discreet.toml").exists() else Path("discreet.toml")
 
 
 def offered(*words: str) -> Offering:
@@ -90,6 +82,8 @@ def _columns(ctx: typer.Context) -> list[str]:
 
 
 def _schema(ctx: typer.Context) -> dict[str, Any]:
+    from discreet.curator.opening import schema_path
+
     data, named = ctx.params.get("data"), ctx.params.get("schema") or os.environ.get("DISCREET_SCHEMA")
     try:
         path = schema_path(data if isinstance(data, str) else "", named)

@@ -133,10 +133,10 @@ def _serve(curator: Curator, folder: Path, port: int | None) -> None:
     """The pages, for this machine, until Ctrl-C. The budget is raised for them, as a custodian would: on record."""
     import uvicorn
 
-    from discreet.apps.server.app import application
     from discreet.apps.server.house import House
     from discreet.apps.server.launch import launched
     from discreet.apps.server.tokens import Tokens
+    from discreet.apps.web.site import application
 
     if not _roomy(curator):
         curator.ledger.raise_budget("people", Budget(_RAISED), who="demo", why="to go on asking in a browser")

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from discreet.apps.cli.completing import allotments, columns, offered, outputs, schema_path
+from discreet.apps.cli.completing import allotments, columns, offered, outputs
 from discreet.curator import Curator, open_curator
+from discreet.curator.opening import schema_path
 from discreet.errors import MissingLedgerError
 from discreet.query.function import listed_functions
 
@@ -94,7 +95,7 @@ Allotment = Annotated[
 ]
 
 
-def curator_at(data: str, schema: str | None, ledger: str | None, table: str | None) -> Curator:
+def curator_at(data: str, schema: str | None, ledger: str | None, table: str | None = None) -> Curator:
     """The curator of the data named on the command line; where there is no ledger, one is made after a yes."""
     declared = schema_path(data, schema)
     try:

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from discreet.apps.cli.ledger import books
-from discreet.apps.cli.options import LedgerPlace, SchemaFile
+from discreet.apps.cli.options import LedgerPlace, SchemaFile, curator_at
 from discreet.apps.cli.output import AsJson, say, show_json, show_table
 from discreet.errors import GIVEN, InputError, MissingExtraError
 
@@ -61,12 +61,11 @@ def serve(
 ) -> None:
     """Serve curators over HTTP. Other machines need tokens and TLS; this one a token in the URL."""
     try:
-        import jinja2  # noqa: F401  (of the pages)
-
         from discreet.apps.server.launch import launched
         from discreet.apps.server.running import run
         from discreet.apps.server.serving import Serving
         from discreet.apps.server.tokens import Tokens
+        from discreet.apps.web.site import WORKER, add_pages
     except ImportError as missing:
         raise MissingExtraError("server", (missing.name or "fastapi").partition(".")[0]) from None
     if (certificate is None) != (key is None):
@@ -96,14 +95,14 @@ def serve(
         launch = None if lasting else until_stopped.enter_context(launched())
         if launch is not None:
             asked = replace(asked, tokens=str(launch.store), linked=True)
-        house = asked.house()
+        house = asked.house(curator_at)
         say(f"Serving {', '.join(house.curators)} on {home}/")
         if launch is not None:
             say(f"Open {launch.link(home)}")
             say("That address is for you alone: whoever has it is the custodian, until the server is stopped.")
         for one in house.surveys.values():
             say(f"Survey for anyone at {home}{one.path}")
-        run(asked, house, host, port, certificate=certificate, key=key, busy=busy)
+        run(asked, house, host, port, pages=add_pages, worker=WORKER, certificate=certificate, key=key, busy=busy)
 
 
 def free_to_listen(host: str, port: int) -> None:

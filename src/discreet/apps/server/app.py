@@ -17,6 +17,7 @@ from discreet.apps.server.api import routers
 from discreet.apps.server.guard import Guard
 from discreet.apps.server.house import House
 from discreet.apps.server.jobs import public_words
+from discreet.apps.server.tokens import Caller
 from discreet.apps.server.told import Json, malformed
 from discreet.errors import (
     BudgetError,
@@ -31,7 +32,7 @@ from discreet.errors import (
 )
 from discreet.ledger.budget import Charge
 
-__all__ = ["STATUS", "application", "problem_to"]
+__all__ = ["STATUS", "Pages", "application", "problem_to", "status_of"]
 
 STATUS: dict[type[DiscreetError], int] = {
     InputError: 422,
@@ -46,15 +47,19 @@ STATUS: dict[type[DiscreetError], int] = {
 _PLAIN = {404: "there is nothing here", 405: "not by this method"}
 
 
+Pages = Callable[[FastAPI, House], Callable[[Request], Caller | None]]
+"""What gives an application its pages, and then tells whose session a browser has."""
+
+
 def application(
     house: House,
     *,
-    pages: bool = True,
+    pages: Pages | None = None,
     log: Callable[[str], None] | None = None,
     origin: str | None = None,
     https: bool = False,
 ) -> FastAPI:
-    """The web application of a house, for uvicorn or any ASGI server.
+    """The web application of a house, for uvicorn or any ASGI server: the API, and `pages` if there are any.
 
     `log` is given a line for every request (`access_log`); `origin` is the address people see, for surveys behind a
     proxy that changes the Host header. `https`: a proxy in front ends TLS, so cookies are for TLS alone.
@@ -75,7 +80,7 @@ def application(
     @app.exception_handler(DiscreetError)
     async def ours(request: Request, problem: DiscreetError) -> Response:
         """Our own errors hold nothing private: they speak of the request, the schema and the budget."""
-        return Json(problem_to(problem), _status(problem))
+        return Json(problem_to(problem), status_of(problem))
 
     @app.exception_handler(RequestValidationError)
     async def unread(request: Request, problem: RequestValidationError) -> Response:
@@ -90,17 +95,13 @@ def application(
         body = {"error": "HTTPError", "message": message}
         return Json(body, problem.status_code, headers=dict(problem.headers or {}))
 
-    frame = None
-    if pages:
-        from discreet.apps.web.site import furnish
-
-        frame = furnish(app, house)
+    session_of = None if pages is None else pages(app, house)
 
     def named(scope: dict[str, Any]) -> str | None:
         """Whose token a request shows, or whose session a browser has."""
         request = Request(scope)
         shown = request.headers.get("authorization")
-        caller = house.caller(shown) if shown or frame is None else frame.known(request)
+        caller = house.caller(shown) if shown or session_of is None else session_of(request)
         return None if caller is None else caller.name
 
     limits = house.limits
@@ -160,7 +161,8 @@ def _name(problem: DiscreetError) -> str:
     return wider.__name__
 
 
-def _status(problem: DiscreetError) -> int:
+def status_of(problem: DiscreetError) -> int:
+    """The HTTP status of an error of ours."""
     return next((STATUS[kind] for kind in type(problem).__mro__ if kind in STATUS), 400)
 
 

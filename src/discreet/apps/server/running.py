@@ -7,6 +7,7 @@ from typing import Any
 
 import uvicorn
 
+from discreet.apps.server.app import Pages
 from discreet.apps.server.house import House
 from discreet.apps.server.patience import Patient
 from discreet.apps.server.serving import Serving
@@ -20,11 +21,16 @@ def run(
     host: str = "127.0.0.1",
     port: int = 8000,
     *,
+    pages: Pages | None = None,
+    worker: str = "",
     certificate: Path | None = None,
     key: Path | None = None,
     busy: int = 128,
 ) -> None:
-    """Serve until stopped. With several workers each opens what `asked` names; the ledger keeps them together."""
+    """Serve until stopped. With several workers each opens what `asked` names; the ledger keeps them together.
+
+    `worker` names the function (`module:name`) that makes their application.
+    """
     how: dict[str, Any] = {
         "host": host,
         "port": port,
@@ -41,9 +47,9 @@ def run(
         "timeout_graceful_shutdown": 5,
     }
     if asked.workers == 1:
-        uvicorn.run(asked.application(house), **how)
+        uvicorn.run(asked.application(house, pages), **how)
         return
     for curator in house.curators.values():
         curator.ledger.close()
-    with asked.told():
-        uvicorn.run("discreet.apps.server.serving:worker", factory=True, workers=asked.workers, **how)
+    with asked.shared():
+        uvicorn.run(worker, factory=True, workers=asked.workers, **how)

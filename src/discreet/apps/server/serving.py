@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,15 +14,25 @@ from typing import TYPE_CHECKING
 from discreet.apps.server.house import House, Limits
 from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.tokens import Tokens
-from discreet.curator import Curator
+from discreet.curator import Curator, open_curator
+from discreet.curator.opening import schema_path
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-__all__ = ["Serving", "worker"]
+    from discreet.apps.server.app import Pages
+
+__all__ = ["Opener", "Serving"]
 
 _PLACE = "DISCREET_SERVING"
+
+Opener = Callable[[str, str | None, str | None], Curator]
+"""What opens data with the schema and the ledger that are named, if any."""
+
+
+def _open(data: str, schema: str | None, ledger: str | None) -> Curator:
+    return open_curator(data, schema_path(data, schema), ledger=ledger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +56,9 @@ class Serving:
     linked: bool = False
     """Whether the token is that of this run, which may be shown in an address."""
 
-    def house(self) -> House:
-        """Open everything; `InputError` says what cannot be."""
-        from discreet.apps.cli.options import curator_at
-
-        curators = [curator_at(one, self.schema, self.ledger, None) for one in self.data]
+    def house(self, opener: Opener = _open) -> House:
+        """Open everything, each table by `opener`; `InputError` says what cannot be."""
+        curators = [opener(one, self.schema, self.ledger) for one in self.data]
         named = {one.schema.name: one for one in curators}
         if len(named) < len(curators):
             raise InputError("data", [one.schema.name for one in curators], "datasets of different names")
@@ -73,17 +81,17 @@ class Serving:
             raise InputError("--survey", [one.name for one in asked], "files of different names")
         return replace(house, surveys=by_name)
 
-    def application(self, house: House | None = None) -> FastAPI:
+    def application(self, house: House | None = None, pages: Pages | None = None) -> FastAPI:
         """The web application."""
         from discreet.apps.server.access_log import writer
         from discreet.apps.server.app import application
 
         log = None if self.access_log is None else writer(self.access_log)
         house = self.house() if house is None else house
-        return application(house, log=log, origin=self.origin, https=self.behind_proxy)
+        return application(house, pages=pages, log=log, origin=self.origin, https=self.behind_proxy)
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def shared(self) -> Iterator[None]:
         """While this lasts, worker processes find these values, in a file that only its owner can read."""
         handle, name = tempfile.mkstemp(prefix="discreet-serving-", suffix=".json")
         try:
@@ -95,12 +103,11 @@ class Serving:
             os.environ.pop(_PLACE, None)
             Path(name).unlink(missing_ok=True)
 
-
-def worker() -> FastAPI:
-    """The application of a worker process, for uvicorn."""
-    found = json.loads(Path(os.environ[_PLACE]).read_text())
-    listed = {name: tuple(found[name]) for name in ("data", "surveys")}
-    return Serving(**{**found, **listed}).application()
+    @classmethod
+    def received(cls) -> Serving:
+        """The values that the process which started this one shares."""
+        values = json.loads(Path(os.environ[_PLACE]).read_text())
+        return cls(**{**values, **{name: tuple(values[name]) for name in ("data", "surveys")}})
 
 
 def _check_allotments(tokens: Tokens, curators: dict[str, Curator]) -> None:

@@ -16,11 +16,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.accounting.words import readable
 from discreet.apps.server.answering import Desk
+from discreet.apps.server.app import status_of
 from discreet.apps.server.jobs import public_words
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.asking import Output, Question, groupable, measures, summable
 from discreet.apps.web.form import Form
-from discreet.apps.web.frame import Frame, status_of
+from discreet.apps.web.frame import Frame
 from discreet.apps.web.priced import Priced, confirmed, priced
 from discreet.errors import BudgetError, DiscreetError, InputError, Phrase
 from discreet.ledger.account import Standing

@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.accounting.words import readable
+from discreet.apps.server.app import status_of
 from discreet.apps.server.house import House
 from discreet.apps.server.jobs import public_words
 from discreet.apps.server.tokens import Caller
@@ -33,7 +34,7 @@ from discreet.errors import DiscreetError, FormError, SignInError
 from discreet.ledger.account import Standing
 from discreet.show import element, meter, page, reach, reach_axis, style
 
-__all__ = ["Frame", "Page", "local", "status_of"]
+__all__ = ["Frame", "Page", "local"]
 
 log = logging.getLogger("discreet.server")
 
@@ -254,13 +255,6 @@ class Page(APIRoute):
             return self.owner.problem(request, problem.status_code, str(problem.detail))
         except DiscreetError as problem:  # ours hold nothing private
             return self.owner.problem(request, status_of(problem), public_words(problem))
-
-
-def status_of(problem: Exception) -> int:
-    """The status that the API has for a problem too."""
-    from discreet.apps.server.app import STATUS  # which puts these pages in
-
-    return next((STATUS[kind] for kind in type(problem).__mro__ if kind in STATUS), 400)
 
 
 def local(path: str) -> str:

@@ -13,9 +13,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.accounting.words import readable
+from discreet.apps.server.app import status_of
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
-from discreet.apps.web.frame import Frame, status_of
+from discreet.apps.web.frame import Frame
 from discreet.apps.web.kept import Kept
 from discreet.apps.web.priced import Priced, confirmed, priced
 from discreet.apps.web.wish import Wish

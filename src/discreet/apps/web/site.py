@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI
@@ -9,7 +10,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from discreet.apps.server import app as server
 from discreet.apps.server.house import House
+from discreet.apps.server.serving import Serving
+from discreet.apps.server.tokens import Caller
 from discreet.apps.web import (
     ask,
     audit_page,
@@ -26,7 +30,7 @@ from discreet.apps.web import (
 )
 from discreet.apps.web.frame import Frame
 
-__all__ = ["furnish"]
+__all__ = ["WORKER", "add_pages", "application", "worker"]
 
 PAGES = (
     home,
@@ -45,8 +49,24 @@ PAGES = (
 """Modules with `routes(frame)`, in the order of the navigation."""
 
 
-def furnish(app: FastAPI, house: House) -> Frame:
-    """Give an application its pages."""
+WORKER = "discreet.apps.web.site:worker"
+"""The application of a worker process, for uvicorn."""
+
+
+def application(
+    house: House, *, log: Callable[[str], None] | None = None, origin: str | None = None, https: bool = False
+) -> FastAPI:
+    """The server of a house with all pages; the options are those of the server without."""
+    return server.application(house, pages=add_pages, log=log, origin=origin, https=https)
+
+
+def worker() -> FastAPI:
+    """The application of a process that was started with `Serving.shared`."""
+    return Serving.received().application(pages=add_pages)
+
+
+def add_pages(app: FastAPI, house: House) -> Callable[[Request], Caller | None]:
+    """Give an application its pages; what comes back tells whose session a browser has."""
     frame = Frame(house)
     for one in PAGES:
         app.include_router(one.routes(frame))
@@ -64,4 +84,4 @@ def furnish(app: FastAPI, house: House) -> Frame:
 
     app.add_exception_handler(404, missing)
     app.add_exception_handler(405, missing)
-    return frame
+    return frame.known

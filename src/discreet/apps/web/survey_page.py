@@ -12,13 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from discreet.accounting.words import readable
+from discreet.apps.server.app import status_of
 from discreet.apps.server.surveys import Survey
 from discreet.apps.server.tokens import Caller
 from discreet.apps.survey.drawing import figure
 from discreet.apps.survey.planning import Planned
 from discreet.apps.survey.results import results_of
 from discreet.apps.web.form import Form
-from discreet.apps.web.frame import Frame, status_of
+from discreet.apps.web.frame import Frame
 from discreet.core.exact import as_written
 from discreet.core.release import percent
 from discreet.errors import DiscreetError, InputError
