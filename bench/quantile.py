@@ -16,8 +16,8 @@ import numpy as np
 from discreet import Allotment, Integer, Query, Real, Schema, Unit
 from discreet.data.source import source_of
 from discreet.noise.bits import SystemBits
+from discreet.query.contribution import SALTS
 from discreet.query.grid import grid_for
-from discreet.query.pick import SALTS
 from discreet.query.price import Price
 from discreet.query.quantile import quantiles
 from discreet.query.quantile_plan import plan_quantiles

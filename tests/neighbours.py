@@ -12,7 +12,7 @@ import ibis
 
 import discreet.flows.mobility.plan
 import discreet.marginals.engine
-import discreet.query.discovery
+import discreet.query.discovery_plan
 import discreet.query.plan
 import discreet.query.quantile_plan
 import discreet.query.range_search
@@ -22,7 +22,7 @@ import discreet.trees.count
 from discreet.data.pool import fixed_settings
 from discreet.data.source import Connection
 from discreet.query.compile import GROUP, measure_name
-from discreet.query.unknown import PEOPLE
+from discreet.query.discovery import PEOPLE
 from seam import BrokenLawError, Step, Tape, captured, noise_loss, within
 from worlds import IDS, Job, World, neighbours, world
 
@@ -34,7 +34,7 @@ _BUILDERS = [
     (discreet.flows.mobility.plan, "compile_query"),
     (discreet.query.quantile_plan, "compile_tally"),
     (discreet.query.range_search, "compile_tally"),
-    (discreet.query.discovery, "compile_unknown"),
+    (discreet.query.discovery_plan, "compile_discovery"),
 ]
 
 

@@ -30,7 +30,7 @@ STAGES = (
     Stage("measure", "whole numbers, bounded; exact noise", ("query/compile.py", "mechanisms/laplace.py")),
     Stage("record", "the noisy numbers, durable", ("ledger/custody.py", "ledger/sqlite.py")),
     Stage("publish", "values and intervals; recorded", ("query/estimate.py", "query/notes.py")),
-    Stage("read", "the Release that the record holds", ("query/tables.py", "core/release.py")),
+    Stage("read", "the Release that the record holds", ("query/release.py", "core/release.py")),
     Stage("show", "a table, --json, CSV, a picture", ("apps/cli/output.py", "")),
 )
 DOOR, PRIVATE, READ = (5, 9), (6, 7), 10

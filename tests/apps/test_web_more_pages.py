@@ -30,7 +30,7 @@ from discreet.apps.web.shelf import Shelf
 from discreet.apps.web.site import application
 from discreet.apps.web.wish import Wish
 from discreet.errors import InputError
-from discreet.query.within import amount_within
+from discreet.query.price import amount_within
 
 SCHEMA = Schema(
     "people",

@@ -26,7 +26,6 @@ import discreet.query.compile
 import discreet.query.contribution
 import discreet.query.grid
 import discreet.query.measure
-import discreet.query.pick
 import discreet.query.plan
 import discreet.query.tally
 from discreet.core.loss import Pure
@@ -104,7 +103,7 @@ def without_row_limit(measure, unit):
 
 CONTRIBUTION = discreet.query.measure.contribution
 SENSITIVITY = discreet.query.measure.sensitivity
-PICKED = discreet.query.pick._picked
+PICKED = discreet.query.contribution._picked
 LIMITED = discreet.query.tally._limited
 
 
@@ -202,11 +201,11 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     ),
     "one group too many": (
         asked(PERSON, people(), ("n",)),
-        patched((discreet.query.pick, "_picked"), by=one_group_more),
+        patched((discreet.query.contribution, "_picked"), by=one_group_more),
     ),
     "groups picked by others' rows": (
         asked(PERSON, people(), ("n",)),
-        patched((discreet.query.pick, "_picked"), by=picked_by_all),
+        patched((discreet.query.contribution, "_picked"), by=picked_by_all),
     ),
     "half the sensitivity": (asked(PERSON, total("n")), patched((discreet.query.plan, "sensitivity"), by=half)),
     "replace charged as add/remove": (

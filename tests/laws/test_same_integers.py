@@ -28,7 +28,7 @@ import discreet.data.read
 import discreet.data.source
 import discreet.marginals.engine
 import discreet.query.compile
-import discreet.query.pick
+import discreet.query.contribution
 from discreet.core.unit import Unit
 from discreet.data.column import Category
 from discreet.data.dialect import named_types
@@ -40,8 +40,8 @@ from discreet.learn.encoding import Encoding
 from discreet.learn.matrix import examples_of
 from discreet.noise.bits import words
 from discreet.query.aggregate import count, mean, people, std, total, variance
-from discreet.query.fit import fitting
-from discreet.query.unknown import compile_unknown
+from discreet.query.compatibility import check_columns
+from discreet.query.discovery import compile_discovery
 from layouts import LAYOUTS, drifting, several, write
 from neighbours import Recorder
 from seam import Tape, captured
@@ -74,7 +74,7 @@ def discoveries(chance: random.Random) -> Job:
 
     def run(data: Connection, bits: Any) -> Any:
         salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
-        found = data.values(compile_unknown(plan.question, plan.schema, plan.measures, data.table, salt))
+        found = data.values(compile_discovery(plan.question, plan.schema, plan.measures, data.table, salt))
         return sorted(zip(*found.values(), strict=True), key=repr)
 
     return Job(job.schema, job.allotment, job.cost, run, plan)
@@ -252,7 +252,7 @@ def test_spark_counts_the_same_integers(kind, tmp_path_factory):
 def in_files(place: Path, job: Job) -> list[Any]:
     """The integers of files, opened as a curator opens them."""
     source = replace(source_of(place), view=job.schema.view)
-    fitting(source, job.schema, job.schema.columns)
+    check_columns(source, job.schema, job.schema.columns)
     with source.open() as data:
         return integers(data, job)
 
@@ -314,7 +314,7 @@ def own_hash(text: Any, engine: str) -> Any:
 
 
 ORDERED = {
-    "groups picked by row number": ("every aggregate", discreet.query.pick, "_picked", by_row_number),
+    "groups picked by row number": ("every aggregate", discreet.query.contribution, "_picked", by_row_number),
     "a float sum": ("every aggregate", discreet.query.compile, "added", float_sum),
     "cells picked by row number": ("synthesis", discreet.marginals.engine, "_limited", cells_by_row_number),
     "a join in no order": ("joins", discreet.data.join, "sort_key", text_or_nothing),
@@ -331,7 +331,7 @@ def test_a_planted_bug_is_found_by_order(bug):
 
 def test_a_hash_of_the_engine_is_found_by_another_engine():
     job = job_of("every aggregate")
-    with mock.patch.object(discreet.query.pick, "hashed", own_hash):
+    with mock.patch.object(discreet.query.contribution, "hashed", own_hash):
         assert on(in_postgres("text"), job) != on(in_duckdb("text"), job)
 
 

@@ -26,13 +26,13 @@ from discreet.data.source import source_of
 from discreet.ledger.budget import Allotment
 from discreet.noise.bits import SystemBits
 from discreet.query import compile as compile_room
+from discreet.query import contribution as contribution_room
 from discreet.query import notes as notes_room
-from discreet.query import pick
 from discreet.query import plan as plan_room
 from discreet.query.aggregate import Count, Mean, Persons, Std, Sum, Variance
+from discreet.query.composite_plan import plan_question
 from discreet.query.function import kinds
 from discreet.query.grid import DECADES
-from discreet.query.joined import plan_question
 from discreet.query.key import bins
 from discreet.query.measure import contribution
 from discreet.query.price import Price
@@ -309,7 +309,7 @@ def cut_like_a_sum(measure, found, values, unit):
 
 
 def test_a_mean_of_cut_sums_is_caught(monkeypatch):
-    monkeypatch.setattr(pick, "limited", cut_like_a_sum)
+    monkeypatch.setattr(contribution_room, "limited", cut_like_a_sum)
     for output in (Mean("pay"), Variance("pay"), Std("age")):
         assert wrong(output, UNITS["a person, limits that cut"])
 

@@ -27,14 +27,14 @@ from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 from discreet.mechanisms import Gaussian, Laplace, PartitionSelection
 from discreet.noise.bits import SystemBits
-from discreet.query import discovery
+from discreet.query import discovery_plan
 from discreet.query.aggregate import count, mean, people, std, total
-from discreet.query.discovery import plan_discovery
+from discreet.query.discovery import PEOPLE, compile_discovery
+from discreet.query.discovery_plan import plan_discovery
 from discreet.query.key import bins, discover, key
 from discreet.query.price import Price
 from discreet.query.quantile import median
 from discreet.query.question import Query
-from discreet.query.unknown import PEOPLE, compile_unknown
 from jobs import run_plan
 from plan_text import explain
 
@@ -241,10 +241,10 @@ def test_a_selection_that_counts_rows_is_caught(loud, monkeypatch):
     made, table = loud
 
     def by_rows(query, schema, measures, table, salt):
-        found = compile_unknown(query, schema, measures, table, salt)
+        found = compile_discovery(query, schema, measures, table, salt)
         return found.mutate(**{PEOPLE: found["m0"]})
 
-    monkeypatch.setattr(discovery, "compile_unknown", by_rows)
+    monkeypatch.setattr(discovery_plan, "compile_discovery", by_rows)
     assert not lawful(made, run(made, table))
 
 
@@ -268,9 +268,9 @@ def test_one_person_brings_at_most_so_many_keys(groups, monkeypatch):
 
     assert shown() <= groups
     monkeypatch.setattr(
-        discovery,
-        "compile_unknown",
-        lambda q, schema, *rest: compile_unknown(q, replace(schema, unit=Unit("id", groups=2**20, rows=1)), *rest),
+        discovery_plan,
+        "compile_discovery",
+        lambda q, schema, *rest: compile_discovery(q, replace(schema, unit=Unit("id", groups=2**20, rows=1)), *rest),
     )
     assert shown() > groups  # the mutant: nobody is bounded
 

@@ -11,8 +11,8 @@ from scipy import stats
 from chance import LEVEL
 from discreet.core.unit import Unit
 from discreet.noise.bits import SystemBits, words
+from discreet.query.contribution import GROUP, PERSON, contributions, order_of
 from discreet.query.measure import People
-from discreet.query.pick import GROUP, PERSON, contributions, order_of
 
 MASK = 2**31 - 1
 SIZE = 2000

@@ -29,7 +29,7 @@ from discreet.ledger.budget import Allotment, Budget
 from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count, mean, std, total, variance
 from discreet.query.compile import GROUP, compile_query, measure_name
-from discreet.query.joined import JoinedPlan, plan_question
+from discreet.query.composite_plan import CompositePlan, plan_question
 from discreet.query.key import bins, discover, key
 from discreet.query.measure import lattice_for, moment_lattice, sensitivity
 from discreet.query.notation import read_outputs
@@ -507,7 +507,7 @@ def test_rows_of_groups_that_are_not_published_are_not_searched():
 def test_several_columns_and_quantiles_beside(curator):
     outputs = {"m": mean("pay", "private"), "a": mean("age", "private"), "mid": median("pay"), "n": count()}
     offer = curator.table().group_by("g").agg(**outputs).plan(epsilon=1000)  # so that no empty bin is taken for full
-    assert isinstance(offer.plan, JoinedPlan)
+    assert isinstance(offer.plan, CompositePlan)
     assert offer.plan.charge.amount == 1000
     assert str(offer).count("First, bounds of") == 2
     answer = offer.release()

@@ -22,8 +22,8 @@ from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count
+from discreet.query.contribution import GROUP
 from discreet.query.grid import DECADES, Days, grid_for
-from discreet.query.pick import GROUP
 from discreet.query.price import Price
 from discreet.query.quantile import At, median, quantile, quantiles, spread
 from discreet.query.quantile_plan import plan_quantiles

@@ -28,11 +28,11 @@ from discreet.ledger.budget import Allotment, Budget
 from discreet.mechanisms import QuantileExponential, QuantileFlip, QuantileTree
 from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count, mean
+from discreet.query.composite_plan import CompositePlan, plan_question
+from discreet.query.contribution import GROUP
 from discreet.query.grid import DECADES, Decades, grid_for
-from discreet.query.joined import JoinedPlan, plan_question
 from discreet.query.key import bins, discover, key
 from discreet.query.notes import declared_notes
-from discreet.query.pick import GROUP
 from discreet.query.price import Price
 from discreet.query.quantile import At, maximum, median, minimum, quantile, quantiles, spread
 from discreet.query.quantile_plan import _touched, plan_quantiles
@@ -563,7 +563,7 @@ def test_median_range_and_suggested_bounds(curator):
 def test_sums_and_quantiles_are_one_table_under_one_price(curator):
     question = curator.table().group_by("g").agg(n=count(), mid=median("pay", grid=4096), avg=mean("pay"))
     offer = question.plan(epsilon=3)
-    assert isinstance(offer.plan, JoinedPlan)
+    assert isinstance(offer.plan, CompositePlan)
     assert offer.plan.charge.amount == 3
     assert [part.charge.amount for part in offer.plan.parts] == [2, 1] or offer.plan.parts[0].charge.amount < 3
     assert "tree" in str(offer) or "permute-and-flip" in str(offer)

@@ -11,9 +11,9 @@ from discreet.core.release import Release
 from discreet.data.pool import Pool
 from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.after import After, Having, Order
 from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.key import bins, key
+from discreet.query.presentation import Having, Order, Presentation
 from discreet.query.question import Query
 from discreet.query.sql import parse_sql
 
@@ -67,7 +67,7 @@ def test_a_statement_means_what_it_says(text):
 def test_what_comes_after_the_release_is_read_too():
     text = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex HAVING COUNT(*) > 10 AND n <= 50 ORDER BY n DESC, sex"
     text += " LIMIT 3"
-    after = parse_sql(text, SCHEMA).after
+    after = parse_sql(text, SCHEMA).presentation
     assert after.having == (Having("n", ">", 10.0), Having("n", "<=", 50.0))
     assert after.order == (Order("n", True), Order("sex"))
     assert after.limit == 3
@@ -332,9 +332,9 @@ def test_after_filters_sorts_cuts_and_renames():
         mechanism="",
         digest="",
     )
-    after = After((("n", "rows"), ("k", "name")), (Having("n", ">=", 2),), (Order("n", True),), 1)
+    after = Presentation((("n", "rows"), ("k", "name")), (Having("n", ">=", 2),), (Order("n", True),), 1)
     assert after.apply(release).columns == {"rows": [9], "rows_lower": [8], "rows_upper": [10], "name": ["c"]}
-    assert After(order=(Order("k"),)).apply(release).columns["k"] == ["a", "c", None]
+    assert Presentation(order=(Order("k"),)).apply(release).columns["k"] == ["a", "c", None]
     assert release.columns["n"] == [5, 1, 9]
 
 

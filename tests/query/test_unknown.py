@@ -17,13 +17,13 @@ from discreet.core.unit import Unit
 from discreet.data.column import Boolean, Category, Date, Integer, Text
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
-from discreet.query import unknown
+from discreet.query import discovery
 from discreet.query.aggregate import count, people, total, variance
 from discreet.query.compile import GROUP, measure_name
+from discreet.query.discovery import LONGEST, PEOPLE, compile_discovery, part_name
 from discreet.query.key import bins, discover, key
 from discreet.query.measure import People
 from discreet.query.question import Query
-from discreet.query.unknown import LONGEST, PEOPLE, compile_unknown, part_name
 from reference import MASK, code, counted_as, declared, measures_of, order, row_value, text, true_of
 from servers import fresh_schema, spark
 
@@ -43,7 +43,7 @@ def engine(source, query, schema, salt=SALT):
     checked = query.checked(schema)
     measures = measures_of(checked, schema)
     with source.open() as connection:
-        found = connection.values(compile_unknown(checked, schema, measures, connection.table, salt))
+        found = connection.values(compile_discovery(checked, schema, measures, connection.table, salt))
     names = ([GROUP] if checked.listed else []) + [part_name(i) for i in range(len(checked.discovered))]
     keys = list(zip(*(found[name] for name in names), strict=True))
     keys = [tuple(bytes(part) if isinstance(part, (bytearray, memoryview)) else part for part in k) for k in keys]
@@ -197,18 +197,18 @@ def test_whatever_names_persons(kind):
 
 @pytest.mark.parametrize("groups", [1, 3])
 def test_a_hash_that_tells_nothing_apart_changes_nothing_about_the_limit(groups, monkeypatch):
-    monkeypatch.setattr(unknown, "order_of", lambda person, group, width, salt: group * 0)
+    monkeypatch.setattr(discovery, "order_of", lambda person, group, width, salt: group * 0)
     assert bounded(crowd(), groups)
 
 
 def test_without_the_bound_the_test_fails(monkeypatch):
-    real = unknown._contributions
+    real = discovery._contributions
 
     def unbounded(rows, keys, schema, measures):
         free = Schema(schema.name, schema.columns, Unit("p", groups=2**20, rows=schema.unit.rows))
         return real(rows, keys, free, measures)
 
-    monkeypatch.setattr(unknown, "_contributions", unbounded)
+    monkeypatch.setattr(discovery, "_contributions", unbounded)
     assert not bounded(crowd(), 3)
 
 

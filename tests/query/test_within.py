@@ -11,7 +11,7 @@ import discreet
 from discreet import Allotment, Budget, Category, Integer, Schema, bins, count
 from discreet.accounting.words import readable
 from discreet.errors import InputError
-from discreet.query.within import amount_within
+from discreet.query.price import amount_within
 
 TABLE = pyarrow.table({"age": [3, 40, 70], "from": ["a", "b", "a"], "to": ["b", "b", "a"]})
 PLACES = Category(["a", "b"])

@@ -24,9 +24,9 @@ from discreet.query.ask import Ask
 from discreet.query.key import Key
 from discreet.query.predicate import Predicate
 from discreet.query.question import Query
-from discreet.query.question_ask import Asked, asked_from
+from discreet.query.question_ask import AnyQuery, read_query
+from discreet.query.release import Tables
 from discreet.query.sql import parse_sql
-from discreet.query.tables import Tables
 
 if TYPE_CHECKING:
     from discreet.flows.commuting.release import CommuteRelease
@@ -143,15 +143,15 @@ class Curator:
         return Question(self.desk, Query())
 
     @typed
-    def question(self, query: Asked | Mapping[str, Any] | str) -> Question:
+    def question(self, query: AnyQuery | Mapping[str, Any] | str) -> Question:
         """A question from a `Query` or its JSON form."""
-        return Question(self.desk, asked_from(query, self.schema))
+        return Question(self.desk, read_query(query, self.schema))
 
     @typed
     def sql(self, text: str) -> Question:
         """A question in SQL: read through an allow-list, never handed to an engine."""
         statement = parse_sql(text, self.schema)
-        return Question(self.desk, statement.query, statement.after)
+        return Question(self.desk, statement.query, statement.presentation)
 
     def batch(self, **questions: Question) -> Draft[Tables]:
         """Several questions as one job with one price."""

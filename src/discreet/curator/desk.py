@@ -24,9 +24,9 @@ from discreet.ledger.door import Answer
 from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
 from discreet.query.ask import Ask, Checked
-from discreet.query.fit import fitting
+from discreet.query.compatibility import check_columns
 from discreet.query.price import Price
-from discreet.query.stream_ask import CheckedStream
+from discreet.query.stream import CheckedStream
 from discreet.query.table_plan import Priced
 
 __all__ = ["Desk", "LocalDesk"]
@@ -100,7 +100,7 @@ class LocalDesk:
             names=tuple(names) or declared.names,
             declared=declared.version if version is None else DataVersion.declare(version),
         )
-        fitting(source, found, found.columns)
+        check_columns(source, found, found.columns)
         person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
         books = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, create=create, who=person)
         wanted = budget if budget is not None else declared.budget
@@ -150,7 +150,7 @@ class LocalDesk:
 
         `delta` is what a job paid from a `plan` allotment is counted at.
         """
-        fitting(self.source, self.schema, columns, getattr(plan, "identifiers", ()))
+        check_columns(self.source, self.schema, columns, getattr(plan, "identifiers", ()))
         return through_the_door(
             plan,
             self.source,

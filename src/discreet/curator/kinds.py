@@ -61,7 +61,7 @@ def _named(text: str) -> Any:
     return found
 
 
-_TABLE, _TABLES = "discreet.query.tables:read_table", "discreet.query.tables:tables"
+_TABLE, _TABLES = "discreet.query.release:read_table", "discreet.query.release:tables"
 _MODEL = "discreet.learn.released:ModelRelease.read"
 _COMMUTE = "discreet.flows.commuting.release:CommuteRelease.read"
 _JAX = ("learn", "jax")
@@ -74,8 +74,8 @@ KINDS: Mapping[str, Kind] = {
     for kind in (
         Kind("question", "table", _TABLE, _QUESTION, ("outputs",), sent=False),
         Kind("top", "table", _TABLE, _QUESTION, ("top",), sent=False),
-        Kind("batch", "set of tables", _TABLES, "discreet.query.batch_ask:BatchAsk", ("batch",)),
-        Kind("stream", "period of a stream", _TABLE, "discreet.query.stream_ask:StreamAsk", ("stream",)),
+        Kind("batch", "set of tables", _TABLES, "discreet.query.batch:BatchAsk", ("batch",)),
+        Kind("stream", "period of a stream", _TABLE, "discreet.query.stream:StreamAsk", ("stream",)),
         Kind("tree", "hierarchy", _TREE, "discreet.trees.ask:TreeAsk", ("tree",), long=True, version=2),
         Kind("flows", "set of flows", _TABLES, "discreet.flows.mobility.ask:FlowsAsk", ("mobility",), long=True),
         Kind(

@@ -14,17 +14,17 @@ from discreet.curator.draft import Draft
 from discreet.curator.offer import Offer
 from discreet.curator.stream import StreamOffer
 from discreet.errors import InputError, Phrase, kind_of
-from discreet.query.after import UNTOUCHED, After
 from discreet.query.aggregate import Aggregate
-from discreet.query.batch_ask import BatchAsk
+from discreet.query.batch import BatchAsk
 from discreet.query.key import Key, key
 from discreet.query.notation import read_key, read_outputs
 from discreet.query.predicate import Predicate
+from discreet.query.presentation import UNCHANGED, Presentation
 from discreet.query.quantile import Ordered, bounds_of, maximum, median, minimum, quantiles, spread
 from discreet.query.question import Query, refuse_reading
-from discreet.query.question_ask import Asked, QuestionAsk
-from discreet.query.stream_ask import StreamAsk
-from discreet.query.tables import Tables
+from discreet.query.question_ask import AnyQuery, QuestionAsk
+from discreet.query.release import Tables
+from discreet.query.stream import StreamAsk
 from discreet.query.top import Top
 
 __all__ = ["Question", "StreamQuestion", "batch_of", "read_question"]
@@ -35,8 +35,8 @@ class Question:
     """A question about a curator's table, being put together. Nothing happens until it is planned and released."""
 
     desk: Desk
-    query: Asked
-    after: After = UNTOUCHED
+    query: AnyQuery
+    presentation: Presentation = UNCHANGED
 
     @property
     def grouped(self) -> Query:
@@ -129,7 +129,7 @@ class Question:
 
         `delta` is for discovered keys, beside the price: the chance that one appears because of a single unit.
         """
-        ask = QuestionAsk(self.query, self.after, delta)
+        ask = QuestionAsk(self.query, self.presentation, delta)
         price = ask.price(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence, noise=noise)
         offer: Offer[Release] = self.desk.offer(ask, None, price, allotment)
         return offer
@@ -164,8 +164,10 @@ def batch_of(desk: Desk, questions: Mapping[str, Question]) -> Draft[Tables]:
         if not isinstance(question, Question) or question.desk is not desk:
             raise InputError(f"batch.{name}", kind_of(question), "a question of this curator")
     queries = {name: question.grouped for name, question in questions.items()}
-    afters = {name: question.after for name, question in questions.items() if question.after != UNTOUCHED}
-    return Draft.of(desk, BatchAsk(queries, afters or None))
+    presentations = {
+        name: question.presentation for name, question in questions.items() if question.presentation != UNCHANGED
+    }
+    return Draft.of(desk, BatchAsk(queries, presentations or None))
 
 
 def read_question(

@@ -20,10 +20,10 @@ from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.learn.encoding import MISSING, STEPS, Encoding, Part
 from discreet.noise.bits import words
-from discreet.query.code import group_codes
 from discreet.query.compile import chosen
+from discreet.query.contribution import order_of
+from discreet.query.group import group_codes
 from discreet.query.key import Key
-from discreet.query.pick import order_of
 from discreet.query.predicate import Predicate
 from discreet.query.question import Query
 

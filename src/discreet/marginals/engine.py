@@ -25,9 +25,9 @@ from discreet.errors import InputError
 from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
 from discreet.noise.bits import words
-from discreet.query.code import group_codes
 from discreet.query.compile import chosen
-from discreet.query.pick import order_of
+from discreet.query.contribution import order_of
+from discreet.query.group import group_codes
 from discreet.query.predicate import Predicate
 from discreet.query.question import Query
 

@@ -19,8 +19,7 @@ from discreet.power.plan import LoadPlan, plan_loads
 from discreet.power.released import HiddenLoads
 from discreet.query.ask import Ask, Checked, option
 from discreet.query.forms import AMOUNT
-from discreet.query.price import Price
-from discreet.query.within import plan_within
+from discreet.query.price import Price, plan_within
 
 __all__ = ["CheckedLoads", "LoadsAsk", "PublicGrid"]
 

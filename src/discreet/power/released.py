@@ -9,7 +9,7 @@ from typing import Any
 from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release, number, percent
 from discreet.ledger.door import Answer
-from discreet.query.tables import read_table
+from discreet.query.release import read_table
 
 __all__ = ["HiddenLoads"]
 

@@ -27,8 +27,7 @@ from discreet.errors import MISSING, InputError, kind_of
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.door import Answer
 from discreet.query.key import keys_of
-from discreet.query.price import Price
-from discreet.query.within import plan_within
+from discreet.query.price import Price, plan_within
 
 __all__ = ["Ask", "Checked", "Form", "Option", "option", "options", "read_file"]
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from attrs import frozen
+
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
@@ -19,15 +21,21 @@ from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
-from discreet.errors import InputError, Phrase
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.ledger.budget import Allotment
+from discreet.ledger.door import Answer
 from discreet.ledger.quote import price_text
-from discreet.query.joined import Job, plan_question
-from discreet.query.price import Price
+from discreet.query.ask import Ask, Checked, Form, option
+from discreet.query.composite_plan import GroupedPlan, plan_question
+from discreet.query.forms import WEIGHTS
+from discreet.query.presentation import Presentation
+from discreet.query.price import Price, plan_at
 from discreet.query.question import Query
+from discreet.query.question_ask import PRESENTATION, QUERY
+from discreet.query.release import Tables, tables
 from discreet.query.table_plan import TablePlan
 
-__all__ = ["BatchPlan", "plan_batch"]
+__all__ = ["QUESTIONS", "BatchAsk", "BatchPlan", "CheckedBatch", "plan_batch"]
 
 _GRID = 10**6  # shares are rounded down to millionths: together they never exceed the whole
 
@@ -38,7 +46,7 @@ class BatchPlan(TablePlan):
 
     kind: ClassVar[str] = "batch"
     version: ClassVar[int] = 1
-    parts: tuple[tuple[str, Job], ...]
+    parts: tuple[tuple[str, GroupedPlan], ...]
 
     @property
     def schema(self) -> Schema:
@@ -60,7 +68,7 @@ class BatchPlan(TablePlan):
             confidence=self.parts[0][1].confidence,
         )
 
-    def _part(self, plan: Job) -> Explanation:
+    def _part(self, plan: GroupedPlan) -> Explanation:
         told = plan.explained()
         price = f"Its part of the price: {price_text(self.allotment, plan.charge)}."
         return replace(told, shape=(price, *told.shape))
@@ -143,3 +151,78 @@ def shares(weights: Mapping[str, Number], power: float) -> dict[str, Fraction]:
     if len(set(powers.values())) == 1:
         return {name: Fraction(1, len(powers)) for name in powers}
     return {name: Fraction(int(_GRID * value / total), _GRID) for name, value in powers.items()}
+
+
+def _queries_from(value: Any, schema: Schema) -> dict[str, Query]:
+    """Questions by name, each in its JSON form or in SQL."""
+    if not isinstance(value, Mapping):
+        raise InputError("questions", kind_of(value), "an object: {name: question or SQL}")
+    found = {}
+    for name, one in value.items():
+        found[name] = query = QUERY.read(one, schema)
+        if not isinstance(query, Query):
+            raise InputError(f"questions.{name}", one, "a question about groups")
+    return found
+
+
+def _parse_questions(texts: list[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
+    if not all(name.strip().isidentifier() and query.strip() for name, _, query in pairs):
+        raise InputError("question", ", ".join(texts), 'NAME=SQL, such as by_sex="select sex, count(*) ..."')
+    return {name.strip(): query.strip() for name, _, query in pairs}
+
+
+QUESTIONS = Form(
+    dict[str, str | dict[str, Any]],
+    settle=dict,
+    write=lambda value: {name: query.to_dict() for name, query in value.items()},
+    read=_queries_from,
+    parse=_parse_questions,
+    repeated=True,
+)
+
+
+@frozen(eq=False)
+class BatchAsk(Ask):
+    """Several questions with one price."""
+
+    kind: ClassVar[str] = "batch"
+
+    questions: Mapping[str, Query] = option(
+        QUESTIONS, help="NAME=SQL: a question and its name; repeat for more", flags=("question",)
+    )
+    presentations: Mapping[str, Presentation] | None = option(
+        PRESENTATION, None, help="What happens to each released table", here_only=True, shell=False
+    )
+    weights: Mapping[str, Number] | None = option(
+        WEIGHTS, None, help="How much the relative accuracy of each answer matters: by_sex=2,total=1", late=True
+    )
+
+    def checked(self, schema: Schema) -> CheckedBatch:
+        """The same with its schema, which its questions are read against when they are priced."""
+        return CheckedBatch(self, schema)
+
+
+@dataclass(frozen=True)
+class CheckedBatch(Checked[Tables]):
+    """Questions to be priced together."""
+
+    ask: BatchAsk
+    schema: Schema
+
+    def priced(self, allotment: Allotment, price: Price | None) -> BatchPlan:
+        """One plan at one price; of an accuracy, each question at that accuracy."""
+        if price is None:
+            return super().priced(allotment, price)  # type: ignore[no-any-return]
+        return plan_at(price, allotment, lambda paid: self.plan(allotment, paid))
+
+    def plan(self, allotment: Allotment, price: Price) -> BatchPlan:
+        """All questions at a price."""
+        return plan_batch(self.ask.questions, self.schema, allotment, price, self.ask.weights)
+
+    def read(self, answer: Answer, cost: str, remaining: str) -> Tables:
+        """The tables that an answer holds."""
+        found = tables(answer, cost, remaining)
+        for name, after in (self.ask.presentations or {}).items():
+            found[name] = after.apply(found[name])
+        return found

@@ -1,8 +1,8 @@
 """A question as one engine expression: bounded integers per group, the same on every engine.
 
 Values are read by the rules of `discreet.data.read`, so that no row can make the engine fail. For a person with
-several rows, `discreet.query.pick` says which groups count and limits what the person adds to each; then groups are
-summed. What comes back is one row per non-empty group: small, and still private.
+several rows, `discreet.query.contribution` says which groups count and limits what the person adds to each; then
+groups are summed. What comes back is one row per non-empty group: small, and still private.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from discreet.data.column import Column, Integer
 from discreet.data.dialect import added, engine_of
 from discreet.data.read import as_declared, as_stored, bounded, identity, whole
 from discreet.data.schema import Schema
-from discreet.query.code import group_number
+from discreet.query.contribution import GROUP, PERSON, contributions
+from discreet.query.group import group_number
 from discreet.query.measure import Measure, Moment, People, Rows, Total
-from discreet.query.pick import GROUP, PERSON, contributions
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
 

@@ -1,4 +1,8 @@
-"""What a person adds to a group, from the sums over their rows there: within the limits, and true to its meaning.
+"""Which groups of a person count, and what the person adds to each: the bound on what one can move.
+
+A keyed hash puts a person's groups in an order that is new for every release; the first `unit.groups` of them count.
+Hash and group share one integer, so the order has no ties, exactly so many groups are kept, and the engine sorts by one
+short key, which is where most of the time goes.
 
 Counts and sums are cut at the limits. A moment is scaled down instead, by the same factor as the number of values it
 belongs to, so that a mean made of the two stays a mean.
@@ -6,14 +10,127 @@ belongs to, so that a mean made of the two stays a mean.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from discreet.core.mechanism import Bits
 from discreet.core.unit import Unit
-from discreet.query.measure import Measure, Moment, contribution
+from discreet.data.dialect import engine_of, gathered, hashed
+from discreet.noise.bits import words
+from discreet.query.measure import Measure, Moment, Rows, contribution
 
-__all__ = ["limited"]
+__all__ = ["GROUP", "PERSON", "SALTS", "contributions", "fresh_salt", "limited", "order_of"]
 
 Expression = Any  # ibis expressions carry no useful static types here
+
+GROUP = "group"  # the column that numbers the groups
+PERSON = "person"
+
+SALTS = 10  # fresh random integers below 2**31 that one expression takes at most
+
+_ORDER = "order"
+_ROWS = "rows"
+_BITS = 31
+_MASK = 2**_BITS - 1
+_SKIP = 2.0**53  # from here on, floats skip whole numbers
+_SHORT = 10  # group numbers of so many bits leave the hash 21 bits of a 32-bit key; a tie is settled by the number
+
+
+def fresh_salt(bits: Bits) -> list[int]:
+    """What decides which groups and rows of a person count. All parts of one question share it, and so the groups.
+
+    It is drawn independently of the data, and every guarantee holds for each value of it.
+    """
+    return [int(word) & _MASK for word in words(bits, SALTS)]
+
+
+def contributions(
+    rows: Expression,
+    measures: Mapping[str, Measure],
+    unit: Unit,
+    groups: int,
+    salt: Sequence[int],
+    *,
+    named: bool = False,
+) -> Expression:
+    """Parts (group and measures) whose sums per group are what persons add to it, each within the unit's limits.
+
+    `named` parts keep the person, who must then be text: of whole numbers some parts are shared.
+
+    Guarantee: the parts of one person, those shared with others included, are in at most `unit.groups` groups and
+    within `contribution` in each, whatever the hash does. Proof: docs/proofs/query.md.
+    """
+    engine = engine_of(rows)
+    sums = [name for name, measure in measures.items() if not measure.per_person and measure != Rows()]
+    if groups > unit.groups:
+        rows = _picked(rows, sums, unit.groups, (groups - 1).bit_length(), salt)
+    parts = rows.group_by([GROUP, PERSON]).aggregate(
+        **{_ROWS: rows.count()}, **{name: gathered(rows[name], engine) for name in sums}
+    )
+    several_persons = parts[PERSON].isnull()
+    bounded = {GROUP: parts[GROUP]} | ({PERSON: parts[PERSON]} if named else {})
+    found = {measure: parts[name if name in sums else _ROWS] for name, measure in measures.items()}
+    found[Rows()] = parts[_ROWS]  # a person's rows, or persons with a row each
+    for name, measure in measures.items():
+        values = found[measure.weight] if isinstance(measure, Moment) else parts[_ROWS]
+        bounded[name] = several_persons.ifelse(found[measure], limited(measure, found[measure], values, unit))
+    return parts.select(**bounded)
+
+
+def _picked(rows: Expression, sums: Sequence[str], kept: int, width: int, salt: Sequence[int]) -> Expression:
+    """The rows that count. Where one is all a person has in a group, it is within the limits: it needs no name.
+
+    Such rows, often nearly all, are then added up by group at once, without a sum for each person first.
+    """
+    import ibis
+
+    order = ibis.window(group_by=PERSON, order_by=_ORDER)
+    keyed = rows.select(PERSON, *sums, **{_ORDER: order_of(rows[PERSON], rows[GROUP], width, salt)})
+    after = keyed[_ORDER].lead().over(order)
+    place = ibis.dense_rank().over(order)
+    # As many rows as groups so far, and the next one is in another group. After a group with several rows the counts
+    # differ: what follows keeps its name, needlessly but rightly.
+    alone = (ibis.row_number().over(order) == place) & (after.isnull() | (after != keyed[_ORDER]))
+    ranked = keyed.mutate(place=place, alone=alone)
+    left = ranked.filter(ranked["place"] < kept)
+    person = left[PERSON]
+    if person.type().is_signed_integer():
+        # Only of whole numbers is it certain that equal ones have equal hashes, which makes a group one run of
+        # neighbours: text may be compared by a rule of its column under which "a" equals "A".
+        person = left["alone"].ifelse(ibis.null(person.type()), person)
+    return left.select(*sums, **{GROUP: (left[_ORDER] & (2**width - 1)).cast("int32"), PERSON: person})
+
+
+def order_of(person: Expression, group: Expression, width: int, salt: Sequence[int]) -> Expression:
+    """A hash of person and group under the salt, then the group itself in the last `width` bits.
+
+    The middle of a sum of products, squared twice: plain arithmetic that no engine does differently and that stays
+    within 64 bits. Without the squares, the hashes of two groups would differ by the same for nearly every person, and
+    so most persons would choose alike (tests/query/test_pick.py).
+    """
+    person, group = _numbered(person), group.cast("int64")
+    first, second = ((int(word) & (2**30 - 1)) | 2**29 | 1 for word in salt[:2])
+    folded = (person ^ (person >> _BITS)) & _MASK
+    mixed = ((folded * first + group * second) >> 11) & _MASK
+    for word in salt[2:4]:
+        mixed = mixed ^ (int(word) & _MASK)
+        mixed = ((mixed * mixed) >> 15) & _MASK
+    if width <= _SHORT:
+        return ((mixed & (_MASK - 2**width + 1)) | group).cast("int32")
+    return (mixed << width) | group
+
+
+def _numbered(person: Expression) -> Expression:
+    """A whole number that follows from a person's name alone, the same on every engine."""
+    kind = person.type()
+    if kind.is_signed_integer():
+        return person.cast("int64")
+    if kind.is_floating():  # by exact arithmetic: engines write floats differently
+        near = (person.abs() < _SKIP).ifelse(person, person * (1 / _SKIP))
+        near = (near.abs() < _SKIP).ifelse(near, 0.0)
+        whole = near.floor()
+        return whole.cast("int64") ^ ((near - whole) * _SKIP).floor().cast("int64")
+    return hashed(person if kind.is_string() else person.cast("string"), engine_of(person))
 
 
 def limited(measure: Measure, found: Expression, values: Expression, unit: Unit) -> Expression:

@@ -1,260 +1,133 @@
-"""A priced question whose keys nobody listed: first which of them may be shown, then the measures of those.
+"""A question whose keys nobody listed, as one engine expression: bounded integers for every combination there is.
 
-Both steps see the same bounded table. The price is divided evenly: the selection gets as much as each measure.
+What comes back is one row for each combination of keys that some row has: the keys, how many units have it, and the
+measures. All of it is private still: which combinations exist is what the selection decides upon.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date, timedelta
-from fractions import Fraction
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-
-from discreet.accounting.calibrate import epsilon_for_rho
-from discreet.accounting.compose import compose
-from discreet.accounting.words import readable
-from discreet.core.digest import text_of
-from discreet.core.exact import Number
-from discreet.core.explanation import Accuracy, Explanation
-from discreet.core.loss import Approx, Loss, Repeated
-from discreet.core.mechanism import Bits
-from discreet.core.packing import pack
-from discreet.core.sensitivity import Sensitivity
-from discreet.core.unit import Neighbours, Unit
-from discreet.data.column import Boolean, Column, Date, Integer, Text
+from discreet.data.column import Boolean, Category, Date, Integer, Text
+from discreet.data.dialect import added, as_bytes, engine_of, hashed
+from discreet.data.read import as_declared, as_text
 from discreet.data.schema import Schema
-from discreet.data.source import Connection
-from discreet.errors import InputError
-from discreet.ledger.budget import Allotment
-from discreet.mechanisms import Gaussian, Laplace, PartitionSelection
-from discreet.noise.bits import words
-from discreet.query.compile import GROUP, measure_name
-from discreet.query.explain import explained
-from discreet.query.key import Bin
-from discreet.query.measure import Measure, sensitivity
-from discreet.query.notes import declared_notes, published_notes
-from discreet.query.plan import QueryPlan
-from discreet.query.price import Price
+from discreet.query.compile import GROUP, chosen, measure_name, measured, summed
+from discreet.query.contribution import PERSON, limited, order_of
+from discreet.query.group import group_number
+from discreet.query.key import Key
+from discreet.query.measure import Measure, Moment
 from discreet.query.question import Query
-from discreet.query.question_plan import QuestionPlan
-from discreet.query.unknown import LONGEST, PEOPLE, WORDS, compile_unknown, part_name
 
-__all__ = ["CROWDS", "DiscoveryPlan", "plan_discovery"]
+__all__ = ["LONGEST", "PEOPLE", "WORDS", "compile_discovery", "part_name"]
 
-Noise = Laplace | Gaussian
+Expression = Any  # ibis expressions carry no useful static types here
 
-CROWDS = (1, 5, 10, 20, 50)
-"""The numbers of units for which a plan states the chance that their key appears."""
+LONGEST = 200
+"""Text of more characters than this is no key: it counts as missing."""
 
-_MANY = 2**62  # how many combinations there may be: nothing is known of it
+PEOPLE = "people"
+"""The column that counts the units that have a combination."""
+
+WORDS = 8
+"""How many random words the choice of combinations takes."""
+
+_ORDER = "order"
+_MIXED = "mixed"
+_BITS = 31
+_MASK = 2**_BITS - 1
 
 
-@dataclass(frozen=True, slots=True)
-class DiscoveryPlan(QuestionPlan):
-    """A question with discovered keys, the selection of keys, the noise, and the price of all of it.
+def part_name(place: int) -> str:
+    """The column that holds the discovered key of this place."""
+    return f"k{place}"
 
-    Guarantee: a run is the adaptive composition of `selection`, which costs `selected`, and of one release for each
-    measure. Proof: docs/proofs/query-unknown-keys.md.
+
+def compile_discovery(
+    query: Query, schema: Schema, measures: Sequence[Measure], table: Expression, salt: Sequence[int]
+) -> Expression:
+    """The expression whose rows are (group, k0, k1, ..., people, m0, m1, ...), one for each combination there is.
+
+    `group` is the number of the combination of listed keys, absent where there are none. Discovered keys are bytes
+    (text, categories) or integers (whole numbers; days in seconds; 0 and 1 for false and true); None if missing.
+
+    Guarantee: the rows of one person count in at most `unit.groups` combinations, once in `people` and within
+    `contribution` in each measure, and it is the same rows for all of them. Proof: docs/proofs/query-unknown-keys.md.
     """
-
-    kind: ClassVar[str] = "question"
-    version: ClassVar[int] = 1
-    question: Query
-    schema: Schema
-    allotment: Allotment
-    confidence: float
-    measures: tuple[Measure, ...]
-    noises: tuple[Noise, ...]
-    selection: PartitionSelection
-
-    @property
-    def groups(self) -> None:
-        """How many groups will be published: nobody knows beforehand."""
-        return None
-
-    @property
-    def moved(self) -> tuple[Sensitivity, ...]:
-        """How far one unit can move each measure."""
-        return tuple(sensitivity(measure, self.schema.unit, _MANY) for measure in self.measures)
-
-    @property
-    def selected(self) -> Loss:
-        """What the selection costs: a coin for every key, of which one unit moves at most `selection.keys`."""
-        keys = self.selection.keys
-        return Repeated(Approx(self.selection.epsilon / keys, self.selection.delta / keys), keys)
-
-    @property
-    def cost(self) -> Loss:
-        """The price of the whole question: the selection and every measure."""
-        noisy = [noise.loss(moved) for noise, moved in zip(self.noises, self.moved, strict=True)]
-        return compose([self.selected, *noisy])
-
-    @property
-    def chances(self) -> tuple[tuple[int, float], ...]:
-        """How likely a key that so many units have appears, rounded up."""
-        return tuple((crowd, self.selection.chance(crowd)) for crowd in CROWDS)
-
-    @property
-    def mechanism(self) -> str:
-        """What selects and what adds the noise, in words."""
-        chosen, each = self.selection, "" if self.selection.keys == 1 else f" over {self.selection.keys} keys"
-        first = f"partition selection, epsilon {float(chosen.epsilon):.6g}, delta {float(chosen.delta):.6g}{each}"
-        return f"{first}; {self._outputs.mechanism}"
-
-    @property
-    def law(self) -> dict[str, Any]:
-        """What beside the question decides the law of the result."""
-        return {
-            "selection": text_of(self.selection),
-            "noise": [text_of(noise) for noise in self.noises],
-        }
-
-    def explained(self) -> Explanation:
-        """What there is to know before it is paid: how keys come to appear, and how likely it is."""
-        who = "rows" if self.schema.unit.column is None else "people"
-        names = ", ".join(key.column for key in self.question.keys)
-        sure, parts = self.selection.certain_at, len(self.measures) + 1
-        chances = ", ".join(f"{_chance(chance)} at {crowd:,}" for crowd, chance in self.chances if crowd < sure)
-        shape = f"Releases a row for each {names} that enough {who} share: how many is itself private, and a result."
-        step = (
-            f"Selection: 1/{parts} of the price, and all of the delta. The chance that one appears, by how many {who} "
-            f"have it: {chances}; always from {sure:,} on. What nobody has never appears."
-        )
-        free = [key.column for key in self.question.discovered if isinstance(self.schema.columns[key.column], Text)]
-        notes = [note.text for note in declared_notes(self.question, self.schema)]
-        notes += [f"A {name} of more than {LONGEST} characters counts as missing." for name in free]
-        return explained(self, [shape], notes, [step])
-
-    def expected(self) -> list[Accuracy]:
-        """The error of every output at the plan's confidence, for the keys that appear."""
-        return self._outputs.expected()
-
-    def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
-        """Count in the engine, select, add the noise. Called by the one door only."""
-        salt = [int(word) & (2**31 - 1) for word in words(bits, WORDS)]
-        found = data.values(compile_unknown(self.question, self.schema, self.measures, data.table, salt))
-        people = np.array(found[PEOPLE], dtype=np.int64)
-        kept = np.flatnonzero(self.selection.select(people, bits=bits)).tolist()
-        keys = self._keys(found, kept)
-        # By the keys themselves: the order in which an engine finds them follows the data.
-        order = sorted(range(len(kept)), key=lambda i: [column[i][0] for column in keys])
-        noisy = []
-        for index, noise in enumerate(self.noises):
-            exact = np.array([found[measure_name(index)][kept[i]] for i in order], dtype=np.int64)
-            noisy.append(noise.release(exact, bits=bits))
-        return {"keys": [[column[i][1] for i in order] for column in keys], "noisy": pack(np.stack(noisy))}
-
-    def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
-        """The table of the keys that were selected."""
-        result = self._outputs.publish({"noisy": measured["noisy"]}, confidence=confidence)
-        named = dict(zip((key.column for key in self.question.keys), measured["keys"], strict=True))
-        said = published_notes(self.question.outputs, result["columns"], result["confidence"])
-        notes = [note.to_dict() for note in (*declared_notes(self.question, self.schema), *said)]
-        return {**result, "columns": {**named, **result["columns"]}, "keys": list(named), "notes": notes}
-
-    def _keys(self, found: dict[str, list[Any]], rows: list[int]) -> list[list[tuple[Any, Any]]]:
-        """For every key and each of these rows, where its value stands in order, and the value as it is published."""
-        numbers = [found[GROUP][row] for row in rows] if self.question.listed else []
-        columns: list[list[tuple[Any, Any]]] = []
-        place = len(self.question.discovered)
-        for key in reversed(self.question.keys):
-            if key.discovered:
-                place -= 1
-                kind, values = self.schema.columns[key.column], found[part_name(place)]
-                read = [_published(values[row], kind) for row in rows]
-                columns.append([((value is None, "" if value is None else value), value) for value in read])
-            else:
-                labels = [str(label) if isinstance(label, Bin) else label for label in key.labels(self.schema)]
-                columns.append([(number % len(labels), labels[number % len(labels)]) for number in numbers])
-                numbers = [number // len(labels) for number in numbers]
-        return columns[::-1]
-
-    @property
-    def _outputs(self) -> QueryPlan:
-        """The same outputs without keys: it makes outputs of noisy measures. Its own price is not this one."""
-        bare = Query(None, (), self.question.outputs)
-        return QueryPlan(bare, self.schema, self.allotment, self.confidence, self.measures, self.noises)
+    table, number = group_number(query.listed, schema, chosen(query, schema, table))
+    engine = engine_of(table)
+    found = {part_name(place): _value(key, schema, table) for place, key in enumerate(query.discovered)}
+    keys = {GROUP: number} if query.listed else {}
+    # As bytes: under a rule of the column by which "Ann" equals "ANN", one person's spelling would stand for all.
+    keys |= {name: as_bytes(part, engine) if part.type().is_string() else part for name, part in found.items()}
+    columns = dict(keys)
+    if schema.unit.column is not None:
+        columns[_MIXED] = _mixed([number, *found.values()] if query.listed else list(found.values()), engine, salt)
+    rows = measured(columns, schema, measures, table)
+    needed = [GROUP] if query.listed else []
+    needed += [
+        part_name(place) for place, key in enumerate(query.discovered) if not schema.columns[key.column].nullable
+    ]
+    rows = rows.filter([rows[name].notnull() for name in needed]) if needed else rows
+    if schema.unit.column is None:
+        return summed(rows, len(measures), list(keys), **{PEOPLE: rows.count()})
+    rows = rows.filter(rows[PERSON].notnull())
+    rows = rows.mutate(**{_ORDER: order_of(rows[PERSON], rows[_MIXED], _BITS, salt)})
+    parts = _contributions(rows, list(keys), schema, measures)
+    return summed(parts, len(measures), list(keys), **{PEOPLE: parts.count()})
 
 
-def _published(value: Any, column: Column) -> Any:
-    """A discovered key as plain JSON."""
-    if value is None:
-        return None
+def _contributions(rows: Expression, keys: list[str], schema: Schema, measures: Sequence[Measure]) -> Expression:
+    """One row for each person and combination that counts, with what the person adds to it."""
+    import ibis
+
+    engine = engine_of(rows)
+    # By hash and then by the keys themselves: two combinations never share a place, whatever the hash does.
+    order = ibis.window(group_by=PERSON, order_by=[_ORDER, *keys])
+    ranked = rows.mutate(place=ibis.dense_rank().over(order))
+    kept = ranked.filter(ranked["place"] < schema.unit.groups)
+    named = {measure_name(index): measure for index, measure in enumerate(measures)}
+    sums = {name: added(kept[name], engine) for name, measure in named.items() if not measure.per_person}
+    each = kept.group_by([*keys, PERSON]).aggregate(**sums) if sums else kept.select(*keys, PERSON).distinct()
+    found = {measure: each[name] for name, measure in named.items() if name in sums}
+    bounded = {}
+    for name, measure in named.items():
+        values = found[measure.weight] if isinstance(measure, Moment) else None
+        bounded[name] = ibis.literal(1) if measure.per_person else limited(measure, found[measure], values, schema.unit)
+    return each.select(*keys, **bounded)
+
+
+def _value(key: Key, schema: Schema, table: Expression) -> Expression:
+    """A discovered key as text or as a whole number; missing where it cannot be read."""
+    import ibis
+
+    column, raw = schema.columns[key.column], table[key.column]
     match column:
         case Integer():
-            return int(value)
+            return as_declared(raw, column)
         case Boolean():
-            return bool(value)
+            flag = as_declared(raw, column)
+            return ibis.cases(
+                (flag, ibis.literal(1, "int64")), (~flag, ibis.literal(0, "int64")), else_=ibis.null("int64")
+            )
         case Date():
-            return (date(1970, 1, 1) + timedelta(seconds=int(value))).isoformat()
+            return as_declared(raw, column).cast("timestamp").epoch_seconds().cast("int64")
+        case Category():
+            return as_declared(raw, column)
+        case Text():
+            word = as_text(raw)
+            return (word.length() <= LONGEST).ifelse(word, ibis.null("string"))
         case _:
-            return bytes(value).decode("utf-8", "backslashreplace")
+            raise TypeError("real numbers are not discovered")
 
 
-def plan_discovery(
-    question: Query, schema: Schema, allotment: Allotment, price: Price, delta: Number | None
-) -> DiscoveryPlan:
-    """Read a question with discovered keys against its schema and price it. Raises before anything is spent."""
-    checked = question.checked(schema)
-    if checked.ordered:
-        hint = "Declare the values, as a category; or ask for counts, sums and means."
-        raise InputError(
-            "outputs", checked.ordered[0][0], "counts, sums, means or variances where keys are discovered", hint
-        )
-    named = ", ".join(key.column for key in checked.discovered)
-    missed = _payable(named, allotment, price, delta)
-    measures = tuple(dict.fromkeys(m for _, aggregate in checked.outputs for m in aggregate.measures(schema)))
-    moved = [sensitivity(measure, schema.unit, _MANY) for measure in measures]
-    parts = len(measures) + 1
-    noises = price.part(Fraction(len(measures), parts)).buys(allotment, moved, [None] * len(moved))
-    selection = _selection(price, allotment, touched(schema.unit), missed, parts)
-    return DiscoveryPlan(checked, schema, allotment, price.confidence, measures, tuple(noises), selection)
-
-
-def touched(unit: Unit) -> int:
-    """How many combinations of keys one unit can enter or leave."""
-    counted = 1 if unit.column is None else unit.groups
-    return counted if unit.neighbours is Neighbours.ADD_REMOVE else 2 * counted
-
-
-def _payable(named: str, allotment: Allotment, price: Price, delta: Number | None) -> Number:
-    """The delta, if this allotment can pay with one."""
-    listed = "Or declare the values, as a category: public groups need no delta."
-    if allotment.kind == "plan":
-        raise InputError("allotment", allotment.name, "a zcdp allotment: a plan allotment pays for one fixed plan")
-    if allotment.kind == "pure":
-        allowed = f"a zcdp allotment: values of {named} that nobody declared take a delta, and a pure one has none"
-        raise InputError("allotment", allotment.name, allowed, f"Use a budget with a delta. {listed}")
-    if delta is None:
-        allowed = f"given, such as 1e-7: the chance that a value of {named} appears although one person alone has it"
-        raise InputError("delta", delta, allowed, listed)
-    if allotment.cap.delta == 0:
-        allowed = f"left out: the allotment {allotment.name!r} has no delta to spend"
-        raise InputError("delta", delta, allowed, f"Give the budget a delta. {listed}")
-    if price.way == "within":
-        allowed = "left out: the selection of keys has a price too"
-        raise InputError("within", float(price.amount), allowed, "Give epsilon, rho or share.")
-    return delta
-
-
-def _selection(price: Price, allotment: Allotment, keys: int, delta: Number, parts: int) -> PartitionSelection:
-    currency, whole = price.spent(allotment)
-    amount = whole / parts
-    # In rho it is dearer by far to be one mechanism of `epsilon` than `keys` of them of `epsilon/keys`, which it is.
-    epsilon = amount if currency == "epsilon" else keys * epsilon_for_rho(amount / keys)
-    try:
-        return PartitionSelection(epsilon, delta, keys)
-    except InputError as problem:
-        if problem.field != "epsilon":
-            raise
-        raise InputError(
-            price.way, float(price.amount), f"such that the selection of keys gets {problem.allowed}"
-        ) from None
-
-
-def _chance(chance: float) -> str:
-    # Two digits, upward; but a chance of 1e-7 that is a bound from above by a last bit is not 1.1e-7.
-    return "above 0.99" if chance > 0.99 else readable(chance * (1 - 1e-12), 2)
+def _mixed(parts: Sequence[Expression], engine: str, salt: Sequence[int]) -> Expression:
+    """One number of 31 bits made of all keys; equal combinations have equal ones."""
+    first, second = ((int(word) & (2**30 - 1)) | 2**29 | 1 for word in salt[5:7])
+    whole = None
+    for part in parts:
+        number = (hashed(part, engine) if part.type().is_string() else part).cast("int64")
+        number = part.isnull().ifelse(_MASK, (number ^ (number >> _BITS)) & _MASK)  # engines hash NULL differently
+        whole = number if whole is None else ((whole * first + number * second) >> 20) & _MASK
+    return whole

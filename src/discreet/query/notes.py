@@ -11,7 +11,7 @@ from discreet.core.unit import Unit
 from discreet.data.column import Category, Column, Date, Integer, Real, Text
 from discreet.data.schema import Schema
 from discreet.query.aggregate import Additive, Aggregate, Bounded
-from discreet.query.fit import columns_read
+from discreet.query.compatibility import columns_read
 from discreet.query.function import kinds
 from discreet.query.grid import Days, Decades, Even, grid_for, shown
 from discreet.query.key import Key

@@ -25,15 +25,13 @@ from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.aggregate import Aggregate
 from discreet.query.compile import GROUP, compile_query, measure_name
+from discreet.query.contribution import fresh_salt
 from discreet.query.estimate import estimate, linear_step
-from discreet.query.explain import explained, rows_published
 from discreet.query.measure import Measure, Rows, sensitivity
 from discreet.query.notes import declared_notes, published_notes
-from discreet.query.pick import fresh_salt
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.question_plan import QuestionPlan
-from discreet.query.table_plan import at_confidence
+from discreet.query.table_plan import QuestionPlan, at_confidence, explained, rows_published
 
 __all__ = ["QueryPlan", "noise_name", "plan_query"]
 

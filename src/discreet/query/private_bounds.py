@@ -28,14 +28,13 @@ from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.query.aggregate import Aggregate, Bounded, settled
-from discreet.query.explain import explained, rows_published
 from discreet.query.measure import Measure, Moment, Rows, Total, sensitivity
 from discreet.query.notes import declared_notes
 from discreet.query.plan import QueryPlan, noise_name, plan_query
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.question_plan import QuestionPlan
 from discreet.query.range_search import SURE, Pair, RangeSearch, moved_by_one, round_bins
+from discreet.query.table_plan import QuestionPlan, explained, rows_published
 
 __all__ = ["SEARCHED", "BoundsPlan", "plan_bounds", "slots"]
 

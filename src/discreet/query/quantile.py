@@ -15,10 +15,11 @@ from discreet.core.exact import Number, as_written
 from discreet.core.wire import fraction
 from discreet.data.column import Date, Integer, Numeric, Real
 from discreet.data.schema import Schema
+from discreet.data.text import read_column, read_constant
 from discreet.errors import InputError, Phrase
 from discreet.query.function import Argument, Function, register
 from discreet.query.grid import DECADES, grid_for
-from discreet.query.quantile_sql import read_quantile
+from discreet.query.sql_hint import only, refuse
 
 __all__ = [
     "BINS",
@@ -33,6 +34,7 @@ __all__ = [
     "quantile",
     "quantile_name",
     "quantiles",
+    "read_quantile",
     "spread",
 ]
 
@@ -288,4 +290,34 @@ def _tail(tail: Number) -> Fraction:
     share = _rank(tail)
     if share >= Fraction(1, 2):
         raise InputError("tail", tail, "less than a half")
+    return share
+
+
+def read_quantile(node: Any) -> tuple[str, Any] | None:
+    """The column and the quantile of MEDIAN(x), QUANTILE_CONT(x, q) or PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)."""
+    from sqlglot import exp
+
+    if type(node) is exp.Median:
+        only(node, "this")
+        return read_column(node.this, "sql"), "1/2"
+    if type(node) is exp.PercentileCont and node.expression:
+        only(node, "this", "expression")
+        return read_column(node.this, "sql"), _share(node, node.expression)
+    if type(node) is exp.WithinGroup and type(node.this) is exp.PercentileCont:
+        only(node, "this", "expression")
+        only(node.this, "this")
+        order = node.expression
+        if type(order) is not exp.Order or len(order.expressions) != 1 or type(order.expressions[0]) is not exp.Ordered:
+            raise refuse(node, "PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY column)")
+        only(order, "expressions")
+        only(order.expressions[0], "this", "nulls_first")
+        share = _share(node, node.this.this)
+        return read_column(order.expressions[0].this, "sql"), share
+    return None
+
+
+def _share(node: Any, q: Any) -> Any:
+    share = read_constant(q, "sql")
+    if isinstance(share, (str, bool)):
+        raise refuse(node, "a quantile given as a number strictly between 0 and 1")
     return share

@@ -23,14 +23,13 @@ from discreet.data.source import Connection
 from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Laplace, QuantileExponential, QuantileFlip, QuantileTree
-from discreet.query.explain import explained, rows_published
+from discreet.query.contribution import GROUP, fresh_salt
 from discreet.query.grid import Grid, grid_for, shown
 from discreet.query.notes import declared_notes
-from discreet.query.pick import GROUP, fresh_salt
 from discreet.query.price import Price
 from discreet.query.quantile import GUARANTEED, At, Between, Ordered, search_of, sortable
 from discreet.query.question import Query
-from discreet.query.question_plan import QuestionPlan
+from discreet.query.table_plan import QuestionPlan, explained, rows_published
 from discreet.query.tally import BIN, ROWS, compile_tally
 
 __all__ = ["QuantilePlan", "plan_quantiles"]

@@ -15,25 +15,26 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
-from discreet.query.after import UNTOUCHED, After
 from discreet.query.ask import Ask, Checked, Form, option
-from discreet.query.discovery import DiscoveryPlan, plan_discovery
+from discreet.query.composite_plan import GroupedPlan, plan_question
+from discreet.query.discovery_plan import DiscoveryPlan, plan_discovery
 from discreet.query.forms import AMOUNT
-from discreet.query.joined import Job, plan_question
-from discreet.query.price import Price, plan_at
+from discreet.query.presentation import UNCHANGED, Presentation
+from discreet.query.price import Price, plan_at, plan_within
 from discreet.query.question import Query
+from discreet.query.release import read_table
 from discreet.query.sql import parse_sql
-from discreet.query.tables import read_table
 from discreet.query.top import Top, TopPlan, plan_top
-from discreet.query.within import plan_within
 
-__all__ = ["QUERY", "Asked", "CheckedQuestion", "Planned", "QuestionAsk", "asked_from", "plan_any"]
+__all__ = ["QUERY", "AnyPlan", "AnyQuery", "CheckedQuestion", "QuestionAsk", "plan_any", "read_query"]
 
-Asked = Query | Top
-Planned = Job | DiscoveryPlan | TopPlan
+AnyQuery = Query | Top
+AnyPlan = GroupedPlan | DiscoveryPlan | TopPlan
 
 
-def plan_any(asked: Asked, schema: Schema, allotment: Allotment, price: Price, delta: Number | None = None) -> Planned:
+def plan_any(
+    asked: AnyQuery, schema: Schema, allotment: Allotment, price: Price, delta: Number | None = None
+) -> AnyPlan:
     """Read a question against its schema and price it. Only discovered keys take a delta, and they need one."""
     if isinstance(asked, Query) and asked.discovered:
         if asked.ordered:
@@ -48,29 +49,29 @@ def plan_any(asked: Asked, schema: Schema, allotment: Allotment, price: Price, d
     return plan_question(asked, schema, allotment, price)
 
 
-def asked_from(entry: Asked | Mapping[str, Any] | str, schema: Schema) -> Asked:
+def read_query(entry: AnyQuery | Mapping[str, Any] | str, schema: Schema) -> AnyQuery:
     """A question as it is, or from its JSON form, checked."""
-    if isinstance(entry, Asked):
+    if isinstance(entry, AnyQuery):
         return entry
     if isinstance(entry, str):
         try:
             read = json.loads(entry)
         except (ValueError, RecursionError):
             read = None
-        return asked_from(read, schema) if isinstance(read, dict) and "top" in read else Query.from_json(entry, schema)
+        return read_query(read, schema) if isinstance(read, dict) and "top" in read else Query.from_json(entry, schema)
     return Top.from_dict(entry, schema) if "top" in entry else Query.from_dict(entry, schema)
 
 
-def _query_from(value: Any, schema: Schema) -> Asked:
+def _query_from(value: Any, schema: Schema) -> AnyQuery:
     """A question from its JSON form, or from SQL; what SQL does to the released table is left out."""
     if isinstance(value, str) and not value.lstrip().startswith("{"):
         return parse_sql(value, schema).query
-    return asked_from(value, schema)
+    return read_query(value, schema)
 
 
 QUERY = Form(str | dict[str, Any], write=lambda value: value.to_dict(), read=_query_from)
 """A question in its JSON form, or in SQL."""
-AFTER = Form(Any)
+PRESENTATION = Form(Any)
 
 
 @frozen(eq=False)
@@ -80,8 +81,10 @@ class QuestionAsk(Ask):
     kind: ClassVar[str] = "question"
     prices: ClassVar[tuple[str, ...]] = ("epsilon", "rho", "share", "within", "confidence", "noise")
 
-    query: Asked = option(QUERY, help="The question, in its JSON form")
-    after: After = option(AFTER, UNTOUCHED, help="What happens to the released table", here_only=True, shell=False)
+    query: AnyQuery = option(QUERY, help="The question, in its JSON form")
+    presentation: Presentation = option(
+        PRESENTATION, UNCHANGED, help="What happens to the released table", here_only=True, shell=False
+    )
     delta: Number | None = option(AMOUNT, None, help="Beside the price, for discovered values: such as 1e-7", late=True)
 
     def checked(self, schema: Schema) -> CheckedQuestion:
@@ -96,18 +99,18 @@ class CheckedQuestion(Checked[Release]):
     ask: QuestionAsk
     schema: Schema
 
-    def priced(self, allotment: Allotment, price: Price | None) -> Planned:
+    def priced(self, allotment: Allotment, price: Price | None) -> AnyPlan:
         """The plan at a price: of an accuracy, the noise of each measure by itself where that is possible."""
         if price is None:
             return super().priced(allotment, price)  # type: ignore[no-any-return]
         buys = plan_within if isinstance(self.ask.query, Top) else plan_at
         return buys(price, allotment, lambda paid: self.plan(allotment, paid))
 
-    def plan(self, allotment: Allotment, price: Price) -> Planned:
+    def plan(self, allotment: Allotment, price: Price) -> AnyPlan:
         """The whole question at a price."""
         return plan_any(self.ask.query, self.schema, allotment, price, self.ask.delta)
 
     def read(self, answer: Answer, cost: str, remaining: str) -> Release:
         """The table that an answer holds."""
         whole = read_table(answer, cost, remaining)
-        return whole if self.ask.after == UNTOUCHED else self.ask.after.apply(whole)
+        return whole if self.ask.presentation == UNCHANGED else self.ask.presentation.apply(whole)

@@ -23,10 +23,10 @@ from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.query.code import group_number
+from discreet.query.contribution import GROUP, fresh_salt
 from discreet.query.grid import DECADES, Decades, grid_for
+from discreet.query.group import group_number
 from discreet.query.key import Key
-from discreet.query.pick import GROUP, fresh_salt
 from discreet.query.question import Query
 from discreet.query.tally import BIN, ROWS, compile_tally
 

@@ -20,12 +20,12 @@ from discreet.data.column import Category, Date, Text
 from discreet.data.schema import Schema
 from discreet.data.text import read_column, read_constant, read_statement
 from discreet.errors import InputError
-from discreet.query.after import After, Having, Order
 from discreet.query.aggregate import Aggregate
 from discreet.query.function import kinds
 from discreet.query.key import Key, bins, discover, key
 from discreet.query.parse import read_condition
 from discreet.query.predicate import IsIn, Predicate
+from discreet.query.presentation import Having, Order, Presentation
 from discreet.query.quantile import Ordered
 from discreet.query.question import Query
 from discreet.query.sql_hint import SHAPE, instead, only, refuse, shown_aggregates
@@ -40,7 +40,7 @@ class Statement:
     """A statement as what is asked of the data, and what is done with the released table."""
 
     query: Query
-    after: After
+    presentation: Presentation
 
 
 def parse_sql(text: str, schema: Schema) -> Statement:
@@ -111,9 +111,9 @@ class _Reader:
             raise InputError("sql", repeated[0], "a SELECT list of different names", "Use AS to name them.")
         if not self.outputs:
             raise refuse(tree, f"at least one aggregate: {shown_aggregates()}", "Such as COUNT(*).")
-        after = After(tuple(self.shown), self.having(tree), self.order(tree), self.limit(tree))
+        presentation = Presentation(tuple(self.shown), self.having(tree), self.order(tree), self.limit(tree))
         whole = query.group_by(*(k for _, k in self.keys)).agg(**self.outputs)
-        return Statement(whole.checked(self.schema), after)
+        return Statement(whole.checked(self.schema), presentation)
 
     def views(self, tree: Any) -> None:
         """WITH name AS (SELECT * FROM table WHERE ...): a name for some of the rows."""

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
+
+from attrs import frozen
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import digest_of, text_of
@@ -19,15 +21,18 @@ from discreet.core.exact import sqrt_up
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.note import Note
-from discreet.core.release import plural
+from discreet.core.release import Release, plural
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.schema import Schema
-from discreet.errors import InputError, Phrase
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.ledger.budget import Allotment
+from discreet.ledger.door import Answer
 from discreet.mechanisms import ContinualCount, Gaussian, Laplace
 from discreet.mechanisms.continual_count import close
 from discreet.query.aggregate import Additive
+from discreet.query.ask import Ask, Checked, option
 from discreet.query.estimate import linear_step
+from discreet.query.forms import KEY, WHOLE
 from discreet.query.function import kinds
 from discreet.query.key import Key
 from discreet.query.measure import Measure, contribution
@@ -36,9 +41,11 @@ from discreet.query.plan import noise_name
 from discreet.query.predicate import columns_of
 from discreet.query.price import Price
 from discreet.query.question import Query
+from discreet.query.question_ask import QUERY
+from discreet.query.release import read_table
 from discreet.query.table_plan import TablePlan
 
-__all__ = ["StreamPlan", "plan_stream", "scaled"]
+__all__ = ["CheckedStream", "StreamAsk", "StreamPlan", "plan_stream", "scaled"]
 
 Noise = Laplace | Gaussian
 
@@ -243,3 +250,36 @@ def plan_stream(
         else:
             noises.append(Gaussian(sqrt_up(Fraction(touched * moved * moved * tree.l2_squared) / (2 * amount))))
     return StreamPlan(checked, schema, allotment, price.confidence, key, most, measures, tuple(trees), tuple(noises))
+
+
+@frozen(eq=False)
+class StreamAsk(Ask):
+    """A question that is answered again every day, month or year, all under one price."""
+
+    kind: ClassVar[str] = "stream"
+
+    query: Query = option(QUERY, help="The question, in SQL or its JSON form", flags=("sql",))
+    period: Key = option(KEY, help="The periods: day/month, day/7 or bins with stated ends", names_columns=True)
+    limit: int = option(WHOLE, 1, help="In how many periods a person counts: the first ones in which they have a row")
+
+    def checked(self, schema: Schema) -> CheckedStream:
+        """The same with its schema, which it is read against when it is priced."""
+        if not isinstance(self.query, Query):
+            raise InputError("stream", kind_of(self.query), "a question with count(), people() or total()")
+        return CheckedStream(self, schema)
+
+
+@dataclass(frozen=True)
+class CheckedStream(Checked[Release]):
+    """A stream to be priced."""
+
+    ask: StreamAsk
+    schema: Schema
+
+    def plan(self, allotment: Allotment, price: Price) -> StreamPlan:
+        """All periods at a price."""
+        return plan_stream(self.ask.query, self.schema, allotment, price, self.ask.period, self.ask.limit)
+
+    def read(self, answer: Answer, cost: str, remaining: str) -> Release:
+        """The table of the period that an answer holds."""
+        return read_table(answer, cost, remaining)

@@ -1,8 +1,8 @@
 """How many rows of each group lie in each bin of a grid, as one engine expression; no person counts beyond the limits.
 
-Of a person's groups the first `unit.groups` count, in the order of `discreet.query.pick`. Of a person's rows in a group
-at most `unit.rows` count, drawn evenly: rows are told apart by bin and by number within the bin, and a keyed hash of
-both puts them in order. So what is kept follows from the person's own rows, and equal rows need no order.
+Of a person's groups the first `unit.groups` count, in the order of `discreet.query.contribution`. Of a person's rows
+in a group at most `unit.rows` count, drawn evenly: rows are told apart by bin and by number within the bin, and a keyed
+hash of both puts them in order. So what is kept follows from the person's own rows, and equal rows need no order.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 from discreet.core.unit import Unit
 from discreet.data.read import identity
 from discreet.data.schema import Schema
-from discreet.query.code import group_number
 from discreet.query.compile import chosen
+from discreet.query.contribution import GROUP, PERSON, order_of
 from discreet.query.grid import Grid
-from discreet.query.pick import GROUP, PERSON, order_of
+from discreet.query.group import group_number
 from discreet.query.question import Query
 
 __all__ = ["BIN", "ROWS", "compile_tally"]

@@ -27,7 +27,6 @@ from discreet.mechanisms import Gaussian, Laplace, TopK
 from discreet.noise.bits import words
 from discreet.query.aggregate import Count, Persons
 from discreet.query.compile import GROUP, compile_query, measure_name
-from discreet.query.explain import explained
 from discreet.query.key import Bin, Key, key
 from discreet.query.measure import Measure, sensitivity
 from discreet.query.notes import condition_notes, join_notes, limit_notes, outside_values, published_notes
@@ -35,7 +34,7 @@ from discreet.query.plan import QueryPlan
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.question_plan import QuestionPlan
+from discreet.query.table_plan import QuestionPlan, explained
 
 __all__ = ["COUNT", "Top", "TopPlan", "plan_top"]
 

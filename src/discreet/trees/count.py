@@ -25,8 +25,8 @@ from discreet.data.source import Connection
 from discreet.errors import InputError, Phrase
 from discreet.noise.bits import words
 from discreet.query.aggregate import count
-from discreet.query.code import group_number
 from discreet.query.compile import GROUP, chosen, compile_query, measure_name
+from discreet.query.group import group_number
 from discreet.query.key import Bin, Key, keys_of
 from discreet.query.measure import Rows, sensitivity
 from discreet.query.noisy_sums import moved_sums

@@ -14,8 +14,8 @@ from discreet.curator import KINDS, Kind
 from discreet.flows.commuting.ask import CommuteAsk
 from discreet.flows.mobility.ask import FlowsAsk
 from discreet.learn.ask import SearchAsk, TrainAsk
-from discreet.query.batch_ask import BatchAsk
-from discreet.query.stream_ask import StreamAsk
+from discreet.query.batch import BatchAsk
+from discreet.query.stream import StreamAsk
 from discreet.synth.ask import SynthAsk
 from discreet.trees.ask import TreeAsk
 

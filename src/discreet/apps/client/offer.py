@@ -78,7 +78,7 @@ class RemoteQuestionOffer(RemoteOffer[Release]):
         while True:
             found = self.desk.line.sent(f"{self.desk.path}/release", body)
             if "columns" in found:
-                return self.ask.after.apply(read_table(found))
+                return self.ask.presentation.apply(read_table(found))
             if end is not None and time.monotonic() >= end:
                 raise RunError(f"{found['text']} Its id is {identity!r}.", release=identity)
             time.sleep(0.5)

@@ -15,7 +15,7 @@ from discreet.data.schema import Schema
 from discreet.data.text import read_constant, read_statement
 from discreet.errors import InputError, Phrase
 from discreet.query.ask import Ask, options
-from discreet.query.batch_ask import QUESTIONS
+from discreet.query.batch import QUESTIONS
 from discreet.query.key import Key, bins, keys_of
 from discreet.query.notation import read_key
 from discreet.query.question_ask import QUERY

@@ -36,7 +36,7 @@ from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter, Noisy
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.query.fit import columns_read
+from discreet.query.compatibility import columns_read
 from discreet.query.notes import cell_notes
 from discreet.query.plan import noise_name
 from discreet.query.question import Query

@@ -23,7 +23,7 @@ from discreet.query.key import Key, keys_under
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.tables import Tables, tables
+from discreet.query.release import Tables, tables
 
 __all__ = ["SHARES", "CheckedFlows", "FlowsAsk"]
 

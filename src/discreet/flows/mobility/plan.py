@@ -25,8 +25,8 @@ from discreet.flows.mobility.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS,
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms.blend import half_width
 from discreet.noise.bits import words
+from discreet.query.compatibility import columns_read
 from discreet.query.compile import GROUP, compile_query, measure_name
-from discreet.query.fit import columns_read
 from discreet.query.measure import Rows, sensitivity
 from discreet.query.noisy_sums import NoisySums, moved_sums
 from discreet.query.notes import cell_notes

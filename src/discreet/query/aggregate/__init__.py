@@ -6,8 +6,16 @@ Every file of this folder is loaded, so that an aggregate is known as soon as it
 import importlib
 import pkgutil
 
-from discreet.query.aggregate.base import Additive, Aggregate, Derived, aggregate_from, aggregate_to
-from discreet.query.aggregate.bounded import PRIVATE, Bounded, settled
+from discreet.query.aggregate.base import (
+    PRIVATE,
+    Additive,
+    Aggregate,
+    Bounded,
+    Derived,
+    aggregate_from,
+    aggregate_to,
+    settled,
+)
 from discreet.query.aggregate.means import Mean, mean
 from discreet.query.aggregate.persons import Persons, people
 from discreet.query.aggregate.rows import Count, count

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.data.schema import Schema
-from discreet.query.aggregate.base import Floats
-from discreet.query.aggregate.bounded import NUMERIC, SEARCHED, Limits, Moments, read_limits
+from discreet.query.aggregate.base import NUMERIC, SEARCHED, Floats, Limits, Moments, read_limits
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure
 

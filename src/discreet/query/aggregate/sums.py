@@ -9,8 +9,7 @@ from typing import ClassVar
 from discreet.core.unit import Neighbours
 from discreet.data.column import Integer
 from discreet.data.schema import Schema
-from discreet.query.aggregate.base import Additive
-from discreet.query.aggregate.bounded import NUMERIC, SEARCHED, Bounded, Limits, Pair, read_limits
+from discreet.query.aggregate.base import NUMERIC, SEARCHED, Additive, Bounded, Limits, Pair, read_limits
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure, Total, lattice_for
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.aggregate.base import Floats, setting
-from discreet.query.aggregate.bounded import NUMERIC, SEARCHED, Limits, Moments, read_limits
+from discreet.query.aggregate.base import NUMERIC, SEARCHED, Floats, Limits, Moments, read_limits, setting
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure
 

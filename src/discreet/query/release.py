@@ -9,10 +9,8 @@ from discreet.core.note import Note
 from discreet.core.release import Release
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
-from discreet.ledger.ledger import Ledger
-from discreet.ledger.quote import price_text
 
-__all__ = ["Tables", "read_table", "released", "tables"]
+__all__ = ["Tables", "read_table", "tables"]
 
 
 class Tables(dict[str, Release]):
@@ -25,13 +23,6 @@ class Tables(dict[str, Release]):
     def to_dict(self) -> dict[str, Any]:
         """Plain values of each."""
         return {name: table.to_dict() for name, table in self.items()}
-
-
-def released(ledger: Ledger, answer: Answer) -> Tables:
-    """The tables of an answer, with what it cost and what is left."""
-    allotment = ledger.account(answer.dataset).budget.allotment(answer.allotment)
-    left = price_text(allotment, ledger.remaining(answer.dataset, answer.allotment), "down")
-    return tables(answer, price_text(allotment, answer.charge), left)
 
 
 def tables(answer: Answer, cost: str, remaining: str) -> Tables:

@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.core.release import Release
 
-__all__ = ["UNTOUCHED", "After", "Having", "Order"]
+__all__ = ["UNCHANGED", "Having", "Order", "Presentation"]
 
 _TESTS: dict[str, Any] = {
     "==": lambda a, b: a == b,
@@ -41,7 +41,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class After:
+class Presentation:
     """Steps on a released table, in the order SQL takes them, and the columns shown with their names."""
 
     shown: tuple[tuple[str, str], ...] = ()
@@ -75,5 +75,5 @@ class After:
         return replace(release, columns=columns, keys=tuple(keys), outputs=tuple(outputs), notes=told)
 
 
-UNTOUCHED = After()
+UNCHANGED = Presentation()
 """Nothing is done: the table is shown as it was released."""

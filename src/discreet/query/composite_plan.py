@@ -19,22 +19,21 @@ from discreet.core.mechanism import Bits
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.ledger.budget import Allotment
-from discreet.query.explain import explained, rows_published
-from discreet.query.fit import columns_read
-from discreet.query.pick import fresh_salt
+from discreet.query.compatibility import columns_read
+from discreet.query.contribution import fresh_salt
 from discreet.query.plan import QueryPlan, plan_query
 from discreet.query.price import Price
 from discreet.query.private_bounds import BoundsPlan, plan_bounds, slots
 from discreet.query.quantile import Search, search_of
 from discreet.query.quantile_plan import QuantilePlan, plan_quantiles
 from discreet.query.question import Query
-from discreet.query.table_plan import TablePlan
+from discreet.query.table_plan import TablePlan, explained, rows_published
 
-__all__ = ["Job", "JoinedPlan", "plan_question"]
+__all__ = ["CompositePlan", "GroupedPlan", "plan_question"]
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedPlan(TablePlan):
+class CompositePlan(TablePlan):
     """Plans about the same groups that are charged and run together and published as one table."""
 
     kind: ClassVar[str] = "question"
@@ -132,10 +131,10 @@ def _together(notes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"kind": kind, "text": text, "outputs": outputs} for (kind, text), outputs in said.items()]
 
 
-Job = QueryPlan | BoundsPlan | QuantilePlan | JoinedPlan
+GroupedPlan = QueryPlan | BoundsPlan | QuantilePlan | CompositePlan
 
 
-def plan_question(question: Query, schema: Schema, allotment: Allotment, price: Price) -> Job:
+def plan_question(question: Query, schema: Schema, allotment: Allotment, price: Price) -> GroupedPlan:
     """Price a question whatever its outputs are. Raises before anything is spent.
 
     Every measure of the sums and every search for quantiles gets an equal part of the price.
@@ -157,4 +156,4 @@ def plan_question(question: Query, schema: Schema, allotment: Allotment, price: 
         counted = price if price.way == "within" else price.part(Fraction(measures, measures + len(searches)))
         parts.append(plan_sums(sums, schema, allotment, counted))
     parts += [plan_quantiles(search, schema, allotment, each) for search in searches.values()]
-    return JoinedPlan(checked, tuple(parts))
+    return CompositePlan(checked, tuple(parts))

@@ -12,12 +12,12 @@ from discreet.errors import InputError, Phrase
 from discreet.query.predicate import columns_of
 
 if TYPE_CHECKING:
-    from discreet.query.question_ask import Asked
+    from discreet.query.question_ask import AnyQuery
 
-__all__ = ["columns_read", "fitting"]
+__all__ = ["check_columns", "columns_read"]
 
 
-def fitting(source: Source, schema: Schema, names: Iterable[str], exact: Iterable[str] = ()) -> None:
+def check_columns(source: Source, schema: Schema, names: Iterable[str], exact: Iterable[str] = ()) -> None:
     """Refuse a declared column that the data lacks or stores as something that cannot be read as declared.
 
     `exact` are columns whose stored values themselves are told apart, whatever they are declared as.
@@ -69,7 +69,7 @@ def _letters(name: str) -> str:
     return "".join(mark for mark in name.casefold() if mark.isalnum())
 
 
-def columns_read(question: Asked, schema: Schema) -> list[str]:
+def columns_read(question: AnyQuery, schema: Schema) -> list[str]:
     """The columns a question reads."""
     named = [key.column for key in question.keys]
     outputs = [output for _, output in (*question.outputs, *question.ordered)]
