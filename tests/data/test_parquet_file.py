@@ -8,9 +8,8 @@ import pytest
 from discreet.core.unit import Unit
 from discreet.curator import open_curator
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
-from discreet.data.drift import united
 from discreet.data.join import Join
-from discreet.data.parquet_file import _names
+from discreet.data.parquet_file import _names, united
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
 from discreet.data.view import Lookup

@@ -9,9 +9,8 @@ import pyarrow.parquet
 import pytest
 
 from discreet.curator import open_curator
-from discreet.data.cells import readable_cells
 from discreet.data.column import Category, Date, Integer
-from discreet.data.copies import Copies
+from discreet.data.copies import Copies, readable_cells
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
 from discreet.errors import InputError, RunError

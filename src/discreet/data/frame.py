@@ -10,7 +10,7 @@ from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
-from discreet.data.cells import readable_cells
+from discreet.data.copies import readable_cells
 from discreet.errors import InputError, Phrase
 
 __all__ = ["Frame"]

@@ -12,11 +12,10 @@ from typing import Any
 
 from discreet.data.column import Column, column_to
 from discreet.data.dialect import as_bytes, engine_of
-from discreet.data.order import sort_key
 from discreet.data.read import as_whole, identity
 from discreet.errors import InputError, Phrase
 
-__all__ = ["Join"]
+__all__ = ["Join", "sort_key"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -94,3 +93,18 @@ def _persons(mine: Expression, theirs: Expression, field: str) -> tuple[Expressi
         hint = "Convert the column in one of the tables, and open the result."
         raise InputError(field, Phrase(theirs.type()), f"stored as in the first table, as {mine.type()}", hint)
     return pair
+
+
+def sort_key(raw: Expression) -> Expression:
+    """What a stored value is ordered by: text by its bytes, all else as itself, what is missing (NaN too) first.
+
+    The order is total, the same on every engine, and ties only values that are read alike. Where an order leaves a tie,
+    the engine breaks it by what lies around a row, and that is other people's rows: docs/proofs/same-integers.md.
+    """
+    import ibis
+
+    value, kind = identity(raw), raw.type()
+    if not (kind.is_numeric() or kind.is_boolean() or kind.is_date() or kind.is_timestamp()):
+        # Bytes: a rule of the column may take "a" for "A". A uuid is ordered by its text: engines store it differently.
+        value = as_bytes(value if kind.is_string() else value.cast("string"), engine_of(raw))
+    return ibis.asc(value, nulls_first=True)

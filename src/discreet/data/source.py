@@ -19,19 +19,16 @@ from numpy.typing import NDArray
 
 from discreet.core.version import DataVersion
 from discreet.core.wire import Json
-from discreet.data.catalogue import write_counters
 from discreet.data.copies import Copies
-from discreet.data.csv_file import readable
+from discreet.data.csv_file import read_first_line, readable
 from discreet.data.dialect import named_types
-from discreet.data.drift import Drift
 from discreet.data.files import DELIMITERS, Files, files_at
 from discreet.data.frame import Frame
-from discreet.data.header import read_first_line
-from discreet.data.parquet_file import read_parquet
+from discreet.data.parquet_file import Drift, read_parquet
 from discreet.data.pool import engines, fixed_settings
 from discreet.data.spark import files_read, is_frame, shown
 from discreet.data.spill import Spill
-from discreet.data.stamp import Stamp
+from discreet.data.stamp import Stamp, write_counters
 from discreet.errors import DiscreetError, InputError, MissingExtraError, kind_of
 
 __all__ = ["Connection", "Source", "source_of"]

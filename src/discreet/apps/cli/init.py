@@ -14,7 +14,7 @@ import typer
 from discreet.apps.cli.options import Data, Table
 from discreet.apps.cli.output import say
 from discreet.core.unit import Unit
-from discreet.data.header import doubt
+from discreet.data.csv_file import header_problem
 from discreet.data.skeleton import skeleton
 from discreet.data.source import Source, source_of
 from discreet.errors import GIVEN, MISSING, InputError, Phrase
@@ -92,7 +92,7 @@ def _names(source: Source, data: str, header: bool | None, columns: str | None) 
     if header is False:
         return tuple(f"column_{number}" for number in range(1, len(first) + 1))
     if header is None:
-        problem = doubt(first)
+        problem = header_problem(first)
         if problem is not None or not sys.stdin.isatty():
             allowed = "given: the first line of the file would be written into the schema, which is public"
             hint = (
