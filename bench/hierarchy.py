@@ -49,14 +49,14 @@ def noisy(levels: list[np.ndarray]) -> list[np.ndarray]:
 def measured(leaves: int):
     """The noisy table with names, as a user has it."""
     from discreet.mechanisms import Laplace
-    from discreet.trees.measured import Level, Measured
+    from discreet.trees.measurement import Level, Measurement
     from discreet.trees.tree import Hierarchy
 
     digits = len(str(leaves - 1))
     codes = [f"{number:0{digits}d}" for number in range(leaves)]
     tree = Hierarchy.from_prefixes(codes, {f"level {length}": length for length in range(1, digits + 1)})
     noise = Laplace(SCALE)
-    return Measured(tree, tuple(Level(y[:, None], noise) for y in noisy(truth(leaves))))
+    return Measurement(tree, tuple(Level(y[:, None], noise) for y in noisy(truth(leaves))))
 
 
 def by_arrays(leaves: int, runs: int) -> dict[str, float]:
@@ -85,7 +85,7 @@ def by_totals(regions: int, which: str) -> dict[str, float]:
     """The exact method where public totals cross 16 cells: of the leaves, or of the regions of every level."""
     from discreet.mechanisms import Laplace
     from discreet.trees.exact.solve import exact
-    from discreet.trees.measured import Level, Measured
+    from discreet.trees.measurement import Level, Measurement
     from discreet.trees.rules import Rules
     from discreet.trees.tree import Hierarchy
 
@@ -98,7 +98,7 @@ def by_totals(regions: int, which: str) -> dict[str, float]:
         Level(y.reshape(x.shape), Laplace(SCALE))
         for x, y in zip(true, noisy([x.reshape(-1) for x in true]), strict=True)
     ]
-    table = Measured(tree, tuple(levels))
+    table = Measurement(tree, tuple(levels))
     names = tree.names if which == "every level" else tree.names[-1:]
     public = Rules(totals={name: x.sum(axis=1) for name, x in zip(tree.names, true, strict=True) if name in names})
     seconds, found = least(lambda: exact(table, public), 1)

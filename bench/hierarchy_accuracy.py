@@ -20,8 +20,8 @@ from discreet.mechanisms import Laplace
 from discreet.trees.bias import bias
 from discreet.trees.estimate import Estimate
 from discreet.trees.intervals import with_intervals, with_region_intervals
-from discreet.trees.intervals.simulate import Replay, again
-from discreet.trees.measured import Level, Measured
+from discreet.trees.intervals.bootstrap import Replay, remeasure
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.split import split
 from discreet.trees.topdown.rounding import spread
@@ -147,7 +147,7 @@ def questions(tree, cells, epsilon, how):
                 None if totals is None else Laplace.for_epsilon(totals * epsilon),
             )
         )
-    return Measured(tree, tuple(levels))
+    return Measurement(tree, tuple(levels))
 
 
 def errors(report, case, tree, exact, estimates, target):
@@ -217,7 +217,7 @@ def run(report, data, folder, epsilons, draws, wanted):
                 continue
             case = f"{data}, epsilon {epsilon:g}, {name}"
             blank = questions(tree, cells, epsilon, how)
-            draws_of = [again(blank, leaves, Replay(f"{data} {epsilon} {draw}".encode())) for draw in range(draws)]
+            draws_of = [remeasure(blank, leaves, Replay(f"{data} {epsilon} {draw}".encode())) for draw in range(draws)]
             estimates, seconds = [], []
             for measured in draws_of:
                 start = time.process_time()

@@ -24,7 +24,7 @@ from discreet.trees.chain.isotonic import isotonic
 from discreet.trees.chain.solve import at_least, exact_chain, exactly, relaxed_chain, sizes, topdown_chain
 from discreet.trees.estimate import Estimate
 from discreet.trees.exact.solve import exact
-from discreet.trees.measured import Level, Measured
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.relaxed import relaxed, violations
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.solve import topdown
@@ -101,19 +101,19 @@ def invented() -> tuple[Hierarchy, np.ndarray]:
     return tree, chance.poisson(40 * 0.97 ** np.arange(200), (24, 200))
 
 
-def asked(tree: Hierarchy, leaves: np.ndarray, noise: Laplace, *, chain: bool) -> Measured:
+def asked(tree: Hierarchy, leaves: np.ndarray, noise: Laplace, *, chain: bool) -> Measurement:
     """Noisy counts of all levels."""
     levels = (Level(noise.release(x.ravel()).reshape(x.shape), noise) for x in tree.sums(leaves))
-    return Measured(tree, tuple(levels), chain)
+    return Measurement(tree, tuple(levels), chain)
 
 
-def pooled(measured: Measured, rules: Rules) -> Estimate:
+def pooled(measured: Measurement, rules: Rules) -> Estimate:
     """Order restored in each region by itself, then the optimum on groups of exactly s: two exact steps, not one."""
     levels = []
     for level in measured.levels:
         rows = [isotonic(row, lower=[0] * measured.cells) for row in level.counts.tolist()]
         levels.append(Level(exactly(np.array(rows)), level.noise))
-    return exact(Measured(measured.tree, tuple(levels)), rules)
+    return exact(Measurement(measured.tree, tuple(levels)), rules)
 
 
 MECHANISMS = {  # name: (whether it asks for groups of at least s, what it makes of the noisy answers)

@@ -7,7 +7,7 @@ import numpy as np
 from discreet.mechanisms import Laplace
 from discreet.trees.exact.forest import Forest
 from discreet.trees.exact.solve import whole_weights
-from discreet.trees.measured import Level, Measured
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 
@@ -22,13 +22,13 @@ def small_tree(numbers, *, leaves: int, inner: int) -> Hierarchy:
     return Hierarchy.from_columns({**columns, "leaf": [f"{path}-{i}" for i, path in enumerate(paths)]})
 
 
-def small_table(numbers, tree: Hierarchy, cells: int) -> Measured:
+def small_table(numbers, tree: Hierarchy, cells: int) -> Measurement:
     """Noisy counts near zero; some levels were not asked."""
     levels = []
     for size in tree.sizes:
         asked = len(levels) == tree.depth - 1 or numbers.random() < 0.8
         levels.append(Level(numbers.integers(-4, 9, (size, cells)), Laplace(1)) if asked else Level())
-    return Measured(tree, tuple(levels))
+    return Measurement(tree, tuple(levels))
 
 
 def small_rules(numbers, tree: Hierarchy, cells: int, *, totals: str, most: int | None = None) -> Rules:
@@ -52,7 +52,7 @@ def small_rules(numbers, tree: Hierarchy, cells: int, *, totals: str, most: int 
     return Rules(lower=lower, upper=upper, weights=weights, totals=public)
 
 
-def planted(measured: Measured, rules: Rules) -> Forest:
+def planted(measured: Measurement, rules: Rules) -> Forest:
     """The problem `exact` solves, laid flat; public totals of regions are left out."""
     tree, cells = measured.tree, measured.cells
     weights = rules.level_weights(tree, cells, whole_weights(measured))
@@ -96,7 +96,7 @@ def least_cost(forest: Forest, most: int = 45) -> int | None:
     return None if best == never else int(best)
 
 
-def least_crossing_cost(measured: Measured, rules: Rules, most: int) -> int | None:
+def least_crossing_cost(measured: Measurement, rules: Rules, most: int) -> int | None:
     """The optimum with public totals anywhere: tables over all cells at once. None if nothing is allowed."""
     tree, cells = measured.tree, measured.cells
     bounds, weights = rules.bounds(tree, cells), rules.level_weights(tree, cells, whole_weights(measured))

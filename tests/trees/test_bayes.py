@@ -15,7 +15,7 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bayes.solve import bayes
 from discreet.trees.gls import Pass
 from discreet.trees.intervals.bootstrap import with_intervals
-from discreet.trees.measured import Level, Measured
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.solve import topdown
 from discreet.trees.tree import Hierarchy
@@ -53,7 +53,7 @@ def noisy(tree, leaves, numbers, counts, totals):
             sums = exact.sum(axis=1)
             level = replace(level, totals=sums + drawn(totals_noise, sums.shape, numbers), totals_noise=totals_noise)
         levels.append(level)
-    return Measured(tree, tuple(levels))
+    return Measurement(tree, tuple(levels))
 
 
 def drawn(noise, shape, numbers):

@@ -16,7 +16,7 @@ from discreet.trees.chain.flow import descend
 from discreet.trees.chain.isotonic import isotonic, ordered
 from discreet.trees.chain.rules import ChainRules
 from discreet.trees.chain.solve import at_least, exact_chain, exactly, relaxed_chain, sizes, topdown_chain
-from discreet.trees.measured import Level, Measured
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 
@@ -34,7 +34,7 @@ def tree_of(*shape):
 
 
 def chained(tree, *levels, scale=1):
-    return Measured(tree, tuple(Level(np.asarray(level, np.int64), Laplace(scale)) for level in levels), chain=True)
+    return Measurement(tree, tuple(Level(np.asarray(level, np.int64), Laplace(scale)) for level in levels), chain=True)
 
 
 def noisy(tree, cells, chance, scale=4):
@@ -310,7 +310,7 @@ def test_a_level_that_was_not_asked_is_the_sum_of_the_one_below(method):
     tree = tree_of(1, 2, 4)
     leaves = at_least([[5, 0, 2], [1, 1, 0], [0, 0, 0], [9, 3, 4]])
     levels = (Level(), Level(), Level(leaves, Laplace(3)))
-    estimate = method(Measured(tree, levels, chain=True))
+    estimate = method(Measurement(tree, levels, chain=True))
     assert (estimate.counts[2] == leaves).all()
     assert faults(estimate) == 0
 
@@ -364,7 +364,7 @@ def test_relaxed_comes_near_the_optimum():
 
 def test_counts_that_are_no_chain_are_refused():
     tree = tree_of(1, 2)
-    plain = Measured(tree, chained(tree, [[3, 1]], [[2, 1], [1, 0]]).levels)
+    plain = Measurement(tree, chained(tree, [[3, 1]], [[2, 1], [1, 0]]).levels)
     for method in (*METHODS, relaxed_chain):
         with pytest.raises(InputError, match="at_least"):
             method(plain)
@@ -377,7 +377,7 @@ def test_noisy_totals_are_refused():
         Level(np.array([[2, 1], [1, 0]]), Laplace(1)),
     )
     with pytest.raises(InputError, match="totals of all"):
-        exact_chain(Measured(tree, levels, chain=True))
+        exact_chain(Measurement(tree, levels, chain=True))
 
 
 @pytest.mark.parametrize(
@@ -408,5 +408,5 @@ def test_bad_input():
         isotonic([1, 2], lower=[0, 3], upper=[2, 5])
     with pytest.raises(InputError, match="steps"):
         exact_chain(chained(tree_of(1, 1), [[1]], [[1]]), steps=-1)
-    with pytest.raises(InputError, match="a Measured"):
+    with pytest.raises(InputError, match="a Measurement"):
         exact_chain("counts")

@@ -13,7 +13,7 @@ from discreet.trees.exact import solve as module
 from discreet.trees.exact.certificate import faults
 from discreet.trees.exact.forest import Forest
 from discreet.trees.exact.solve import exact, solve, whole_weights
-from discreet.trees.measured import Level, Measured
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.tree import Hierarchy
 from small_trees import cost, flat, least_cost, planted, small_rules, small_table, small_tree
@@ -60,7 +60,7 @@ def far_from_real():
     tree = Hierarchy.from_levels({"state": list("abcdefghijk"), "block": [f"{state}1" for state in "abcdefghijk"]})
     noise = Laplace(1)
     states, blocks = [[[1]] * 10 + [[6]], [[0]] * 10 + [[6]]]
-    table = Measured(tree, tuple(Level(np.array(level), noise) for level in ([[10]], states, blocks)))
+    table = Measurement(tree, tuple(Level(np.array(level), noise) for level in ([[10]], states, blocks)))
     return planted(table, Rules(weights={"all": 10**6, "state": [80] * 10 + [1], "block": [120] * 10 + [1]}))
 
 
@@ -152,7 +152,9 @@ def wide(leaves, mean, scale, *, seed=6, cells=1):
     truth = tree.sums(numbers.poisson(numbers.gamma(0.5, 2 * mean, (leaves, cells))))
     noise = Laplace(scale)
     bits = Replay(b"wide")  # the same table every time
-    return Measured(tree, tuple(Level(noise.release(x.reshape(-1), bits=bits).reshape(x.shape), noise) for x in truth))
+    return Measurement(
+        tree, tuple(Level(noise.release(x.reshape(-1), bits=bits).reshape(x.shape), noise) for x in truth)
+    )
 
 
 @pytest.mark.parametrize(("mean", "scale"), [(0.1, 20), (3, 5), (100, 2)])
@@ -180,14 +182,14 @@ def test_a_hundred_thousand_children_of_one_parent():
     tree = Hierarchy.from_levels({"block": [f"{i:06d}" for i in range(100_000)]})
     noise = Laplace(5)
     leaves = noise.release(np.ones(100_000, np.int64), bits=Replay(b"one parent"))[:, None]
-    found = exact(Measured(tree, (Level(np.array([[100_000]]), noise), Level(leaves, noise))))
+    found = exact(Measurement(tree, (Level(np.array([[100_000]]), noise), Level(leaves, noise))))
     assert found.counts[0].sum() == found.counts[1].sum()
     assert found.counts[1].min() == 0
 
 
 def test_one_region():
     tree = Hierarchy.from_levels({"block": ["1"]})
-    found = exact(Measured(tree, (Level(np.array([[5]]), Laplace(1)), Level(np.array([[-3]]), Laplace(1)))))
+    found = exact(Measurement(tree, (Level(np.array([[5]]), Laplace(1)), Level(np.array([[-3]]), Laplace(1)))))
     assert [x.tolist() for x in found.counts] == [[[1]], [[1]]]
 
 
@@ -197,7 +199,7 @@ def test_weights_follow_the_noise():
 
     def weights(*noise):
         levels = [Level(x, n) if n else Level() for x, n in zip(zeros, noise, strict=True)]
-        return whole_weights(Measured(tree, tuple(levels)))
+        return whole_weights(Measurement(tree, tuple(levels)))
 
     assert weights(Laplace(8), Laplace(8), Laplace(8)) == (1, 1, 1)
     assert weights(None, Gaussian(4), Gaussian(4)) == (0, 1, 1)
@@ -230,6 +232,6 @@ def test_what_was_not_used_is_said():
     tree = Hierarchy.from_levels({"block": ["1", "2"]})
     noise = Laplace(2)
     levels = (Level(totals=np.array([3]), totals_noise=noise), Level(np.array([[3, 1], [1, 1]]), noise))
-    notes = exact(Measured(tree, levels, chain=True)).notes
+    notes = exact(Measurement(tree, levels, chain=True)).notes
     assert any("totals" in note for note in notes)
     assert any("order" in note for note in notes)

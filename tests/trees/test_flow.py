@@ -8,7 +8,7 @@ from discreet.mechanisms import Laplace
 from discreet.noise.replay import Replay
 from discreet.trees.exact import flow
 from discreet.trees.exact.solve import exact, whole_weights
-from discreet.trees.measured import Level, Measured
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 from small_trees import least_crossing_cost, small_rules, small_table, small_tree
@@ -84,7 +84,9 @@ def test_totals_of_many_regions():
     truth = tree.sums(numbers.poisson(numbers.gamma(0.5, 8, (400, 5))))
     noise = Laplace(6)
     bits = Replay(b"many")  # the same table every time
-    table = Measured(tree, tuple(Level(noise.release(x.reshape(-1), bits=bits).reshape(x.shape), noise) for x in truth))
+    table = Measurement(
+        tree, tuple(Level(noise.release(x.reshape(-1), bits=bits).reshape(x.shape), noise) for x in truth)
+    )
     public = {name: x.sum(axis=1) for name, x in zip(tree.names, truth, strict=True) if name != "county"}
     found = exact(table, Rules(totals=public, upper={"block": 60}))
     for level, name in enumerate(tree.names):
@@ -99,7 +101,7 @@ def test_totals_of_many_regions():
 def test_totals_that_contradict_each_other_through_bounds_are_refused():
     tree = Hierarchy.from_levels({"state": ["1", "2"], "block": ["11", "21"]})
     noise = Laplace(1)
-    table = Measured(tree, (Level(), Level(), Level(np.zeros((2, 2), np.int64), noise)))
+    table = Measurement(tree, (Level(), Level(), Level(np.zeros((2, 2), np.int64), noise)))
     rules = Rules(totals={"state": [4, 4]}, upper={"all": [[3, 9]], "block": [[9, 1], [9, 9]]})
     with pytest.raises(InputError, match="can all hold at once"):
         exact(

@@ -6,7 +6,7 @@ import pytest
 from chance import mean_fits
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.gls import gls, two_pass
-from discreet.trees.measured import Level, Measured
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.tree import Hierarchy
 
 TREE = Hierarchy.from_columns(
@@ -55,7 +55,7 @@ def measure(asked, random, truth=None):
                 totals,
             )
         )
-    return Measured(TREE, tuple(levels))
+    return Measurement(TREE, tuple(levels))
 
 
 ASKED = {
@@ -121,7 +121,7 @@ def test_it_is_unbiased_and_its_variance_is_true():
             )
             for level, (noise, of_totals) in zip(exact, laws, strict=True)
         )
-        found = gls(Measured(TREE, levels))
+        found = gls(Measurement(TREE, levels))
         errors.append([found.counts[1][0, 0] - exact[1][0, 0], found.totals[2][1] - exact[2][1].sum()])
     for error, variance in zip(np.array(errors).T, (found.variance[1][0], found.total_variance[2][1]), strict=True):
         assert mean_fits(error, 0.0, variance)

@@ -7,10 +7,9 @@ from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import gls
-from discreet.trees.intervals.bootstrap import with_intervals
-from discreet.trees.intervals.plausible import plausible
-from discreet.trees.intervals.simulate import Replay, again, key_of
-from discreet.trees.measured import Level, Measured
+from discreet.trees.intervals.bootstrap import Replay, key_of, remeasure, with_intervals
+from discreet.trees.intervals.posterior import draw_table
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.solve import topdown
 from discreet.trees.tree import Hierarchy
@@ -44,7 +43,7 @@ def asked(noise, totals=None, tree=TREE, cells=CELLS):
         )
         for size in tree.sizes
     )
-    return Measured(tree, levels)
+    return Measurement(tree, levels)
 
 
 def clipped(measured, rules):
@@ -69,7 +68,7 @@ def coverage(method, noise, trials, intervals, totals=None):
     exact = TREE.sums(LEAVES)
     cells, sums = np.zeros(TREE.depth), np.zeros(TREE.depth)
     for trial in range(trials):
-        measured = again(asked(noise, totals), LEAVES, Replay(b"coverage%d" % trial))
+        measured = remeasure(asked(noise, totals), LEAVES, Replay(b"coverage%d" % trial))
         found = intervals(method(measured, Rules()), measured)
         for level, counts in enumerate(exact):
             cells[level] += ((found.lower[level] <= counts) & (counts <= found.upper[level])).mean() / trials
@@ -114,7 +113,7 @@ def test_a_wrong_noise_law_is_caught():
 
     def too_sure(estimate, measured):
         levels = tuple(Level(level.counts, Laplace(7)) for level in measured.levels)
-        return with_intervals(estimate, Measured(TREE, levels), Rules(), topdown)
+        return with_intervals(estimate, Measurement(TREE, levels), Rules(), topdown)
 
     cells, sums = coverage(topdown, Laplace(20), 2, too_sure)
     assert cells[2] < 0.93
@@ -122,7 +121,7 @@ def test_a_wrong_noise_law_is_caught():
 
 
 def test_the_same_release_gets_the_same_intervals():
-    measured = again(asked(Laplace(10)), LEAVES, Replay(b"same"))
+    measured = remeasure(asked(Laplace(10)), LEAVES, Replay(b"same"))
     one, two = (with_intervals(topdown(measured), measured, Rules(), topdown) for _ in range(2))
     for level in range(TREE.depth):
         np.testing.assert_array_equal(one.lower[level], two.lower[level])
@@ -130,7 +129,7 @@ def test_the_same_release_gets_the_same_intervals():
         assert (one.lower[level] >= 0).all()
         assert (one.lower[level] <= one.upper[level]).all()
         assert one.lower[level].dtype == one.total_upper[level].dtype == np.int64
-    other = again(asked(Laplace(10)), LEAVES, Replay(b"other"))
+    other = remeasure(asked(Laplace(10)), LEAVES, Replay(b"other"))
     assert key_of(measured, "a") != key_of(other, "a") != key_of(other, "b")
 
 
@@ -142,7 +141,7 @@ def test_what_is_public_needs_no_interval():
     leaves[:, 3] = 0
     county = tree.sums(leaves)[2].sum(axis=1)
     rules = Rules(upper={"block": zeros}, totals={"county": county})
-    measured = again(asked(Laplace(5), tree=tree), leaves, Replay(b"public"))
+    measured = remeasure(asked(Laplace(5), tree=tree), leaves, Replay(b"public"))
     found = with_intervals(topdown(measured, rules), measured, rules, topdown)
     np.testing.assert_array_equal(found.total_lower[2], county)
     np.testing.assert_array_equal(found.total_upper[2], county)
@@ -153,7 +152,7 @@ def test_what_is_public_needs_no_interval():
 
 
 def test_a_wider_confidence_gives_wider_intervals():
-    measured = again(asked(Laplace(10)), LEAVES, Replay(b"wider"))
+    measured = remeasure(asked(Laplace(10)), LEAVES, Replay(b"wider"))
     estimate = topdown(measured)
     widths = []
     for confidence in (0.5, 0.9, 0.99):
@@ -171,9 +170,9 @@ def test_what_is_not_allowed_is_named(field, how):
 
 
 def test_a_plausible_table_looks_like_the_true_one_and_the_estimate_does_not():
-    measured = again(asked(Laplace(20)), LEAVES, Replay(b"plausible"))
+    measured = remeasure(asked(Laplace(20)), LEAVES, Replay(b"plausible"))
     estimate = topdown(measured)
-    drawn = plausible(measured, estimate, Rules(), Replay(b"drawn"))
+    drawn = draw_table(measured, estimate, Rules(), Replay(b"drawn"))
     assert drawn.sum() == estimate.totals[0][0]
     assert (drawn >= 0).all()
     truth, off, guess = (np.mean(table == 0) for table in (LEAVES, estimate.counts[-1], drawn))
@@ -185,6 +184,6 @@ def test_chains_get_intervals_too():
     random = np.random.default_rng(3)
     leaves = np.sort(random.poisson(8, (30, 3)), axis=1)[:, ::-1].astype(np.int64).copy()
     blank = asked(Laplace(2), tree=tree, cells=3)
-    measured = again(Measured(tree, blank.levels, chain=True), leaves, Replay(b"chain"))
+    measured = remeasure(Measurement(tree, blank.levels, chain=True), leaves, Replay(b"chain"))
     found = with_intervals(topdown(measured), measured, Rules(), topdown)
     assert ((found.lower[1] <= leaves) & (leaves <= found.upper[1])).mean() > 0.8

@@ -8,7 +8,7 @@ from scipy import stats
 
 import chance
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.trees.bayes.expected import expected
+from discreet.trees.bayes.posterior import posterior_moments
 from discreet.trees.bayes.prior import Law, Prior, grid, likelihoods
 
 SIZES, SHARES = np.array([0, 20, 100]), np.array([0.6, 0.3, 0.1])
@@ -103,7 +103,7 @@ def test_a_group_without_observations_gets_what_its_pool_has(sample):
 
 def squared_errors(true, noisy, variance, noise):
     rough = np.full((len(noisy), 1), 16.0)
-    mean, spread = expected(noisy[:, None].astype(float), np.full(len(noisy), variance), noise, rough)
+    mean, spread = posterior_moments(noisy[:, None].astype(float), np.full(len(noisy), variance), noise, rough)
     assert (mean >= 0).all()
     return (mean[:, 0] - true) ** 2, spread[:, 0]
 
@@ -131,7 +131,7 @@ def test_counts_that_dwarf_the_noise_are_left_alone():
     numbers = np.random.default_rng(2)
     true = np.rint(np.exp(numbers.normal(14, 1, (500, 3))))
     noisy = true + np.rint(numbers.laplace(0, 10, true.shape))
-    mean, spread = expected(noisy, np.full(500, 200.0), Laplace(10), np.full(true.shape, np.exp(14)))
+    mean, spread = posterior_moments(noisy, np.full(500, 200.0), Laplace(10), np.full(true.shape, np.exp(14)))
     assert np.abs(mean - noisy).max() < 15
     assert np.abs(mean - noisy).mean() < 2
     assert spread.mean() == pytest.approx(200, rel=0.1)

@@ -12,9 +12,9 @@ from discreet.trees.bayes import bayes
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import gls
 from discreet.trees.intervals import with_intervals, with_region_intervals
+from discreet.trees.intervals.bootstrap import Replay, remeasure
 from discreet.trees.intervals.region import size_ends
-from discreet.trees.intervals.simulate import Replay, again
-from discreet.trees.measured import Level, Measured
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.record import measured_from, measured_to, published_from, published_to
 from discreet.trees.rules import Rules
 from discreet.trees.topdown import topdown
@@ -36,8 +36,8 @@ TREE, LEAVES = sparse()
 
 
 def measured(noise, seed):
-    blank = Measured(TREE, tuple(Level(np.zeros((size, 2), np.int64), noise) for size in TREE.sizes))
-    return again(blank, LEAVES, Replay(f"draw {seed}".encode()))
+    blank = Measurement(TREE, tuple(Level(np.zeros((size, 2), np.int64), noise) for size in TREE.sizes))
+    return remeasure(blank, LEAVES, Replay(f"draw {seed}".encode()))
 
 
 def misses(noise, intervals, method, draws=2):
@@ -128,8 +128,8 @@ def test_groups_of_exactly_a_size_are_covered():
     exactly = random.poisson([30, 12, 4, 1], (SIZE, 4)).astype(np.int64)
     leaves = exactly[:, ::-1].cumsum(axis=1)[:, ::-1]
     noise = Laplace(Fraction(5))
-    blank = Measured(TREE, tuple(Level(np.zeros((size, 4), np.int64), noise) for size in TREE.sizes), chain=True)
-    seen = again(blank, leaves, Replay(b"sizes"))
+    blank = Measurement(TREE, tuple(Level(np.zeros((size, 4), np.int64), noise) for size in TREE.sizes), chain=True)
+    seen = remeasure(blank, leaves, Replay(b"sizes"))
     at_least = np.maximum(np.rint(gls(seen).counts[-1]), 0).astype(np.int64)
     published = Estimate.of_leaves(TREE, at_least).counts[-1]
     shown = published - np.pad(published[:, 1:], ((0, 0), (0, 1)))

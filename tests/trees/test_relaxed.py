@@ -7,7 +7,7 @@ from discreet.errors import InputError
 from discreet.mechanisms import Laplace
 from discreet.noise.replay import Replay
 from discreet.trees.exact.solve import exact
-from discreet.trees.measured import Level, Measured
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.relaxed import relaxed, violations
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
@@ -20,7 +20,9 @@ def table(leaves=1000, cells=2):
     truth = tree.sums(numbers.poisson(2, (leaves, cells)))
     noise = Laplace(4)
     bits = Replay(b"relaxed")  # the same table every time
-    return Measured(tree, tuple(Level(noise.release(x.reshape(-1), bits=bits).reshape(x.shape), noise) for x in truth))
+    return Measurement(
+        tree, tuple(Level(noise.release(x.reshape(-1), bits=bits).reshape(x.shape), noise) for x in truth)
+    )
 
 
 @pytest.mark.parametrize("solver", ["osqp", "clarabel"])
@@ -67,7 +69,7 @@ def test_what_cannot_be_solved_is_refused():
     with pytest.raises(InputError, match="precision"):
         relaxed(asked, precision=0.0)
     tree = Hierarchy.from_levels({"state": ["1", "2"], "block": ["11", "21"]})
-    small = Measured(tree, (Level(), Level(), Level(np.zeros((2, 2), np.int64), Laplace(1))))
+    small = Measurement(tree, (Level(), Level(), Level(np.zeros((2, 2), np.int64), Laplace(1))))
     impossible = Rules(
         totals={"state": [4, 4]}, upper={"all": [[3, 9]], "state": [[9, 0], [9, 9]], "block": [[9, 1], [0, 9]]}
     )

@@ -8,9 +8,8 @@ import pytest
 from discreet.errors import InputError
 from discreet.mechanisms import Laplace
 from discreet.trees.gls import gls
-from discreet.trees.goal import Shape
-from discreet.trees.measured import Level, Measured
-from discreet.trees.split import Goal, split
+from discreet.trees.measurement import Level, Measurement
+from discreet.trees.split import Goal, Shape, split
 from discreet.trees.tree import Hierarchy
 
 TREE = Hierarchy.from_prefixes(
@@ -63,7 +62,7 @@ def test_variances_of_the_shape_are_those_of_the_estimate():
         )
         for level, size in enumerate(TREE.sizes)
     )
-    found = gls(Measured(TREE, levels))
+    found = gls(Measurement(TREE, levels))
     cells, totals = Shape.of(TREE).cells_and_totals(3, "laplace", shares)
     for level in range(TREE.depth):
         many = TREE.children(level - 1) if level == TREE.depth - 1 else np.ones(TREE.sizes[level], int)

@@ -11,8 +11,8 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bias import bias
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import gls
-from discreet.trees.intervals.simulate import Replay, again
-from discreet.trees.measured import Level, Measured
+from discreet.trees.intervals.bootstrap import Replay, remeasure
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown.crossing import check_together, known_totals
 from discreet.trees.topdown.solve import topdown
@@ -31,7 +31,7 @@ def grown(random, levels=3, most=4):
 
 def asked(tree, cells, noise, totals=None):
     """Questions without answers yet."""
-    return Measured(
+    return Measurement(
         tree,
         tuple(
             Level(
@@ -80,7 +80,7 @@ def test_every_rule_is_kept(seed, bounded, public, totals):
     tree, cells = grown(random), int(random.integers(1, 5))
     leaves = random.poisson(random.gamma(0.4, 10, (tree.leaves, cells))).astype(np.int64)
     rules = rules_about(tree, tree.sums(leaves), random, bounded=bounded, public=public)
-    measured = again(asked(tree, cells, Laplace(8), totals), leaves, Replay(bytes(str(seed), "ascii")))
+    measured = remeasure(asked(tree, cells, Laplace(8), totals), leaves, Replay(bytes(str(seed), "ascii")))
     keeps(topdown(measured, rules), rules.bounds(tree, cells))
 
 
@@ -93,7 +93,7 @@ def test_bounds_and_totals_that_corner_it_are_fitted_all_at_once():
         Level(np.array([[17, 17, 7, 4]]), Laplace(1)),
         Level(np.array([[5, 5, -5, 0], [12, 12, 12, 4]]), Laplace(1)),
     )
-    found = topdown(Measured(tree, levels), rules)
+    found = topdown(Measurement(tree, levels), rules)
     keeps(found, rules.bounds(tree, 4))
     assert "all at once" in found.notes[0]
 
@@ -125,7 +125,7 @@ def test_without_bounds_in_the_way_it_is_the_linear_estimate_rounded():
     tree = grown(random)
     leaves = random.integers(10_000, 90_000, (tree.leaves, 3))
     for totals in (None, Laplace(5)):
-        measured = again(asked(tree, 3, Laplace(20), totals), leaves, Replay(b"rounded"))
+        measured = remeasure(asked(tree, 3, Laplace(20), totals), leaves, Replay(b"rounded"))
         found, linear = topdown(measured), gls(measured)
         for level in range(tree.depth):
             assert np.abs(found.counts[level] - linear.counts[level]).max() < 3
@@ -134,7 +134,7 @@ def test_without_bounds_in_the_way_it_is_the_linear_estimate_rounded():
 def test_a_chain_goes_to_the_method_for_chains():
     tree = Hierarchy.from_columns({"part": ["0", "1"]})
     levels = tuple(Level(counts, Laplace(1)) for counts in (np.array([[9, 4, 5]]), np.array([[5, 1, 2], [4, 3, 3]])))
-    found = topdown(Measured(tree, levels, chain=True))
+    found = topdown(Measurement(tree, levels, chain=True))
     for counts in found.counts:
         assert (np.diff(counts, axis=1) <= 0).all()
 
@@ -158,7 +158,7 @@ def test_the_bias_does_not_climb():
     for method in (topdown, clipped):
         found = []
         for trial in range(25):
-            measured = again(asked(tree, 4, Laplace(10)), leaves, Replay(b"climb%d" % trial))
+            measured = remeasure(asked(tree, 4, Laplace(10)), leaves, Replay(b"climb%d" % trial))
             found.append(int(method(measured, Rules()).totals[0][0] - leaves.sum()))
         errors[method] = np.array(found)
     variance = gls(measured).total_variance[0][0]
@@ -168,7 +168,7 @@ def test_the_bias_does_not_climb():
 
 def test_the_bias_is_shown_for_what_it_is():
     tree, leaves = sparse(2)
-    measured = again(asked(tree, 4, Gaussian(10)), leaves, Replay(b"shown"))
+    measured = remeasure(asked(tree, 4, Gaussian(10)), leaves, Replay(b"shown"))
     rows = {(row.level, row.what, row.least): row for row in bias(topdown(measured), measured)}
     wrong = {(row.level, row.what, row.least): row for row in bias(clipped(measured), measured)}
     assert abs(rows["all", "totals", 0].mean) < 1
@@ -178,7 +178,7 @@ def test_the_bias_is_shown_for_what_it_is():
 
 def test_a_known_shift_is_found_within_its_standard_error():
     tree, leaves = sparse(3)
-    measured = again(asked(tree, 4, Gaussian(10)), leaves + 1000, Replay(b"shift"))
+    measured = remeasure(asked(tree, 4, Gaussian(10)), leaves + 1000, Replay(b"shift"))
     shifted = Estimate.of_leaves(tree, topdown(measured).counts[-1] + 3)
     for row in bias(shifted, measured):
         per_leaf = row.mean * (tree.sizes[tree.level(row.level)] / tree.leaves) / (4 if row.what == "totals" else 1)

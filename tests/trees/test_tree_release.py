@@ -81,7 +81,7 @@ def test_every_parent_is_the_sum_of_its_children(curator, method):
 
 def test_what_is_charged_is_what_was_asked(curator):
     offer = curator.tree(["state", "county"], by=["sex"]).plan(epsilon="1/2")
-    assert offer.plan.cost == compose([asked.loss for asked in offer.plan.asked])
+    assert offer.plan.cost == compose([measure.loss for measure in offer.plan.measures])
     assert offer.plan.charge.amount <= Fraction(1, 2)
     assert offer.plan.charge.amount > Fraction(1, 2) * Fraction(99, 100)
     before = curator.standing()[0].left.amount
@@ -98,9 +98,9 @@ def test_merged_levels_are_charged_by_norms_alone(tmp_path):
         books = tmp_path / f"{min(price)}.db"
         curator = discreet.open(rows, schema, ledger=books, budget=budget, who="ann", create=True)
         plan = curator.tree(["state", "county"]).plan(**price).plan
-        for asked in plan.asked:
-            leaves = asked.level == 2 and not asked.totals
-            assert isinstance(asked.loss, (Pure, ZCDP)) != leaves
+        for measure in plan.measures:
+            leaves = measure.level == 2 and not measure.totals
+            assert isinstance(measure.loss, (Pure, ZCDP)) != leaves
         assert plan.charge.amount <= 1
 
 
@@ -168,7 +168,7 @@ def test_methods_cannot_reach_the_data():
                 assert str(module) != "discreet.trees", (name, "by its module, so that it can be followed")
                 if str(module).startswith("discreet.trees."):
                     queue.append(str(module).removeprefix("discreet.trees."))
-    assert {"gls", "topdown.rounding", "measured", "bayes.prior", "exact.window", "chain.search"} <= seen
+    assert {"gls", "topdown.rounding", "measurement", "bayes.prior", "exact.window", "chain.search"} <= seen
 
 
 def test_groups_by_size(tmp_path):
@@ -214,8 +214,8 @@ def test_the_error_said_beforehand_is_not_too_small_where_one_noise_is_all_there
     # Nothing but the leaves is asked, so their error is one Laplace noise, whose tails are heavier than a normal law's.
     for confidence in (0.9, 0.95, 0.999):
         offer = curator.tree(["state", "county"]).plan(epsilon="1/20", split="leaves", confidence=confidence)
-        (asked,) = offer.plan.asked
-        exact = float(asked.noise.scale) * math.log(1 / (1 - confidence))
+        (measure,) = offer.plan.measures
+        exact = float(measure.noise.scale) * math.log(1 / (1 - confidence))
         assert offer.expected[2].half_width > 0.998 * exact
 
 
@@ -285,9 +285,9 @@ def test_a_level_that_repeats_the_one_below_is_paid_once(tmp_path):
     shapes = {"state": ["44", "44"], "county": ["44001", "44003"]}
     for how in ("auto", "equal", "accurate", {"all": 1, "state": 1, "county": 2}):
         offer = curator.tree(["state", "county"], by="sex", geography=shapes).plan(epsilon=1, split=how)
-        asked = {level.level for level in offer.plan.asked}
+        asked = {level.level for level in offer.plan.measures}
         assert 0 not in asked  # it is the state again
-        assert sum(level.share for level in offer.plan.asked) == 1
+        assert sum(level.share for level in offer.plan.measures) == 1
         assert pure(offer.plan.cost).epsilon == 1
         assert "asked once" in offer.explain()
         release = offer.release()
@@ -419,8 +419,8 @@ def chance_of_all_up(curator, runs: int, halved: bool = False) -> tuple[int, flo
     """How often a row more lifts the numbers of every level at once, and how often it may at the price charged."""
     plan = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=4, split="equal").plan
     if halved:
-        asked = [replace(one, noise=Laplace(one.noise.scale / 2)) for one in plan.asked]
-        plan, priced = replace(plan, asked=tuple(asked)), plan
+        measures = [replace(one, noise=Laplace(one.noise.scale / 2)) for one in plan.measures]
+        plan, priced = replace(plan, measures=tuple(measures)), plan
     else:
         priced = plan
     with_row = np.zeros((8, 2), np.int64)
@@ -430,7 +430,7 @@ def chance_of_all_up(curator, runs: int, halved: bool = False) -> tuple[int, flo
         levels = plan.noisy(with_row, SystemBits()).levels
         seen += all(level.counts[0, 0] >= 1 for level in levels)
     # Without the row the same event needs noise of one or more everywhere.
-    without = math.prod(1 / (1 + math.exp(1 / float(one.noise.scale))) for one in priced.asked)
+    without = math.prod(1 / (1 + math.exp(1 / float(one.noise.scale))) for one in priced.measures)
     return seen, math.exp(float(priced.charge.amount)) * without
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import gls
-from discreet.trees.measured import Measured
+from discreet.trees.measurement import Measurement
 
 __all__ = ["Bias", "bias"]
 
@@ -38,7 +38,7 @@ class Bias:
     standard_error: float
 
 
-def bias(estimate: Estimate, measured: Measured) -> list[Bias]:
+def bias(estimate: Estimate, measured: Measurement) -> list[Bias]:
     """Published less unbiased, by level and size: of regions' totals, and of cells where a region has several.
 
     The best linear estimate has no bias, so the mean difference is the bias of what is published, up to its standard

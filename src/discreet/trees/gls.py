@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, Phrase
-from discreet.trees.measured import Measured
+from discreet.trees.measurement import Measurement
 from discreet.trees.tree import Hierarchy
 
 __all__ = ["Gls", "Pass", "gls", "two_pass", "upward"]
@@ -61,15 +61,15 @@ class Pass:
     variance: tuple[Reals, ...]
 
 
-def gls(measured: Measured) -> Gls:
+def gls(measured: Measurement) -> Gls:
     """Generalised least squares: every region and cell, and every total, from all that was measured.
 
-    >>> from discreet.trees.measured import Level
+    >>> from discreet.trees.measurement import Level
     >>> from discreet.mechanisms import Laplace
     >>> tree = Hierarchy.from_prefixes(["a", "b"], {"leaf": 1})
     >>> noise = Laplace(10)
     >>> root, leaves = Level(np.array([[13]]), noise), Level(np.array([[4], [6]]), noise)
-    >>> found = gls(Measured(tree, (root, leaves)))
+    >>> found = gls(Measurement(tree, (root, leaves)))
     >>> [level.ravel().round(6).tolist() for level in found.counts]
     [[12.0], [5.0, 7.0]]
     """

@@ -18,14 +18,14 @@ from discreet.core.progress import notify
 from discreet.errors import InputError, Phrase
 from discreet.trees.estimate import Estimate
 from discreet.trees.intervals import with_intervals, with_region_intervals
-from discreet.trees.measured import Measured
+from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.crossing import check_together
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["METHODS", "ORDERED", "Method", "check_rules", "method_named", "published"]
+__all__ = ["METHODS", "ORDERED", "Method", "check_rules", "method_named", "publish_counts"]
 
-Method = Callable[[Measured, Rules], Estimate]
+Method = Callable[[Measurement, Rules], Estimate]
 
 METHODS = ("bayes", "topdown", "exact", "relaxed")
 ORDERED = ("topdown", "exact", "relaxed")
@@ -55,7 +55,7 @@ def check_rules(tree: Hierarchy, cells: int, rules: Rules, *, chain: bool = Fals
         raise InputError("rules.weights", Phrase("zero everywhere"), "above zero somewhere")
 
 
-def _quicker(name: str, method: Method, measured: Measured) -> Method:
+def _quicker(name: str, method: Method, measured: Measurement) -> Method:
     """The method for simulated releases: there is no need to certify what is thrown away."""
     if not (measured.chain and name == "exact"):
         return method
@@ -64,7 +64,7 @@ def _quicker(name: str, method: Method, measured: Measured) -> Method:
     return partial(exact_chain, steps=0)
 
 
-def published(name: str, measured: Measured, rules: Rules, confidence: float) -> Estimate | None:
+def publish_counts(name: str, measured: Measurement, rules: Rules, confidence: float) -> Estimate | None:
     """What a method makes of noisy counts, with intervals; None if it failed on them, which loses nothing."""
     try:
         notify(f"solving: {name}")

@@ -9,7 +9,7 @@ from discreet.core.packing import pack, pack_words, unpack, unpack_words
 from discreet.mechanisms.record import noise_from, noise_to
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.intervals import with_region_intervals
-from discreet.trees.measured import Level, Measured
+from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
 
@@ -18,7 +18,7 @@ __all__ = ["measured_from", "measured_to", "published_from", "published_to"]
 _ENDS = ("lower", "upper", "total_lower", "total_upper")
 
 
-def measured_to(measured: Measured) -> dict[str, Any]:
+def measured_to(measured: Measurement) -> dict[str, Any]:
     """The tree and its noisy counts."""
     tree = measured.tree
     return {
@@ -38,7 +38,7 @@ def measured_to(measured: Measured) -> dict[str, Any]:
     }
 
 
-def measured_from(entry: dict[str, Any]) -> Measured:
+def measured_from(entry: dict[str, Any]) -> Measurement:
     """What `measured_to` was given."""
     codes = tuple(tuple(unpack_words(level)) for level in entry["codes"])
     tree = Hierarchy(tuple(entry["names"]), codes, tuple(unpack(level) for level in entry["parents"]))
@@ -51,7 +51,7 @@ def measured_from(entry: dict[str, Any]) -> Measured:
         )
         for level in entry["levels"]
     )
-    return Measured(tree, levels, entry["chain"])
+    return Measurement(tree, levels, entry["chain"])
 
 
 def published_to(estimate: Estimate, method: str) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def published_to(estimate: Estimate, method: str) -> dict[str, Any]:
     return entry
 
 
-def published_from(entry: dict[str, Any], measured: Measured, confidence: float) -> Estimate:
+def published_from(entry: dict[str, Any], measured: Measurement, confidence: float) -> Estimate:
     """What `published_to` was given.
 
     Records of 0.1 hold intervals of levels only; those of regions follow from the noisy counts beside them.

@@ -12,7 +12,7 @@ from discreet.errors import InputError, MissingExtraError, Phrase
 from discreet.trees.estimate import Estimate
 from discreet.trees.exact.forest import Forest
 from discreet.trees.exact.solve import whole_weights
-from discreet.trees.measured import Measured
+from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.tree import Hierarchy
 
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 def relaxed(
-    measured: Measured,
+    measured: Measurement,
     rules: Rules | None = None,
     *,
     solver: Literal["osqp", "clarabel"] = "osqp",

@@ -16,8 +16,8 @@ from discreet.ledger.door import Answer
 from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.estimate import Estimate
 from discreet.trees.intervals.region import size_ends
-from discreet.trees.measured import Measured
-from discreet.trees.methods import check_rules, method_named, published
+from discreet.trees.measurement import Measurement
+from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.record import measured_from, published_from
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
@@ -40,7 +40,7 @@ class TreeRelease(Publication):
     by: tuple[tuple[str, tuple[Any, ...]], ...]
     cumulative: bool
     method: str
-    measured: Measured
+    measured: Measurement
     _published: Estimate | None
 
     @classmethod
@@ -97,7 +97,7 @@ class TreeRelease(Publication):
         sure = self.confidence if confidence is None else float(read_confidence(confidence))
         kept = Rules() if rules is None else rules
         check_rules(self.tree, self.measured.cells, kept, chain=self.measured.chain)
-        found = published(method, self.measured, kept, sure)
+        found = publish_counts(method, self.measured, kept, sure)
         return replace(self, method=method, confidence=sure, _published=found)
 
     def __getitem__(self, level: str) -> Release:
@@ -151,13 +151,13 @@ class TreeRelease(Publication):
 
     def save(self, folder: str | Path, kind: str = "parquet") -> list[Path]:
         """Files of every level and of its totals, Parquet or CSV, and one that says what they hold; the paths."""
-        from discreet.trees.files import save_release
+        from discreet.trees.export import save_release
 
         return save_release(self, folder, kind)
 
     def map(self, *, title: str | None = None, geometry: Any = "auto") -> Map:
         """A choropleth with intervals and drill-down, as one page that needs no network."""
-        from discreet.trees.picture import picture
+        from discreet.trees.export import picture
 
         return picture(self, title=title, geometry=geometry)
 

@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.trees.bayes.expected import expected
-from discreet.trees.bayes.means import ENOUGH, regressed, shared
+from discreet.trees.bayes.posterior import posterior_moments
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import Pass, gls, upward
-from discreet.trees.measured import Measured
+from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.crossing import known_totals, nearest
 from discreet.trees.topdown.rounding import multiplier, spread
@@ -33,7 +32,7 @@ from discreet.trees.topdown.solve import rows_of, within
 from discreet.trees.topdown.transport import Rows, one_row, transport
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["bayes"]
+__all__ = ["ENOUGH", "bayes", "regressed", "shared"]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -44,10 +43,51 @@ _SWEEPS = 4
 _HARD_SWEEPS = 40  # where totals are public; the rounding mends what is left
 _CLOSE = 0.01  # persons: totals that move by less have settled
 _SURE = 1e-3  # the least variance of a cell: nothing is so certain that a sibling's error may not move it
+ENOUGH = 400
+"""Fewer regions than this teach nothing about how cells hang together."""
+
+_RIDGE = 30.0  # coefficients are expected to be about 1 / sqrt(30) before anything is seen
+_PLENTY = 40_000  # more regions than this teach little more: every so many-th is looked at
+_MOST = 20.0  # a ratio beyond this is taken for this
+
+
+def shared(parents: Array, place: Array, totals: Reals) -> Reals:
+    """Every region's total divided among the cells as its parent's is."""
+    share = parents / np.maximum(parents.sum(axis=1), 1)[:, None]
+    return np.asarray(share[place] * totals[:, None])
+
+
+def regressed(noisy: Reals, variance: Reals, rough: Reals, mean: Reals) -> Reals:
+    """Rough sizes once more: each cell's multiplied by what the other cells' ratios (mean / rough) say about its own.
+
+    For each cell, a weighted ridge regression of noisy / rough - 1 on the other cells' ratios less one. The noise in a
+    cell is independent of that in the others, so the coefficients say how true counts hang together.
+    """
+    size, cells = rough.shape
+    base = np.maximum(rough, 1e-3)
+    design = np.ones((size, cells + 1))
+    np.minimum(mean / base, _MOST, out=design[:, :cells])
+    design[:, :cells] -= 1
+    within = ((noisy - rough) ** 2).sum(axis=0) - variance.sum()
+    dispersion = np.maximum(within, 0.0) / np.maximum((rough**2).sum(axis=0), 1e-9)
+    coefficients = np.zeros((cells + 1, cells))
+    some = slice(None, None, 1 + size // _PLENTY)
+    known, base, goal = design[some], base[some], noisy[some] / base[some] - 1
+    weights = base**2 / (variance[some, None] + dispersion * base**2 + 1e-9)
+    for cell in range(cells):
+        weighted = known.T * weights[:, cell]
+        others = np.flatnonzero(np.arange(cells + 1) != cell)
+        left = (weighted @ known)[np.ix_(others, others)] + _RIDGE * np.eye(cells)
+        coefficients[others, cell] = np.linalg.solve(left, (weighted @ goal[:, cell])[others])
+    found: Reals = design @ coefficients
+    found += 1
+    np.clip(found, 1 / _MOST, _MOST, out=found)
+    found *= rough
+    return found
 
 
 @typed
-def bayes(measured: Measured, rules: Rules = _NO_RULES) -> Estimate:
+def bayes(measured: Measurement, rules: Rules = _NO_RULES) -> Estimate:
     """Whole numbers that add up and keep the rules, from noisy counts: empirical Bayes from the root down.
 
     Works best where totals were asked for by questions of their own, and where there are many regions to learn from.
@@ -85,7 +125,7 @@ class _Seen:
     direct: Pass
 
     @classmethod
-    def of(cls, measured: Measured) -> _Seen:
+    def of(cls, measured: Measurement) -> _Seen:
         tree, leaves = measured.tree, measured.levels[-1]
         if leaves.noise is None:
             raise InputError("levels", Phrase("none of the leaves"), "counts of the leaves at least")
@@ -121,7 +161,7 @@ def _cells(
     even = (above / many)[place]
     # A total of many cells has the noise of all of them: nearly normal, whatever the law of one.
     law = seen.noise if parents.shape[1] == 1 else Gaussian(1)
-    mean, variance = expected(totals[:, None], doubt, law, even[:, None])
+    mean, variance = posterior_moments(totals[:, None], doubt, law, even[:, None])
     aim = np.where(public, rows.least, mean[:, 0])
     width = np.where(public, 1e-9, np.maximum(variance[:, 0], _SURE))
     roof = np.full(size, float(above.max()) + 1)
@@ -129,10 +169,10 @@ def _cells(
     totals = np.clip(aim + width * shift[place], 0.0, roof)
     rough = np.clip(shared(parents, place, totals), lower, upper)
     noisy, noise = seen.cells.values[level], seen.cells.variance[level]
-    mean, variance = expected(noisy, noise, seen.noise, rough)
+    mean, variance = posterior_moments(noisy, noise, seen.noise, rough)
     if size >= ENOUGH and rough.shape[1] > 1:
         rough = np.clip(regressed(noisy, noise, rough, mean), lower, upper)
-        mean, variance = expected(noisy, noise, seen.noise, rough)
+        mean, variance = posterior_moments(noisy, noise, seen.noise, rough)
     return mean, np.maximum(variance, _SURE)
 
 

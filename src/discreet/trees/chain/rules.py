@@ -12,7 +12,7 @@ from discreet.errors import InputError, Phrase, kind_of
 from discreet.trees.chain.fit import Box, Squares
 from discreet.trees.chain.isotonic import order_bounds
 from discreet.trees.exact.solve import whole_weights
-from discreet.trees.measured import Measured
+from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.tree import Hierarchy
 
@@ -34,13 +34,13 @@ class ChainRules:
     boxes: tuple[Box, ...]
 
     @classmethod
-    def read(cls, measured: Measured, rules: Rules | None) -> ChainRules:
+    def read(cls, measured: Measurement, rules: Rules | None) -> ChainRules:
         """From what was measured and what is known. A public total is the number of groups: the first cell.
 
         `InputError` where the rules cannot be met, or where they say what these methods cannot use.
         """
-        if not isinstance(measured, Measured):
-            raise InputError("measured", kind_of(measured), "a Measured")
+        if not isinstance(measured, Measurement):
+            raise InputError("measured", kind_of(measured), "a Measurement")
         if not measured.chain:
             hint = (
                 "Count groups of at least s members (at_least) before the noise, and mark the result with chain=True."

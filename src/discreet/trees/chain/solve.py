@@ -24,7 +24,7 @@ from discreet.trees.chain.isotonic import isotonic
 from discreet.trees.chain.rules import ChainRules
 from discreet.trees.chain.search import SMALL, best
 from discreet.trees.estimate import Estimate
-from discreet.trees.measured import Measured
+from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 
 __all__ = ["at_least", "exact_chain", "exactly", "relaxed_chain", "sizes", "topdown_chain"]
@@ -68,7 +68,7 @@ def sizes(estimate: Estimate) -> Estimate:
     return Estimate(estimate.tree, tuple(exactly(level) for level in estimate.counts), notes=estimate.notes)
 
 
-def exact_chain(measured: Measured, rules: Rules | None = None, *, steps: int = SMALL) -> Estimate:
+def exact_chain(measured: Measurement, rules: Rules | None = None, *, steps: int = SMALL) -> Estimate:
     """Whole ordered counts that add up, keep the rules and miss the noisy ones by the least sum of weighted squares.
 
     Guarantee: order, sums and rules hold always. The first note says what else is certain. "optimal": no whole counts
@@ -79,12 +79,12 @@ def exact_chain(measured: Measured, rules: Rules | None = None, *, steps: int = 
 
     It is post-processing: nothing is spent.
 
-    >>> from discreet.trees.measured import Level
+    >>> from discreet.trees.measurement import Level
     >>> from discreet.trees.tree import Hierarchy
     >>> from discreet.mechanisms import Laplace
     >>> tree = Hierarchy.from_prefixes(["a", "b"], {"leaf": 1})
     >>> noisy = (Level(np.array([[9, 5, 6]]), Laplace(1)), Level(np.array([[5, 2, 3], [4, 1, -2]]), Laplace(1)))
-    >>> [level.tolist() for level in exact_chain(Measured(tree, noisy, chain=True)).counts]
+    >>> [level.tolist() for level in exact_chain(Measurement(tree, noisy, chain=True)).counts]
     [[[9, 5, 4]], [[5, 4, 4], [4, 1, 0]]]
     """
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:
@@ -105,7 +105,7 @@ def exact_chain(measured: Measured, rules: Rules | None = None, *, steps: int = 
 
 
 @typed
-def topdown_chain(measured: Measured, rules: Rules | None = None) -> Estimate:
+def topdown_chain(measured: Measurement, rules: Rules | None = None) -> Estimate:
     """Whole ordered counts that add up and keep the rules: the best linear estimate, then from the root down.
 
     What was measured within each region is first combined size by size (two passes of generalised least squares, with
@@ -130,7 +130,7 @@ def topdown_chain(measured: Measured, rules: Rules | None = None) -> Estimate:
     return Estimate(tree, tuple(found))
 
 
-def relaxed_chain(measured: Measured, rules: Rules | None = None) -> Estimate:
+def relaxed_chain(measured: Measurement, rules: Rules | None = None) -> Estimate:
     """The published baseline: least squares over real numbers by a general solver (OSQP), each count then rounded.
 
     Nothing holds afterwards: rounding breaks sums, and what the solver has left undone breaks order. For comparison.

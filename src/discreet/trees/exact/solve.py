@@ -17,7 +17,7 @@ from discreet.trees.exact.certificate import faults
 from discreet.trees.exact.flow import solve_crossing
 from discreet.trees.exact.forest import Forest
 from discreet.trees.exact.window import optimum_within
-from discreet.trees.measured import Measured
+from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
 
 __all__ = ["exact", "solve", "whole_weights"]
@@ -29,7 +29,7 @@ _EXACT = 1e-12  # a variance below is that of noise that is never seen
 
 
 @typed
-def exact(measured: Measured, rules: Rules | None = None) -> Estimate:
+def exact(measured: Measurement, rules: Rules | None = None) -> Estimate:
     """The counts that add up, keep the rules and miss the noisy ones by the least sum of weighted squares.
 
     Guarantee: no other whole counts that add up and keep the rules have a smaller sum over all regions and cells of
@@ -58,7 +58,7 @@ def exact(measured: Measured, rules: Rules | None = None) -> Estimate:
     return Estimate.of_leaves(measured.tree, leaves, tuple(notes))
 
 
-def whole_weights(measured: Measured) -> tuple[int, ...]:
+def whole_weights(measured: Measurement) -> tuple[int, ...]:
     """1 / variance of every level as whole numbers in that proportion, to a part in a thousand; 0 if not asked."""
     variances = [None if level.noise is None else max(level.noise.variance, _EXACT) for level in measured.levels]
     largest = max(variance for variance in variances if variance is not None)

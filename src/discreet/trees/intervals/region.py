@@ -23,7 +23,7 @@ from discreet.mechanisms import Laplace
 from discreet.mechanisms.inputs import read_confidence
 from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.gls import gls
-from discreet.trees.measured import Measured
+from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown.crossing import Known, known_totals
 
@@ -34,7 +34,7 @@ Reals = NDArray[np.float64]
 
 
 @typed
-def with_region_intervals(estimate: Estimate, measured: Measured, rules: Rules, confidence: float) -> Estimate:
+def with_region_intervals(estimate: Estimate, measured: Measurement, rules: Rules, confidence: float) -> Estimate:
     """The same estimate with an interval for every region; intervals it has become those of the level."""
     linear, factor = gls(measured), _factor(measured, confidence)
     levels = []
@@ -50,7 +50,7 @@ def with_region_intervals(estimate: Estimate, measured: Measured, rules: Rules, 
     return replace(found, average=Ends(estimate.lower, estimate.upper, estimate.total_lower, estimate.total_upper))
 
 
-def size_ends(exactly: Array, measured: Measured, level: int, confidence: float) -> tuple[Array, Array]:
+def size_ends(exactly: Array, measured: Measurement, level: int, confidence: float) -> tuple[Array, Array]:
     """Ends for the groups of exactly each size, from cumulative counts: the difference of two, noises independent."""
     linear = gls(measured)
     at_least, variance = linear.counts[level], linear.variance[level][:, None]
@@ -61,7 +61,7 @@ def size_ends(exactly: Array, measured: Measured, level: int, confidence: float)
     return _around(estimate, half, exactly, np.zeros_like(exactly), np.full_like(exactly, NO_BOUND))
 
 
-def deviations(measured: Measured, alpha: float) -> float:
+def deviations(measured: Measurement, alpha: float) -> float:
     """How many deviations wide: normal if many noises add up, Laplace if one prevails; the more of the two."""
     normal = NormalDist().inv_cdf(1 - alpha / 2)
     if any(isinstance(noise, Laplace) for level in measured.levels for noise in (level.noise, level.totals_noise)):
@@ -69,7 +69,7 @@ def deviations(measured: Measured, alpha: float) -> float:
     return normal
 
 
-def public_bounds(measured: Measured, rules: Rules) -> Iterator[tuple[Array, Array, Array, Array]]:
+def public_bounds(measured: Measurement, rules: Rules) -> Iterator[tuple[Array, Array, Array, Array]]:
     """For each level what the rules say of its cells and of its totals: least and most of either."""
     known = _known(measured, rules)
     for level, (low, high) in enumerate(zip(known.lower, known.upper, strict=True)):
@@ -80,7 +80,7 @@ def public_bounds(measured: Measured, rules: Rules) -> Iterator[tuple[Array, Arr
             yield low, high, low.sum(axis=1), most
 
 
-def _known(measured: Measured, rules: Rules) -> Known:
+def _known(measured: Measurement, rules: Rules) -> Known:
     """What the rules say of every count. Of cumulative counts a public total is the first, not the sum of all."""
     tree, cells = measured.tree, measured.cells
     if not measured.chain:
@@ -91,7 +91,7 @@ def _known(measured: Measured, rules: Rules) -> Known:
     return Known(lower, upper)
 
 
-def _factor(measured: Measured, confidence: float) -> float:
+def _factor(measured: Measurement, confidence: float) -> float:
     return deviations(measured, 1 - float(read_confidence(confidence)))
 
 

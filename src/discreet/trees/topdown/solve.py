@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.signature import typed
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import Gls, gls
-from discreet.trees.measured import Measured
+from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Bounds, Rules
 from discreet.trees.topdown.crossing import Known, known_totals, nearest
 from discreet.trees.topdown.transport import Rows, one_row, transport
@@ -28,18 +28,18 @@ _NO_RULES = Rules()
 
 
 @typed
-def topdown(measured: Measured, rules: Rules = _NO_RULES) -> Estimate:
+def topdown(measured: Measurement, rules: Rules = _NO_RULES) -> Estimate:
     """Whole numbers that add up and keep the rules, from noisy counts: generalised least squares, then top-down.
 
     Post-processing: nothing is read but what was measured. Bounds, structural zeros and public totals hold exactly.
     `rules.weights` do not matter here: the noise says how much a count is worth.
 
-    >>> from discreet.trees.measured import Level
+    >>> from discreet.trees.measurement import Level
     >>> from discreet.trees.tree import Hierarchy
     >>> from discreet.mechanisms import Laplace
     >>> tree = Hierarchy.from_prefixes(["a", "b", "c"], {"leaf": 1})
     >>> levels = (Level(np.array([[11]]), Laplace(1)), Level(np.array([[7], [2], [-3]]), Laplace(10)))
-    >>> [level.ravel().tolist() for level in topdown(Measured(tree, levels)).counts]
+    >>> [level.ravel().tolist() for level in topdown(Measurement(tree, levels)).counts]
     [[11], [8, 3, 0]]
     """
     if measured.chain:

@@ -14,7 +14,7 @@ from discreet.errors import InputError, Phrase
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["Level", "Measured"]
+__all__ = ["Level", "Measurement"]
 
 Noise = Laplace | Gaussian
 Array = NDArray[np.int64]
@@ -34,7 +34,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class Measurement:
     """Noisy counts of all levels of a hierarchy, root first.
 
     If `chain`, the cells are sizes of groups and cell s counts the groups of at least s + 1 members: true counts never

@@ -1,4 +1,4 @@
-"""Errors seen in simulations, put together by how the numbers they belong to look to a reader."""
+"""Quantiles of the errors seen in simulations, pooled over numbers that look alike to a reader."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, Phrase
 
-__all__ = ["Errors"]
+__all__ = ["ErrorQuantiles"]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-_MOST = 1 << 20  # errors of one run that are kept: plenty for any quantile
+_MOST = 1 << 20  # errors stored of one run: plenty for any quantile
 _SIZES, _REGIONS = 48, 24
 
 
-class Errors:
+class ErrorQuantiles:
     """Errors of the counts of one level: what was published less what should have been."""
 
     __slots__ = ("_errors", "_labels", "_square", "_sum", "_times")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bayes.prior import Law, Prior, grid, likelihoods
 
-__all__ = ["expected"]
+__all__ = ["posterior_moments"]
 
 Reals = NDArray[np.float64]
 Array = NDArray[np.int64]
@@ -26,7 +26,7 @@ _SMALL = 0.02  # rough sizes below this are all alike
 _NEGATIVE = 15.0  # deviations below zero beyond which a noisy count says nothing new
 
 
-def expected(noisy: Reals, variance: Reals, noise: Laplace | Gaussian, rough: Reals) -> tuple[Reals, Reals]:
+def posterior_moments(noisy: Reals, variance: Reals, noise: Laplace | Gaussian, rough: Reals) -> tuple[Reals, Reals]:
     """Mean and variance of the true counts behind `noisy`, both (regions, cells), never below zero.
 
     `variance` is that of the noise in each region, `noise` the family of its law. `rough` is what one would guess
