@@ -76,24 +76,24 @@ def cost(forest: Forest, counts) -> int:
 
 def least_cost(forest: Forest, most: int = 45) -> int | None:
     """The optimum by complete tables of cost: every region at every count up to `most`. None if nothing is allowed."""
-    never = float("inf")
-    tables: list[list[float]] = []
+    x = np.arange(most + 1)
+    rest = x[:, None] - x
+    tables: list[np.ndarray] = []
     for level in range(forest.depth - 1, -1, -1):
         here = []
         for region in range(forest.size(level)):
-            table = [0.0] * (most + 1)
+            table = np.zeros(most + 1)
             if level < forest.depth - 1:
-                table = [0.0] + [never] * most
+                table[1:] = np.inf
                 for child in np.flatnonzero(forest.parents[level + 1] == region):
-                    child_table = tables[child]
-                    table = [min(table[a] + child_table[x - a] for a in range(x + 1)) for x in range(most + 1)]
+                    table = np.where(rest >= 0, table + tables[child][rest], np.inf).min(axis=1)
             y, w, low, high = (
                 int(part[level][region]) for part in (forest.targets, forest.weights, forest.lower, forest.upper)
             )
-            here.append([table[x] + w * (x - y) ** 2 if low <= x <= high else never for x in range(most + 1)])
+            here.append(np.where((low <= x) & (x <= high), table + w * (x - y) ** 2, np.inf))
         tables = here
-    best = sum(min(table) for table in tables)
-    return None if best == never else int(best)
+    best = sum(table.min() for table in tables)
+    return None if np.isinf(best) else int(best)
 
 
 def least_crossing_cost(measured: Measurement, rules: Rules, most: int) -> int | None:

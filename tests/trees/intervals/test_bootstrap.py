@@ -1,49 +1,18 @@
-"""Intervals: they cover as often as they say, bias included, and keep to what is known."""
+"""Intervals of a level: they cover as often as they say, bias included, and keep to what is known."""
 
 import numpy as np
 import pytest
+from uneven_regions import CELLS, LEAVES, TREE, asked, sparse
 
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import gls
 from discreet.trees.intervals.bootstrap import Replay, key_of, remeasure, with_intervals
-from discreet.trees.intervals.posterior import draw_table
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.solve import topdown
 from discreet.trees.tree import Hierarchy
-
-CELLS = 4
-
-
-def sparse(seed=1, size=3000):
-    """A few kinds of people, most regions nearly empty, some large, some cells rare everywhere."""
-    random = np.random.default_rng(seed)
-    columns = {
-        "state": [f"{one // 600:02}" for one in range(size)],
-        "county": [f"{one // 40:04}" for one in range(size)],
-        "block": [f"{one:06}" for one in range(size)],
-    }
-    people = random.gamma(0.6, 60, size) * (random.random(size) < 0.7)
-    mix = random.dirichlet([6, 2, 0.6, 0.05], size)
-    return Hierarchy.from_columns(columns), random.poisson(people[:, None] * mix).astype(np.int64)
-
-
-TREE, LEAVES = sparse()
-
-
-def asked(noise, totals=None, tree=TREE, cells=CELLS):
-    levels = tuple(
-        Level(
-            np.zeros((size, cells), np.int64),
-            noise,
-            None if totals is None else np.zeros(size, np.int64),
-            totals,
-        )
-        for size in tree.sizes
-    )
-    return Measurement(tree, levels)
 
 
 def clipped(measured, rules):
@@ -167,16 +136,6 @@ def test_what_is_not_allowed_is_named(field, how):
     with pytest.raises(InputError) as caught:
         with_intervals(topdown(measured), measured, Rules(), topdown, **how)
     assert caught.value.field == field
-
-
-def test_a_plausible_table_looks_like_the_true_one_and_the_estimate_does_not():
-    measured = remeasure(asked(Laplace(20)), LEAVES, Replay(b"plausible"))
-    estimate = topdown(measured)
-    drawn = draw_table(measured, estimate, Rules(), Replay(b"drawn"))
-    assert drawn.sum() == estimate.totals[0][0]
-    assert (drawn >= 0).all()
-    truth, off, guess = (np.mean(table == 0) for table in (LEAVES, estimate.counts[-1], drawn))
-    assert abs(guess - truth) < 0.15 < abs(off - truth)
 
 
 def test_chains_get_intervals_too():

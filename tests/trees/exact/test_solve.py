@@ -1,36 +1,19 @@
 """The exact method against everything there is to try, against SCIP, and against itself broken on purpose."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from exact_problems import problems, wide
 
-from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.replay import Replay
 from discreet.trees.exact import breakpoints
 from discreet.trees.exact import solve as module
 from discreet.trees.exact.certificate import faults
-from discreet.trees.exact.forest import Forest
 from discreet.trees.exact.solve import exact, solve, whole_weights
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.tree import Hierarchy
-from small_trees import cost, flat, least_cost, planted, small_rules, small_table, small_tree
-
-
-def problems(seed, count, *, leaves=6, inner=2):
-    """Random small problems that have a solution."""
-    numbers = np.random.default_rng(seed)
-    while count:
-        tree, cells = small_tree(numbers, leaves=leaves, inner=inner), int(numbers.integers(1, 3))
-        table, rules = small_table(numbers, tree, cells), small_rules(numbers, tree, cells, totals="root")
-        try:
-            forest = planted(table, rules)
-        except InputError:
-            continue
-        count -= 1
-        yield table, rules, forest
+from small_trees import cost, flat, least_cost, planted, small_table, small_tree
 
 
 def uneven(seed, count):
@@ -83,30 +66,6 @@ def test_rounding_and_a_window_without_the_certificate_are_caught():
     assert wrong["exact"] == 0
 
 
-def test_the_certificate_holds_for_optima_and_for_nothing_else():
-    numbers = np.random.default_rng(3)
-    seen = {True: 0, False: 0}
-    for _, _, forest in problems(3, 60, leaves=4):
-        best = least_cost(forest)
-        near = solve(forest)
-        for _ in range(15):
-            leaves = np.clip(near[-1] + numbers.integers(-1, 2, len(near[-1])), forest.lower[-1], forest.upper[-1])
-            counts = [leaves]
-            for level in range(forest.depth - 2, -1, -1):
-                counts.insert(0, np.add.reduceat(counts[0], forest.edges(level)[:-1]))
-            allowed = all(
-                ((x >= low) & (x <= high)).all()
-                for x, low, high in zip(counts, forest.lower, forest.upper, strict=True)
-            )
-            optimal = allowed and cost(forest, counts) == best
-            assert (faults(forest, counts) == 0) == optimal
-            seen[optimal] += 1
-        broken = [x.copy() for x in near]
-        broken[0][0] += 1  # no longer a sum
-        assert faults(forest, broken) > 0
-    assert min(seen.values()) > 100
-
-
 def test_a_bad_guess_changes_nothing_but_the_time(monkeypatch):
     """Nothing rests on the floats: from the lower bounds, or from far above, the same cost is reached."""
     for _, _, forest in problems(4, 25):
@@ -141,31 +100,6 @@ def test_scip_agrees():
         model.optimize()
         assert model.getStatus() == "optimal"
         assert cost(forest, solve(forest)) == round(model.getObjVal())
-
-
-def wide(leaves, mean, scale, *, seed=6, cells=1):
-    """A larger table on a tree with ten children a region."""
-    numbers = np.random.default_rng(seed)
-    digits = len(str(leaves - 1))
-    codes = [f"{i:0{digits}d}" for i in range(leaves)]
-    tree = Hierarchy.from_prefixes(codes, {f"level {i}": i for i in range(1, digits + 1)})
-    truth = tree.sums(numbers.poisson(numbers.gamma(0.5, 2 * mean, (leaves, cells))))
-    noise = Laplace(scale)
-    bits = Replay(b"wide")  # the same table every time
-    return Measurement(
-        tree, tuple(Level(noise.release(x.reshape(-1), bits=bits).reshape(x.shape), noise) for x in truth)
-    )
-
-
-@pytest.mark.parametrize(("mean", "scale"), [(0.1, 20), (3, 5), (100, 2)])
-def test_ranges_of_multipliers_do_not_change_the_real_optimum(mean, scale):
-    forest = planted(wide(10_000, mean, scale), Rules())
-    everything = breakpoints._within(forest, [np.full(forest.size(i), np.inf) for i in range(forest.depth - 1)])
-    for x, y in zip(breakpoints.continuous(forest), everything, strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-7, atol=1e-5)
-    for level in range(forest.depth - 1):
-        sums = np.add.reduceat(everything[level + 1], forest.edges(level)[:-1])
-        np.testing.assert_allclose(sums, everything[level], rtol=1e-7, atol=1e-5)
 
 
 def test_large_trees_are_solved_and_certified_whatever_the_blocks(monkeypatch):
@@ -208,24 +142,6 @@ def test_weights_follow_the_noise():
     assert fine[1] / fine[0] == pytest.approx(9 / 4, rel=2e-3)
     assert fine[2] / fine[0] == pytest.approx(9, rel=2e-3)
     assert weights(Gaussian(10**7), Gaussian(1), Gaussian(1))[2] == 2**20
-
-
-def test_large_counts_are_exact_and_larger_ones_refused():
-    forest = Forest(
-        (np.zeros(0, np.int64), np.zeros(3, np.int64)),
-        (np.array([2**50]), np.array([2**48 + 1, 2**49, -(2**47)])),
-        (np.array([3]), np.array([5, 7, 2])),
-        (np.array([0]), np.zeros(3, np.int64)),
-        (np.array([NO_BOUND]), np.full(3, NO_BOUND)),
-    )
-    found = solve(forest)
-    assert faults(forest, found) == 0
-    for moved in ([1, -1, 0], [0, 1, -1], [1, 0, 0], [-1, 0, 0], [0, 0, 1]):
-        leaves = found[1] + np.array(moved)
-        if (leaves >= 0).all():
-            assert cost(forest, [leaves.sum(keepdims=True), leaves]) >= cost(forest, found)
-    with pytest.raises(InputError, match="`weights` must be"):
-        solve(replace(forest, weights=(np.array([3]), np.array([5, 2**12, 2]))))
 
 
 def test_what_was_not_used_is_said():

@@ -1,10 +1,10 @@
 """Intervals of single regions hold whatever the true size is; those of a level do not, and are not said to."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from empty_blocks import LEAVES, SIZE, TREE, measured, of_regions
 
 from chance import at_most
 from discreet.mechanisms import Gaussian, Laplace
@@ -15,29 +15,10 @@ from discreet.trees.intervals import with_intervals, with_region_intervals
 from discreet.trees.intervals.bootstrap import Replay, remeasure
 from discreet.trees.intervals.region import size_ends
 from discreet.trees.measurement import Level, Measurement
-from discreet.trees.record import measured_from, measured_to, published_from, published_to
 from discreet.trees.rules import Rules
 from discreet.trees.topdown import topdown
-from discreet.trees.tree import Hierarchy
 
-SIZE = 4000
 CLASSES = ((0, 0), (1, 9), (10, 99), (100, 999))
-
-
-def sparse():
-    """Blocks of which four in five are empty and a few are large: what no average over blocks speaks for."""
-    random = np.random.default_rng(8)
-    columns = {"county": [f"{one // 400:02}" for one in range(SIZE)], "block": [f"{one:06}" for one in range(SIZE)]}
-    people = random.choice([0, 5, 40, 300], SIZE, p=[0.8, 0.12, 0.05, 0.03])
-    return Hierarchy.from_columns(columns), random.poisson(people[:, None] * [0.7, 0.3]).astype(np.int64)
-
-
-TREE, LEAVES = sparse()
-
-
-def measured(noise, seed):
-    blank = Measurement(TREE, tuple(Level(np.zeros((size, 2), np.int64), noise) for size in TREE.sizes))
-    return remeasure(blank, LEAVES, Replay(f"draw {seed}".encode()))
 
 
 def misses(noise, intervals, method, draws=2):
@@ -52,10 +33,6 @@ def misses(noise, intervals, method, draws=2):
             missed, many = found.get((least, most), (0, 0))
             found[least, most] = (missed + int(part.sum()), many + part.size)
     return found
-
-
-def of_regions(estimate, seen):
-    return with_region_intervals(estimate, seen, Rules(), 0.95)
 
 
 @pytest.mark.statistical
@@ -99,27 +76,6 @@ def test_they_hold_what_is_published_and_keep_to_what_is_public():
     public = with_region_intervals(topdown(seen, rules), seen, rules, 0.95)
     np.testing.assert_array_equal(public.total_lower[1], known)
     np.testing.assert_array_equal(public.total_upper[1], known)
-
-
-def test_both_kinds_are_on_record_and_a_record_of_before_gets_those_of_regions():
-    seen = measured(Laplace(30), 2)
-    whole = of_regions(with_intervals(topdown(seen, Rules()), seen, Rules(), topdown), seen)
-    entry = published_to(whole, "topdown")
-    read = published_from(entry, measured_from(measured_to(seen)), 0.95)
-    np.testing.assert_array_equal(read.lower[-1], whole.lower[-1])
-    np.testing.assert_array_equal(read.average.upper[-1], whole.average.upper[-1])
-    average = whole.average
-    old = replace(
-        whole,
-        lower=average.lower,
-        upper=average.upper,
-        total_lower=average.total_lower,
-        total_upper=average.total_upper,
-        average=None,
-    )
-    again_read = published_from(published_to(old, "topdown"), seen, 0.95)
-    np.testing.assert_array_equal(again_read.lower[-1], whole.lower[-1])
-    np.testing.assert_array_equal(again_read.average.lower[-1], average.lower[-1])
 
 
 @pytest.mark.statistical

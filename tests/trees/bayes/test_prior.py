@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+from noisy_sizes import NOISE, SHARES
 
 import chance
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.trees.bayes.posterior import posterior_moments
 from discreet.trees.bayes.prior import Law, Prior, grid, likelihoods
-
-SIZES, SHARES = np.array([0, 20, 100]), np.array([0.6, 0.3, 0.1])
-NOISE = Laplace(5)
-
-
-@pytest.fixture(scope="module")
-def sample():
-    numbers = np.random.default_rng(1)
-    true = numbers.choice(SIZES, 30_000, p=SHARES)
-    stop = -np.expm1(-1 / 5)
-    return true, true + numbers.geometric(stop, len(true)) - numbers.geometric(stop, len(true))
 
 
 def fitted(noisy, noise, **how):
@@ -99,46 +87,3 @@ def test_a_group_without_observations_gets_what_its_pool_has(sample):
     prior = Prior.fit(edges, likely, np.column_stack([seen, 0 * seen]), np.zeros(2, np.intp))
     np.testing.assert_allclose(prior.weights.sum(axis=0), 1)
     assert finds(Prior(edges, prior.weights[:, 1:]))
-
-
-def squared_errors(true, noisy, variance, noise):
-    rough = np.full((len(noisy), 1), 16.0)
-    mean, spread = posterior_moments(noisy[:, None].astype(float), np.full(len(noisy), variance), noise, rough)
-    assert (mean >= 0).all()
-    return (mean[:, 0] - true) ** 2, spread[:, 0]
-
-
-def test_expectations_are_as_good_as_those_who_know_the_prior_have(sample):
-    true, noisy = sample
-    ours, spread = squared_errors(true, noisy, NOISE.variance, NOISE)
-    chances = SHARES * chance.laplace_pmf(5)(noisy[:, None] - SIZES)
-    oracle = (chances @ SIZES / chances.sum(axis=1) - true) ** 2
-    assert oracle.mean() <= ours.mean() < 1.1 * oracle.mean()
-    assert ours.mean() < 0.6 * NOISE.variance
-    # The stated variance is what the errors are, on average.
-    assert spread.mean() == pytest.approx(ours.mean(), rel=0.1)
-
-
-def test_expectations_under_a_wrong_variance_are_worse(sample):
-    true, noisy = sample
-    right, _ = squared_errors(true, noisy, NOISE.variance, NOISE)
-    wrong, spread = squared_errors(true, noisy, 9 * NOISE.variance, NOISE)
-    assert stats.ttest_1samp(wrong - right, 0, alternative="greater").pvalue < chance.LEVEL
-    assert spread.mean() != pytest.approx(wrong.mean(), rel=0.1)
-
-
-def test_counts_that_dwarf_the_noise_are_left_alone():
-    numbers = np.random.default_rng(2)
-    true = np.rint(np.exp(numbers.normal(14, 1, (500, 3))))
-    noisy = true + np.rint(numbers.laplace(0, 10, true.shape))
-    mean, spread = posterior_moments(noisy, np.full(500, 200.0), Laplace(10), np.full(true.shape, np.exp(14)))
-    assert np.abs(mean - noisy).max() < 15
-    assert np.abs(mean - noisy).mean() < 2
-    assert spread.mean() == pytest.approx(200, rel=0.1)
-
-
-def test_the_same_again(sample):
-    true, noisy = sample
-    once, twice = (squared_errors(true, noisy, NOISE.variance, NOISE) for _ in range(2))
-    assert (once[0] == twice[0]).all()
-    assert (once[1] == twice[1]).all()
