@@ -17,7 +17,7 @@ from discreet.audit.subject import Subject, buffered
 from discreet.audit.subjects import mechanisms, planted
 from discreet.core.loss import Pure
 from discreet.errors import InputError, MissingExtraError
-from discreet.local.wire import KINDS
+from discreet.local.survey import KINDS
 from discreet.mechanisms import Laplace
 
 pytestmark = pytest.mark.statistical

@@ -112,10 +112,10 @@ READERS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("curator/opening.py", "budget_from"): ("[budget]", "[budget.allotments.*]"),
     ("local/questionnaire/questionnaire.py", "from_dict"): ("survey.toml",),
     ("local/questionnaire/questionnaire.py", "_FIELDS"): ("survey.toml",),
-    ("local/questionnaire/read.py", "question_from"): ("[[questions]]",),
-    ("local/questionnaire/read.py", "_grid"): ("[[questions]]",),
-    ("local/questionnaire/read.py", "_ALL"): ("[[questions]]",),
-    ("local/questionnaire/read.py", "_FIELDS"): ("[[questions]]",),
+    ("local/questionnaire/question.py", "question_from"): ("[[questions]]",),
+    ("local/questionnaire/question.py", "_grid"): ("[[questions]]",),
+    ("local/questionnaire/question.py", "_ALL"): ("[[questions]]",),
+    ("local/questionnaire/question.py", "_FIELDS"): ("[[questions]]",),
 }
 # Words in them that are values or kinds, not keys.
 _NOT_KEYS = {

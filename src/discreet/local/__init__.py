@@ -14,75 +14,128 @@
 `shuffled` says what reports cost once nobody knows whose is whose.
 """
 
-from discreet.local.aggregate import aggregate
-from discreet.local.best import Choice, best
-from discreet.local.compare import Difference, difference
-from discreet.local.duchi import Duchi
-from discreet.local.estimate import Estimate
-from discreet.local.files import write
-from discreet.local.grr import GRR
-from discreet.local.hadamard import Hadamard
-from discreet.local.heavy import Found, HeavyHitters, HeavyReports
-from discreet.local.hybrid import Hybrid
-from discreet.local.limit import limit
-from discreet.local.longitudinal import Longitudinal, Memory
-from discreet.local.mean import Mean, MeanEstimate
-from discreet.local.olh import OLH
-from discreet.local.piecewise import Piecewise
-from discreet.local.planner import half_width, sample_size
-from discreet.local.protocol import Oracle, Responder
-from discreet.local.rappor import Rappor, RapporClient, RapporReports
-from discreet.local.shuffle import closed_form, shuffled, shuffled_delta
-from discreet.local.strata import Pooled, stratified, weighted
-from discreet.local.subset import Subset
-from discreet.local.survey import Batch, Reply, Survey
-from discreet.local.tally import Tally
-from discreet.local.unary import OUE, SUE
-from discreet.local.vector import VectorMean
-from discreet.local.wire import responder_from_dict
+from __future__ import annotations
 
-__all__ = [
-    "GRR",
-    "OLH",
-    "OUE",
-    "SUE",
-    "Batch",
-    "Choice",
-    "Difference",
-    "Duchi",
-    "Estimate",
-    "Found",
-    "Hadamard",
-    "HeavyHitters",
-    "HeavyReports",
-    "Hybrid",
-    "Longitudinal",
-    "Mean",
-    "MeanEstimate",
-    "Memory",
-    "Oracle",
-    "Piecewise",
-    "Pooled",
-    "Rappor",
-    "RapporClient",
-    "RapporReports",
-    "Reply",
-    "Responder",
-    "Subset",
-    "Survey",
-    "Tally",
-    "VectorMean",
-    "aggregate",
-    "best",
-    "closed_form",
-    "difference",
-    "half_width",
-    "limit",
-    "responder_from_dict",
-    "sample_size",
-    "shuffled",
-    "shuffled_delta",
-    "stratified",
-    "weighted",
-    "write",
-]
+from typing import TYPE_CHECKING
+
+from discreet.core.lazy import lazy
+
+if TYPE_CHECKING:
+    from discreet.local.duchi import Duchi as Duchi
+    from discreet.local.estimate import Estimate as Estimate
+    from discreet.local.estimate import Tally as Tally
+    from discreet.local.groups import Difference as Difference
+    from discreet.local.groups import PooledEstimate as PooledEstimate
+    from discreet.local.groups import difference as difference
+    from discreet.local.groups import stratified as stratified
+    from discreet.local.groups import weighted as weighted
+    from discreet.local.grr import GRR as GRR
+    from discreet.local.hadamard import Hadamard as Hadamard
+    from discreet.local.heavy_hitters import HeavyHitter as HeavyHitter
+    from discreet.local.heavy_hitters import HeavyHitters as HeavyHitters
+    from discreet.local.heavy_hitters import HeavyReports as HeavyReports
+    from discreet.local.hybrid import Hybrid as Hybrid
+    from discreet.local.longitudinal import Longitudinal as Longitudinal
+    from discreet.local.longitudinal import Memory as Memory
+    from discreet.local.mean import Mean as Mean
+    from discreet.local.mean import MeanEstimate as MeanEstimate
+    from discreet.local.olh import OLH as OLH
+    from discreet.local.piecewise import Piecewise as Piecewise
+    from discreet.local.planner import Choice as Choice
+    from discreet.local.planner import best as best
+    from discreet.local.planner import half_width as half_width
+    from discreet.local.planner import limit as limit
+    from discreet.local.planner import sample_size as sample_size
+    from discreet.local.protocol import Oracle as Oracle
+    from discreet.local.protocol import Responder as Responder
+    from discreet.local.rappor import Decoding as Decoding
+    from discreet.local.rappor import Rappor as Rappor
+    from discreet.local.rappor import RapporClient as RapporClient
+    from discreet.local.rappor import RapporReports as RapporReports
+    from discreet.local.replies import aggregate as aggregate
+    from discreet.local.replies import write as write
+    from discreet.local.shuffle import closed_form as closed_form
+    from discreet.local.shuffle import shuffled as shuffled
+    from discreet.local.shuffle import shuffled_delta as shuffled_delta
+    from discreet.local.subset import Subset as Subset
+    from discreet.local.survey import Batch as Batch
+    from discreet.local.survey import Reply as Reply
+    from discreet.local.survey import Survey as Survey
+    from discreet.local.survey import responder_from_dict as responder_from_dict
+    from discreet.local.unary import OUE as OUE
+    from discreet.local.unary import SUE as SUE
+    from discreet.local.vector import VectorMean as VectorMean
+
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {
+        "duchi": ("Duchi",),
+        "estimate": (
+            "Estimate",
+            "Tally",
+        ),
+        "groups": (
+            "Difference",
+            "PooledEstimate",
+            "difference",
+            "stratified",
+            "weighted",
+        ),
+        "grr": ("GRR",),
+        "hadamard": ("Hadamard",),
+        "heavy_hitters": (
+            "HeavyHitter",
+            "HeavyHitters",
+            "HeavyReports",
+        ),
+        "hybrid": ("Hybrid",),
+        "longitudinal": (
+            "Longitudinal",
+            "Memory",
+        ),
+        "mean": (
+            "Mean",
+            "MeanEstimate",
+        ),
+        "olh": ("OLH",),
+        "piecewise": ("Piecewise",),
+        "planner": (
+            "Choice",
+            "best",
+            "half_width",
+            "limit",
+            "sample_size",
+        ),
+        "protocol": (
+            "Oracle",
+            "Responder",
+        ),
+        "rappor": (
+            "Decoding",
+            "Rappor",
+            "RapporClient",
+            "RapporReports",
+        ),
+        "replies": (
+            "aggregate",
+            "write",
+        ),
+        "shuffle": (
+            "closed_form",
+            "shuffled",
+            "shuffled_delta",
+        ),
+        "subset": ("Subset",),
+        "survey": (
+            "Batch",
+            "Reply",
+            "Survey",
+            "responder_from_dict",
+        ),
+        "unary": (
+            "OUE",
+            "SUE",
+        ),
+        "vector": ("VectorMean",),
+    },
+)

@@ -1,4 +1,4 @@
-"""Frequencies estimated from scrambled answers: unbiased, with variances and intervals.
+"""Frequencies estimated from tallies of scrambled answers: unbiased, with variances and intervals.
 
 Nothing is clipped or rescaled here: an estimate may be below zero, and then says so. `Estimate.consistent` does it on
 request, by name.
@@ -11,20 +11,53 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, Phrase
-from discreet.local.postprocess import Consistency, consistent
-from discreet.local.tally import Tally
 from discreet.mechanisms.inputs import read_confidence
 
-__all__ = ["Estimate", "Of"]
+__all__ = ["Consistency", "Estimate", "Of", "Tally", "consistent"]
 
 Of = Literal["respondents", "population"]
+Consistency = Literal["simplex", "normalize", "threshold"]
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Of `n` reports: the sum over them, for each category, of its score (`first`) and of the score squared (`second`).
+
+    The score of a category is 1 where a report supports it and 0 where not (then `second` is `first`), or a sign.
+    Sums of tallies are tallies of all the reports, so that parts may be counted anywhere and added.
+    """
+
+    mechanism: str
+    n: int
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if other.mechanism != self.mechanism:
+            hint = "Reports of another survey, or with another epsilon, have another law."
+            raise InputError("tally", other.mechanism, f"a tally of the mechanism {self.mechanism}", hint)
+        first = self.first + other.first
+        plain = self.first is self.second and other.first is other.second
+        return Tally(self.mechanism, self.n + other.n, first, first if plain else self.second + other.second)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Tally)
+            and (self.mechanism, self.n) == (other.mechanism, other.n)
+            and np.array_equal(self.first, other.first)
+            and np.array_equal(self.second, other.second)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,3 +165,46 @@ class Estimate:
             raise InputError("of", of, among=("respondents", "population"))
         v0, v1, v2 = self.spread.T
         return (v0, v1 - 1, v2 + 1) if of == "respondents" else (v0, v1, v2)
+
+
+def consistent(
+    shares: NDArray[np.float64], how: Consistency = "simplex", *, errors: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Non-negative shares that add up to one, made from unbiased ones.
+
+    >>> consistent(np.array([0.7, 0.5, -0.1])).round(2).tolist()
+    [0.6, 0.4, 0.0]
+    """
+    match how:
+        case "simplex":
+            return _nearest(shares)
+        case "normalize":
+            kept = np.maximum(shares, 0)
+            return kept / kept.sum() if kept.sum() > 0 else _even(len(shares))
+        case "threshold":
+            return _threshold(shares, errors)
+        case _:
+            raise InputError("how", how, among=get_args(Consistency))
+
+
+def _nearest(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The nearest point of the simplex: one number is taken off every share, and what falls below zero is zero."""
+    ordered = np.sort(shares)[::-1]
+    off = (np.cumsum(ordered) - 1) / np.arange(1, len(shares) + 1)
+    kept = np.flatnonzero(ordered > off)[-1]
+    return np.asarray(np.maximum(shares - off[kept], 0))
+
+
+def _threshold(shares: NDArray[np.float64], errors: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Shares two standard errors above zero stay; the rest of one is spread evenly over the others."""
+    if errors is None:
+        raise InputError("errors", None, "the standard error of each share, for 'threshold'")
+    kept = shares > 2 * errors
+    total = float(shares[kept].sum())
+    if total >= 1 or kept.all():
+        return consistent(np.where(kept, shares, 0), "normalize")
+    return np.where(kept, shares, (1 - total) / (~kept).sum())
+
+
+def _even(count: int) -> NDArray[np.float64]:
+    return np.full(count, 1 / count)

@@ -14,8 +14,8 @@ from discreet.core.exact import Number, as_written
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
 from discreet.local.draws import evenly, flips
+from discreet.local.estimate import Tally
 from discreet.local.protocol import Oracle, Report, read_categories
-from discreet.local.tally import Tally
 from discreet.mechanisms.inputs import read_count, read_probability_inside
 from discreet.noise.bits import SystemBits
 

@@ -13,12 +13,11 @@ from discreet.core.check import AUTO, named, settle, whole_or_none
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
 from discreet.local.draws import evenly, flips
+from discreet.local.estimate import Tally
 from discreet.local.protocol import Oracle, Report
-from discreet.local.tally import Tally
-from discreet.local.transform import walsh
 from discreet.noise.bits import SystemBits
 
-__all__ = ["Hadamard"]
+__all__ = ["Hadamard", "walsh"]
 
 
 @frozen(field_transformer=named)
@@ -111,3 +110,16 @@ class Hadamard(Oracle):
         counts = self.counted(reports, times).reshape(self.blocks, self.length)
         block, row = np.divmod(np.arange(self.categories), self.length - 1)
         return Tally(self.id, int(counts.sum()), walsh(counts)[block, row + 1], counts.sum(axis=1)[block])
+
+
+def walsh(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The Walsh-Hadamard transform of each row, whose length is a power of two: exact."""
+    out = rows.copy()
+    length, step = rows.shape[1], 1
+    while step < length:
+        halves = out.reshape(len(out), -1, 2, step)
+        low, high = halves[:, :, 0].copy(), halves[:, :, 1]
+        halves[:, :, 0] += high
+        halves[:, :, 1] = low - high
+        step *= 2
+    return out

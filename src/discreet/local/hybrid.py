@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -55,11 +56,11 @@ class Hybrid(Mean):
 
     @property
     def _near(self) -> Piecewise:
-        return Piecewise(self.epsilon, self.lower, self.upper, steps=self.steps, ratio=self.ratio)
+        return _parts(self.epsilon, self.lower, self.upper, self.steps, self.ratio)[0]
 
     @property
     def _bit(self) -> Duchi:
-        return Duchi(self.epsilon, self.lower, self.upper, steps=self.steps, ratio=self.ratio)
+        return _parts(self.epsilon, self.lower, self.upper, self.steps, self.ratio)[1]
 
     @property
     def reports(self) -> int:
@@ -91,3 +92,12 @@ class Hybrid(Mean):
 
     def point_variance(self, point: int) -> Fraction:
         return self.share * self._near.point_variance(point) + (1 - self.share) * self._bit.point_variance(point)
+
+
+@lru_cache(maxsize=64)
+def _parts(epsilon: Fraction, lower: Fraction, upper: Fraction, steps: int, ratio: Fraction) -> tuple[Piecewise, Duchi]:
+    """Both mechanisms, made once: every report is scored by one of them."""
+    return (
+        Piecewise(epsilon, lower, upper, steps=steps, ratio=ratio),
+        Duchi(epsilon, lower, upper, steps=steps, ratio=ratio),
+    )

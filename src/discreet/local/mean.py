@@ -22,10 +22,9 @@ from discreet.core.check import AUTO, at_least, exact, exact_or_none, named, pla
 from discreet.core.exact import Number
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError, Phrase, kind_of
-from discreet.local.estimate import Of
+from discreet.local.estimate import Of, Tally
 from discreet.local.protocol import Report, Responder, count_reports
 from discreet.local.ratio import read_ratio
-from discreet.local.tally import Tally
 from discreet.mechanisms.inputs import read_confidence, read_count
 from discreet.noise.bits import SystemBits
 

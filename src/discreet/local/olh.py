@@ -1,8 +1,14 @@
-"""Local hashing: report the bucket one's category falls into, under a hash function of one's own."""
+"""Local hashing: report the bucket one's category falls into, under a hash function of one's own.
+
+Categories and keys are vectors of t digits below a prime g, and the hash of a category is the inner product of the two,
+modulo g. For two different categories the difference of their hashes is the inner product of the key with a vector that
+is not zero, so over all keys it takes each of the g values equally often: collisions have probability exactly 1/g.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,16 +19,16 @@ from discreet.core.check import AUTO, named, settle, whole_or_none
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError, Phrase
 from discreet.local.draws import evenly, flips
-from discreet.local.primes import LARGEST, digits_for, digits_of, inner_products, part_length, primes
+from discreet.local.estimate import Tally
 from discreet.local.protocol import Oracle, Report, count_reports, read_times
-from discreet.local.tally import Tally
-from discreet.local.transform import supports
 from discreet.mechanisms.inputs import read_values
 from discreet.noise.bits import SystemBits
 
-__all__ = ["OLH"]
+__all__ = ["LARGEST", "OLH", "digits_for", "digits_of", "inner_products", "part_length", "primes", "supports"]
 
+LARGEST = 1021  # the largest number of buckets: beyond it plain randomized response is better for any domain in use
 _LISTED = 1 << 16
+_TABLE = 1 << 20
 _CELLS = 1 << 22
 
 
@@ -141,3 +147,74 @@ def _least_variance(ratio: Fraction, categories: int) -> int:
         return (share * hit * (1 - hit) + (1 - share) * miss * (1 - miss)) / (hit - miss) ** 2
 
     return min(primes(), key=variance)
+
+
+@lru_cache(maxsize=1)
+def primes() -> tuple[int, ...]:
+    """2, 3, 5, ..., LARGEST."""
+    return tuple(n for n in range(2, LARGEST + 1) if all(n % d for d in range(2, int(n**0.5) + 1)))
+
+
+def digits_for(categories: int, prime: int) -> int:
+    """How many digits tell the categories apart."""
+    count, reach = 1, prime
+    while reach < categories:
+        count, reach = count + 1, reach * prime
+    return count
+
+
+def digits_of(numbers: NDArray[np.int64], prime: int, count: int) -> NDArray[np.int64]:
+    """The digits of each number, lowest first: one column each."""
+    return np.stack([numbers // prime**place % prime for place in range(count)], axis=-1)
+
+
+@lru_cache(maxsize=128)
+def part_length(prime: int) -> int:
+    """How many digits are multiplied by one lookup in a table of a million cells."""
+    length = 1
+    while prime ** (2 * length + 2) <= _TABLE:
+        length += 1
+    return length
+
+
+@lru_cache(maxsize=16)
+def inner_products(prime: int, length: int) -> NDArray[np.int64]:
+    """The table of inner products of all pairs of vectors of `length` digits."""
+    digits = digits_of(np.arange(prime**length), prime, length)
+    table: NDArray[np.int64] = digits @ digits.T % prime
+    table.flags.writeable = False
+    return table
+
+
+def supports(
+    keys: NDArray[np.int64],
+    buckets: NDArray[np.int64],
+    times: NDArray[np.int64],
+    *,
+    prime: int,
+    digits: int,
+) -> NDArray[np.int64]:
+    """For each vector x of digits, how many reports (key, bucket) have <key, x> = bucket, modulo the prime.
+
+    With w a primitive root of unity, the indicator is the mean over u of w^(u (<key, x> - bucket)). The term u = 0 is
+    1; the others are a Fourier transform, at x, of weights w^(-u bucket) put at u key. Terms u and -u are conjugates.
+    The sums are whole numbers, and rounding makes them exact: the error of a transform is far below a half for fewer
+    than 2^40 reports.
+    """
+    size = prime**digits
+    weights = np.zeros(size, dtype=np.complex128)
+    weight = times.astype(np.float64)
+    places = digits_of(np.arange(size), prime, digits)
+    powers = prime ** np.arange(digits)
+    for u in range(1, max(2, (prime + 1) // 2)):
+        moved = ((places * u % prime) @ powers)[keys]
+        angle = 2 * np.pi * (u * np.arange(prime) % prime) / prime
+        real = np.bincount(moved, weights=weight * np.cos(angle)[buckets], minlength=size)
+        if prime > 2:
+            real = real - 1j * np.bincount(moved, weights=weight * np.sin(angle)[buckets], minlength=size)
+        weights += real
+    # Axes run from the highest digit to the lowest, as C order has it.
+    summed = np.fft.ifftn(weights.reshape((prime,) * digits)).real.ravel() * size
+    both = 2 if prime > 2 else 1
+    sums: NDArray[np.int64] = np.rint((times.sum() + both * summed) / prime).astype(np.int64)
+    return sums

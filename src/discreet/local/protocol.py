@@ -28,9 +28,8 @@ from discreet.core.loss import Pure
 from discreet.core.mechanism import Bits, Integers
 from discreet.core.wire import Json, canonical
 from discreet.errors import InputError, Phrase, kind_of
-from discreet.local.estimate import Estimate, Of
+from discreet.local.estimate import Estimate, Of, Tally
 from discreet.local.ratio import epsilon_of, read_ratio
-from discreet.local.tally import Tally
 from discreet.mechanisms.inputs import read_count, read_values
 
 __all__ = [

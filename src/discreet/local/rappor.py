@@ -1,11 +1,14 @@
-"""RAPPOR: strings from an open list, reported again and again, found among candidates."""
+"""RAPPOR: strings from an open list, reported again and again as Bloom filters, found among candidates."""
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,19 +20,122 @@ from discreet.core.loss import Pure
 from discreet.core.mechanism import Bits
 from discreet.core.wire import Json
 from discreet.errors import InputError, Phrase, kind_of
-from discreet.local.bloom import filter_bits
-from discreet.local.decode import Decoded, decode
 from discreet.local.draws import evenly, packed_flips
 from discreet.local.packed import bit_sums, read_packed, width_of
 from discreet.local.protocol import identity
 from discreet.local.ratio import epsilon_of
-from discreet.mechanisms.inputs import read_count, read_probability_inside
+from discreet.mechanisms.inputs import read_confidence, read_count, read_probability_inside
 from discreet.noise.bits import SystemBits
 
-__all__ = ["Rappor", "RapporClient", "RapporReports"]
+__all__ = ["Decoding", "Rappor", "RapporClient", "RapporReports", "decode", "filter_bits", "filters"]
 
-
+Floats = NDArray[np.float64]
 _LARGEST = 1 << 14
+_ROUNDS = 200
+
+
+@lru_cache(maxsize=1 << 16)
+def filter_bits(value: str, cohort: int, bits: int, hashes: int) -> tuple[int, ...]:
+    """The places a string sets: SHA-256 of cohort, number of the hash and string. Public, and the same everywhere.
+
+    >>> filter_bits("firefox", 0, 128, 2)
+    (116, 98)
+    """
+    if not isinstance(value, str):
+        raise InputError("values", kind_of(value), "texts")
+    data = value.encode("utf-8", "surrogatepass")
+    return tuple(
+        int.from_bytes(hashlib.sha256(f"{cohort}/{number}/".encode() + data).digest()[:8], "big") % bits
+        for number in range(hashes)
+    )
+
+
+def filters(value: str, cohorts: int, bits: int, hashes: int) -> NDArray[np.float64]:
+    """A string's filter in every cohort, end to end: one row of zeros and ones."""
+    out = np.zeros((cohorts, bits))
+    for cohort in range(cohorts):
+        out[cohort, list(filter_bits(value, cohort, bits, hashes))] = 1
+    return out.reshape(-1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoding:
+    """Candidates with their estimated shares. `selected` ones were fitted; others came out as none."""
+
+    candidates: tuple[str, ...]
+    shares: Floats
+    errors: Floats
+    selected: NDArray[np.bool_]
+    significant: NDArray[np.bool_]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Significant candidates, most common first."""
+        order = [int(place) for place in np.argsort(-self.shares) if self.significant[place]]
+        return [
+            {"value": self.candidates[i], "share": float(self.shares[i]), "error": float(self.errors[i])} for i in order
+        ]
+
+
+def decode(
+    law: Rappor,
+    candidates: Sequence[str],
+    sizes: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    none: float,
+    one: float,
+    confidence: float,
+) -> Decoding:
+    """Least squares of bit frequencies on the candidates' filters, weighted by known variances.
+
+    With fewer candidates than half the bits all are fitted: unbiased if every string in use is among them (one that is
+    not adds its bits to others). With more, a non-negative lasso chooses whom to
+    fit, and what it leaves out is said to be none. `significant` ones are above zero at this confidence, corrected for
+    the number of candidates.
+    """
+    names = tuple(candidates)
+    if not names or len(set(names)) != len(names):
+        raise InputError("candidates", Phrase(f"{len(names)} texts"), "different texts, at least one")
+    miss = float(1 - read_confidence(confidence)) / len(names)
+    asked = np.repeat(sizes > 0, law.bits)
+    n = np.repeat(sizes, law.bits)[asked].astype(np.float64)
+    seen = counts.reshape(-1)[asked] / n
+    weights = np.sqrt(n / np.clip(seen * (1 - seen), 1 / (4 * n), None)) * (one - none)
+    design = np.stack([filters(name, law.cohorts, law.bits, law.hashes)[asked] for name in names], axis=1)
+    matrix, target = design * weights[:, None], (seen - none) / (one - none) * weights
+    chosen = np.ones(len(names), dtype=np.bool_)
+    if 2 * len(names) > len(target):
+        chosen = _lasso(matrix, target, -NormalDist().inv_cdf(0.5 / len(names))) > 0
+    shares, errors = np.zeros(len(names)), np.full(len(names), np.nan)
+    if chosen.any():
+        fitted = matrix[:, chosen]
+        inverse = np.linalg.pinv(fitted.T @ fitted, hermitian=True)
+        shares[chosen] = inverse @ (fitted.T @ target)
+        errors[chosen] = np.sqrt(np.maximum(np.diag(inverse), 0))
+    quantile = -NormalDist().inv_cdf(miss)
+    stands = np.zeros(len(names), dtype=np.bool_)
+    stands[chosen] = shares[chosen] > quantile * errors[chosen]
+    return Decoding(names, shares, errors, chosen, stands)
+
+
+def _lasso(matrix: Floats, target: Floats, level: float) -> Floats:
+    """Non-negative coordinates of least squares with a penalty of so many standard errors each."""
+    gram, pull = matrix.T @ matrix, matrix.T @ target
+    norms = np.diag(gram).copy()
+    penalty = level * np.sqrt(norms)
+    found = np.zeros(len(pull))
+    left = pull.copy()  # matrix.T @ residual
+    for _ in range(_ROUNDS):
+        moved = 0.0
+        for place in np.flatnonzero((left + norms * found > penalty) | (found > 0)):
+            new = max(0.0, (left[place] + norms[place] * found[place] - penalty[place]) / norms[place])
+            step = new - found[place]
+            if step:
+                left -= gram[:, place] * step
+                found[place] = new
+                moved = max(moved, abs(step))
+        if moved < 1e-7:
+            break
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +245,7 @@ class Rappor:
         parts = np.split(rows[order], np.cumsum(sizes)[:-1])
         return sizes, np.array([bit_sums(part, self.bits) for part in parts])
 
-    def decode(self, reports: RapporReports, candidates: Sequence[str], confidence: float = 0.95) -> Decoded:
+    def decode(self, reports: RapporReports, candidates: Sequence[str], confidence: float = 0.95) -> Decoding:
         """Which candidates were reported, and by which share of people, with errors."""
         sizes, counts = self.counts(reports)
         if sizes.sum() == 0:

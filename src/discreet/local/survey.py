@@ -15,18 +15,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from attrs import fields
 from numpy.typing import NDArray
 
 from discreet.core.check import settle
 from discreet.core.mechanism import Bits
-from discreet.core.wire import Json
-from discreet.errors import InputError, Phrase, kind_of
+from discreet.core.wire import Json, fraction
+from discreet.errors import MISSING, InputError, Phrase, kind_of
+from discreet.local.duchi import Duchi
+from discreet.local.estimate import Tally
+from discreet.local.grr import GRR
+from discreet.local.hadamard import Hadamard
+from discreet.local.hybrid import Hybrid
+from discreet.local.olh import OLH
+from discreet.local.piecewise import Piecewise
 from discreet.local.protocol import Oracle, Report, Responder, identity
-from discreet.local.tally import Tally
-from discreet.local.wire import responder_from_dict
+from discreet.local.subset import Subset
+from discreet.local.unary import OUE, SUE
+from discreet.local.vector import VectorMean
 from discreet.noise.bits import SystemBits
 
-__all__ = ["TOKEN", "Batch", "Reply", "Survey"]
+__all__ = ["KINDS", "TOKEN", "Batch", "Reply", "Survey", "responder_from_dict"]
 
 TOKEN = re.compile(r"[0-9a-f]{32}")
 
@@ -178,3 +187,32 @@ class Survey:
         """What the mechanism estimates from these replies."""
         found = replies if isinstance(replies, Tally) else self.tally(replies)
         return self.mechanism.estimate(found)
+
+
+KINDS: dict[str, type[Any]] = {
+    kind.kind: kind for kind in (GRR, OUE, SUE, OLH, Hadamard, Subset, Duchi, Piecewise, Hybrid, VectorMean)
+}
+_FRACTIONS = {"epsilon", "ratio", "lower", "upper", "share"}
+
+
+def responder_from_dict(entry: Mapping[str, Any]) -> Responder:
+    """Read back what `to_dict` wrote.
+
+    >>> responder_from_dict(GRR(5, epsilon=1).to_dict()) == GRR(5, epsilon=1)
+    True
+    """
+    values = dict(entry) if isinstance(entry, Mapping) else {}
+    kind = KINDS.get(str(values.pop("kind", None)))
+    if kind is None:
+        raise InputError("kind", entry.get("kind") if isinstance(entry, Mapping) else entry, among=KINDS)
+    known = {one.name for one in fields(kind)}
+    if unknown := set(values) - known:
+        raise InputError.unknown(min(unknown), sorted(known))
+    if missing := known - set(values):
+        raise InputError(min(missing), MISSING, "given")
+    for name in _FRACTIONS & known:
+        values[name] = fraction(values[name], name)
+    made: Responder = kind(**values)
+    if made.to_dict() != dict(entry):
+        raise InputError("mechanism", dict(entry), "parameters that belong together")
+    return made

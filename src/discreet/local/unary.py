@@ -14,10 +14,10 @@ from discreet.core.exact import sqrt_down
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
 from discreet.local.draws import flips, packed_flips
+from discreet.local.estimate import Tally
 from discreet.local.packed import bit_sums, place_of, read_packed, width_of
 from discreet.local.protocol import Layout, Oracle, Report
 from discreet.local.ratio import root_below
-from discreet.local.tally import Tally
 from discreet.noise.bits import SystemBits
 
 __all__ = ["OUE", "SUE"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,11 +14,11 @@ from discreet.core.check import AUTO, at_least, exact, named, settle, whole, who
 from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError, Phrase
 from discreet.local.draws import evenly
+from discreet.local.estimate import Tally
 from discreet.local.hybrid import Hybrid
 from discreet.local.mean import MeanEstimate, on_lattice
 from discreet.local.protocol import Report, Responder, read_times
 from discreet.local.ratio import read_epsilon
-from discreet.local.tally import Tally
 from discreet.mechanisms.inputs import read_values
 from discreet.noise.bits import SystemBits
 
@@ -65,7 +66,7 @@ class VectorMean(Responder):
     @property
     def each(self) -> Hybrid:
         """How one number is scrambled."""
-        return Hybrid(self.epsilon / self.told, self.lower, self.upper, steps=self.steps)
+        return _each(self.epsilon / self.told, self.lower, self.upper, self.steps)
 
     @property
     def ratio(self) -> Fraction:  # type: ignore[override]
@@ -140,3 +141,8 @@ class VectorMean(Responder):
         least = min(rare * ends[0], rare * ends[1] + rare - 1) / found.n
         spread = np.maximum(least, (square - mean**2) / max(1, found.n - 1))
         return MeanEstimate(found.n, middle + half * mean, half**2 * spread)
+
+
+@lru_cache(maxsize=64)
+def _each(epsilon: Fraction, lower: Fraction, upper: Fraction, steps: int) -> Hybrid:
+    return Hybrid(epsilon, lower, upper, steps=steps)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.local.questionnaire.estimate import Estimated
+from discreet.local.questionnaire.estimate import QuestionEstimate
 from discreet.show import Bar, Picture, Scale, bars, stack
 from discreet.show.scale import round_up
 
 __all__ = ["figure", "figures"]
 
 
-def figure(estimated: Estimated) -> Picture:
+def figure(estimated: QuestionEstimate) -> Picture:
     """One question: bars for shares, a point for a mean, on an axis that holds every answer that can be."""
     every = zip(estimated.labels, estimated.value, estimated.lower, estimated.upper, strict=True)
     data = [Bar(label, float(value), float(lower), float(upper)) for label, value, lower, upper in every]
@@ -30,7 +30,7 @@ def figure(estimated: Estimated) -> Picture:
     )
 
 
-def figures(title: str, every: Sequence[Estimated]) -> Picture:
+def figures(title: str, every: Sequence[QuestionEstimate]) -> Picture:
     """Every question in one picture."""
     return stack(title, [figure(estimated) for estimated in every])
 

@@ -16,9 +16,9 @@ from discreet.apps.survey.results import CONFIDENCE, Results, results_from, resu
 from discreet.apps.survey.store import is_address, open_reports
 from discreet.data.source import Connection, source_of
 from discreet.errors import DiscreetError, InputError, Phrase
-from discreet.local.files import check_files, count_lines
 from discreet.local.questionnaire.law import parsed_report
 from discreet.local.questionnaire.questionnaire import Questionnaire
+from discreet.local.replies import check_files, count_lines
 
 __all__ = ["exported", "results_at"]
 

@@ -17,7 +17,7 @@ from discreet.apps.survey.drawing import figure, figures
 from discreet.apps.survey.store import Reports
 from discreet.core.release import percent
 from discreet.errors import InputError, Phrase
-from discreet.local.questionnaire.estimate import Estimated, estimates
+from discreet.local.questionnaire.estimate import QuestionEstimate, estimates
 from discreet.local.questionnaire.questionnaire import Questionnaire
 from discreet.show import Markup, Table, element, page
 
@@ -33,7 +33,7 @@ class Results:
     survey: Questionnaire
     reports: int
     confidence: float
-    estimates: tuple[Estimated, ...]
+    estimates: tuple[QuestionEstimate, ...]
 
     @property
     def public(self) -> bool:
@@ -120,7 +120,7 @@ def results_page(found: Results, *, alone: bool = False, owner: bool = False) ->
     return page(title, body, kind="survey", private=True, linked=linked, icon=icon)
 
 
-def _section(estimated: Estimated) -> Markup:
+def _section(estimated: QuestionEstimate) -> Markup:
     heading = element("h2", None, estimated.question.text)
     if estimated.reports == 0:
         return element("section", None, heading, element("p", None, "No report yet."))

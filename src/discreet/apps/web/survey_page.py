@@ -23,7 +23,7 @@ from discreet.apps.web.frame import Frame
 from discreet.core.exact import as_written
 from discreet.core.release import percent
 from discreet.errors import DiscreetError, InputError
-from discreet.local.questionnaire.estimate import Estimated
+from discreet.local.questionnaire.estimate import QuestionEstimate
 from discreet.mechanisms.inputs import read_confidence, read_count
 from discreet.show import Markup
 
@@ -94,7 +94,7 @@ def _found(survey: Survey, caller: Caller) -> dict[str, Any]:
     }
 
 
-def _drawn(estimated: Estimated) -> Markup | None:
+def _drawn(estimated: QuestionEstimate) -> Markup | None:
     """A question as a picture, once there are reports."""
     caption = f"{estimated.caption()}, with {percent(estimated.confidence)} intervals"
     return figure(estimated).figure(caption, table=False) if estimated.reports else None

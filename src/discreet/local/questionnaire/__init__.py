@@ -1,7 +1,33 @@
-"""Several questions to one person, each randomised where it is answered; written down in a TOML file."""
+"""Several questions to one person, each randomised where it is answered; written down in a TOML file.
 
-from discreet.local.questionnaire.estimate import Estimated, estimates
-from discreet.local.questionnaire.question import Question
-from discreet.local.questionnaire.questionnaire import Questionnaire
+A `Questionnaire` is a list of `Question`s. `estimates` gives a `QuestionEstimate` for each of them; `half_width` and
+`people_for` say beforehand how close it will come.
+"""
 
-__all__ = ["Estimated", "Question", "Questionnaire", "estimates"]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.core.lazy import lazy
+
+if TYPE_CHECKING:
+    from discreet.local.questionnaire.estimate import QuestionEstimate as QuestionEstimate
+    from discreet.local.questionnaire.estimate import estimates as estimates
+    from discreet.local.questionnaire.estimate import half_width as half_width
+    from discreet.local.questionnaire.estimate import people_for as people_for
+    from discreet.local.questionnaire.question import Question as Question
+    from discreet.local.questionnaire.questionnaire import Questionnaire as Questionnaire
+
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {
+        "estimate": (
+            "QuestionEstimate",
+            "estimates",
+            "half_width",
+            "people_for",
+        ),
+        "question": ("Question",),
+        "questionnaire": ("Questionnaire",),
+    },
+)

@@ -20,13 +20,13 @@ from discreet.local.questionnaire.question import Question
 from discreet.local.questionnaire.questionnaire import Questionnaire
 from discreet.mechanisms.inputs import read_confidence
 
-__all__ = ["Estimated", "estimates", "half_width", "people_for"]
+__all__ = ["QuestionEstimate", "estimates", "half_width", "people_for"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimated:
+class QuestionEstimate:
     """One question's estimate from so many reports: the share of each label, or the mean."""
 
     question: Question
@@ -98,23 +98,23 @@ def _plain(value: float) -> float | None:
 @typed
 def estimates(
     survey: Questionnaire, columns: Sequence[Mapping[Any, int]], *, confidence: float = 0.95, of: Of = "respondents"
-) -> tuple[Estimated, ...]:
+) -> tuple[QuestionEstimate, ...]:
     """An estimate for each question, from how often each report came to it.
 
     `of="population"` widens the intervals by the error of having asked only some of many.
     """
     read_confidence(confidence)
     both = zip(survey.questions, columns, strict=True)
-    return tuple(_estimated(question, column, confidence, of) for question, column in both)
+    return tuple(_estimate(question, column, confidence, of) for question, column in both)
 
 
-def _estimated(question: Question, column: Mapping[Any, int], confidence: float, of: Of) -> Estimated:
+def _estimate(question: Question, column: Mapping[Any, int], confidence: float, of: Of) -> QuestionEstimate:
     count = sum(column.values())
     labels = ("mean",) if question.grid is not None else question.options
     labels = labels[:1] if question.kind == "binary" else labels
     if count == 0:
         none = np.full(len(labels), np.nan)
-        return Estimated(question, 0, confidence, labels, none, none, none)
+        return QuestionEstimate(question, 0, confidence, labels, none, none, none)
     mechanism, tally = question.mechanism, question.tally(column)
     if isinstance(mechanism, Mean):
         mean = mechanism.estimate(tally)
@@ -123,9 +123,10 @@ def _estimated(question: Question, column: Mapping[Any, int], confidence: float,
         found = mechanism.estimate(tally)
         value, ends = found.frequencies, found.interval(confidence, of)
     value, ends = value[: len(labels)], ends[: len(labels)]
-    return Estimated(question, count, confidence, labels, value, ends[:, 0], ends[:, 1])
+    return QuestionEstimate(question, count, confidence, labels, value, ends[:, 0], ends[:, 1])
 
 
+@typed
 def half_width(question: Question, people: int, confidence: float = 0.95) -> float:
     """How far the estimate from so many people may be off, at the true answers that are worst for it."""
     if isinstance(question.mechanism, Mean):
@@ -133,6 +134,7 @@ def half_width(question: Question, people: int, confidence: float = 0.95) -> flo
     return planner.half_width(question.mechanism, people, confidence, of="respondents")
 
 
+@typed
 def people_for(question: Question, within: Number, confidence: float = 0.95) -> int:
     """The least number of people for which the half-width is at most `within`, a share of one or of the range."""
     share = as_written(within, "within")

@@ -21,8 +21,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.wire import canonical
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.local.questionnaire.law import longest, read_report
-from discreet.local.questionnaire.question import Question
-from discreet.local.questionnaire.read import question_from
+from discreet.local.questionnaire.question import Question, question_from
 
 __all__ = ["PRIOR", "Questionnaire"]
 

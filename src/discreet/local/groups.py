@@ -1,4 +1,4 @@
-"""Estimates for a population from groups that were asked unevenly: known shares, or a weight for each respondent."""
+"""Estimates of several groups: whether two differ, and one for a population whose groups were asked unevenly."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +14,74 @@ from numpy.typing import NDArray
 from discreet.core.exact import Number, as_written
 from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase
-from discreet.local.compare import Measured
 from discreet.local.estimate import Of
 from discreet.local.protocol import Oracle
 from discreet.mechanisms.inputs import read_confidence
 
-__all__ = ["Pooled", "stratified", "weighted"]
+__all__ = ["Difference", "PooledEstimate", "difference", "stratified", "weighted"]
 
 Floats = NDArray[np.float64]
-_GROUPS = 10_000
+_GROUPS = 10_000  # of different weights
+
+
+class AnyEstimate(Protocol):
+    """An estimate: values (frequencies or means) and their variances."""
+
+    @property
+    def values(self) -> Floats: ...
+
+    def variance(self, of: Of = "respondents") -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pooled:
+class Difference:
+    """First group minus second, for each category."""
+
+    values: Floats
+    errors: Floats
+
+    @property
+    def z(self) -> Floats:
+        """How many standard errors each difference is from zero."""
+        return np.asarray(np.divide(self.values, self.errors, out=np.zeros_like(self.values), where=self.errors > 0))
+
+    def p_values(self, *, together: bool = True) -> Floats:
+        """The chance of a difference so large if there is none; corrected (Holm) for looking at all categories."""
+        law = NormalDist()
+        alone = np.array([2 * law.cdf(-abs(z)) for z in self.z])
+        if not together:
+            return alone
+        order = np.argsort(alone)
+        stepped = np.maximum.accumulate(alone[order] * np.arange(len(alone), 0, -1))
+        out = np.empty_like(alone)
+        out[order] = np.minimum(stepped, 1)
+        return out
+
+    def interval(self, confidence: float = 0.95, *, together: bool = False) -> Floats:
+        """Rows (lower, upper) of each difference."""
+        miss = float(1 - read_confidence(confidence)) / (len(self.values) if together else 1)
+        half = -NormalDist().inv_cdf(miss / 2) * self.errors
+        return np.column_stack([self.values - half, self.values + half])
+
+
+@typed
+def difference(first: AnyEstimate, second: AnyEstimate, of: Of = "population") -> Difference:
+    """What two groups differ by. Each group may have had a mechanism and an epsilon of its own.
+
+    >>> from discreet.local import GRR
+    >>> north, south = (GRR(2, epsilon=4).estimate([1] * ones + [0] * (5000 - ones)) for ones in (2000, 1000))
+    >>> difference(north, south).p_values().max() < 1e-9
+    np.True_
+    """
+    if len(first.values) != len(second.values):
+        allowed = f"an estimate of {len(first.values)} categories, as the first is"
+        raise InputError("second", Phrase(f"{len(second.values)} categories"), allowed)
+    errors = np.sqrt(first.variance(of) + second.variance(of))
+    return Difference(first.values - second.values, errors)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PooledEstimate:
     """A weighted sum of estimates from groups that share no respondent."""
 
     frequencies: Floats
@@ -51,7 +106,7 @@ class Pooled:
 
 
 @typed
-def stratified(estimates: Sequence[Measured], shares: Sequence[Number]) -> Pooled:
+def stratified(estimates: Sequence[AnyEstimate], shares: Sequence[Number]) -> PooledEstimate:
     """Estimates of groups, put together by the groups' known shares of the population.
 
     >>> from discreet.local import GRR
@@ -67,11 +122,11 @@ def stratified(estimates: Sequence[Measured], shares: Sequence[Number]) -> Poole
         )
     if abs(parts.sum() - 1) > 1e-9:
         raise InputError("shares", Phrase(f"a sum of {parts.sum():g}"), "shares that add up to one")
-    return _pooled(estimates, parts)
+    return _pool(estimates, parts)
 
 
 @typed
-def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats) -> Pooled:
+def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats) -> PooledEstimate:
     """An estimate in which each respondent stands for `weight` people. Weights are public: they tell of a person.
 
     Respondents of one weight are a group, so there may be up to 10,000 different ones.
@@ -92,14 +147,14 @@ def weighted(mechanism: Oracle, reports: Any, weights: Sequence[float] | Floats)
     ordered = reports[order] if isinstance(reports, np.ndarray) else [reports[place] for place in order]
     ends = np.cumsum(counts)
     found = [mechanism.estimate(ordered[end - count : end]) for end, count in zip(ends, counts, strict=True)]
-    return _pooled(found, sizes * counts / (sizes @ counts))
+    return _pool(found, sizes * counts / (sizes @ counts))
 
 
-def _pooled(estimates: Sequence[Measured], parts: Floats) -> Pooled:
+def _pool(estimates: Sequence[AnyEstimate], parts: Floats) -> PooledEstimate:
     if len({len(one.values) for one in estimates}) > 1:
         raise InputError("estimates", Phrase("different ones"), "of the same categories in every group")
     pairs = list(zip(parts, estimates, strict=True))
-    return Pooled(
+    return PooledEstimate(
         np.sum([part * one.values for part, one in pairs], axis=0),
         np.sum([part**2 * one.variance("respondents") for part, one in pairs], axis=0),
         np.sum([part**2 * one.variance("population") for part, one in pairs], axis=0),

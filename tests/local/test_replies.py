@@ -1,95 +1,15 @@
-"""Replies: what they carry, how they are stored, added up in an engine, and refused."""
-
-import base64
-import json
+"""Replies in files and tables: added up in an engine, and refused where they would bend an estimate."""
 
 import numpy as np
 import pytest
 
-from chance import frequency_fits
 from discreet.errors import InputError
-from discreet.local import GRR, OLH, OUE, Hadamard, Subset, Survey, aggregate, write
-from discreet.local.files import words_of
+from discreet.local import GRR, OLH, OUE, Subset, aggregate, write
+from discreet.local.replies import words_of
+from local_cases import MECHANISMS, answers, survey_of
 from servers import spark
 
-MECHANISMS = [GRR(5, 1), OLH(50, 1), Hadamard(20, 2), OUE(40, 1), Subset(10, 1)]
 both = pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda one: one.kind)
-
-
-def survey_of(mechanism, name="colours"):
-    return Survey(name, mechanism)
-
-
-def answers(mechanism, n=3000):
-    return np.arange(n) % 7 % mechanism.categories
-
-
-@both
-def test_a_reply_says_what_it_answers(mechanism):
-    survey = survey_of(mechanism)
-    reply = survey.respond(1)
-    entry = json.loads(json.dumps(reply.to_dict()))
-    assert survey.read(entry) == reply
-    assert len(reply.token) == 32
-    assert survey.respond(1).token != reply.token
-    for other in (survey_of(mechanism, "shapes"), survey_of(type(mechanism)(mechanism.categories, "1/2"))):
-        with pytest.raises(InputError, match="another survey"):
-            other.read(entry)
-    assert Survey.from_dict(json.loads(json.dumps(survey.to_dict()))) == survey
-
-
-@both
-def test_malformed_replies_are_refused(mechanism):
-    survey = survey_of(mechanism)
-    entry = survey.respond(0).to_dict()
-    reports = [None, "x", True, -1, 2**70, 1.5, "", "====", base64.b64encode(b"\xff" * 40).decode(), [1], {}]
-    for wrong in [
-        *({**entry, "report": report} for report in reports),
-        *({**entry, "token": token} for token in ("", "g" * 32, None, 5, entry["token"] + "0")),
-        {**entry, "address": "10.0.0.1"},
-        {"survey": survey.id},
-        [],
-        None,
-        "text",
-    ]:
-        with pytest.raises(InputError):
-            survey.read(wrong)
-
-
-@both
-def test_batches_estimate_and_refuse(mechanism):
-    survey = survey_of(mechanism)
-    batch = survey.collect(answers(mechanism))
-    found = survey.estimate(batch)
-    assert len(found) == mechanism.categories
-    twice = type(batch)(batch.survey, np.concatenate([batch.reports] * 2), np.concatenate([batch.tokens] * 2))
-    with pytest.raises(InputError, match="came twice"):
-        survey.estimate(twice)
-    with pytest.raises(InputError, match="another survey"):
-        survey_of(mechanism, "shapes").estimate(batch)
-    replies = [survey.respond(0) for _ in range(20)]
-    assert survey.tally(replies).n == 20
-    with pytest.raises(InputError, match="came twice"):
-        survey.tally([*replies, replies[3]])
-    with pytest.raises(InputError):
-        survey.tally([*replies, survey_of(mechanism, "shapes").respond(0)])
-
-
-def test_labels_are_answers():
-    survey = Survey("flu", GRR(2, 1), labels=["no", "yes"])
-    assert survey.collect(["no", "yes", "no"]).reports.shape == (3,)
-    seen = survey.collect(["yes"] * 20_000).reports
-    assert frequency_fits(int(seen.sum()), 20_000, float(survey.mechanism.hit))
-    for wrong in ("maybe", 1, None, ["no"]):
-        with pytest.raises(InputError, match="one of no, yes") as caught:
-            survey.respond(wrong)
-        assert "maybe" not in str(caught.value)
-    for wrong in ({"labels": ["no"]}, {"labels": "no"}, {"labels": ["no", "no"]}, {"name": ""}, {"mechanism": 3}):
-        with pytest.raises(InputError):
-            Survey(**{"name": "flu", "mechanism": GRR(2, 1), "labels": ["no", "yes"], **wrong})
-    for wrong in ({}, {"name": "x"}, None, {"name": "x", "labels": None, "mechanism": {}}):
-        with pytest.raises(InputError):
-            Survey.from_dict(wrong)
 
 
 @both

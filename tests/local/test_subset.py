@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-import discreet.local.sets as sets
+import discreet.local.subset as sets
 from chance import fits, frequency_fits
 from discreet.local.packed import width_of
 from discreet.noise.bits import SystemBits

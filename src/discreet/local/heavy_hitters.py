@@ -23,7 +23,7 @@ from discreet.local.ratio import epsilon_of, ratio_below, read_epsilon
 from discreet.mechanisms.inputs import read_confidence, read_count
 from discreet.noise.bits import SystemBits, words
 
-__all__ = ["Found", "HeavyHitters", "HeavyReports"]
+__all__ = ["HeavyHitter", "HeavyHitters", "HeavyReports"]
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _PAIRS = 1 << 22  # reports times candidates looked at together
@@ -40,7 +40,7 @@ class HeavyReports:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HeavyHitter:
     """A common string, the share of people who have it, and an interval."""
 
     value: str
@@ -148,7 +148,7 @@ class HeavyHitters:
         prefixes = self._prefixes(np.repeat(self.coded([value]), len(reports.levels)), reports.levels)
         return np.asarray(_parities(prefixes, reports.keys) == reports.buckets)
 
-    def search(self, reports: HeavyReports, *, most: int = 64, confidence: float = 0.95) -> list[Found]:
+    def search(self, reports: HeavyReports, *, most: int = 64, confidence: float = 0.95) -> list[HeavyHitter]:
         """Strings that stand out from none, most common first; at most `most` prefixes are followed.
 
         Shares are unbiased for a string named in advance; of those found by looking, some are found because chance
@@ -183,7 +183,7 @@ class HeavyHitters:
                 return []
         halves = -NormalDist().inv_cdf(miss / 2) * self._errors(shares, int(asked.sum()))
         return [
-            Found(self.decoded(int(code)), float(share), float(share - half), float(share + half))
+            HeavyHitter(self.decoded(int(code)), float(share), float(share - half), float(share + half))
             for code, share, half in zip(kept, shares, halves, strict=True)
         ]
 

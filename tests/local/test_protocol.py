@@ -11,18 +11,23 @@ import pytest
 from attrs.exceptions import FrozenInstanceError
 
 from chance import at_most, fits, mean_fits
-from discreet.core.exact import exp_down, exp_up, log_up
+from discreet.core.exact import exp_up, log_up
 from discreet.core.loss import Pure
 from discreet.errors import InputError
-from discreet.local import GRR, OLH, OUE, SUE, Hadamard, Subset, Tally, responder_from_dict
+from discreet.local import GRR, OLH, OUE, SUE, Hadamard, Subset, responder_from_dict
 from discreet.local.ratio import ratio_below
-from discreet.local.wire import KINDS
+from discreet.local.survey import KINDS
 
 EPSILONS = [Fraction(1, 10), Fraction(1), Fraction(4)]
+
 MEMBERS = (GRR, OUE, SUE, OLH, Hadamard, Subset)
+
 SMALL = [kind(size, epsilon) for kind in MEMBERS for size in (2, 5) for epsilon in EPSILONS]
+
 SMALL += [GRR.coin(), GRR.coin(Fraction(1, 5), 3), GRR.truthful(Fraction(9, 10), 4), SUE(3, ratio=Fraction(9, 4))]
+
 SMALL += [OLH(5, 1, buckets=2), Hadamard(5, 2, length=2), Hadamard(6, 1, length=4), Subset(6, 1, size=3)]
+
 WRONG = [0, -1, float("nan"), float("inf"), "nonsense", True, None, [1], 1j, 33]
 
 
@@ -31,6 +36,7 @@ def named(oracle):
 
 
 every = pytest.mark.parametrize("oracle", SMALL, ids=named)
+
 typical = pytest.mark.parametrize(
     "oracle", [one for one in SMALL if one.epsilon == 1 and one.categories > 2], ids=named
 )
@@ -272,27 +278,3 @@ def test_wrong_parameters_are_refused(kind, field):
             continue
         with pytest.raises(InputError):
             kind(**{"categories": 5, "epsilon": 1, field: wrong})
-
-
-def test_a_ratio_must_agree_with_epsilon():
-    assert GRR(2, 1, ratio=2).ratio == 2
-    with pytest.raises(InputError, match="e\\^epsilon"):
-        GRR(2, 1, ratio=3)
-    for wrong in (1, Fraction(1, 2), -1, 10**20):
-        with pytest.raises(InputError):
-            GRR(2, ratio=wrong)
-    with pytest.raises(InputError, match="square"):
-        SUE(2, ratio=3)
-    with pytest.raises(InputError):
-        GRR(2)
-
-
-def test_ratios_stay_below_e_to_the_epsilon():
-    for epsilon in (Fraction(1, 10**6), Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(32)):
-        assert GRR(3, epsilon).ratio <= exp_down(epsilon)
-        assert SUE(3, epsilon).ratio <= exp_down(epsilon)
-
-
-def test_a_tally_is_not_a_number():
-    with pytest.raises(TypeError):
-        Tally("a", 1, np.zeros(2, dtype=int), np.zeros(2, dtype=int)) + 1

@@ -1,0 +1,36 @@
+"""Questions: what is sent follows the law, and the best mechanism a page can carry is taken."""
+
+import numpy as np
+import pytest
+
+from chance import fits
+from questionnaires import asked, every
+
+
+@pytest.mark.statistical
+@every
+def test_what_python_sends_follows_the_law_and_a_wrong_law_is_seen(entry):
+    question = asked(entry)
+    value = question.law.values - 1
+    answer = question.example(value)
+    listed = list(question.law.reports())
+    place = {report: number for number, report in enumerate(listed)}
+    sent = [place[question.privatize(answer)] for _ in range(2000)]
+
+    def pmf(of):
+        chances = np.array([float(question.law.probability(report, of)) for report in listed])
+        return lambda numbers: np.append(chances, np.zeros(numbers.max() + 1))[numbers]
+
+    assert fits(sent, pmf(value))
+    if float(question.epsilon) >= 1:
+        assert not fits(sent, pmf(0))
+
+
+def test_the_best_mechanism_that_a_page_can_carry_is_taken():
+    kinds = [
+        asked({"kind": "choice", "options": list(map(str, range(k))), "epsilon": e}).mechanism.kind
+        for k, e in ((2, 1), (5, 3), (100, 1), (400, "0.5"))
+    ]
+    assert kinds == ["grr", "grr", "subset", "subset"]
+    numbers = {"kind": "number", "low": 0, "high": 100, "step": 1}
+    assert [asked({**numbers, "epsilon": e}).mechanism.kind for e in (1, 4)] == ["duchi", "piecewise"]
