@@ -47,10 +47,10 @@ def help_text() -> str:
 
 def api_text(here: Town) -> str:
     """The paths of the API, what each takes and answers with, and the fields of what is sent."""
-    from discreet.apps.server.house import House
+    from discreet.apps.server.service import Service
     from discreet.apps.web.site import application
 
-    described = application(House({"town": here.curator}, None)).openapi()
+    described = application(Service({"town": here.curator}, None)).openapi()
     paths = {}
     for path, ways in sorted(described["paths"].items()):
         for way, one in sorted(ways.items()):

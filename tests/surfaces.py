@@ -229,11 +229,11 @@ class Surfaces:
 @contextlib.contextmanager
 def surfaces(here: Town, ledger: Path) -> Iterator[Surfaces]:
     """All surfaces over one town. Whoever reaches this server is its custodian."""
-    from discreet.apps.server.house import House, Limits
+    from discreet.apps.server.service import Limits, Service
     from discreet.apps.web.site import application  # an extra: looked for when it is used
 
-    house = House({DATASET: here.curator}, None, Limits(rate=1e6, burst=1e6))
-    app = application(house)
+    service = Service({DATASET: here.curator}, None, Limits(rate=1e6, burst=1e6))
+    app = application(service)
     with serving(app) as url:
         yield Surfaces(here, ledger, Client(app), url)
 

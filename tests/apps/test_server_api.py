@@ -9,7 +9,7 @@ from discreet import Allotment, Budget, Category, Integer, Schema
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-from discreet.apps.server.house import House
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.site import application
 from discreet.errors import InputError
@@ -20,25 +20,25 @@ TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", SECRET]})
 
 
 @pytest.fixture
-def house(tmp_path):
+def service(tmp_path):
     parts = [Allotment("team", "pure", epsilon=1), Allotment("guests", "pure", epsilon=1)]
     budget = Budget(2, allotments=parts)
     curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=budget, create=True)
-    return House({"people": curator}, Tokens(tmp_path / "tokens.db"))
+    return Service({"people": curator}, Tokens(tmp_path / "tokens.db"))
 
 
-def client(house, role=None, allotment=None, name=None):
+def client(service, role=None, allotment=None, name=None):
     headers = {}
     if role is not None:
-        headers["authorization"] = "Bearer " + house.tokens.create(name or role, role, allotment)
-    return Client(application(house), headers)
+        headers["authorization"] = "Bearer " + service.tokens.create(name or role, role, allotment)
+    return Client(application(service), headers)
 
 
 ASK = {"outputs": ["count", "mean(age)"], "by": ["county"], "epsilon": "0.5", "allotment": "team"}
 
 
-def test_a_plan_is_free_and_a_release_spends_once(house):
-    ann = client(house, "analyst", name="ann")
+def test_a_plan_is_free_and_a_release_spends_once(service):
+    ann = client(service, "analyst", name="ann")
     plan = ann.post("/api/datasets/people/plan", json=ASK).json()
     assert plan["cost"] == 0.5
     assert "Nothing" not in plan["text"]
@@ -62,30 +62,30 @@ def test_a_plan_is_free_and_a_release_spends_once(house):
         ({"json": {**ASK, "epsilon": "1e400"}}, "epsilon", "`epsilon` must be at most 1e18."),
     ],
 )
-def test_a_body_that_cannot_be_read_is_answered_in_words(house, sent, field, says):
-    told = client(house, "analyst").post("/api/datasets/people/plan", **sent)
+def test_a_body_that_cannot_be_read_is_answered_in_words(service, sent, field, says):
+    told = client(service, "analyst").post("/api/datasets/people/plan", **sent)
     assert told.status_code == 422
     assert told.json()["field"] == field
     assert says in told.json()["message"]
 
 
-def test_sql_and_accuracy_are_understood_too(house):
-    ann = client(house, "analyst")
+def test_sql_and_accuracy_are_understood_too(service):
+    ann = client(service, "analyst")
     asked = {"sql": "SELECT county, COUNT(*) AS n FROM people GROUP BY county", "within": 25, "allotment": "team"}
     assert ann.post("/api/datasets/people/plan", json=asked).json()["expected"][0]["half_width"] <= 25
     mixed = ann.post("/api/datasets/people/plan", json={**asked, "outputs": ["count"]})
     assert mixed.status_code == 422
 
 
-def test_more_than_is_left_is_refused_with_what_is_left(house):
-    ann = client(house, "analyst")
+def test_more_than_is_left_is_refused_with_what_is_left(service):
+    ann = client(service, "analyst")
     found = ann.post("/api/datasets/people/release", json={**ASK, "epsilon": 3})
     assert found.status_code == 409
     assert "Nothing was spent" in found.json()["message"]
 
 
-def test_a_token_spends_from_its_own_allotment_only(house):
-    guest = client(house, "analyst", "guests", name="gus")
+def test_a_token_spends_from_its_own_allotment_only(service):
+    guest = client(service, "analyst", "guests", name="gus")
     assert guest.post("/api/datasets/people/release", json=ASK).status_code == 422
     spent = guest.post("/api/datasets/people/release", json={**ASK, "allotment": None})
     assert spent.status_code == 200
@@ -93,8 +93,8 @@ def test_a_token_spends_from_its_own_allotment_only(house):
     assert [one["allotment"] for one in shown] == ["guests"]
 
 
-def test_where_another_allotment_stands_is_not_told_with_a_release_from_it(house):
-    ann, guest = client(house, "custodian"), client(house, "analyst", "guests", name="gus")
+def test_where_another_allotment_stands_is_not_told_with_a_release_from_it(service):
+    ann, guest = client(service, "custodian"), client(service, "analyst", "guests", name="gus")
     ann.post("/api/datasets/people/release", json={**ASK, "release": "theirs"})
     guest.post("/api/datasets/people/release", json={**ASK, "allotment": None, "release": "mine"})
     for path in ("releases", "record"):
@@ -104,9 +104,9 @@ def test_where_another_allotment_stands_is_not_told_with_a_release_from_it(house
         assert ann.get(f"/api/datasets/people/{path}/theirs").json()["remaining"] != ""
 
 
-def test_roles_are_kept(house):
-    viewer, analyst = client(house, "viewer"), client(house, "analyst")
-    custodian, stranger = client(house, "custodian"), client(house)
+def test_roles_are_kept(service):
+    viewer, analyst = client(service, "viewer"), client(service, "analyst")
+    custodian, stranger = client(service, "custodian"), client(service)
     assert viewer.post("/api/datasets/people/plan", json=ASK).status_code == 200
     assert viewer.post("/api/datasets/people/release", json=ASK).status_code == 403
     assert analyst.get("/api/datasets/people/ledger").status_code == 403
@@ -114,33 +114,33 @@ def test_roles_are_kept(house):
     assert custodian.get("/api/ledger/verify").json()["ok"] is True
     for path in ("/api/datasets", "/api/datasets/people/releases", "/api/ledger/verify"):
         assert stranger.get(path).status_code == 401
-    wrong = Client(application(house), {"authorization": "Bearer dsc_000_x"})
+    wrong = Client(application(service), {"authorization": "Bearer dsc_000_x"})
     assert wrong.get("/api/datasets").status_code == 401
 
 
-def test_the_books_name_who_spent(house):
-    client(house, "analyst", name="ann").post("/api/datasets/people/release", json={**ASK, "why": "census"})
-    records = client(house, "custodian").get("/api/datasets/people/ledger").json()["records"]
+def test_the_books_name_who_spent(service):
+    client(service, "analyst", name="ann").post("/api/datasets/people/release", json={**ASK, "why": "census"})
+    records = client(service, "custodian").get("/api/datasets/people/ledger").json()["records"]
     charge = next(one for one in records if one["kind"] == "charge")
     assert (charge["who"], charge["why"], charge["amount"]) == ("ann", "census", "1/2")
 
 
-def test_tokens_are_hashed_and_end_when_revoked(house, tmp_path):
-    made = house.tokens.create("bob", "analyst")
+def test_tokens_are_hashed_and_end_when_revoked(service, tmp_path):
+    made = service.tokens.create("bob", "analyst")
     assert made.split("_", 2)[2].encode() not in (tmp_path / "tokens.db").read_bytes()
-    assert house.tokens.caller(made).name == "bob"
+    assert service.tokens.caller(made).name == "bob"
     assert (tmp_path / "tokens.db").stat().st_mode & 0o077 == 0
     with pytest.raises(InputError, match="no token yet"):
-        house.tokens.create("bob", "viewer")
-    house.tokens.revoke("bob")
-    assert house.tokens.caller(made) is None
+        service.tokens.create("bob", "viewer")
+    service.tokens.revoke("bob")
+    assert service.tokens.caller(made) is None
     for name, role in (("", "viewer"), ("x", "king")):
         with pytest.raises(InputError):
-            house.tokens.create(name, role)
+            service.tokens.create(name, role)
 
 
-def test_bodies_and_rates_are_limited_and_headers_are_set(house):
-    small = house.within(body=200, rate=0.001, burst=3)
+def test_bodies_and_rates_are_limited_and_headers_are_set(service):
+    small = service.within(body=200, rate=0.001, burst=3)
     ann = client(small, "analyst")
     assert ann.post("/api/datasets/people/plan", json={**ASK, "where": "x" * 500}).status_code == 413
     found = ann.get("/api/datasets")
@@ -164,8 +164,8 @@ def test_bodies_and_rates_are_limited_and_headers_are_set(house):
         b'{"surprise": 1}',
     ],
 )
-def test_bad_requests_are_named_and_spend_nothing(house, body):
-    ann = client(house, "analyst")
+def test_bad_requests_are_named_and_spend_nothing(service, body):
+    ann = client(service, "analyst")
     found = ann.post("/api/datasets/people/release", content=body, headers={"content-type": "application/json"})
     assert found.status_code == 422
     assert found.json()["error"] == "InputError"
@@ -173,18 +173,18 @@ def test_bad_requests_are_named_and_spend_nothing(house, body):
     assert ann.get("/api/datasets/people/releases").json() == []
 
 
-def test_what_goes_wrong_inside_is_not_told(house, monkeypatch):
+def test_what_goes_wrong_inside_is_not_told(service, monkeypatch):
     def broken(*args, **kwargs):
         raise ValueError(SECRET)
 
-    monkeypatch.setattr(House, "described", broken)
-    found = client(house, "viewer").get("/api/datasets")
+    monkeypatch.setattr(Service, "described", broken)
+    found = client(service, "viewer").get("/api/datasets")
     assert found.status_code == 500
     assert found.json() == {"error": "ServerError", "message": "something went wrong"}
 
 
-def test_an_answer_that_takes_long_is_fetched_later(house):
-    ann = client(house.within(seconds=0.0), "analyst")
+def test_an_answer_that_takes_long_is_fetched_later(service):
+    ann = client(service.within(seconds=0.0), "analyst")
     found = ann.post("/api/datasets/people/release", json={**ASK, "release": "slow"})
     assert found.status_code == 202
     assert found.json()["release"] == "slow"

@@ -21,7 +21,7 @@ from servers import serving
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
-from discreet.apps.server.house import House
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.site import application
 
@@ -32,14 +32,14 @@ TABLE = pa.table({"age": [30, 40, 50], "county": ["Ash", "Elm", "Ash"]})
 @pytest.fixture
 def served(tmp_path):
     curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
-    house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
-    with serving(application(house)) as url:
-        yield url, house, curator
+    service = Service({"people": curator}, Tokens(tmp_path / "tokens.db"))
+    with serving(application(service)) as url:
+        yield url, service, curator
 
 
 def test_the_same_words_the_same_plan_the_same_books(served):
-    url, house, curator = served
-    there = discreet.connect(url, house.tokens.create("ann", "analyst"))
+    url, service, curator = served
+    there = discreet.connect(url, service.tokens.create("ann", "analyst"))
     ask = lambda table: table.where("age >= 18").group_by("county").agg(n=count(), age=mean("age"))  # noqa: E731
     offer = ask(there.table("people")).plan(epsilon=0.5)
     assert str(offer) == str(ask(curator.table("people")).plan(epsilon=0.5))
@@ -48,14 +48,14 @@ def test_the_same_words_the_same_plan_the_same_books(served):
     assert there.release("one").to_csv() == answer.to_csv()
     assert there.releases() == ["one"]
     assert "1.5" in repr(there)
-    assert "ann" not in repr(there.desk.line)
+    assert "ann" not in repr(there.desk.transport)
     sql = there.sql("SELECT COUNT(*) AS n FROM people").plan(epsilon="0.25").release()
     assert sql.outputs == ("n",)
 
 
 def test_refusals_are_the_same_errors(served):
-    url, house, _ = served
-    there = discreet.connect(url, house.tokens.create("ann", "analyst"))
+    url, service, _ = served
+    there = discreet.connect(url, service.tokens.create("ann", "analyst"))
     with pytest.raises(BudgetError, match="Nothing was spent"):
         there.table().agg(n=count()).plan(epsilon=3).release()
     with pytest.raises(InputError, match="shoe") as told:
@@ -66,7 +66,7 @@ def test_refusals_are_the_same_errors(served):
     with pytest.raises(DiscreetError, match="401"):
         discreet.connect(url, "dsc_0_wrong")
     with pytest.raises(InputError, match="dataset"):
-        discreet.connect(url, house.tokens.create("bob", "viewer"), "other")
+        discreet.connect(url, service.tokens.create("bob", "viewer"), "other")
     with pytest.raises(InputError, match="https"):
         discreet.connect("http://curator.example", "dsc_token")
     with pytest.raises(InputError, match="address"):
@@ -97,9 +97,9 @@ def wide(tmp_path):
     parts = [Allotment("team", "pure", epsilon=4), Allotment("models", "plan", epsilon=3, delta=1e-5)]
     budget = Budget(7, delta=1e-5, allotments=parts)
     curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=budget, create=True)
-    house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
-    with serving(application(house)) as url:
-        yield discreet.connect(url, house.tokens.create("ann", "analyst")), curator
+    service = Service({"people": curator}, Tokens(tmp_path / "tokens.db"))
+    with serving(application(service)) as url:
+        yield discreet.connect(url, service.tokens.create("ann", "analyst")), curator
 
 
 def test_a_hierarchy_there_is_one_here(wide, tmp_path):
@@ -188,12 +188,14 @@ def test_the_rest_of_the_surface(wide):
 
 
 def test_an_answer_that_takes_long_is_waited_for(served, monkeypatch):
-    url, house, _ = served
-    there = discreet.connect(url, house.tokens.create("ann", "analyst"))
+    url, service, _ = served
+    there = discreet.connect(url, service.tokens.create("ann", "analyst"))
     offer = there.table().agg(n=count()).plan(epsilon="0.1")
     said = [{"release": "slow", "text": "Not done yet."}] * 2
-    real = type(there.desk.line).sent
-    monkeypatch.setattr(type(there.desk.line), "sent", lambda line, *words: said.pop() if said else real(line, *words))
+    real = type(there.desk.transport).send
+    monkeypatch.setattr(
+        type(there.desk.transport), "sent", lambda line, *words: said.pop() if said else real(line, *words)
+    )
     assert offer.release(release="slow").outputs == ("n",)
     said.extend([{"release": "slow", "text": "Not done yet."}] * 2)
     with pytest.raises(RunError, match="Not done yet") as late:
@@ -257,9 +259,9 @@ def test_over_tls_only_who_is_trusted_is_spoken_to(tmp_path):
     own, key = certificate(tmp_path, "own")
     other, _ = certificate(tmp_path, "other")
     curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
-    house = House({"people": curator}, Tokens(tmp_path / "tokens.db"))
-    token = house.tokens.create("ann", "analyst")
-    with serving(application(house), ssl_certfile=str(own), ssl_keyfile=str(key)) as url:
+    service = Service({"people": curator}, Tokens(tmp_path / "tokens.db"))
+    token = service.tokens.create("ann", "analyst")
+    with serving(application(service), ssl_certfile=str(own), ssl_keyfile=str(key)) as url:
         assert discreet.connect(url, token, certificate=own).standing() == curator.standing()
         for trusted in (None, other):
             with pytest.raises(InputError, match="answers"):

@@ -13,7 +13,7 @@ pytest.importorskip("fastapi")
 httpx = pytest.importorskip("httpx")
 from asgi_client import Client  # noqa: E402
 from discreet.apps.cli import app  # noqa: E402
-from discreet.apps.server.house import House  # noqa: E402
+from discreet.apps.server.service import Service  # noqa: E402
 from discreet.apps.server.tokens import Tokens  # noqa: E402
 from discreet.apps.web.site import application  # noqa: E402
 
@@ -28,17 +28,17 @@ def curator(tmp_path):
 
 
 def test_made_up_tokens_share_one_rate_and_take_nothing_from_callers(curator, tmp_path):
-    house = House({"people": curator}, Tokens(tmp_path / "t.db")).within(rate=0.001, burst=3)
-    served = application(house)
-    ann = Client(served, {"authorization": "Bearer " + house.tokens.create("ann", "analyst")})
+    service = Service({"people": curator}, Tokens(tmp_path / "t.db")).within(rate=0.001, burst=3)
+    served = application(service)
+    ann = Client(served, {"authorization": "Bearer " + service.tokens.create("ann", "analyst")})
     seen = [Client(served, {"authorization": f"Bearer dsc_{n}_x"}).get("/api/datasets").status_code for n in range(6)]
     assert seen == [401, 401, 401, 429, 429, 429]
     assert [ann.get("/api/datasets").status_code for _ in range(4)] == [200, 200, 200, 429]
 
 
 def test_a_second_header_buys_no_second_rate(curator, tmp_path):
-    house = House({"people": curator}, Tokens(tmp_path / "t.db")).within(rate=0.001, burst=3)
-    good, served = "Bearer " + house.tokens.create("ann", "analyst"), application(house)
+    service = Service({"people": curator}, Tokens(tmp_path / "t.db")).within(rate=0.001, burst=3)
+    good, served = "Bearer " + service.tokens.create("ann", "analyst"), application(service)
 
     def asked(number):
         async def sent():
@@ -52,7 +52,7 @@ def test_a_second_header_buys_no_second_rate(curator, tmp_path):
 
 
 def test_without_tokens_pages_of_other_sites_spend_nothing(curator):
-    here = Client(application(House({"people": curator}, None)))
+    here = Client(application(Service({"people": curator}, None)))
     spend = {"json": ASK}
     path = "/api/datasets/people/release"
     for headers in (
@@ -75,7 +75,7 @@ def test_without_tokens_pages_of_other_sites_spend_nothing(curator):
 
 
 def test_a_release_is_found_whatever_its_id_holds(curator):
-    here = Client(application(House({"people": curator}, None)))
+    here = Client(application(Service({"people": curator}, None)))
     made = here.post("/api/datasets/people/release", json={**ASK, "release": "2026/q1 ?#%"})
     again = here.get("/api/datasets/people/releases/2026%2Fq1%20%3F%23%25")
     assert again.json()["columns"] == made.json()["columns"]
@@ -92,8 +92,8 @@ def test_a_path_does_not_write_lines_of_the_log(curator, monkeypatch, caplog):
     def broken(*args, **kwargs):
         raise ValueError("secret")
 
-    monkeypatch.setattr(House, "described", broken)
-    here = Client(application(House({"people": curator}, None)))
+    monkeypatch.setattr(Service, "described", broken)
+    here = Client(application(Service({"people": curator}, None)))
     assert here.get("/api/datasets/a%0AERROR%20forged").status_code == 500
     told = [record.getMessage() for record in caplog.records if record.name == "discreet.server"]
     assert len(told) == 1

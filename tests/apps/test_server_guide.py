@@ -11,7 +11,7 @@ import discreet
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
-from discreet.apps.server.house import House
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.site import application
 from servers import serving
@@ -25,10 +25,10 @@ def test_the_python_of_the_guide(tmp_path, monkeypatch, capsys):
         shutil.copy(shipped / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     curator = discreet.open("people.csv", create=True)
-    house = House({curator.schema.name: curator}, Tokens("tokens.db"))
+    service = Service({curator.schema.name: curator}, Tokens("tokens.db"))
     (text,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
-    with serving(application(house)) as url:
-        values = {"token": house.tokens.create("ann", "analyst")}
+    with serving(application(service)) as url:
+        values = {"token": service.tokens.create("ann", "analyst")}
         exec(text.replace("https://curator.example", url), values)
         assert values["c"].standing() == curator.standing()
     assert "Cost: epsilon = 0.1" in capsys.readouterr().out

@@ -22,8 +22,8 @@ from discreet import Allotment, Budget, Category, Integer, Schema
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller, Tokens
 from discreet.apps.web.site import application
 from discreet.errors import BusyError, InputError, RunError
@@ -52,7 +52,7 @@ ANN = Caller("ann", "analyst")
 
 
 @pytest.fixture
-def house(tmp_path):
+def service(tmp_path):
     parts = [
         Allotment("team", "pure", epsilon=2),
         Allotment("guests", "pure", epsilon=1),
@@ -60,12 +60,12 @@ def house(tmp_path):
     ]
     budget = Budget(6, delta=1e-5, allotments=parts)
     curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=budget, create=True)
-    return House({"people": curator}, Tokens(tmp_path / "tokens.db"), jobs=Jobs(tmp_path / "jobs.db"))
+    return Service({"people": curator}, Tokens(tmp_path / "tokens.db"), jobs=Jobs(tmp_path / "jobs.db"))
 
 
-def client(house, role="analyst", allotment=None, name=None):
-    token = house.tokens.create(name or role, role, allotment)
-    return Client(application(house), {"authorization": f"Bearer {token}"})
+def client(service, role="analyst", allotment=None, name=None):
+    token = service.tokens.create(name or role, role, allotment)
+    return Client(application(service), {"authorization": f"Bearer {token}"})
 
 
 def waited(ann, release, seconds=120):
@@ -77,17 +77,17 @@ def waited(ann, release, seconds=120):
     raise AssertionError(job)
 
 
-def spent(house):
-    return {one.allotment.name: one.spent.amount for one in house.curators["people"].standing()}
+def spent(service):
+    return {one.allotment.name: one.spent.amount for one in service.curators["people"].standing()}
 
 
-def test_a_hierarchy_from_plan_to_tables(house):
-    ann = client(house)
+def test_a_hierarchy_from_plan_to_tables(service):
+    ann = client(service)
     plan = ann.post("/api/datasets/people/tree/plan", json=TREE).json()
     assert plan["cost"] == 0.5
     assert [one["level"] for one in plan["levels"]] == ["all", "state", "county"]
     assert "Cost: epsilon = 0.5" in plan["text"]
-    assert spent(house)["team"] == 0
+    assert spent(service)["team"] == 0
     begun = ann.post("/api/datasets/people/tree/release", json={**TREE, "release": "census", "why": "a test"})
     assert begun.status_code == 202
     assert (begun.json()["kind"], begun.json()["who"], begun.json()["why"]) == ("tree", "analyst", "a test")
@@ -103,7 +103,7 @@ def test_a_hierarchy_from_plan_to_tables(house):
     assert 'filename="state.parquet"' in stored.headers["content-disposition"]
     again = ann.post("/api/datasets/people/tree/release", json={**TREE, "release": "census"})
     assert again.json()["state"] == "done"
-    assert str(spent(house)["team"]) == "1/2"
+    assert str(spent(service)["team"]) == "1/2"
     other = ann.post("/api/datasets/people/tree/release", json={**TREE, "release": "census", "epsilon": 1})
     assert other.status_code == 422
     assert [one["release"] for one in ann.get("/api/datasets/people/jobs").json()] == ["census"]
@@ -111,8 +111,8 @@ def test_a_hierarchy_from_plan_to_tables(house):
     assert ann.get("/api/datasets/people/tree/census/table?level=town").status_code == 422
 
 
-def test_synthetic_rows_and_their_files(house):
-    ann = client(house)
+def test_synthetic_rows_and_their_files(service):
+    ann = client(service)
     plan = ann.post("/api/datasets/people/synth/plan", json=SYNTH).json()
     assert plan["columns"] == {"age": 10, "works": 2}
     identity = ann.post("/api/datasets/people/synth/release", json=SYNTH).json()["release"]
@@ -125,11 +125,11 @@ def test_synthetic_rows_and_their_files(house):
     assert pyarrow.parquet.read_table(io.BytesIO(packed)).num_rows == 50
 
 
-def test_a_model_with_its_card_and_weights(house):
+def test_a_model_with_its_card_and_weights(service):
     np = pytest.importorskip("numpy")
     pytest.importorskip("jax")
     asked = {"target": "works", "features": ["age"], "examples": 300, "lot": 100, "steps": 5, "epsilon": 1}
-    ann = client(house)
+    ann = client(service)
     assert ann.post("/api/datasets/people/train/plan", json=asked).json()["epsilon"] <= 1
     ann.post("/api/datasets/people/train/release", json={**asked, "release": "m"})
     assert waited(ann, "m", 300)["state"] == "done"
@@ -163,27 +163,27 @@ def test_a_model_with_its_card_and_weights(house):
         ("synth", {**SYNTH, "weights": [1.0]}, "weights"),
     ],
 )
-def test_what_is_not_allowed_begins_no_job(house, kind, body, field):
-    ann = client(house)
+def test_what_is_not_allowed_begins_no_job(service, kind, body, field):
+    ann = client(service)
     sent = {"content": json.dumps(body).encode(), "headers": {"content-type": "application/json"}}
     found = ann.post(f"/api/datasets/people/{kind}/release", **sent)
     assert found.status_code == 422
     assert field in found.json()["field"] or field in found.json()["message"], found.json()
-    assert house.jobs.listed("people") == []
+    assert service.jobs.listed("people") == []
 
 
-def test_too_dear_is_said_at_once(house):
-    ann = client(house)
+def test_too_dear_is_said_at_once(service):
+    ann = client(service)
     for kind, body in (("tree", TREE), ("synth", SYNTH)):
         found = ann.post(f"/api/datasets/people/{kind}/release", json={**body, "epsilon": 5})
         assert found.status_code == 409
         assert "Nothing was spent" in found.json()["message"]
-    assert house.jobs.listed("people") == []
+    assert service.jobs.listed("people") == []
 
 
-def test_jobs_are_for_who_asked_and_for_custodians(house):
-    ann, bob = client(house, name="ann"), client(house, name="bob")
-    viewer, owner = client(house, "viewer"), client(house, "custodian")
+def test_jobs_are_for_who_asked_and_for_custodians(service):
+    ann, bob = client(service, name="ann"), client(service, name="bob")
+    viewer, owner = client(service, "viewer"), client(service, "custodian")
     assert viewer.post("/api/datasets/people/tree/plan", json=TREE).status_code == 200
     assert viewer.post("/api/datasets/people/tree/release", json=TREE).status_code == 403
     ann.post("/api/datasets/people/tree/release", json={**TREE, "release": "census"})
@@ -192,7 +192,7 @@ def test_jobs_are_for_who_asked_and_for_custodians(house):
     assert bob.get("/api/datasets/people/jobs/census").status_code == 404
     assert owner.get("/api/datasets/people/jobs").json()[0]["who"] == "ann"
     assert bob.get("/api/datasets/people/tree/census").status_code == 200  # what was released is for everyone here
-    gus = client(house, allotment="guests", name="gus")
+    gus = client(service, allotment="guests", name="gus")
     assert gus.post("/api/datasets/people/tree/plan", json=TREE).status_code == 422
     assert gus.post("/api/datasets/people/tree/plan", json={**TREE, "allotment": None}).status_code == 200
     assert gus.get("/api/datasets/nowhere/jobs").status_code == 404

@@ -19,8 +19,8 @@ pytest.importorskip("httpx")
 from visitor import Visitor
 
 from asgi_client import Client
-from discreet.apps.server.house import House
 from discreet.apps.server.launch import launched
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.site import application
 from serving import Server
@@ -45,7 +45,7 @@ def test_its_store_is_for_its_owner_and_ends_with_the_run():
 
 def test_the_address_is_exchanged_for_a_session_and_nothing_opens_without_it(curator):
     with launched() as launch:
-        served = application(House({"people": curator}, Tokens(launch.store), linked=True))
+        served = application(Service({"people": curator}, Tokens(launch.store), linked=True))
         stranger = Visitor(served)
         assert stranger.get("/").headers["location"].startswith("/login")
         assert "printed when this server was started" in stranger.get("/login").text
@@ -65,7 +65,7 @@ def test_the_address_is_exchanged_for_a_session_and_nothing_opens_without_it(cur
 def test_a_lasting_token_is_not_taken_from_an_address(curator, tmp_path):
     tokens = Tokens(tmp_path / "t.db")
     token = tokens.create("ann", "custodian")
-    visitor = Visitor(application(House({"people": curator}, tokens)))
+    visitor = Visitor(application(Service({"people": curator}, tokens)))
     assert visitor.get(f"/login?token={token}").status_code == 200
     assert visitor.get("/").status_code == 303
 

@@ -14,9 +14,9 @@ pytest.importorskip("httpx")
 from asgi_client import Client
 from discreet.apps.server import limits
 from discreet.apps.server.guard import Guard
-from discreet.apps.server.house import House
-from discreet.apps.server.job_request import REQUESTS
 from discreet.apps.server.limits import BINS, check_lists
+from discreet.apps.server.requests import REQUESTS
+from discreet.apps.server.service import Service
 from discreet.apps.web.site import application
 from discreet.errors import InputError
 
@@ -38,7 +38,7 @@ def client(tmp_path_factory):
     curator = discreet.open(
         TABLE, SCHEMA, ledger=tmp_path_factory.mktemp("books") / "b.db", budget=Budget(5), create=True
     )
-    return Client(application(House({"people": curator}, None).within(rate=1e6, burst=1e6)))
+    return Client(application(Service({"people": curator}, None).within(rate=1e6, burst=1e6)))
 
 
 COUNT = {"n": {"of": "count"}}

@@ -15,7 +15,7 @@ pytest.importorskip("uvicorn")
 import discreet
 import serving
 from discreet import Budget, Category, Integer, Schema
-from discreet.apps.server.house import House
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.site import application
 from discreet.ledger.ledger import Ledger
@@ -217,8 +217,8 @@ def test_memory_is_flat_over_many_plans(tmp_path):
     curator = discreet.open(
         pyarrow.table({"age": [30]}), schema, ledger=tmp_path / "b.db", budget=Budget(1), create=True
     )
-    house = House({"people": curator}, Tokens(tmp_path / "tokens.db")).within(rate=1e9, burst=1e9)
-    token, app = house.tokens.create("ann", "analyst"), application(house)
+    service = Service({"people": curator}, Tokens(tmp_path / "tokens.db")).within(rate=1e9, burst=1e9)
+    token, app = service.tokens.create("ann", "analyst"), application(service)
     assert grown(app, token, 1500) < 0.5
     kept = []
 

@@ -12,7 +12,7 @@ pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
 from discreet.apps.server.access_log import writer
-from discreet.apps.server.house import House
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.site import application
 from discreet.errors import InputError
@@ -24,14 +24,14 @@ VALUES = ("Zq1", "Zq2", "Zq3", "Zq4", "Zq5", "Zq6", "Zq7", "Zq8", "people", "dsc
 
 
 @pytest.fixture
-def house(tmp_path):
+def service(tmp_path):
     curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
-    return House({"people": curator}, Tokens(tmp_path / "tokens.db"))
+    return Service({"people": curator}, Tokens(tmp_path / "tokens.db"))
 
 
-def asked(house, log, monkeypatch=None):
-    served = application(house, log=log)
-    ann = Client(served, {"authorization": "Bearer " + house.tokens.create("ann of elm", "custodian")})
+def asked(service, log, monkeypatch=None):
+    served = application(service, log=log)
+    ann = Client(served, {"authorization": "Bearer " + service.tokens.create("ann of elm", "custodian")})
     ask = {"outputs": ["Zq1=count"], "where": "age > 31", "epsilon": "0.1", "release": "Zq2", "why": "Zq3"}
     seen = [
         ann.post("/api/datasets/people/release", json=ask),
@@ -47,8 +47,8 @@ def asked(house, log, monkeypatch=None):
     return [one.status_code for one in seen]
 
 
-def test_every_request_has_a_line_and_no_line_has_a_value(house, tmp_path):
-    statuses = asked(house, writer(str(tmp_path / "access.log")))
+def test_every_request_has_a_line_and_no_line_has_a_value(service, tmp_path):
+    statuses = asked(service, writer(str(tmp_path / "access.log")))
     text = (tmp_path / "access.log").read_text()
     lines = text.splitlines()
     assert statuses == [200, 200, 404, 404, 404, 405, 413, 401, 401]
@@ -61,12 +61,12 @@ def test_every_request_has_a_line_and_no_line_has_a_value(house, tmp_path):
     assert (tmp_path / "access.log").stat().st_mode & 0o077 == 0
 
 
-def test_a_log_of_raw_paths_would_be_caught(house, monkeypatch):
+def test_a_log_of_raw_paths_would_be_caught(service, monkeypatch):
     from discreet.apps.server import access_log
 
     monkeypatch.setattr(access_log, "template", lambda scope: scope["path"])
     kept = []
-    asked(house, kept.append)
+    asked(service, kept.append)
     assert [value for value in VALUES if value in "".join(kept)]
 
 
@@ -75,6 +75,6 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         writer(str(tmp_path / "nowhere" / "x.log"))
 
 
-def test_on_standard_error(house, capfd):
-    asked(house, writer("-"))
+def test_on_standard_error(service, capfd):
+    asked(service, writer("-"))
     assert len(capfd.readouterr().err.splitlines()) == 9

@@ -20,7 +20,7 @@ from pydantic import BaseModel  # noqa: E402
 from schemathesis import GenerationMode  # noqa: E402
 from schemathesis.checks import positive_data_acceptance  # noqa: E402
 
-from discreet.apps.server.house import House  # noqa: E402
+from discreet.apps.server.service import Service  # noqa: E402
 from discreet.apps.server.tokens import Tokens  # noqa: E402
 from discreet.apps.web.site import application  # noqa: E402
 
@@ -58,13 +58,13 @@ WORDS = {  # and what someone who knows the data would say
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("house")
+def service(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("service")
     curator = discreet.open(TABLE, SCHEMA, ledger=folder / "b.db", budget=Budget(CAP), create=True)
     curator.table().agg(n=discreet.count()).plan(epsilon="1/8").release(release="one")
     curator.tree(["county"]).plan(epsilon="1/8").release(release="tree")
     curator.synthesize().plan(epsilon="1/8").release(release="synth")
-    return House({"people": curator}, Tokens(folder / "tokens.db")).within(rate=1e9, burst=1e9, pace=0)
+    return Service({"people": curator}, Tokens(folder / "tokens.db")).within(rate=1e9, burst=1e9, pace=0)
 
 
 def known(operation):
@@ -138,9 +138,9 @@ def problems(app, headers, watched, examples):
 
 
 @pytest.mark.parametrize("role", EXAMPLES)
-def test_every_path_does_what_its_description_says(house, role):
-    headers = {} if role is None else {"authorization": f"Bearer {house.tokens.create(role, role)}"}
-    curator, statuses = house.curators["people"], set()
+def test_every_path_does_what_its_description_says(service, role):
+    headers = {} if role is None else {"authorization": f"Bearer {service.tokens.create(role, role)}"}
+    curator, statuses = service.curators["people"], set()
     (before,) = curator.standing()
 
     def watched(case, answer):
@@ -148,9 +148,9 @@ def test_every_path_does_what_its_description_says(house, role):
         assert SECRET not in answer.text, "a value of the data is told"
         assert role is not None or answer.status_code >= 400, "someone without a token is served"
 
-    found = problems(application(house), headers, watched, EXAMPLES[role])
+    found = problems(application(service), headers, watched, EXAMPLES[role])
     end = time.monotonic() + 30
-    while any(job.state in ("waiting", "running") for job in house.jobs.listed("people")) and time.monotonic() < end:
+    while any(job.state in ("waiting", "running") for job in service.jobs.listed("people")) and time.monotonic() < end:
         time.sleep(0.05)
     assert not found, "\n".join(found)
     (after,) = curator.standing()

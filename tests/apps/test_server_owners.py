@@ -16,8 +16,8 @@ from test_server_jobs import waited
 from visitor import Visitor
 
 from asgi_client import Client
-from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller, Tokens
 from discreet.apps.web.site import application
 from discreet.errors import InputError, LedgerError
@@ -31,19 +31,19 @@ ANN, BOB, OWNER = Caller("ann", "analyst"), Caller("bob", "analyst"), Caller("ev
 
 
 @pytest.fixture
-def house(tmp_path):
+def service(tmp_path):
     parts = [Allotment("team", "pure", epsilon=1), Allotment("guests", "pure", epsilon=1)]
     curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2, allotments=parts), create=True)
-    return House({"people": curator}, Tokens(tmp_path / "tokens.db"), jobs=Jobs(tmp_path / "jobs.db"))
+    return Service({"people": curator}, Tokens(tmp_path / "tokens.db"), jobs=Jobs(tmp_path / "jobs.db"))
 
 
-def client(house, name, role="analyst", allotment=None):
-    token = house.tokens.create(name, role, allotment)
-    return Client(application(house), {"authorization": f"Bearer {token}"})
+def client(service, name, role="analyst", allotment=None):
+    token = service.tokens.create(name, role, allotment)
+    return Client(application(service), {"authorization": f"Bearer {token}"})
 
 
-def test_what_someone_made_is_for_everyone_but_not_who_and_why(house):
-    ann, bob = client(house, "ann"), client(house, "bob")
+def test_what_someone_made_is_for_everyone_but_not_who_and_why(service):
+    ann, bob = client(service, "ann"), client(service, "bob")
     ann.post("/api/datasets/people/tree/release", json={**TREE, "release": "one", "why": WHY})
     waited(ann, "one")
     again = bob.post("/api/datasets/people/tree/release", json={**TREE, "release": "one", "why": "mine"})
@@ -54,7 +54,7 @@ def test_what_someone_made_is_for_everyone_but_not_who_and_why(house):
     assert (mine["who"], mine["why"]) == ("ann", WHY)
     other = bob.post("/api/datasets/people/tree/release", json={**TREE, "epsilon": "0.2", "release": "one"})
     assert other.status_code == 422
-    assert sum(float(one.spent.amount) for one in house.curators["people"].standing()) == 0.1
+    assert sum(float(one.spent.amount) for one in service.curators["people"].standing()) == 0.1
 
 
 @pytest.mark.parametrize("ends", [False, True], ids=["runs", "failed"])
@@ -83,11 +83,11 @@ def test_nobody_takes_over_a_job_of_someone_else(tmp_path, ends):
         go.set()
 
 
-def test_someone_else_waits_for_what_is_made_already(house, monkeypatch):
-    from discreet.apps.client.line import Line
+def test_someone_else_waits_for_what_is_made_already(service, monkeypatch):
+    from discreet.apps.client.transport import Line
 
-    client(house, "ann").post("/api/datasets/people/tree/release", json={**TREE, "release": "one"})
-    bob = client(house, "bob")
+    client(service, "ann").post("/api/datasets/people/tree/release", json={**TREE, "release": "one"})
+    bob = client(service, "bob")
 
     def sent(line, path, body=None):
         found = bob.get(path) if body is None else bob.post(path, json=json.loads(json.dumps(body, default=str)))
@@ -97,7 +97,7 @@ def test_someone_else_waits_for_what_is_made_already(house, monkeypatch):
 
     monkeypatch.setattr(Line, "sent", sent)
     for _ in range(400):
-        if house.jobs.find("people", "one").over:
+        if service.jobs.find("people", "one").over:
             break
         threading.Event().wait(0.05)
     there = discreet.connect("http://127.0.0.1:1", "x")
@@ -108,10 +108,10 @@ def test_someone_else_waits_for_what_is_made_already(house, monkeypatch):
 TOLD = 'connection to "10.1.2.3", user "books" failed: DETAIL: Failing row contains (7, answer, Xyzzy)'
 
 
-def test_what_a_database_said_is_told_to_nobody(house, monkeypatch):
-    ann = client(house, "ann")
-    page = Visitor(application(house))
-    page.sign_in(house.tokens.create("pat", "analyst"))
+def test_what_a_database_said_is_told_to_nobody(service, monkeypatch):
+    ann = client(service, "ann")
+    page = Visitor(application(service))
+    page.sign_in(service.tokens.create("pat", "analyst"))
 
     def broken(*_, **__):
         raise LedgerError(f"The ledger in PostgreSQL cannot be used now ({TOLD}).")
@@ -137,8 +137,8 @@ def test_what_a_database_said_is_told_to_nobody(house, monkeypatch):
             assert word not in body
 
 
-def test_tokens_that_cannot_be_looked_up_are_told_like_anything_unforeseen(house, monkeypatch):
-    ann = client(house, "ann")
+def test_tokens_that_cannot_be_looked_up_are_told_like_anything_unforeseen(service, monkeypatch):
+    ann = client(service, "ann")
 
     def locked(*_):
         raise sqlite3.OperationalError("disk I/O error at /srv/secret")

@@ -14,10 +14,10 @@ from discreet.errors import BudgetError
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-from discreet.apps.server import answering
-from discreet.apps.server.answering import LATER, Desk
-from discreet.apps.server.house import House
-from discreet.apps.server.question_request import ReleaseRequest
+from discreet.apps.server import pacing
+from discreet.apps.server.pacing import LATER, Pacer
+from discreet.apps.server.requests import ReleaseRequest
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller, Tokens
 from discreet.apps.web.site import application
 from discreet.curator.offer import Offer
@@ -29,16 +29,16 @@ ASK = {"outputs": ["count"], "by": ["county"], "epsilon": "0.1", "allotment": "t
 ANN = Caller("ann", "analyst")
 
 
-def house_of(folder, ages, **limits):
+def service_of(folder, ages, **limits):
     folder.mkdir(exist_ok=True)
     table = pa.table({"age": ages, "county": ["Ash"] * len(ages)})
     parts = [Allotment("team", "pure", epsilon=1), Allotment("guests", "pure", epsilon=1)]
     curator = discreet.open(table, SCHEMA, ledger=folder / "b.db", budget=Budget(2, allotments=parts), create=True)
-    return House({"people": curator}, Tokens(folder / "t.db")).within(**limits)
+    return Service({"people": curator}, Tokens(folder / "t.db")).within(**limits)
 
 
-def client(house, role="analyst", allotment=None, name="ann"):
-    return Client(application(house), {"authorization": "Bearer " + house.tokens.create(name, role, allotment)})
+def client(service, role="analyst", allotment=None, name="ann"):
+    return Client(application(service), {"authorization": "Bearer " + service.tokens.create(name, role, allotment)})
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def client(house, role="analyst", allotment=None, name="ann"):
     [(0.03125, 0.125, 60, 0.09375), (0.125, 0.125, 60, 0.0), (0.25, 0.5, 0.375, 0.125), (3, 0.5, 1, 0)],
 )
 def test_answers_leave_at_whole_ticks(monkeypatch, gone, pace, most, wait):
-    monkeypatch.setattr(answering.time, "monotonic", lambda: 1000 + gone)
-    assert answering._until(1000, pace, most) == pytest.approx(wait, abs=1e-9)
-    assert answering._until(1000, 0, most) == 0
+    monkeypatch.setattr(pacing.time, "monotonic", lambda: 1000 + gone)
+    assert pacing._until(1000, pace, most) == pytest.approx(wait, abs=1e-9)
+    assert pacing._until(1000, 0, most) == 0
 
 
 class Quick:
@@ -66,13 +66,13 @@ class Quick:
         return {"columns": {}}
 
 
-def took(house, problem, monkeypatch):
+def took(service, problem, monkeypatch):
     monkeypatch.setattr(ReleaseRequest, "offer", lambda asked, curator: Quick(problem))
 
     async def timed():
         begun = time.monotonic()
         try:
-            await Desk(house).answer("people", ReleaseRequest(**ASK), ANN)
+            await Pacer(service).answer("people", ReleaseRequest(**ASK), ANN)
         except BudgetError:
             assert problem is not None
         return time.monotonic() - begun
@@ -82,10 +82,10 @@ def took(house, problem, monkeypatch):
 
 @pytest.mark.parametrize("problem", [None, BudgetError("no", asked=1, left=0, allotment="team")])
 def test_what_is_quick_waits_for_the_tick(tmp_path, monkeypatch, problem):
-    house = house_of(tmp_path, [30])
-    assert took(house.within(pace=1.0), problem, monkeypatch) >= 1.0
+    service = service_of(tmp_path, [30])
+    assert took(service.within(pace=1.0), problem, monkeypatch) >= 1.0
     # A server without a pace would be caught; a busy machine has several tries.
-    assert any(took(house.within(pace=0.0), problem, monkeypatch) < 1.0 for _ in range(20))
+    assert any(took(service.within(pace=0.0), problem, monkeypatch) < 1.0 for _ in range(20))
 
 
 def test_at_the_deadline_everyone_is_told_the_same(tmp_path, monkeypatch):
@@ -98,7 +98,7 @@ def test_at_the_deadline_everyone_is_told_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(Offer, "release", slow)
     bodies, callers = [], []
     for place, ages in (("few", [30]), ("many", [20, 90, None])):
-        ann = client(house_of(tmp_path / place, ages, seconds=0.4))
+        ann = client(service_of(tmp_path / place, ages, seconds=0.4))
         ann.post("/api/datasets/people/plan", json=ASK)  # the first plan of a process may take longer than that
         begun = time.monotonic()
         found = ann.post("/api/datasets/people/release", json={**ASK, "release": "slow"})
@@ -126,12 +126,12 @@ def test_a_run_that_fails_says_the_same_whatever_the_data(tmp_path, monkeypatch)
 
     bodies = []
     for place, ages in (("few", [30]), ("many", [20, 90])):
-        house = house_of(tmp_path / place, ages)
-        ann = client(house)
+        service = service_of(tmp_path / place, ages)
+        ann = client(service)
         with monkeypatch.context() as patch:
             patch.setattr(Source, "open", broken)
             bodies.append(ann.post("/api/datasets/people/release", json={**ASK, "release": "one"}))
-        assert [str(one.spent.amount) for one in house.curators["people"].standing()] == ["1/10", "0"]
+        assert [str(one.spent.amount) for one in service.curators["people"].standing()] == ["1/10", "0"]
     assert [one.status_code for one in bodies] == [500, 500]
     assert bodies[0].content == bodies[1].content
     assert SECRET not in bodies[0].text
@@ -139,7 +139,7 @@ def test_a_run_that_fails_says_the_same_whatever_the_data(tmp_path, monkeypatch)
 
 
 def test_paths_that_are_not_there_are_refused_in_our_words(tmp_path):
-    ann = client(house_of(tmp_path, [30]))
+    ann = client(service_of(tmp_path, [30]))
     for method, path, status in (
         ("GET", f"/api/{SECRET}", 404),
         ("GET", f"/api/datasets/{SECRET}", 404),
@@ -151,15 +151,15 @@ def test_paths_that_are_not_there_are_refused_in_our_words(tmp_path):
         assert set(found.json()) >= {"error", "message"}
         assert "detail" not in found.json()
     assert ann.get("/api/nowhere").json() == {"error": "HTTPError", "message": "there is nothing here"}
-    refused = Client(application(house_of(tmp_path, [30]))).get("/api/datasets")
+    refused = Client(application(service_of(tmp_path, [30]))).get("/api/datasets")
     assert refused.headers["www-authenticate"] == "Bearer"
     assert refused.json() == {"error": "HTTPError", "message": "a valid token is needed"}
 
 
 def test_an_analyst_sees_and_spends_one_allotment_and_reads_every_release(tmp_path):
-    house = house_of(tmp_path, [30, 40])
-    ann, gus = client(house), client(house, allotment="guests", name="gus")
-    nobody = client(house, allotment="nowhere", name="new")
+    service = service_of(tmp_path, [30, 40])
+    ann, gus = client(service), client(service, allotment="guests", name="gus")
+    nobody = client(service, allotment="nowhere", name="new")
     ann.post("/api/datasets/people/release", json={**ASK, "release": "one"})
     (seen,) = gus.get("/api/datasets").json()
     assert [one["allotment"] for one in seen["allotments"]] == ["guests"]
@@ -175,10 +175,10 @@ def test_an_analyst_sees_and_spends_one_allotment_and_reads_every_release(tmp_pa
 def test_a_browser_has_the_rate_of_its_caller(tmp_path):
     from discreet.apps.web.session import Sessions
 
-    house = house_of(tmp_path, [30], rate=0.001, burst=3)
-    served = application(house)
+    service = service_of(tmp_path, [30], rate=0.001, burst=3)
+    served = application(service)
     cookies = [
-        {"cookie": "discreet-session=" + Sessions(house.tokens).begin(house.tokens.create(name, "viewer"))}
+        {"cookie": "discreet-session=" + Sessions(service.tokens).begin(service.tokens.create(name, "viewer"))}
         for name in ("ann", "bob")
     ]
     for cookie in cookies:  # each has three, and strangers have three of their own
@@ -187,7 +187,7 @@ def test_a_browser_has_the_rate_of_its_caller(tmp_path):
 
 
 def test_the_description_names_everything(tmp_path):
-    told = client(house_of(tmp_path, [30])).get("/api/openapi.json").json()
+    told = client(service_of(tmp_path, [30])).get("/api/openapi.json").json()
     operations = [(path, one) for path, methods in told["paths"].items() for one in methods.values()]
     names = [one["operationId"] for _, one in operations]
     assert len(set(names)) == len(names)

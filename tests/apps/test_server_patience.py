@@ -10,13 +10,12 @@ pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 import uvicorn
 
-from discreet.apps.server.patience import Patient
-from discreet.apps.server.running import run
+from discreet.apps.server.listener import Timeouts, run
 
 WAIT = 0.3
 
 
-class Hasty(Patient):
+class Hasty(Timeouts):
     wait = WAIT
 
 
@@ -94,8 +93,8 @@ def test_the_server_has_it(monkeypatch):
     class Asked:
         workers = 1
 
-        def application(self, house, pages):
+        def application(self, service, pages):
             return None
 
     run(Asked(), None)
-    assert seen["http"] is Patient
+    assert seen["http"] is Timeouts

@@ -14,9 +14,9 @@ import discreet
 from asgi_client import Client
 from discreet import Allotment, Budget, Category, Integer, Schema
 from discreet.apps.server import plans
-from discreet.apps.server.house import House
 from discreet.apps.server.limits import STEPS
 from discreet.apps.server.plans import Plans
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.site import application
 from discreet.errors import BusyError
@@ -152,23 +152,23 @@ PATHS = {
 
 
 @pytest.fixture
-def house(tmp_path):
+def service(tmp_path):
     schema = Schema("people", {"age": Integer(0, 120, nullable=False), "sex": Category(["f", "m"], nullable=False)})
     parts = [Allotment("questions", "pure", epsilon=1), Allotment("models", "plan", epsilon=1, delta="1e-6")]
     budget = Budget(2, delta="1e-6", allotments=parts)
     curator = discreet.open(
         pa.table({"age": [30], "sex": ["f"]}), schema, ledger=tmp_path / "b.db", budget=budget, create=True
     )
-    return House({"people": curator}, Tokens(tmp_path / "t.db"), plans=Plans(seconds=0.0))
+    return Service({"people": curator}, Tokens(tmp_path / "t.db"), plans=Plans(seconds=0.0))
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_path_that_plans_takes_a_turn(house, path):
-    ann = Client(application(house), {"authorization": "Bearer " + house.tokens.create("ann", "analyst")})
+def test_every_path_that_plans_takes_a_turn(service, path):
+    ann = Client(application(service), {"authorization": "Bearer " + service.tokens.create("ann", "analyst")})
     answer = ann.post(f"/api/datasets/people/{path}", json=PATHS[path])
     assert answer.status_code == 429
     assert "processor time" in answer.json()["message"]
-    assert house.curators["people"].releases() == []
+    assert service.curators["people"].releases() == []
 
 
 @pytest.mark.parametrize(
@@ -179,12 +179,12 @@ def test_every_path_that_plans_takes_a_turn(house, path):
         ({"multiplier": 50}, "given over HTTP unless epochs are"),
     ],
 )
-def test_a_training_run_that_takes_long_to_price_is_refused_before_it_is_priced(house, asked, told, monkeypatch):
+def test_a_training_run_that_takes_long_to_price_is_refused_before_it_is_priced(service, asked, told, monkeypatch):
     def priced(*args, **kwargs):
         raise AssertionError("it was priced")
 
     monkeypatch.setattr("discreet.learn.checked.CheckedTrain.priced", priced)
-    free = House(house.curators, house.tokens)
+    free = Service(service.curators, service.tokens)
     viewer = Client(application(free), {"authorization": "Bearer " + free.tokens.create("ann", "viewer")})
     body = {"target": "sex", "lot": 10, "examples": 100_000, "epsilon": "0.1", "allotment": "models", **asked}
     answer = viewer.post("/api/datasets/people/train/plan", json=body)
@@ -196,12 +196,12 @@ def test_a_training_run_that_takes_long_to_price_is_refused_before_it_is_priced(
     ("candidate", "told"),
     [({"steps": 1_000_000}, f"{STEPS:,}"), ({"steps": "1e9"}, f"{STEPS:,}"), ({"copies": 9}, "over HTTP")],
 )
-def test_a_candidate_of_a_search_is_no_way_round_the_limits(house, candidate, told, monkeypatch):
+def test_a_candidate_of_a_search_is_no_way_round_the_limits(service, candidate, told, monkeypatch):
     def priced(*args, **kwargs):
         raise AssertionError("it was priced")
 
     monkeypatch.setattr("discreet.learn.checked.CheckedSearch.plan", priced)
-    free = House(house.curators, house.tokens)
+    free = Service(service.curators, service.tokens)
     viewer = Client(application(free), {"authorization": "Bearer " + free.tokens.create("ann", "viewer")})
     body = {"target": "sex", "lot": 10, "examples": 100, "steps": 2, "epsilon": "0.1", "allotment": "models"}
     answer = viewer.post("/api/datasets/people/search/plan", json={**body, "settings": [{"rate": 1}, candidate]})
@@ -209,19 +209,19 @@ def test_a_candidate_of_a_search_is_no_way_round_the_limits(house, candidate, to
     assert told in answer.json()["message"]
 
 
-def test_a_question_as_text_is_sql_and_nothing_else_over_http(house):
+def test_a_question_as_text_is_sql_and_nothing_else_over_http(service):
     """As JSON in a text, long lists in it would not be seen."""
-    house = replace(house, plans=Plans())
-    ann = Client(application(house), {"authorization": "Bearer " + house.tokens.create("ann", "analyst")})
+    service = replace(service, plans=Plans())
+    ann = Client(application(service), {"authorization": "Bearer " + service.tokens.create("ann", "analyst")})
     text = '{"outputs": {"n": {"of": "count"}}}'
     body = {"query": text, "period": "age/10", "epsilon": "0.1", "allotment": "questions"}
     assert ann.post("/api/datasets/people/stream/plan", json=body).status_code == 422
 
 
 @pytest.mark.parametrize("path", ["plan", "tree/plan"])
-def test_bins_in_the_form_of_programs_are_as_few_as_in_that_of_people(house, path):
-    house = replace(house, plans=Plans())
-    ann = Client(application(house), {"authorization": "Bearer " + house.tokens.create("ann", "analyst")})
+def test_bins_in_the_form_of_programs_are_as_few_as_in_that_of_people(service, path):
+    service = replace(service, plans=Plans())
+    ann = Client(application(service), {"authorization": "Bearer " + service.tokens.create("ann", "analyst")})
     key = {"column": "age", "edges": ["width", "0.01"]}
     tree = {"levels": ["sex"], "by": [key], "epsilon": "0.1"}
     query = {"query": {"keys": [key], "outputs": [{"name": "n", "count": None}]}, "epsilon": "0.1"}

@@ -14,7 +14,7 @@ from discreet import Budget, Integer, Schema
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 from asgi_client import Client
-from discreet.apps.server.house import House
+from discreet.apps.server.service import Service
 from discreet.apps.server.surveys import survey_at
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.survey.server import HEADERS
@@ -32,18 +32,18 @@ def file(tmp_path):
 
 
 @pytest.fixture
-def house(tmp_path, file):
+def service(tmp_path, file):
     schema = Schema("people", {"age": Integer(0, 120, nullable=False)})
     curator = discreet.open(pa.table({"age": [30]}), schema, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
     asked = survey_at(str(file))
-    yield House({"people": curator}, Tokens(tmp_path / "t.db"), surveys={asked.name: asked})
+    yield Service({"people": curator}, Tokens(tmp_path / "t.db"), surveys={asked.name: asked})
     asked.reports.close()
 
 
-def test_the_page_its_files_and_reports_need_no_token(house):
+def test_the_page_its_files_and_reports_need_no_token(service):
     kept = []
-    anyone = Client(application(house.within(rate=0.001, burst=1), log=kept.append))
-    asked = house.surveys["night"]
+    anyone = Client(application(service.within(rate=0.001, burst=1), log=kept.append))
+    asked = service.surveys["night"]
     page = anyone.get("/surveys/night/")
     assert page.status_code == 200
     for link in re.findall(r'(?:href|src)="([^"]+)"', page.text):  # all are relative, so they lie below the survey
@@ -63,13 +63,13 @@ def test_the_page_its_files_and_reports_need_no_token(house):
     assert kept == []  # nothing of all this is written down
 
 
-def test_callers_see_which_are_open_and_others_do_not(house):
-    served = application(house)
+def test_callers_see_which_are_open_and_others_do_not(service):
+    served = application(service)
     assert Client(served).get("/api/surveys").status_code == 401
-    ann = Client(served, {"authorization": "Bearer " + house.tokens.create("ann", "viewer")})
+    ann = Client(served, {"authorization": "Bearer " + service.tokens.create("ann", "viewer")})
     (found,) = ann.get("/api/surveys").json()
     assert (found["survey"], found["path"]) == ("night", "/surveys/night/")
-    assert found["digest"] == house.surveys["night"].questionnaire.digest
+    assert found["digest"] == service.surveys["night"].questionnaire.digest
     assert ann.get("/surveys/other/").status_code == 404
 
 

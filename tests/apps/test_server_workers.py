@@ -20,7 +20,7 @@ from servers import free_port, place  # noqa: F401
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
-from discreet.apps.server.serving import Serving
+from discreet.apps.server.settings import Settings
 from discreet.apps.server.tokens import Tokens
 
 TOML = """
@@ -148,9 +148,9 @@ def test_two_processes_spend_exactly_the_cap(served):
 def test_a_token_for_nothing_is_refused_when_the_server_starts(folder, monkeypatch):
     monkeypatch.chdir(folder)
     Tokens("t.db").create("ann", "analyst", "nowhere")
-    asked = Serving(("people.csv",), None, None, "t.db", "jobs.db")
+    asked = Settings(("people.csv",), None, None, "t.db", "jobs.db")
     with pytest.raises(InputError, match="token of ann"):
-        asked.house()
+        asked.service()
 
 
 def test_a_token_for_nothing_is_not_made_where_the_ledger_is_known(folder, monkeypatch):
@@ -172,12 +172,12 @@ def test_a_token_for_nothing_is_not_made_where_the_ledger_is_known(folder, monke
 
 def test_workers_share_the_rate_and_what_they_are_told_is_private(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    asked = Serving(("people.csv",), None, None, "t.db", "jobs.db", rate=20.0, workers=4)
-    assert asked.house().limits.rate == 5
+    asked = Settings(("people.csv",), None, None, "t.db", "jobs.db", rate=20.0, workers=4)
+    assert asked.service().limits.rate == 5
     with asked.shared():
         told = Path(os.environ["DISCREET_SERVING"])
         assert told.stat().st_mode & 0o077 == 0
-        from discreet.apps.server.serving import worker
+        from discreet.apps.server.settings import worker
 
         assert worker().title == "discreet"
     assert not told.exists()

@@ -14,7 +14,7 @@ pytest.importorskip("uvicorn", reason="needs discreet[server]")
 pytest.importorskip("jinja2", reason="needs discreet[server]")
 
 from browser import Guest, Site, screenshot
-from discreet.apps.server.house import House
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.site import application
 from discreet.ledger.ledger import Ledger
@@ -27,18 +27,18 @@ LOOKS = {
 
 
 @pytest.fixture
-def house(tmp_path):
+def service(tmp_path):
     shipped = files("discreet.apps.demo")
     for name in ("people.csv", "discreet.toml"):
         shutil.copy(str(shipped / name), tmp_path / name)
     Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
     curator = discreet.open(tmp_path / "people.csv", tmp_path / "discreet.toml", ledger=tmp_path / "b.db", create=True)
-    return House({"people": curator}, Tokens(tmp_path / "t.db")).within(rate=500.0, burst=500.0)
+    return Service({"people": curator}, Tokens(tmp_path / "t.db")).within(rate=500.0, burst=500.0)
 
 
 @pytest.fixture
-def site(house):
-    here = Site(application(house))
+def site(service):
+    here = Site(application(service))
     yield here
     here.stop()
 
@@ -72,7 +72,7 @@ def left(page):
 
 def priced(page):
     """Wait for the price of what the form says now."""
-    page.get_by_role("status").get_by_text("Priced; nothing is spent.").wait_for()
+    page.get_by_role("status").get_by_text("PlanView; nothing is spent.").wait_for()
 
 
 def spend(page, why):
@@ -83,8 +83,8 @@ def spend(page, why):
     return typed
 
 
-def test_from_the_custodian_to_a_refusal_and_back(house, guest):
-    custodian, analyst = house.tokens.create("carla", "custodian"), house.tokens.create("ann", "analyst")
+def test_from_the_custodian_to_a_refusal_and_back(service, guest):
+    custodian, analyst = service.tokens.create("carla", "custodian"), service.tokens.create("ann", "analyst")
 
     # The custodian signs in, looks at what is declared, and leaves.
     office = guest()
@@ -135,9 +135,9 @@ def test_from_the_custodian_to_a_refusal_and_back(house, guest):
     screenshot(page, "release-light")
     with page.expect_download() as waiting:
         page.get_by_role("link", name="CSV").click()
-    (identity,) = house.curators["people"].releases()
+    (identity,) = service.curators["people"].releases()
     kept = waiting.value.path().read_text("utf-8")
-    assert kept == house.curators["people"].release(identity).to_csv()
+    assert kept == service.curators["people"].release(identity).to_csv()
     page.reload()
 
     # Asking again until it is refused: the page says so before, and the ledger does in any case.
@@ -174,20 +174,20 @@ def test_from_the_custodian_to_a_refusal_and_back(house, guest):
     page.get_by_role("button", name="Verify the books").click()
     page.get_by_text("Ledger verified.").wait_for()
     screenshot(page, "ledger-light")
-    assert house.curators["people"].ledger.verify().ok
-    assert float(house.curators["people"].standing()[0].spent.amount) <= 1
+    assert service.curators["people"].ledger.verify().ok
+    assert float(service.curators["people"].standing()[0].spent.amount) <= 1
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_every_page_in_every_look(house, guest, look):
-    desk = house.curators["people"]
+def test_every_page_in_every_look(service, guest, look):
+    desk = service.curators["people"]
     work = desk.table().where("hours > 0").group_by("sector").agg(workers=discreet.count(), pay=discreet.mean("pay"))
     work.plan(epsilon=0.4).release(release="work", why="who works where")
     desk.table().agg(people=discreet.count()).plan(epsilon=0.1).release(release="all", why="everyone")
     one = guest(**LOOKS[look])
     page = one.go("/login")
     screenshot(page, f"look-login-{look}")
-    sign_in(one, house.tokens.create("carla", "custodian"))
+    sign_in(one, service.tokens.create("carla", "custodian"))
     paths = {
         "home": "/",
         "data": "/d/people",
@@ -211,22 +211,22 @@ def test_every_page_in_every_look(house, guest, look):
     assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) is (look == "dark")
 
 
-def test_bars_on_the_screen_are_as_long_as_their_numbers(house, guest):
-    house.curators["people"].table().group_by("sector").agg(n=discreet.count()).plan(epsilon=0.9).release(release="r")
-    release = house.curators["people"].release("r")
+def test_bars_on_the_screen_are_as_long_as_their_numbers(service, guest):
+    service.curators["people"].table().group_by("sector").agg(n=discreet.count()).plan(epsilon=0.9).release(release="r")
+    release = service.curators["people"].release("r")
     one = guest()
-    sign_in(one, house.tokens.create("ann", "analyst"))
+    sign_in(one, service.tokens.create("ann", "analyst"))
     page = one.go("/d/people/releases/r")
     widths = page.evaluate("[...document.querySelectorAll('rect.bar')].map((e) => e.getBoundingClientRect().width)")
     most = max(release["n"])
     assert widths == pytest.approx([max(n, 0) * max(widths) / most for n in release["n"]], abs=1)
 
 
-def test_keys_alone_are_enough(house, guest):
+def test_keys_alone_are_enough(service, guest):
     one = guest()
     page = one.go("/login")
     assert page.evaluate("document.activeElement.id") == "token"
-    page.keyboard.type(house.tokens.create("ann", "analyst"))
+    page.keyboard.type(service.tokens.create("ann", "analyst"))
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Datasets").wait_for()
     page.keyboard.press("Tab")
@@ -249,8 +249,8 @@ def test_keys_alone_are_enough(house, guest):
     page.keyboard.type("0.3")
     page.keyboard.press("Enter")
     page.get_by_text("Released.").wait_for()
-    (release,) = house.curators["people"].releases()
-    assert house.curators["people"].release(release)["sex"] == ["female", "male"]
+    (release,) = service.curators["people"].releases()
+    assert service.curators["people"].release(release)["sex"] == ["female", "male"]
 
 
 SEEN = """(() => {
@@ -276,9 +276,9 @@ def reach(page, there):
     raise AssertionError("not reached by keys")
 
 
-def test_without_scripts_the_same_can_be_done(house, guest):
+def test_without_scripts_the_same_can_be_done(service, guest):
     one = guest(java_script_enabled=False)
-    page = sign_in(one, house.tokens.create("ann", "analyst"))
+    page = sign_in(one, service.tokens.create("ann", "analyst"))
     one.go("/d/people/ask")
     page.get_by_label("Group by", exact=True).select_option("sex")
     page.get_by_role("radio", name=re.compile("accuracy")).check()
@@ -290,9 +290,9 @@ def test_without_scripts_the_same_can_be_done(house, guest):
     page.get_by_text("Released.").wait_for()
 
 
-def test_a_server_that_goes_away_is_said(house, guest, site):
+def test_a_server_that_goes_away_is_said(service, guest, site):
     one = guest()
-    sign_in(one, house.tokens.create("ann", "analyst"))
+    sign_in(one, service.tokens.create("ann", "analyst"))
     page = one.go("/d/people/ask")
     one.context.set_offline(True)
     page.get_by_label("epsilon", exact=True).fill("0.3")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from test_cli import run
 
-from discreet.apps.cli.train_progress import line
+from discreet.apps.cli.train import progress_line
 from discreet.ledger.ledger import Ledger
 
 pytest.importorskip("jax")
@@ -95,5 +95,5 @@ def test_what_is_wrong_is_said_before_anything_is_spent(folder, words, code, tol
 
 
 def test_progress_says_what_is_public():
-    assert line("training: step 1 of 9", 0.5, 0, 0, 0.1).endswith("epsilon so far at most 0.5")
-    assert line("training: step 1 of 9", 0.81241, 0, 0, 0.1).endswith("at most 0.8125")  # never below what it was
+    assert progress_line("training: step 1 of 9", 0.5, 0, 0, 0.1).endswith("epsilon so far at most 0.5")
+    assert progress_line("training: step 1 of 9", 0.81241, 0, 0, 0.1).endswith("at most 0.8125")

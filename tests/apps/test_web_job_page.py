@@ -13,12 +13,12 @@ pytest.importorskip("httpx", reason="needs httpx")
 from test_web_more_pages import begun, waited
 from visitor import Visitor
 
-from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Tokens
+from discreet.apps.web.job_input import fields_of
 from discreet.apps.web.job_page import NEW
 from discreet.apps.web.site import application
-from discreet.apps.web.wish import fields_of
 
 SCHEMA = Schema(
     "people",
@@ -45,18 +45,18 @@ FILLED = {
 
 
 @pytest.fixture
-def house(tmp_path):
+def service(tmp_path):
     parts = [Allotment("team", "pure", epsilon=4), Allotment("models", "plan", epsilon=3, delta=1e-5)]
     budget = Budget(7, delta=1e-5, allotments=parts)
     curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=budget, create=True)
     tokens = Tokens(tmp_path / "tokens.db")
-    return House({"people": curator}, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(rate=500.0, burst=500.0)
+    return Service({"people": curator}, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(rate=500.0, burst=500.0)
 
 
 @pytest.fixture
-def ann(house):
-    visitor = Visitor(application(house))
-    assert visitor.sign_in(house.tokens.create("ann", "analyst")).status_code == 303
+def ann(service):
+    visitor = Visitor(application(service))
+    assert visitor.sign_in(service.tokens.create("ann", "analyst")).status_code == 303
     return visitor
 
 
@@ -70,7 +70,7 @@ def test_a_form_has_every_field_of_its_ask_and_the_jobs_page_leads_there(kind, a
 
 
 @pytest.mark.parametrize("kind", FILLED)
-def test_a_job_goes_from_its_form_to_what_was_released(kind, ann, house):
+def test_a_job_goes_from_its_form_to_what_was_released(kind, ann, service):
     if kind in ("train", "search"):
         pytest.importorskip("jax", reason="needs discreet[learn]")
     address = begun(ann, f"new/{kind}", FILLED[kind], why="a test")
@@ -78,7 +78,7 @@ def test_a_job_goes_from_its_form_to_what_was_released(kind, ann, house):
     assert "Done" in page.text
     identity = address.rpartition("/")[2]
     made = f"{identity}/1" if kind == "stream" else identity
-    assert house.curators["people"].releases() == [made]
+    assert service.curators["people"].releases() == [made]
     assert ann.get(f"/d/people/releases/{made}").status_code in (200, 303, 307)
 
 
@@ -95,11 +95,11 @@ def test_a_job_goes_from_its_form_to_what_was_released(kind, ann, house):
         ("search", {"settings": "fast"}, "NAME=VALUE"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_spent(kind, changes, said, ann, house):
+def test_what_is_wrong_is_said_and_nothing_is_spent(kind, changes, said, ann, service):
     if kind in ("train", "search"):
         pytest.importorskip("jax", reason="needs discreet[learn]")
     ann.get(f"/d/people/new/{kind}")
     answer = ann.post(f"/d/people/new/{kind}", {**FILLED[kind], **changes})
     assert answer.status_code == 422
     assert said in answer.text
-    assert house.curators["people"].releases() == []
+    assert service.curators["people"].releases() == []

@@ -14,8 +14,8 @@ pytest.importorskip("uvicorn", reason="needs discreet[server]")
 pytest.importorskip("jinja2", reason="needs discreet[server]")
 
 from browser import Guest, Site, screenshot
-from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web import audit_page
 from discreet.apps.web.site import application
@@ -45,18 +45,18 @@ LOOKS = {
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("house")
+def service(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("service")
     curator = discreet.open(TABLE, SCHEMA, ledger=folder / "b.db", budget=Budget(8), create=True)
     curator.tree({"state": 2, "county": 5}).plan(epsilon=1).release(release="tree", why="a map")
     curator.tree(["town"]).plan(epsilon=1).release(release="towns")
     curator.synthesize("independent", columns=["age", "town"], rows=200).plan(epsilon=1).release(release="rows")
-    return House({"us": curator}, None, jobs=Jobs(folder / "jobs.db")).within(rate=500.0, burst=500.0)
+    return Service({"us": curator}, None, jobs=Jobs(folder / "jobs.db")).within(rate=500.0, burst=500.0)
 
 
 @pytest.fixture(scope="module")
-def site(house):
-    here = Site(application(house))
+def site(service):
+    here = Site(application(service))
     yield here
     here.stop()
 
@@ -117,7 +117,7 @@ def test_without_scripts_a_map_is_bars_and_tables_with_links(guest):
     assert page.get_by_role("row").filter(has_text="44001").count() == 1
 
 
-def test_a_job_tells_how_far_it_is_while_one_looks(guest, house):
+def test_a_job_tells_how_far_it_is_while_one_looks(guest, service):
     go, shown = threading.Event(), threading.Event()
 
     def work(report):
@@ -126,7 +126,7 @@ def test_a_job_tells_how_far_it_is_while_one_looks(guest, house):
         report("fitting", 0.5)
         assert go.wait(600)
 
-    house.jobs.start(Caller("local", "custodian"), "us", "synth", "slow", "to see", work)
+    service.jobs.start(Caller("local", "custodian"), "us", "synth", "slow", "to see", work)
     page = guest().go("/d/us/jobs/slow")
     page.get_by_text("Running: measuring").wait_for()
     page.get_by_text("This page keeps itself up to date.").wait_for()
@@ -144,7 +144,7 @@ def test_a_map_is_priced_as_one_types_and_begun_by_typing_the_price(guest):
     page = guest().go("/d/us/map")
     page.get_by_label("Levels, the widest first").fill("state=2, county=5")
     page.get_by_label("accuracy: lowest level within ±", exact=True).fill("60")
-    page.get_by_role("status").get_by_text("Priced; nothing is spent.").wait_for()
+    page.get_by_role("status").get_by_text("PlanView; nothing is spent.").wait_for()
     assert "county (7 regions)" in page.locator("#panel").inner_text()
     before = float(page.get_by_role("region", name="Budget left").locator(".figure").inner_text())
     typed = page.locator("label[for=confirm] .figure").inner_text()
@@ -160,7 +160,7 @@ def test_a_map_is_priced_as_one_types_and_begun_by_typing_the_price(guest):
     assert "the map of states" in page.locator("main").inner_text()
 
 
-def test_an_audit_is_started_and_read(guest, house, monkeypatch):
+def test_an_audit_is_started_and_read(guest, service, monkeypatch):
     run = audit_page.run
     monkeypatch.setattr(audit_page, "_WORKERS", 1)
     monkeypatch.setattr(audit_page, "run", lambda report: run(report, only="reused seed"))

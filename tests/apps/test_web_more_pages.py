@@ -18,17 +18,17 @@ pytest.importorskip("httpx")
 from small_survey import report, survey
 from visitor import Visitor
 
-from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
+from discreet.apps.server.service import Service
 from discreet.apps.server.surveys import Survey
 from discreet.apps.server.tokens import Caller, Tokens
 from discreet.apps.survey.store import open_reports
 from discreet.apps.web import audit_page
+from discreet.apps.web.cache import Cache
 from discreet.apps.web.form import Form
-from discreet.apps.web.kept import Kept
-from discreet.apps.web.shelf import Shelf
+from discreet.apps.web.job_input import JobInput
 from discreet.apps.web.site import application
-from discreet.apps.web.wish import Wish
+from discreet.apps.web.store import Store
 from discreet.errors import InputError
 from discreet.query.price import amount_within
 
@@ -55,20 +55,20 @@ WHY = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def house(tmp_path):
+def service(tmp_path):
     curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=Budget(2), create=True)
     tokens = Tokens(tmp_path / "tokens.db")
-    return House({"people": curator}, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(rate=500.0, burst=500.0)
+    return Service({"people": curator}, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(rate=500.0, burst=500.0)
 
 
-def signed(house, role="analyst", name=None, allotment=None):
-    visitor = Visitor(application(house))
-    assert visitor.sign_in(house.tokens.create(name or role, role, allotment)).status_code == 303
+def signed(service, role="analyst", name=None, allotment=None):
+    visitor = Visitor(application(service))
+    assert visitor.sign_in(service.tokens.create(name or role, role, allotment)).status_code == 303
     return visitor
 
 
-def spent(house):
-    (one,) = house.curators["people"].standing()
+def spent(service):
+    (one,) = service.curators["people"].standing()
     return one.spent.amount
 
 
@@ -107,20 +107,20 @@ def result_of(page):
 # A hierarchy: planned both ways, released as a job, read as a map
 
 
-def test_a_hierarchy_from_its_price_to_its_map(house):
-    ann = signed(house)
+def test_a_hierarchy_from_its_price_to_its_map(service):
+    ann = signed(service)
     first = ann.get("/d/people/map")
     assert "county" in first.text
     assert "Spend and begin" in first.text
     priced = ann.post("/d/people/map", TREE)
     assert "epsilon = 0.5" in priced.text
     assert "county, a cell" in priced.text
-    assert spent(house) == 0
+    assert spent(service) == 0
     # Without the price typed, nothing is spent and what was filled in stays.
     sent = confirmation(priced)
     unsure = ann.post("/d/people/map/release", [*sent, ("why", WHY), ("confirm", "yes")])
     assert unsure.status_code == 422
-    assert spent(house) == 0
+    assert spent(service) == 0
     assert 'value="state=1, county=2"' in unsure.text
     assert "&lt;script&gt;alert" in unsure.text
     assert "<script>alert" not in unsure.text
@@ -130,14 +130,14 @@ def test_a_hierarchy_from_its_price_to_its_map(house):
     done = ann.post("/d/people/map/release", [*sent, ("why", WHY), ("confirm", "0.5")])
     page = waited(ann, done.headers["location"])
     assert "<b>Done</b>" in page.text
-    assert spent(house) == Fraction(1, 2)
+    assert spent(service) == Fraction(1, 2)
     # Sent twice, it is charged once.
     assert ann.post("/d/people/map/release", [*sent, ("why", WHY), ("confirm", "0.5")]).status_code == 303
-    assert spent(house) == Fraction(1, 2)
+    assert spent(service) == Fraction(1, 2)
 
     shown = ann.get(result_of(page))
     identity = result_of(page).partition("release=")[2]
-    tree = house.curators["people"].release(identity)
+    tree = service.curators["people"].release(identity)
     assert f"{tree.totals('state').columns['count'][0]:,}" in shown.text
     assert WHY not in shown.text
     inside = ann.get(f"/d/people/map?release={identity}&level=county&inside=A")
@@ -160,23 +160,23 @@ def test_a_hierarchy_from_its_price_to_its_map(house):
     assert saved.headers["content-type"] == "application/octet-stream"
     # It is found again from the list of releases, and by others, who are not told who paid for it and why.
     assert ann.get(f"/d/people/releases/{identity}").headers["location"] == result_of(page)
-    bob = signed(house, "viewer", "bob")
+    bob = signed(service, "viewer", "bob")
     assert f"release={identity}" in bob.get("/d/people/map").text
     assert "ann" not in bob.get(result_of(page)).text.split("<main")[1]
 
 
-def test_a_map_of_another_kind_or_dataset_is_not_there(house):
-    ann = signed(house)
-    house.curators["people"].sql("SELECT COUNT(*) AS n FROM people").plan(epsilon="0.1").release(release="n")
+def test_a_map_of_another_kind_or_dataset_is_not_there(service):
+    ann = signed(service)
+    service.curators["people"].sql("SELECT COUNT(*) AS n FROM people").plan(epsilon="0.1").release(release="n")
     for path in ("map?release=n", "map?release=none", "synthetic?release=n", "map/content?release=n", "jobs?release=n"):
         assert ann.get(f"/d/people/{path}").status_code == 404
     assert ann.get("/d/nowhere/map").status_code == 404
 
 
-def test_an_accuracy_buys_the_least_price_that_keeps_it(house):
-    curator = house.curators["people"]
+def test_an_accuracy_buys_the_least_price_that_keeps_it(service):
+    curator = service.curators["people"]
     for kind, fields, within in (("tree", TREE, "20"), ("synth", ROWS, "30")):
-        wish = Wish.read(kind, Form([*fields.items(), ("within", within)])).with_texts(way="within")
+        wish = JobInput.read(kind, Form([*fields.items(), ("within", within)])).with_texts(way="within")
         offer, _ = wish.offer(curator, None)
         assert wish.error(offer) <= float(within)
         dearer = offer.plan.charge.amount
@@ -217,8 +217,8 @@ def test_the_search_for_a_price_ends_at_the_least_in_three_digits(law, within):
         ("synthetic", {"impossible": "age >"}, "impossible"),
     ],
 )
-def test_what_is_wrong_is_said_beside_the_form_which_is_kept(house, place, changes, words):
-    vera = signed(house, "viewer")
+def test_what_is_wrong_is_said_beside_the_form_which_is_kept(service, place, changes, words):
+    vera = signed(service, "viewer")
     vera.get(f"/d/people/{place}")
     fields = {**(TREE if place == "map" else ROWS), **changes}
     found = vera.post(f"/d/people/{place}", fields)
@@ -228,11 +228,11 @@ def test_what_is_wrong_is_said_beside_the_form_which_is_kept(house, place, chang
     live = vera.post(f"/d/people/{place}/price", fields, csrf=vera.csrf)
     assert live.status_code == 200
     assert 'role="alert"' in live.text
-    assert spent(house) == 0
+    assert spent(service) == 0
 
 
-def test_a_public_list_of_regions_can_be_pasted(house):
-    ann = signed(house)
+def test_a_public_list_of_regions_can_be_pasted(service):
+    ann = signed(service)
     ann.get("/d/people/map")
     table = "state,county\r\nA,A1\r\nA,A2\r\nB,B1\r\n"
     found = ann.post("/d/people/map", {**TREE, "levels": "state, county", "geography": table})
@@ -244,25 +244,25 @@ def test_a_public_list_of_regions_can_be_pasted(house):
 # Who may
 
 
-def test_a_viewer_prices_and_cannot_spend_and_no_form_of_elsewhere_is_taken(house):
-    vera = signed(house, "viewer")
+def test_a_viewer_prices_and_cannot_spend_and_no_form_of_elsewhere_is_taken(service):
+    vera = signed(service, "viewer")
     vera.get("/d/people/map")
     priced = vera.post("/d/people/map", TREE)
     assert "may not spend" in priced.text
     assert "Spend and begin" not in priced.text
     for path in ("/d/people/map/release", "/d/people/synthetic/release", "/d/people/jobs/x/again", "/audit/run"):
         assert vera.post(path, {**TREE, "confirm": "0.5"}).status_code == 403
-        ann = signed(house, "custodian", f"c{path}"[:60])
+        ann = signed(service, "custodian", f"c{path}"[:60])
         assert ann.post(path, {**TREE, "confirm": "0.5"}, csrf="0" * 64).status_code == 403
-    assert spent(house) == 0
-    assert house.jobs.listed("people") == house.jobs.listed("") == []
-    stranger = Visitor(application(house))
+    assert spent(service) == 0
+    assert service.jobs.listed("people") == service.jobs.listed("") == []
+    stranger = Visitor(application(service))
     for path in ("/d/people/map", "/d/people/synthetic", "/d/people/jobs", "/d/people/jobs/x", "/audit", "/surveys"):
         assert stranger.get(path).headers["location"].startswith("/login")
 
 
-def test_more_than_is_left_is_refused_before_a_job_begins(house):
-    ann = signed(house)
+def test_more_than_is_left_is_refused_before_a_job_begins(service):
+    ann = signed(service)
     ann.get("/d/people/map")
     dear = ann.post("/d/people/map", {**TREE, "epsilon": "3"})
     assert "More than is left" in dear.text
@@ -270,12 +270,12 @@ def test_more_than_is_left_is_refused_before_a_job_begins(house):
     assert "/d/people/map?" in dear.text
     fine = ann.post("/d/people/map", {**TREE, "epsilon": "1.5"})
     sent = [*confirmation(fine), ("confirm", "1.5")]
-    house.curators["people"].sql("SELECT COUNT(*) AS n FROM people").plan(epsilon=1).release()
+    service.curators["people"].sql("SELECT COUNT(*) AS n FROM people").plan(epsilon=1).release()
     refused = ann.post("/d/people/map/release", sent)
     assert refused.status_code == 409
     assert "More than is left" in refused.text
-    assert spent(house) == 1
-    assert house.jobs.listed("people") == []
+    assert spent(service) == 1
+    assert service.jobs.listed("people") == []
     instead = re.search(r'href="(/d/people/map\?[^"]+)"', refused.text)[1].replace("&amp;", "&")
     assert "epsilon = 1 " in ann.get(instead).text.replace("</b>", " ")
 
@@ -283,14 +283,14 @@ def test_more_than_is_left_is_refused_before_a_job_begins(house):
 # Synthetic rows
 
 
-def test_synthetic_rows_from_their_price_to_their_report(house):
-    ann = signed(house)
+def test_synthetic_rows_from_their_price_to_their_report(service):
+    ann = signed(service)
     assert "every pair of columns" in ann.get("/d/people/synthetic").text
     page = waited(ann, begun(ann, "synthetic", ROWS, WHY))
-    assert spent(house) == Fraction(1, 2)
+    assert spent(service) == Fraction(1, 2)
     shown = ann.get(result_of(page))
     identity = result_of(page).partition("release=")[2]
-    rows = house.curators["people"].release(identity)
+    rows = service.curators["people"].release(identity)
     for words in ("Questions asked of the rows", "Columns by themselves", "Rows against the noisy counts", "<svg"):
         assert words in shown.text
     assert "<script>alert" not in shown.text
@@ -298,19 +298,19 @@ def test_synthetic_rows_from_their_price_to_their_report(house):
     assert ann.get(at).text == rows.to_csv()
     assert ann.get(f"{at}&format=parquet").content[:4] == b"PAR1"
     assert ann.get(f"/d/people/synthetic/report?release={identity}").text == rows.report().to_html()
-    assert spent(house) == Fraction(1, 2)
+    assert spent(service) == Fraction(1, 2)
 
 
 # Jobs
 
 
-def test_jobs_are_seen_by_those_who_began_them_and_by_custodians(house):
-    ann = signed(house)
+def test_jobs_are_seen_by_those_who_began_them_and_by_custodians(service):
+    ann = signed(service)
     assert "No job yet" in ann.get("/d/people/jobs").text
     address = begun(ann, "map", TREE, WHY)
     waited(ann, address)
     assert "Look at it" in ann.get("/d/people/jobs").text
-    bob, carla = signed(house, name="bob"), signed(house, "custodian")
+    bob, carla = signed(service, name="bob"), signed(service, "custodian")
     assert "No job yet" in bob.get("/d/people/jobs").text
     assert bob.get(address).status_code == 404
     assert "analyst" in carla.get("/d/people/jobs").text
@@ -318,9 +318,9 @@ def test_jobs_are_seen_by_those_who_began_them_and_by_custodians(house):
     assert WHY not in carla.page.text
 
 
-def test_a_job_that_runs_is_kept_up_to_date_with_a_script_and_without(house):
-    ann = signed(house, name="ann")
-    stuck = Jobs(house.jobs.path, most=0)  # nobody works here
+def test_a_job_that_runs_is_kept_up_to_date_with_a_script_and_without(service):
+    ann = signed(service, name="ann")
+    stuck = Jobs(service.jobs.path, most=0)  # nobody works here
     stuck.start(Caller("ann", "analyst"), "people", "tree", "x1", "", lambda report: None)
     page = ann.get("/d/people/jobs/x1")
     assert "Waiting for its turn" in page.text
@@ -328,29 +328,29 @@ def test_a_job_that_runs_is_kept_up_to_date_with_a_script_and_without(house):
     assert re.search(r'<noscript><meta http-equiv="refresh"', page.text)
     assert "/static/job.js" in page.text
     assert "/static/job.js" in ann.get("/d/people/jobs").text
-    with sqlite3.connect(house.jobs.path) as books:
+    with sqlite3.connect(service.jobs.path) as books:
         books.execute("UPDATE jobs SET state = 'running', stage = 'fitting', progress = 0.25")
     assert "Running: fitting, 25%" in ann.get("/d/people/jobs/x1").text
-    with sqlite3.connect(house.jobs.path) as books:
+    with sqlite3.connect(service.jobs.path) as books:
         books.execute("UPDATE jobs SET state = 'failed', problem = 'no <i>way</i>', ended = 'now'")
     page = ann.get("/d/people/jobs/x1")
     assert "no &lt;i&gt;way&lt;/i&gt;. Nothing was spent." in page.text
     assert "refresh" not in page.text
 
 
-def test_what_was_interrupted_goes_on_under_the_same_id_and_is_charged_once(house, tmp_path):
-    house.jobs.most = 0  # a server that is stopped before it gets to it
-    ann = signed(house, name="ann")
+def test_what_was_interrupted_goes_on_under_the_same_id_and_is_charged_once(service, tmp_path):
+    service.jobs.most = 0  # a server that is stopped before it gets to it
+    ann = signed(service, name="ann")
     address = begun(ann, "map", TREE, "for <b>us</b>")
-    with sqlite3.connect(house.jobs.path) as books:
+    with sqlite3.connect(service.jobs.path) as books:
         books.execute("UPDATE jobs SET owner = 'gone', state = 'running'")
     page = ann.get(address)
     assert "Interrupted" in page.text
     assert "Nothing was spent yet; going on under the same id charges it once." in page.text
     assert "Go on with it" in page.text
-    vera = signed(house, "viewer")
+    vera = signed(service, "viewer")
     assert vera.post(f"{address}/again", {}).status_code == 403
-    later = House(house.curators, house.tokens, house.limits, Jobs(house.jobs.path))
+    later = Service(service.curators, service.tokens, service.limits, Jobs(service.jobs.path))
     again = Visitor(application(later))
     again.cookies = dict(ann.cookies)
     again.get(address)
@@ -358,23 +358,23 @@ def test_what_was_interrupted_goes_on_under_the_same_id_and_is_charged_once(hous
     again.get(address)
     assert again.post(f"{address}/again", {}).headers["location"] == address
     assert "<b>Done</b>" in waited(again, address).text
-    assert spent(house) == Fraction(1, 2)
-    (record,) = [one for one in house.curators["people"].ledger.records("people") if one.kind == "charge"]
+    assert spent(service) == Fraction(1, 2)
+    (record,) = [one for one in service.curators["people"].ledger.records("people") if one.kind == "charge"]
     assert (record.who, record.why) == ("ann", "for <b>us</b>")
     # What someone else asked for under that id is not what is gone on with; nor what no version reads.
     for value in (["bob", "tree", {"levels": ["county"], "epsilon": "1"}], ["ann", "tree", {"moons": 1}]):
-        Kept(house.jobs.path).keep("wanted", "people", address.rpartition("/")[2], value)
+        Store(service.jobs.path).keep("wanted", "people", address.rpartition("/")[2], value)
         again.get("/d/people/jobs")
         assert again.post(f"{address}/again", {}).status_code == 404
     # Asked for by a program, it is not known here what it was.
-    with sqlite3.connect(house.jobs.path) as books:
+    with sqlite3.connect(service.jobs.path) as books:
         books.execute("DELETE FROM kept")
     again.get("/d/people/jobs")
     assert again.post(f"{address}/again", {}).status_code == 404
 
 
 def test_things_are_made_once_and_a_few_are_kept():
-    shelf, made = Shelf(2), []
+    shelf, made = Cache(2), []
 
     def make(name):
         return lambda: made.append(name) or len(made)
@@ -388,10 +388,10 @@ def test_things_are_made_once_and_a_few_are_kept():
 # The audit
 
 
-def test_an_audit_is_run_by_a_custodian_kept_and_seen_by_all(house, monkeypatch):
+def test_an_audit_is_run_by_a_custodian_kept_and_seen_by_all(service, monkeypatch):
     monkeypatch.setattr(audit_page, "_WORKERS", 1)
     monkeypatch.setattr(audit_page, "run", partial(audit_page.run, only="reused seed"))
-    ann, carla = signed(house, name="ann"), signed(house, "custodian", "carla")
+    ann, carla = signed(service, name="ann"), signed(service, "custodian", "carla")
     none = ann.get("/audit")
     assert "No audit was run on this server yet" in none.text
     assert "discreet audit self" in none.text
@@ -404,19 +404,19 @@ def test_an_audit_is_run_by_a_custodian_kept_and_seen_by_all(house, monkeypatch)
     assert "by carla" in page.text
     assert "caught</td>" in page.text
     # It is kept for all processes and after a restart.
-    later = House(house.curators, house.tokens, house.limits, Jobs(house.jobs.path))
+    later = Service(service.curators, service.tokens, service.limits, Jobs(service.jobs.path))
     bob = signed(later, "viewer", "bob")
     assert "1 of 1 planted bugs were caught" in bob.get("/audit").text
 
 
-def test_a_claim_that_is_wrong_and_a_bug_that_escaped_stand_out(house):
+def test_a_claim_that_is_wrong_and_a_bug_that_escaped_stand_out(service):
     one = {"name": "<b>n</b>", "kind": "", "claim": "epsilon 1", "delta": 0.0, "claimed_epsilon": 1.0, "runs": 10}
     wrong = {**one, "planted": "", "found_epsilon": 1.2, "violated": True, "words": ""}
     missed = {**one, "planted": "half noise", "found_epsilon": None, "violated": False, "words": ""}
     told = {"passed": False, "words": "1 of 1 claims were refuted.", "tier": 1, "seconds": 1.0, "skipped": ["x: none"]}
     told |= {"findings": [wrong], "planted": [missed], "who": "carla", "version": "1"}
-    Kept(house.jobs.path).keep("audit", "", "last", told)
-    page = signed(house).get("/audit").text
+    Store(service.jobs.path).keep("audit", "", "last", told)
+    page = signed(service).get("/audit").text
     assert 'class="alert" role="alert">1 of 1 claims' in page
     assert page.count("VIOLATED") == 2  # in the picture and in the table
     assert page.count("NOT CAUGHT") == 2
@@ -429,13 +429,15 @@ def test_a_claim_that_is_wrong_and_a_bug_that_escaped_stand_out(house):
 # Surveys
 
 
-def test_surveys_are_planned_and_read_and_their_own_pages_know_no_session(house, tmp_path):
-    ann = signed(house)
+def test_surveys_are_planned_and_read_and_their_own_pages_know_no_session(service, tmp_path):
+    ann = signed(service)
     assert "No survey is open on this server" in ann.get("/surveys").text
     asked = survey()
     kept = open_reports(str(tmp_path / "r.db"), asked.digest)
-    house = House(house.curators, house.tokens, house.limits, house.jobs, {"night": Survey("night", asked, kept)})
-    carla = signed(house, "custodian")
+    service = Service(
+        service.curators, service.tokens, service.limits, service.jobs, {"night": Survey("night", asked, kept)}
+    )
+    carla = signed(service, "custodian")
     page = carla.get("/surveys")
     assert "No report yet" in page.text
     assert "Night &amp; &lt;day&gt;" in page.text

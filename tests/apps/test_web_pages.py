@@ -16,7 +16,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("httpx")
 from visitor import Visitor
 
-from discreet.apps.server.house import House
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.site import application
@@ -43,12 +43,12 @@ COLUMNS = {
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """A house for what spends nothing."""
+    """A service for what spends nothing."""
     return made(tmp_path_factory.mktemp("shared"))
 
 
 @pytest.fixture
-def house(tmp_path):
+def service(tmp_path):
     return made(tmp_path)
 
 
@@ -57,28 +57,31 @@ def made(folder, budget=None, name="people", unit=None):
     parts = [Allotment("team", "pure", epsilon=1), Allotment("guests", "zcdp", epsilon=1, delta="1e-6")]
     budget = budget or Budget(2, delta="1e-6", allotments=parts)
     curator = discreet.open(TABLE, schema, ledger=folder / "b.db", budget=budget, create=True)
-    return House({name: curator}, Tokens(folder / "t.db"))
+    return Service({name: curator}, Tokens(folder / "t.db"))
 
 
 APPLICATIONS = {}
 
 
-def served(house):
-    """The application of a house: made once, for making one takes longer than a request."""
-    if id(house) not in APPLICATIONS:
-        APPLICATIONS[id(house)] = (house, application(house))  # the house too: an id is its own as long as it is kept
-    return APPLICATIONS[id(house)][1]
+def served(service):
+    """The application of a service: made once, for making one takes longer than a request."""
+    if id(service) not in APPLICATIONS:
+        APPLICATIONS[id(service)] = (
+            service,
+            application(service),
+        )  # an id is its own as long as the service lives
+    return APPLICATIONS[id(service)][1]
 
 
-def signed(house, name="ann", role="analyst", allotment=None):
-    visitor = Visitor(served(house))
-    token = house.tokens.create(f"{name}{len(house.tokens)}" if name == "ann" else name, role, allotment)
+def signed(service, name="ann", role="analyst", allotment=None):
+    visitor = Visitor(served(service))
+    token = service.tokens.create(f"{name}{len(service.tokens)}" if name == "ann" else name, role, allotment)
     assert visitor.sign_in(token).status_code == 303
     return visitor
 
 
-def spent(house, part=0):
-    (desk,) = house.curators.values()
+def spent(service, part=0):
+    (desk,) = service.curators.values()
     return desk.standing()[part].spent.amount
 
 
@@ -87,8 +90,8 @@ def told(page):
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page.text)).split())
 
 
-def test_names_in_a_message_are_code_and_everything_else_is_text(house):
-    shown = Frame(house).templates.from_string("{{ problem|code }}").render(problem="`pay` must be <b>; got '`x`'.")
+def test_names_in_a_message_are_code_and_everything_else_is_text(service):
+    shown = Frame(service).templates.from_string("{{ problem|code }}").render(problem="`pay` must be <b>; got '`x`'.")
     assert shown == "<code>pay</code> must be &lt;b&gt;; got &#39;<code>x</code>&#39;."
 
 
@@ -138,7 +141,7 @@ def test_numbers_declared_as_text_are_told_what_they_lack(tmp_path):
     schema = Schema("people", {"pay": Text(), "day": Date("2024-01-01", "2024-12-31", nullable=False)})
     table = pa.table({"pay": [1.5], "day": ["2024-03-01"]})
     curator = discreet.open(table, schema, ledger=tmp_path / "b.db", budget=Budget(1), create=True)
-    text = told(signed(House({"people": curator}, Tokens(tmp_path / "t.db"))).get("/d/people"))
+    text = told(signed(Service({"people": curator}, Tokens(tmp_path / "t.db"))).get("/d/people"))
     assert "pay is declared as text, so it has no lower and no upper bound: sums, means and quantiles" in text
     assert 'set type = "real", lower = ... and upper = ... under [columns.pay]' in text
     assert "2024-01-01 to 2024-12-31" in text
@@ -269,15 +272,15 @@ def test_a_question_can_be_linked_to_and_is_not_asked_by_it(shared):
 # --- releases
 
 
-def test_a_release_needs_the_price_typed_and_is_then_free_to_read(house):
-    ann = signed(house, "anna")
+def test_a_release_needs_the_price_typed_and_is_then_free_to_read(service):
+    ann = signed(service, "anna")
     ann.get("/d/people/ask")
     wrong = confirmed(ann, ASK, typed="0.26")
     assert wrong.status_code == 422
     assert "Nothing was spent" in told(wrong)
     assert 'value="a test"' in wrong.text  # what was typed is kept
     assert confirmed(ann, ASK, typed="").status_code == 422
-    assert spent(house) == 0
+    assert spent(service) == 0
     page = ann.follow(confirmed(ann, ASK, why=f"for {EVIL}"))
     text = told(page)
     assert "Released. epsilon = 0.25 was spent" in text
@@ -285,16 +288,16 @@ def test_a_release_needs_the_price_typed_and_is_then_free_to_read(house):
     assert page.text.count('<rect class="bar s0"') == 3
     assert EVIL not in page.text
     assert f"for {EVIL}" in text
-    (identity,) = house.curators["people"].releases()
+    (identity,) = service.curators["people"].releases()
     again = told(ann.get(f"/d/people/releases/{identity}"))
     assert "Reading this again is free" in again
     assert "discrete Laplace" in again
-    assert house.curators["people"].release(identity).digest in again
-    assert spent(house) == 0.25
+    assert service.curators["people"].release(identity).digest in again
+    assert spent(service) == 0.25
 
 
-def test_the_same_form_sent_twice_is_charged_once(house):
-    ann = signed(house)
+def test_the_same_form_sent_twice_is_charged_once(service):
+    ann = signed(service)
     ann.get("/d/people/ask")
     page = ann.post("/d/people/ask", ASK)
     sent = {**ASK, "release": hidden(page, "release"), "digest": hidden(page, "digest"), "confirm": "0.25"}
@@ -302,24 +305,24 @@ def test_the_same_form_sent_twice_is_charged_once(house):
     first = ann.post("/d/people/ask/release", sent, csrf=csrf)
     second = ann.post("/d/people/ask/release", sent, csrf=csrf)
     assert first.headers["location"] == second.headers["location"]
-    assert spent(house) == 0.25
+    assert spent(service) == 0.25
 
 
-def test_what_was_not_shown_is_not_asked(house):
-    ann = signed(house)
+def test_what_was_not_shown_is_not_asked(service):
+    ann = signed(service)
     ann.get("/d/people/ask")
     found = confirmed(ann, ASK, of0="sum", column0="pay")  # changed after it was priced
     assert found.status_code == 422
     assert "the one that was shown" in told(found)
-    assert spent(house) == 0
+    assert spent(service) == 0
 
 
-def test_files_hold_what_the_page_shows(house):
-    ann = signed(house)
+def test_files_hold_what_the_page_shows(service):
+    ann = signed(service)
     ann.get("/d/people/ask")
     ann.follow(confirmed(ann, ASK))
-    (identity,) = house.curators["people"].releases()
-    release = house.curators["people"].release(identity)
+    (identity,) = service.curators["people"].releases()
+    release = service.curators["people"].release(identity)
     base = f"/d/people/releases/{identity}/download"
     csv = ann.get(f"{base}.csv")
     assert csv.text == release.to_csv()
@@ -331,8 +334,8 @@ def test_files_hold_what_the_page_shows(house):
     assert ann.get(f"{base}.exe").status_code == 404
 
 
-def test_keys_that_are_not_there_are_explained(house):
-    ann = signed(house)
+def test_keys_that_are_not_there_are_explained(service):
+    ann = signed(service)
     ann.get("/d/people/ask")
     asked = {"of0": "count", "by0": "remark", "bins0": "?", "allotment": "guests", "way": "rho", "rho": "0.02"}
     page = ann.follow(confirmed(ann, {**asked, "delta": "1e-7"}))
@@ -341,8 +344,8 @@ def test_keys_that_are_not_there_are_explained(house):
     assert "Xyzzy-7431" not in page.text  # one person's remark
 
 
-def test_a_refusal_says_what_is_left_and_what_could_be_asked(house):
-    ann = signed(house)
+def test_a_refusal_says_what_is_left_and_what_could_be_asked(service):
+    ann = signed(service)
     ann.get("/d/people/ask")
     asked = {**ASK, "epsilon": "0.7"}
     first, second = ann.post("/d/people/ask", asked), ann.post("/d/people/ask", asked)
@@ -368,8 +371,8 @@ def test_a_refusal_says_what_is_left_and_what_could_be_asked(house):
     assert "Nothing is left in this allotment" in nothing
 
 
-def test_a_run_that_fails_stays_spent_and_says_no_more(house, monkeypatch):
-    ann = signed(house)
+def test_a_run_that_fails_stays_spent_and_says_no_more(service, monkeypatch):
+    ann = signed(service)
     ann.get("/d/people/ask")
 
     def broken(*given, **more):
@@ -386,9 +389,9 @@ def test_a_run_that_fails_stays_spent_and_says_no_more(house, monkeypatch):
     assert "stays spent" in page
 
 
-def test_a_release_that_is_not_done_yet_can_be_looked_at_later(house):
-    ann = signed(house, "anna")
-    desk = house.curators["people"]
+def test_a_release_that_is_not_done_yet_can_be_looked_at_later(service):
+    ann = signed(service, "anna")
+    desk = service.curators["people"]
     offer = desk.table().agg(n=discreet.count()).plan(epsilon=0.1, allotment="team")
     desk.ledger.spend(
         "people",
@@ -403,9 +406,9 @@ def test_a_release_that_is_not_done_yet_can_be_looked_at_later(house):
     assert "no answer yet" in told(ann.get("/d/people/releases"))
 
 
-def test_what_is_no_table_is_named_for_what_it_is(house):
-    ann = signed(house)
-    desk = house.curators["people"]
+def test_what_is_no_table_is_named_for_what_it_is(service):
+    ann = signed(service)
+    desk = service.curators["people"]
     books, more = desk.ledger, {"release": "flows", "who": "anna", "allotment": "team"}
     books.spend("people", discreet.Pure("0.1"), query={"mobility": {}}, digest="d", unit=desk.schema.unit, **more)
     books.answer("flows", '{"mobility": {}}', who="anna")
@@ -415,9 +418,9 @@ def test_what_is_no_table_is_named_for_what_it_is(house):
     assert ann.get("/d/people/releases/flows/download.csv").status_code == 422
 
 
-def test_ids_of_the_callers_choice_are_found(house):
-    ann = signed(house)
-    desk = house.curators["people"]
+def test_ids_of_the_callers_choice_are_found(service):
+    ann = signed(service)
+    desk = service.curators["people"]
     for name in (EVIL, "a/b c?d#e%2F", "äöü"):
         desk.table().agg(n=discreet.count()).plan(epsilon="0.01", allotment="team").release(release=name, why=EVIL)
     page = ann.get("/d/people/releases")
@@ -431,31 +434,31 @@ def test_ids_of_the_callers_choice_are_found(house):
 # --- roles
 
 
-def test_a_viewer_reads_and_prices_and_does_not_spend(house):
-    vic = signed(house, "vic", "viewer")
+def test_a_viewer_reads_and_prices_and_does_not_spend(service):
+    vic = signed(service, "vic", "viewer")
     vic.get("/d/people/ask")
     page = vic.post("/d/people/ask", ASK)
     assert "it may not spend" in told(page)
     assert "Spend and release" not in page.text
     assert vic.post("/d/people/ask/release", {**ASK, "confirm": "0.25"}).status_code == 403
     assert vic.get("/d/people/releases").status_code == 200
-    assert spent(house) == 0
+    assert spent(service) == 0
 
 
-def test_an_analyst_of_one_allotment_sees_and_spends_that_one(house):
-    gus = signed(house, "gus", "analyst", "guests")
+def test_an_analyst_of_one_allotment_sees_and_spends_that_one(service):
+    gus = signed(service, "gus", "analyst", "guests")
     page = gus.get("/d/people/ledger")
     assert "team" not in told(page)
     assert "guests" in told(page)
     gus.get("/d/people/ask")
     assert gus.post("/d/people/ask", ASK).status_code == 422  # names the other one
     assert confirmed(gus, {**ASK, "allotment": "", "epsilon": "0.1"}).status_code == 303
-    assert spent(house) == 0
-    assert spent(house, 1) > 0
+    assert spent(service) == 0
+    assert spent(service, 1) > 0
 
 
-def test_who_and_why_is_for_the_custodian_and_ones_own(house):
-    ann, bob, carla = signed(house, "anna"), signed(house, "bob"), signed(house, "carla", "custodian")
+def test_who_and_why_is_for_the_custodian_and_ones_own(service):
+    ann, bob, carla = signed(service, "anna"), signed(service, "bob"), signed(service, "carla", "custodian")
     ann.get("/d/people/ask")
     ann.follow(confirmed(ann, ASK, why="secret plans"))
     for path in ("/d/people/ledger", "/d/people/releases"):
@@ -464,12 +467,12 @@ def test_who_and_why_is_for_the_custodian_and_ones_own(house):
         assert "anna" in told(carla.get(path))
         assert "secret plans" not in told(bob.get(path))
         assert "anna" not in told(bob.get(path))
-    (identity,) = house.curators["people"].releases()
+    (identity,) = service.curators["people"].releases()
     assert "secret plans" not in told(bob.get(f"/d/people/releases/{identity}"))
 
 
-def test_the_ledger_burns_down_and_verifies(house):
-    carla = signed(house, "carla", "custodian")
+def test_the_ledger_burns_down_and_verifies(service):
+    carla = signed(service, "carla", "custodian")
     carla.get("/d/people/ask")
     for part in ("0.25", "0.5"):
         carla.get("/d/people/ask")
@@ -481,15 +484,15 @@ def test_the_ledger_burns_down_and_verifies(house):
     assert "Verify the books" in page.text
     found = carla.post("/d/people/ledger/verify", {})
     assert "Ledger verified" in told(found)
-    ann = signed(house)
+    ann = signed(service)
     assert "Verify the books" not in ann.get("/d/people/ledger").text
     assert ann.post("/d/people/ledger/verify", {}).status_code == 403
 
 
-def test_a_changed_ledger_is_found_out(house, tmp_path):
+def test_a_changed_ledger_is_found_out(service, tmp_path):
     import sqlite3
 
-    carla = signed(house, "carla", "custodian")
+    carla = signed(service, "carla", "custodian")
     carla.get("/d/people/ask")
     confirmed(carla, ASK)
     with sqlite3.connect(tmp_path / "b.db") as books:
@@ -503,8 +506,8 @@ def test_a_changed_ledger_is_found_out(house, tmp_path):
 
 
 def test_names_are_no_markup(tmp_path):
-    house = made(tmp_path, name=EVIL)
-    carla = signed(house, f"c{EVIL}", "custodian")
+    service = made(tmp_path, name=EVIL)
+    carla = signed(service, f"c{EVIL}", "custodian")
     home = carla.get("/")
     assert EVIL not in home.text
     link = re.search(r'<h2><a href="([^"]*)"', home.text)[1]

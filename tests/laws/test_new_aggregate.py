@@ -17,7 +17,7 @@ import pytest
 import discreet
 import discreet.query.function as register_room
 from aggregate_kit import LIMITS, attack_everywhere, made, registered
-from discreet.apps.cli.completing import outputs
+from discreet.apps.cli.completion import outputs
 from discreet.core.lattice import Lattice
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.data.schema import Schema
@@ -172,7 +172,7 @@ def test_the_command_answers_it(added, tmp_path, capsys, monkeypatch):
 
 
 def test_the_form_of_the_pages_has_it(added):
-    asking = pytest.importorskip("discreet.apps.web.asking")
+    asking = pytest.importorskip("discreet.apps.web.question_input")
     assert list(asking.measures().items())[-1] == ("filled", "share of rows that have")
     assert asking.summable(SCHEMA) == ["age", "sex"]
     assert asking.Output("filled", "age").text() == "filled(age)"

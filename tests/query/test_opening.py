@@ -152,22 +152,22 @@ def test_a_misspelt_name_begins_no_new_budget(project):
 
 def test_a_server_that_is_refused_leaves_nothing_on_the_ledger(project):
     pytest.importorskip("fastapi")
-    from discreet.apps.server.serving import Serving
+    from discreet.apps.server.settings import Settings
     from discreet.apps.server.tokens import Tokens
 
     ledger = Ledger.open(project / "books.db", create=True)
     Tokens("tokens.db").create("ann", "analyst", "nowhere")
-    serving = Serving(("visits",), "discreet.toml", "books.db", "tokens.db", "jobs.db")
+    serving = Settings(("visits",), "discreet.toml", "books.db", "tokens.db", "jobs.db")
     with pytest.raises(InputError, match="nowhere"):
-        serving.house()
+        serving.service()
     assert ledger.head().sequence == 1
 
 
 def test_a_server_does_not_start_without_a_guard(project):
     pytest.importorskip("fastapi")
-    from discreet.apps.server.serving import Serving
+    from discreet.apps.server.settings import Settings
 
     ask(open_curator("visits", "discreet.toml", create=True)).release()
     shutil.rmtree(project / "state")
     with pytest.raises(LedgerError, match="guard"):
-        Serving(("visits",), "discreet.toml", None, "tokens.db", "jobs.db").house()
+        Settings(("visits",), "discreet.toml", None, "tokens.db", "jobs.db").service()

@@ -15,9 +15,9 @@ _UP = "../"
 def description() -> dict[str, Any]:
     """The OpenAPI description of a server."""
     from discreet.apps.server.app import application
-    from discreet.apps.server.house import House
+    from discreet.apps.server.service import Service
 
-    return application(House({}, None)).openapi()
+    return application(Service({}, None)).openapi()
 
 
 def operations(described: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

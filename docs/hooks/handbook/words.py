@@ -1,4 +1,4 @@
-"""Docstrings of the house as Markdown: paragraphs, examples, guarantees, links to proofs."""
+"""Docstrings of the service as Markdown: paragraphs, examples, guarantees, links to proofs."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import typer
 
 from discreet.apps.attacks.inversion import faces_inverted
 from discreet.apps.attacks.membership import model_attacked, roc_picture, rows_attacked
-from discreet.apps.cli.completing import offered
+from discreet.apps.cli.completion import offered
 from discreet.apps.cli.output import AsJson, say, show_json, show_table, working
 from discreet.errors import InputError
 from discreet.noise.bits import SystemBits

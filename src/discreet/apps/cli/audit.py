@@ -1,4 +1,4 @@
-"""`discreet audit`: attack the house's own mechanisms, or one of your own."""
+"""`discreet audit`: attack discreet's own mechanisms, or one of your own."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def self_audit(
     html: Html = None,
     as_json: AsJson = False,
 ) -> None:
-    """Attack every mechanism and job of the house, and planted bugs that must be caught."""
+    """Attack every mechanism and job of discreet, and planted bugs that must be caught."""
     from discreet.apps.audits import MODULES
     from discreet.audit.gate import gate
     from discreet.audit.report import HEAD, page, rows

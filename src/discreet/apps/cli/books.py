@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.apps.cli.completing import datasets
+from discreet.apps.cli.completion import datasets
 from discreet.curator.opening import ledger_place
 from discreet.ledger.account import Standing
 from discreet.ledger.ledger import Ledger

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from discreet.apps.cli.books import Place, books, standing_values
-from discreet.apps.cli.completing import datasets
+from discreet.apps.cli.completion import datasets
 from discreet.apps.cli.decision import Who, Why, Yes, check_reason, confirm, head_values, person
 from discreet.apps.cli.options import SchemaFile
 from discreet.apps.cli.output import AsJson, say, show_json

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.apps.cli.completing import offered
+from discreet.apps.cli.completion import offered
 from discreet.apps.cli.output import fit_to_write, paid, say, show_json, show_release, show_table
 from discreet.core.release import number, percent
 from discreet.errors import MISSING, InputError

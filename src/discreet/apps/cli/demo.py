@@ -133,8 +133,8 @@ def _serve(curator: Curator, folder: Path, port: int | None) -> None:
     """The pages, for this machine, until Ctrl-C. The budget is raised for them, as a custodian would: on record."""
     import uvicorn
 
-    from discreet.apps.server.house import House
     from discreet.apps.server.launch import launched
+    from discreet.apps.server.service import Service
     from discreet.apps.server.tokens import Tokens
     from discreet.apps.web.site import application
 
@@ -149,7 +149,7 @@ def _serve(curator: Curator, folder: Path, port: int | None) -> None:
         say(f"\nOpen {launch.link(f'http://127.0.0.1:{place}')}")
         say("in a browser. That address is for you alone; stop the server with Ctrl-C.")
         uvicorn.run(
-            application(House({"people": curator}, Tokens(launch.store), linked=True)),
+            application(Service({"people": curator}, Tokens(launch.store), linked=True)),
             host="127.0.0.1",
             port=place,
             access_log=False,

@@ -13,7 +13,7 @@ import typer
 
 from discreet.apps.cli import options as shared
 from discreet.apps.cli.ask import ReleaseId, Why, Yes
-from discreet.apps.cli.completing import columns, offered, releases
+from discreet.apps.cli.completion import columns, offered, releases
 from discreet.apps.cli.delivery import Delivery
 from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.output import AsJson, confirm_spending, progress, say, show_json

@@ -9,7 +9,6 @@ import typer
 from discreet.apps.cli import synth_report, train
 from discreet.apps.cli.delivery import MODEL, ROWS, TABLES, TREE
 from discreet.apps.cli.job import Commands
-from discreet.apps.cli.train_progress import training
 from discreet.curator import KINDS, Kind
 from discreet.flows.commuting.ask import CommuteAsk
 from discreet.flows.mobility.ask import FlowsAsk
@@ -39,7 +38,7 @@ _COMMANDS = (
         "a model",
         "Models with an epsilon: plan, release, show, card, predict.",
         MODEL,
-        watch=training,
+        watch=train.show_training,
         aliases=("run",),
     ),
     Commands(SearchAsk, "the best of several models", "Models tuned privately: plan, release, show.", MODEL),

@@ -9,7 +9,7 @@ import typer
 from discreet.accounting.words import readable
 from discreet.apps.cli import budgets, custody
 from discreet.apps.cli.books import Dataset, Place, books, number_of, standing_values
-from discreet.apps.cli.completing import offered, releases
+from discreet.apps.cli.completion import offered, releases
 from discreet.apps.cli.output import AsJson, say, show_json, show_release, show_table
 from discreet.curator import read_release
 from discreet.errors import InputError, LedgerError

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.apps.cli.completing import allotments, columns, offered, outputs
+from discreet.apps.cli.completion import allotments, columns, offered, outputs
 from discreet.curator import Curator, open_curator
 from discreet.curator.opening import schema_path
 from discreet.errors import MissingLedgerError

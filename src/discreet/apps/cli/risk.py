@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.apps.cli.completing import offered
+from discreet.apps.cli.completion import offered
 from discreet.apps.cli.output import AsJson, say, show_json, working
 from discreet.errors import InputError
 from discreet.risk.anonymity import anonymity

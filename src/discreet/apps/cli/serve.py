@@ -62,8 +62,8 @@ def serve(
     """Serve curators over HTTP. Other machines need tokens and TLS; this one a token in the URL."""
     try:
         from discreet.apps.server.launch import launched
-        from discreet.apps.server.running import run
-        from discreet.apps.server.serving import Serving
+        from discreet.apps.server.listener import run
+        from discreet.apps.server.settings import Settings
         from discreet.apps.server.tokens import Tokens
         from discreet.apps.web.site import WORKER, add_pages
     except ImportError as missing:
@@ -74,7 +74,7 @@ def serve(
     _check_reach(host, lasting, tls=certificate is not None, behind_proxy=behind_proxy)
     if origin is not None and (not origin.startswith(("https://", "http://")) or origin.count("/") != 2):
         raise InputError("--origin", origin, "a scheme and a host, such as https://curator.example")
-    asked = Serving(
+    settings = Settings(
         data=tuple(data),
         schema=schema,
         ledger=ledger,
@@ -94,15 +94,15 @@ def serve(
     with ExitStack() as until_stopped:
         launch = None if lasting else until_stopped.enter_context(launched())
         if launch is not None:
-            asked = replace(asked, tokens=str(launch.store), linked=True)
-        house = asked.house(curator_at)
-        say(f"Serving {', '.join(house.curators)} on {home}/")
+            settings = replace(settings, tokens=str(launch.store), linked=True)
+        service = settings.service(curator_at)
+        say(f"Serving {', '.join(service.curators)} on {home}/")
         if launch is not None:
             say(f"Open {launch.link(home)}")
             say("That address is for you alone: whoever has it is the custodian, until the server is stopped.")
-        for one in house.surveys.values():
+        for one in service.surveys.values():
             say(f"Survey for anyone at {home}{one.path}")
-        run(asked, house, host, port, pages=add_pages, worker=WORKER, certificate=certificate, key=key, busy=busy)
+        run(settings, service, host, port, pages=add_pages, worker=WORKER, certificate=certificate, key=key, busy=busy)
 
 
 def free_to_listen(host: str, port: int) -> None:

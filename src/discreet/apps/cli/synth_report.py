@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.apps.cli.completing import releases
+from discreet.apps.cli.completion import releases
 from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.options import Confidence
 from discreet.apps.cli.output import AsJson, say, show_json, working

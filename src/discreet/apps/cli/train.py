@@ -1,20 +1,78 @@
-"""`discreet train card` and `predict`: what else can be done with a released model."""
+"""`discreet train`: how far a run is; the card and the predictions of a released model.
+
+What is shown of a run is public: examples a second are those expected of a lot, epsilon follows from the number of
+steps, and a loss is shown only where a noisy one was paid for.
+"""
 
 from __future__ import annotations
 
 import csv
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 
-from discreet.apps.cli.completing import releases
+from discreet.accounting.words import readable
+from discreet.apps.cli.completion import releases
 from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.output import AsJson, say, show_json
+from discreet.core.progress import listening
 from discreet.curator import read_release
 from discreet.errors import InputError
 
-__all__ = ["card", "predict"]
+if TYPE_CHECKING:
+    from discreet.learn.plan import TrainPlan
+
+__all__ = ["card", "predict", "progress_line", "show_training"]
+
+_MARKS = 10  # at which epsilon is computed: it takes a moment each
+
+
+@contextmanager
+def show_training(plan: TrainPlan) -> Iterator[None]:
+    """Show how far the run inside is: on stderr, on a terminal only."""
+    err = Console(stderr=True)
+    if not err.is_terminal:
+        yield
+        return
+    begun: list[float] = []
+
+    @lru_cache
+    def spent(mark: int) -> Fraction:
+        return plan.spent(-(-plan.recipe.steps * mark // _MARKS))
+
+    with err.status("starting") as status:
+
+        def heard(stage: str, done: float | None) -> None:
+            if done is None:
+                status.update(stage)
+                return
+            begun.append(time.monotonic())
+            seconds, since = begun[-1] - begun[0], done - 1 / plan.recipe.steps
+            mark = -(-int(done * plan.recipe.steps) * _MARKS // plan.recipe.steps)
+            text = progress_line(stage, spent(mark), float(plan.recipe.lot) * plan.recipe.steps * since, seconds, done)
+            status.update(text if plan.count is None else text.replace("examples/s", "of the sample/s"))
+
+        with listening(heard):
+            yield
+
+
+def progress_line(stage: str, epsilon: Fraction | float, examples: float, seconds: float, done: float) -> str:
+    """One line of progress.
+
+    >>> progress_line("training: step 50 of 100, loss about 0.412", 0.8123, 5000, 10, 0.5)
+    'training: step 50 of 100, loss about 0.412; epsilon so far at most 0.8123; 500 examples/s; about 10 s left'
+    """
+    text = f"{stage}; epsilon so far at most {readable(epsilon, 4)}"
+    if seconds < 1 or examples <= 0:
+        return text
+    return f"{text}; {examples / seconds:,.0f} examples/s; about {round(seconds * (1 - done) / done):,} s left"
 
 
 def card(

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.apps.client.desk import RemoteDesk
 from discreet.apps.client.job import RemoteJob, segment
-from discreet.apps.client.line import Line
+from discreet.apps.client.transport import Transport
 from discreet.curator import Curator
 from discreet.errors import InputError
 
@@ -36,14 +36,14 @@ def connect(
         raise InputError("url", url, "an address such as https://curator.example")
     if parts.scheme == "http" and token is not None and not local:
         raise InputError("url", url, "an https address: over http a token can be read on the way")
-    line = Line(url.rstrip("/"), token, timeout, None if certificate is None else str(certificate))
-    listed = line.sent("/api/datasets")
+    transport = Transport(url.rstrip("/"), token, timeout, None if certificate is None else str(certificate))
+    listed = transport.send("/api/datasets")
     names = [one["dataset"] for one in listed]
     if dataset is None and len(names) != 1:
         raise InputError("dataset", dataset, among=names)
     if dataset is not None and dataset not in names:
         raise InputError("dataset", dataset, among=names)
-    return RemoteCurator(RemoteDesk(line, dataset or names[0]))
+    return RemoteCurator(RemoteDesk(transport, dataset or names[0]))
 
 
 class RemoteCurator(Curator):
@@ -60,22 +60,22 @@ class RemoteCurator(Curator):
 
     def charges(self) -> dict[str, Any]:
         """Every charge: who, when, why, how much. For custodians."""
-        found: dict[str, Any] = self.desk.line.sent(f"{self.desk.path}/ledger")
+        found: dict[str, Any] = self.desk.transport.send(f"{self.desk.path}/ledger")
         return found
 
     def jobs(self) -> list[dict[str, Any]]:
         """Your jobs, the newest first; a custodian sees everyone's."""
-        found: list[dict[str, Any]] = self.desk.line.sent(f"{self.desk.path}/jobs")
+        found: list[dict[str, Any]] = self.desk.transport.send(f"{self.desk.path}/jobs")
         return found
 
     def job(self, release: str) -> RemoteJob[Any]:
         """A job by its release id, to look at or wait for."""
-        line, desk = self.desk.line, self.desk
-        kind = line.sent(f"{desk.path}/jobs/{segment(release)}")["kind"]
-        return RemoteJob(line, desk.dataset, release, kind, desk.release)
+        transport, desk = self.desk.transport, self.desk
+        kind = transport.send(f"{desk.path}/jobs/{segment(release)}")["kind"]
+        return RemoteJob(transport, desk.dataset, release, kind, desk.release)
 
     def __repr__(self) -> str:
         left = ", ".join(
             f"{one['allotment']}: {one['currency']} = {one['left']:g} left" for one in self.describe()["allotments"]
         )
-        return f"<Curator of {self.desk.dataset!r} at {self.desk.line.url}; {left}>"
+        return f"<Curator of {self.desk.dataset!r} at {self.desk.transport.url}; {left}>"

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from discreet.apps.client.job import record, segment
-from discreet.apps.client.line import Line
 from discreet.apps.client.offer import RemoteOffer, RemoteQuestionOffer
+from discreet.apps.client.transport import Transport
 from discreet.curator.kinds import kind_of
 from discreet.data.schema import Schema
 from discreet.errors import InputError
@@ -26,7 +26,7 @@ __all__ = ["RemoteDesk"]
 class RemoteDesk:
     """A dataset on a server."""
 
-    line: Line
+    transport: Transport
     dataset: str
 
     @property
@@ -36,7 +36,7 @@ class RemoteDesk:
 
     def describe(self) -> dict[str, Any]:
         """Its schema, whom it protects, and what is left."""
-        found: dict[str, Any] = self.line.sent(self.path)
+        found: dict[str, Any] = self.transport.send(self.path)
         return found
 
     @cached_property
@@ -59,8 +59,8 @@ class RemoteDesk:
             body |= ask.to_dict()
         body = {name: value for name, value in body.items() if value is not None}
         if isinstance(ask, QuestionAsk):
-            return RemoteQuestionOffer(self, "question", body, self.line.sent(f"{self.path}/plan", body), ask)
-        return RemoteOffer(self, ask.kind, body, self.line.sent(f"{self.path}/{ask.kind}/plan", body))
+            return RemoteQuestionOffer(self, "question", body, self.transport.send(f"{self.path}/plan", body), ask)
+        return RemoteOffer(self, ask.kind, body, self.transport.send(f"{self.path}/{ask.kind}/plan", body))
 
     def standing(self) -> tuple[Standing, ...]:
         """What every allotment that this token may see has spent and has left."""
@@ -68,12 +68,12 @@ class RemoteDesk:
 
     def releases(self) -> list[str]:
         """Ids of what was released."""
-        found: list[str] = self.line.sent(f"{self.path}/releases")
+        found: list[str] = self.transport.send(f"{self.path}/releases")
         return found
 
     def release(self, release: str, part: str = "") -> Any:
         """A release of any kind made before, read again for free; with `part`, its table of that name."""
-        answer, cost, remaining = record(self.line, self.dataset, release)
+        answer, cost, remaining = record(self.transport, self.dataset, release)
         kind = kind_of(answer.query, answer.kind)
         if kind is None:
             raise InputError("release", release, "a release of a kind that can be read here")

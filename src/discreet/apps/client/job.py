@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from discreet.apps.client.line import Line, raised
+from discreet.apps.client.transport import Transport, raised
 from discreet.errors import BusyError, RunError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _FIRST, _MOST = 0.1, 2.0  # seconds between two looks
 class RemoteJob(Generic[Made]):
     """A job, known by its release id. `wait()` gives what it makes; `state`, `stage` and `progress` look once."""
 
-    line: Line
+    transport: Transport
     dataset: str
     release: str
     kind: str
@@ -41,7 +41,7 @@ class RemoteJob(Generic[Made]):
         """All that is known of it now."""
         if self.ended is not None:
             return self.ended
-        found: dict[str, Any] = self.line.sent(self._path)
+        found: dict[str, Any] = self.transport.send(self._path)
         return found
 
     @property
@@ -93,7 +93,7 @@ def segment(text: str) -> str:
     return urllib.parse.quote(text, safe="")
 
 
-def record(line: Line, dataset: str, release: str) -> tuple[Answer, str, str]:
+def record(transport: Transport, dataset: str, release: str) -> tuple[Answer, str, str]:
     """A release as the books there hold it, what it cost and what is left, in words."""
     from fractions import Fraction
 
@@ -101,7 +101,7 @@ def record(line: Line, dataset: str, release: str) -> tuple[Answer, str, str]:
     from discreet.ledger.budget import Charge
     from discreet.ledger.door import Answer
 
-    found = line.sent(f"/api/datasets/{segment(dataset)}/record/{segment(release)}")
+    found = transport.send(f"/api/datasets/{segment(dataset)}/record/{segment(release)}")
     charge = Charge(Fraction(found["charge"]["amount"]), Fraction(found["charge"]["delta"]))
     names = ("release", "dataset", "allotment", "digest", "mechanism", "time", "query", "result")
     data = DataVersion.from_json(found.get("data"))

@@ -42,9 +42,11 @@ class RemoteOffer(Generic[Made]):
     def begin(self, *, release: str | None = None, why: str = "") -> RemoteJob[Made]:
         """Spend and start it in the background there. The same `release` id again is charged once."""
         body = {**self.body, "why": why, "release": uuid.uuid4().hex if release is None else release}
-        found = self.desk.line.sent(f"{self.desk.path}/{self.kind}/release", body)
+        found = self.desk.transport.send(f"{self.desk.path}/{self.kind}/release", body)
         ended = found if found["state"] == "done" else None
-        return RemoteJob(self.desk.line, self.desk.dataset, str(found["release"]), self.kind, self.desk.release, ended)
+        return RemoteJob(
+            self.desk.transport, self.desk.dataset, str(found["release"]), self.kind, self.desk.release, ended
+        )
 
     def release(self, *, release: str | None = None, why: str = "", wait: float | None = None) -> Made:
         """Spend, and wait until it is made; on a terminal, how far it is meanwhile."""
@@ -76,7 +78,7 @@ class RemoteQuestionOffer(RemoteOffer[Release]):
         body = {**self.body, "why": why, "release": identity}
         end = None if wait is None else time.monotonic() + wait
         while True:
-            found = self.desk.line.sent(f"{self.desk.path}/release", body)
+            found = self.desk.transport.send(f"{self.desk.path}/release", body)
             if "columns" in found:
                 return self.ask.presentation.apply(read_table(found))
             if end is not None and time.monotonic() >= end:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Depends, HTTPException, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from discreet.apps.server.house import House
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 
 __all__ = ["Access"]
@@ -16,11 +16,11 @@ _bearer = HTTPBearer(auto_error=False, description="A token made by: discreet to
 
 
 class Access:
-    """The dependencies of a house: `anyone` who is known, one who `spends`, its `custodian`."""
+    """The dependencies of a service: `anyone` who is known, one who `spends`, its `custodian`."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, service: Service) -> None:
         def known(shown: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)] = None) -> Caller:
-            caller = house.caller(None if shown is None else f"{shown.scheme} {shown.credentials}")
+            caller = service.caller(None if shown is None else f"{shown.scheme} {shown.credentials}")
             if caller is None:
                 raise HTTPException(401, "a valid token is needed", {"www-authenticate": "Bearer"})
             return caller

@@ -15,10 +15,10 @@ from discreet import __version__
 from discreet.apps.server.access_log import AccessLog
 from discreet.apps.server.api import routers
 from discreet.apps.server.guard import Guard
-from discreet.apps.server.house import House
 from discreet.apps.server.jobs import public_words
+from discreet.apps.server.responses import Json, malformed
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
-from discreet.apps.server.told import Json, malformed
 from discreet.errors import (
     BudgetError,
     BusyError,
@@ -47,19 +47,19 @@ STATUS: dict[type[DiscreetError], int] = {
 _PLAIN = {404: "there is nothing here", 405: "not by this method"}
 
 
-Pages = Callable[[FastAPI, House], Callable[[Request], Caller | None]]
+Pages = Callable[[FastAPI, Service], Callable[[Request], Caller | None]]
 """What gives an application its pages, and then tells whose session a browser has."""
 
 
 def application(
-    house: House,
+    service: Service,
     *,
     pages: Pages | None = None,
     log: Callable[[str], None] | None = None,
     origin: str | None = None,
     https: bool = False,
 ) -> FastAPI:
-    """The web application of a house, for uvicorn or any ASGI server: the API, and `pages` if there are any.
+    """The web application of a service, for uvicorn or any ASGI server: the API, and `pages` if there are any.
 
     `log` is given a line for every request (`access_log`); `origin` is the address people see, for surveys behind a
     proxy that changes the Host header. `https`: a proxy in front ends TLS, so cookies are for TLS alone.
@@ -74,7 +74,7 @@ def application(
         redirect_slashes=False,  # it would send to wherever the Host header says
         generate_unique_id_function=_named,
     )
-    for one in routers(house):
+    for one in routers(service):
         app.include_router(one)
 
     @app.exception_handler(DiscreetError)
@@ -95,25 +95,25 @@ def application(
         body = {"error": "HTTPError", "message": message}
         return Json(body, problem.status_code, headers=dict(problem.headers or {}))
 
-    session_of = None if pages is None else pages(app, house)
+    session_of = None if pages is None else pages(app, service)
 
     def named(scope: dict[str, Any]) -> str | None:
         """Whose token a request shows, or whose session a browser has."""
         request = Request(scope)
         shown = request.headers.get("authorization")
-        caller = house.caller(shown) if shown or session_of is None else session_of(request)
+        caller = service.caller(shown) if shown or session_of is None else session_of(request)
         return None if caller is None else caller.name
 
-    limits = house.limits
+    limits = service.limits
     app.add_middleware(
-        Guard, body=limits.body, rate=limits.rate, burst=limits.burst, named=named, alone=house.tokens is None
+        Guard, body=limits.body, rate=limits.rate, burst=limits.burst, named=named, alone=service.tokens is None
     )
     if log is not None:
         app.add_middleware(AccessLog, write=log)
-    if house.surveys:
+    if service.surveys:
         from discreet.apps.server.surveys import Surveys
 
-        app.add_middleware(Surveys, surveys=house.surveys, origin=origin)
+        app.add_middleware(Surveys, surveys=service.surveys, origin=origin)
     if https:
         app.add_middleware(_Https)
     return app
@@ -138,17 +138,17 @@ def _fields(request: Request) -> list[str]:
 
 def problem_to(problem: DiscreetError) -> dict[str, Any]:
     """An error of ours as plain values."""
-    told: dict[str, Any] = {"error": _name(problem), "message": public_words(problem)}
+    values: dict[str, Any] = {"error": _name(problem), "message": public_words(problem)}
     match problem:
         case InputError():
-            told |= {"field": problem.field, "allowed": problem.allowed, "hint": problem.hint}
+            values |= {"field": problem.field, "allowed": problem.allowed, "hint": problem.hint}
         case BudgetError():
-            told |= {"allotment": problem.allotment}
+            values |= {"allotment": problem.allotment}
             charges = {"asked": problem.asked, "left": problem.left}
-            told |= {name: _charge_to(one) for name, one in charges.items() if isinstance(one, Charge)}
+            values |= {name: _charge_to(one) for name, one in charges.items() if isinstance(one, Charge)}
         case RunError():
-            told |= {"release": problem.release}
-    return told
+            values |= {"release": problem.release}
+    return values
 
 
 def _charge_to(charge: Charge) -> dict[str, str]:

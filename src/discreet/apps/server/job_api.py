@@ -9,48 +9,50 @@ from typing import Any
 from fastapi import APIRouter
 
 from discreet.apps.server.access import Access
-from discreet.apps.server.house import House
-from discreet.apps.server.job_request import REQUESTS, JobRequest
+from discreet.apps.server.requests import REQUESTS, JobRequest
+from discreet.apps.server.responses import PROBLEMS, JobResponse, Json, PlanResponse, answers
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
-from discreet.apps.server.told import PROBLEMS, JobTold, Json, PlanTold, answers
 from discreet.curator import KINDS
 
 __all__ = ["routes"]
 
 
-def routes(house: House, access: Access) -> APIRouter:
-    """The job paths of a house."""
+def routes(service: Service, access: Access) -> APIRouter:
+    """The job paths of a service."""
     api = APIRouter(prefix="/api/datasets/{name}", responses=PROBLEMS, tags=["jobs"])
-    planned = answers(PlanTold, "the plan")
-    begun = answers(JobTold, "the job, which goes on in the background", 202)
+    planned = answers(PlanResponse, "the plan")
+    begun = answers(JobResponse, "the job, which goes on in the background", 202)
     for kind, request in REQUESTS.items():
         noun = KINDS[kind].noun
-        plan, release = _paths(house, access, request)
+        plan, release = _paths(service, access, request)
         plan.__name__, release.__name__ = f"plan_{kind}", f"release_{kind}"
         plan.__doc__ = f"The price and the expected error of a {noun}. Free."
         release.__doc__ = f"Release a {noun} in the background. The same `release` id again is charged once."
         api.post(f"/{kind}/plan", responses=planned)(plan)
         api.post(f"/{kind}/release", responses=begun, status_code=202)(release)
 
-    @api.get("/jobs", responses=answers(list[JobTold], "the jobs, the newest first"))
+    @api.get("/jobs", responses=answers(list[JobResponse], "the jobs, the newest first"))
     def jobs(name: str, caller: Caller = access.anyone) -> Json:
         """Your jobs; a custodian sees everyone's."""
-        return Json([asdict(job) for job in house.seen(name, caller)])
+        return Json([asdict(job) for job in service.seen(name, caller)])
 
-    @api.get("/jobs/{release:path}", responses=answers(JobTold, "the job"))
+    @api.get("/jobs/{release:path}", responses=answers(JobResponse, "the job"))
     def job(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """How far a job is."""
-        return Json(asdict(house.job(name, release, caller)))
+        return Json(asdict(service.job(name, release, caller)))
 
     return api
 
 
-def _paths(house: House, access: Access, request: type[JobRequest]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _paths(
+    service: Service, access: Access, request: type[JobRequest]
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def plan(name: str, asked: JobRequest, caller: Caller = access.anyone) -> Json:
-        return Json(house.plan(name, asked, caller))
+        return Json(service.plan(name, asked, caller))
 
     def release(name: str, asked: JobRequest, caller: Caller = access.spends) -> Json:
-        return Json(asdict(house.begin(name, asked, caller)), 202)
+        return Json(asdict(service.begin(name, asked, caller)), 202)
 
     plan.__annotations__["asked"] = release.__annotations__["asked"] = request
     return plan, release

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.apps.server.alive import Alive
+from discreet.apps.server.liveness import Liveness
 from discreet.errors import BusyError, DiscreetError, InputError, LedgerError
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Jobs:
             self.path = Path(path)
             with suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        self._alive = Alive(self.path)
+        self._liveness = Liveness(self.path)
         self._queue: queue.SimpleQueue[tuple[str, str, Work]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._threads = 0
@@ -130,13 +130,13 @@ class Jobs:
         `digest` is that of the plan: while a job waits or runs, its id stands for nothing else.
         """
         new = Job(dataset, release, kind, caller.name, why, "waiting", "waiting", None, "", _now(), "")
-        owner = self._alive.name
+        owner = self._liveness.name
         with self._lock, self._open() as books:
             for old, known, whose in _rows(books, "dataset = ? AND release = ?", dataset, release):
                 if caller.role != "custodian" and old.who != caller.name:
                     hint = "Nothing was spent. Choose another id."
                     raise InputError("release", release, "a new id: another person's job has this one", hint)
-                if old.over or not self._alive.knows(whose):
+                if old.over or not self._liveness.knows(whose):
                     continue
                 if (known, old.kind) != (digest, kind):
                     hint = "Nothing was spent. Choose another id for another question."
@@ -174,16 +174,16 @@ class Jobs:
 
     def _seen(self, job: Job, owner: str) -> Job:
         """A job as it is: one whose process is gone will not end by itself."""
-        if job.over or self._alive.knows(owner):
+        if job.over or self._liveness.knows(owner):
             return job
         done = self.settled(job.dataset, job.release)
-        told = (
+        changes = (
             {"state": "done", "stage": "done", "progress": 1.0} if done else {"state": "interrupted", "problem": _LOST}
         )
-        told |= {"ended": _now()}
+        changes |= {"ended": _now()}
         with suppress(sqlite3.Error), self._open() as books:
-            _note(books, job.dataset, job.release, **told, only=owner)
-        return replace(job, **told)
+            _note(books, job.dataset, job.release, **changes, only=owner)
+        return replace(job, **changes)
 
     def _run(self) -> None:
         """Take the next job and see it through."""
@@ -192,7 +192,7 @@ class Jobs:
 
         def noted(**values: Any) -> None:
             with self._open() as books:
-                _note(books, dataset, release, only=self._alive.name, **values)
+                _note(books, dataset, release, only=self._liveness.name, **values)
 
         def report(stage: str, done: float | None) -> None:
             nonlocal last, known
@@ -231,9 +231,9 @@ def _rows(books: sqlite3.Connection, which: str, *values: str) -> list[tuple[Job
 
 def _note(books: sqlite3.Connection, dataset: str, release: str, *, only: str, **values: Any) -> None:
     """Put down what is known of a job, as long as it is still that of the process `only`."""
-    told = ", ".join(f"{name} = ?" for name in values)
+    changes = ", ".join(f"{name} = ?" for name in values)
     which = "dataset = ? AND release = ? AND owner = ?"
-    books.execute(f"UPDATE jobs SET {told} WHERE {which}", (*values.values(), dataset, release, only))
+    books.execute(f"UPDATE jobs SET {changes} WHERE {which}", (*values.values(), dataset, release, only))
 
 
 def _now() -> str:

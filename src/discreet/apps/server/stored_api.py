@@ -11,9 +11,9 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from discreet.apps.server.access import Access
-from discreet.apps.server.house import House
+from discreet.apps.server.responses import PROBLEMS, Json, ReleaseResponse, StoredResponse, WireResponse, answers
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
-from discreet.apps.server.told import PROBLEMS, Json, ReleaseTold, StoredTold, WireTold, answers
 from discreet.core.release import Release
 from discreet.curator import KINDS, read_release
 from discreet.errors import InputError, MissingError
@@ -33,15 +33,15 @@ def _files(*kinds: str) -> dict[str, Any]:
     return {kind: {"schema": {"type": "string", "format": "binary"}} for kind in kinds}
 
 
-def routes(house: House, access: Access) -> APIRouter:
-    """The paths of a house under which results of jobs are found."""
+def routes(service: Service, access: Access) -> APIRouter:
+    """The paths of a service under which results of jobs are found."""
     api = APIRouter(prefix="/api/datasets/{name}", responses=PROBLEMS, tags=["results"])
-    summary = answers(StoredTold, "what it is, without its numbers")
-    wire = answers(WireTold, "the record, for the Python client")
+    summary = answers(StoredResponse, "what it is, without its numbers")
+    wire = answers(WireResponse, "the record, for the Python client")
 
     def found(name: str, kind: str, release: str, caller: Caller) -> Any:
         """A release read as what it is; `MissingError` where there is none of that kind."""
-        curator = house.curator(name, caller)
+        curator = service.curator(name, caller)
         try:
             return read_release(curator.ledger, release, dataset=name, kind=kind)
         except InputError:
@@ -51,11 +51,13 @@ def routes(house: House, access: Access) -> APIRouter:
     @api.get("/tree/{release}", responses=summary)
     def tree(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """A hierarchy: its levels, method, cost."""
-        return Json(house.shown(name, release, found(name, "tree", release, caller).to_dict(), caller))
+        return Json(service.shown(name, release, found(name, "tree", release, caller).to_dict(), caller))
 
     @api.get(
         "/tree/{release}/table",
-        responses={200: {"model": ReleaseTold, "description": "the table", "content": _files("text/csv", _PARQUET)}},
+        responses={
+            200: {"model": ReleaseResponse, "description": "the table", "content": _files("text/csv", _PARQUET)}
+        },
     )
     def tree_table(
         name: str,
@@ -69,13 +71,13 @@ def routes(house: House, access: Access) -> APIRouter:
         whole: TreeRelease = found(name, "tree", release, caller)
         table = whole.totals(level) if totals else whole[level]
         if format == "json":
-            return Json(house.shown(name, release, table.to_dict(), caller))
+            return Json(service.shown(name, release, table.to_dict(), caller))
         return _table(table, format, f"{level}")
 
     @api.get("/synth/{release}", responses=summary)
     def synth(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """Synthetic rows: how many, by which method, at what cost."""
-        return Json(house.shown(name, release, found(name, "synth", release, caller).to_dict(), caller))
+        return Json(service.shown(name, release, found(name, "synth", release, caller).to_dict(), caller))
 
     @api.get(
         "/synth/{release}/rows",
@@ -92,7 +94,7 @@ def routes(house: House, access: Access) -> APIRouter:
     @api.get("/train/{release}", responses=summary)
     def train(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """A model: its cost, its size, its card."""
-        return Json(house.shown(name, release, found(name, "train", release, caller).to_dict(), caller))
+        return Json(service.shown(name, release, found(name, "train", release, caller).to_dict(), caller))
 
     @api.get(
         "/train/{release}/card",
@@ -120,13 +122,13 @@ def routes(house: House, access: Access) -> APIRouter:
     @api.get("/record/{release:path}", responses=wire)
     def record(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """All that the ledger holds of a release of any kind: `discreet.connect` reads it."""
-        curator, known = house.curator(name, caller), house.stored(name, release)
+        curator, known = service.curator(name, caller), service.stored(name, release)
         if known is None:
             raise MissingError("release", release, "the id of a stored release", "A job that runs has none yet.")
         answer = stored(known)
         allotment = curator.ledger.account(name).budget.allotment(answer.allotment)
         paid = Quote(allotment, answer.charge, curator.ledger.remaining(name, answer.allotment))
-        told = {
+        values = {
             "release": answer.release,
             "dataset": answer.dataset,
             "allotment": answer.allotment,
@@ -143,7 +145,7 @@ def routes(house: House, access: Access) -> APIRouter:
             "cost": paid.cost,
             "remaining": paid.remaining,
         }
-        return Json(house.shown(name, release, told, caller))
+        return Json(service.shown(name, release, values, caller))
 
     return api
 

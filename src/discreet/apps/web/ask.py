@@ -15,14 +15,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.accounting.words import readable
-from discreet.apps.server.answering import Desk
 from discreet.apps.server.app import status_of
 from discreet.apps.server.jobs import public_words
+from discreet.apps.server.pacing import Pacer
 from discreet.apps.server.tokens import Caller
-from discreet.apps.web.asking import Output, Question, groupable, measures, summable
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.priced import Priced, confirmed, priced
+from discreet.apps.web.plan_view import PlanView, check_confirmation, view_plan
+from discreet.apps.web.question_input import Output, QuestionInput, groupable, measures, summable
 from discreet.errors import BudgetError, DiscreetError, InputError, Phrase
 from discreet.ledger.account import Standing
 
@@ -33,7 +33,7 @@ def routes(frame: Frame) -> APIRouter:
     """/d/{dataset}/ask and what is under it"""
     pages = frame.router()
     frame.links.append(("ask", "Ask"))
-    house, desk = frame.house, Desk(frame.house)
+    service, pacer = frame.service, Pacer(frame.service)
     anyone: Any = Depends(frame.caller)
     may_spend: Any = Depends(frame.spender)
     sent: Any = Depends(frame.form)
@@ -42,13 +42,13 @@ def routes(frame: Frame) -> APIRouter:
         request: Request,
         dataset: str,
         caller: Caller,
-        question: Question,
+        question: QuestionInput,
         problem: DiscreetError | None = None,
-        plan: Priced | None = None,
+        plan: PlanView | None = None,
         status: int = 200,
         **more: Any,
     ) -> HTMLResponse:
-        schema = house.curator(dataset, caller).schema
+        schema = service.curator(dataset, caller).schema
         standing = frame.budgets(caller, dataset)
         chosen = _chosen(standing, question)
         return frame.page(
@@ -68,13 +68,13 @@ def routes(frame: Frame) -> APIRouter:
             **_panel(question, plan, chosen, **more),
         )
 
-    def plan_for(dataset: str, caller: Caller, question: Question) -> Priced:
-        return house.planned(dataset, question.asked(), caller, priced)
+    def plan_for(dataset: str, caller: Caller, question: QuestionInput) -> PlanView:
+        return service.planned(dataset, question.request(), caller, view_plan)
 
     @pages.get("/d/{dataset}/ask")
     def ask(request: Request, dataset: str, caller: Caller = anyone) -> Response:
-        schema = house.curator(dataset, caller).schema
-        question = Question.read(Form(list(request.query_params.multi_items())))
+        schema = service.curator(dataset, caller).schema
+        question = QuestionInput.read(Form(list(request.query_params.multi_items())))
         if question.tab == "sql" and not question.sql.strip():
             question = replace(question, sql=f"SELECT COUNT(*) AS n FROM {schema.name}")
         if not any(question.amounts.values()):
@@ -86,7 +86,7 @@ def routes(frame: Frame) -> APIRouter:
 
     @pages.post("/d/{dataset}/ask")
     def price(request: Request, dataset: str, caller: Caller = anyone, form: Form = sent) -> Response:
-        question = Question.read(form)
+        question = QuestionInput.read(form)
         try:
             return shown(request, dataset, caller, question, plan=plan_for(dataset, caller, question))
         except DiscreetError as problem:
@@ -95,8 +95,8 @@ def routes(frame: Frame) -> APIRouter:
     @pages.post("/d/{dataset}/ask/price")
     def live(dataset: str, request: Request, caller: Caller = anyone, form: Form = sent) -> Response:
         """The panel alone, for the script that shows it while someone types."""
-        house.curator(dataset, caller)
-        question = Question.read(form)
+        service.curator(dataset, caller)
+        question = QuestionInput.read(form)
         chosen = _chosen(frame.budgets(caller, dataset), question)
         try:
             plan, told = plan_for(dataset, caller, question), ""
@@ -108,10 +108,10 @@ def routes(frame: Frame) -> APIRouter:
 
     @pages.post("/d/{dataset}/ask/release")
     async def release(request: Request, dataset: str, caller: Caller = may_spend, form: Form = sent) -> Response:
-        question = Question.read(form)
+        question = QuestionInput.read(form)
         identity, why = form.text("release") or uuid.uuid4().hex, form.text("why")
         try:
-            asked = question.asked(identity, why)
+            asked = question.request(identity, why)
             plan = await anyio.to_thread.run_sync(plan_for, dataset, caller, question)
         except DiscreetError as problem:
             return await _aside(shown, request, dataset, caller, question, problem, status=status_of(problem))
@@ -120,8 +120,8 @@ def routes(frame: Frame) -> APIRouter:
                 raise InputError(
                     "plan", Phrase("another one"), "the one that was shown", "Look at the price again, then confirm."
                 )
-            confirmed(form.text("confirm"), plan.amount)
-            found = await desk.answer(dataset, asked, caller, request.scope.get("discreet.begun"))
+            check_confirmation(form.text("confirm"), plan.amount)
+            found = await pacer.answer(dataset, asked, caller, request.scope.get("discreet.begun"))
         except BudgetError as refusal:
             return await _aside(_refused, frame, request, dataset, caller, question, refusal)
         except InputError as problem:
@@ -139,8 +139,8 @@ async def _aside(page: Callable[..., HTMLResponse], *values: Any, **more: Any) -
 
 
 def _panel(
-    question: Question,
-    plan: Priced | None,
+    question: QuestionInput,
+    plan: PlanView | None,
     chosen: Standing | None,
     identity: str = "",
     why: str = "",
@@ -160,7 +160,7 @@ def _panel(
 
 
 def _refused(
-    frame: Frame, request: Request, dataset: str, caller: Caller, question: Question, refusal: BudgetError
+    frame: Frame, request: Request, dataset: str, caller: Caller, question: QuestionInput, refusal: BudgetError
 ) -> HTMLResponse:
     """The page after a refusal: what is left, and what could be asked with it."""
     standing = frame.budgets(caller, dataset)
@@ -170,19 +170,19 @@ def _refused(
         values["instead"] = _instead(question, chosen)
         smaller = question.with_price(chosen.allotment.currency, readable(chosen.left.amount, direction="down"))
         try:
-            values["plan"] = frame.house.planned(dataset, smaller.asked(), caller, priced)
+            values["plan"] = frame.service.planned(dataset, smaller.request(), caller, view_plan)
         except DiscreetError:
             values["instead"] = ""  # what is left buys no noise that can be made
     return frame.page(request, "refused.html", caller, 409, **values)
 
 
-def _instead(question: Question, chosen: Standing) -> str:
+def _instead(question: QuestionInput, chosen: Standing) -> str:
     """The address of the same question at the price of what is left."""
     smaller = question.with_price(chosen.allotment.currency, readable(chosen.left.amount, direction="down"))
     return urlencode(smaller.fields())
 
 
-def _begun(question: Question, standing: list[Standing]) -> Question:
+def _begun(question: QuestionInput, standing: list[Standing]) -> QuestionInput:
     """What the form holds at first: a count, for a tenth of the first allotment."""
     chosen = _chosen(standing, question)
     if chosen is None:
@@ -197,7 +197,7 @@ def _begun(question: Question, standing: list[Standing]) -> Question:
     )
 
 
-def _chosen(standing: list[Standing], question: Question) -> Standing | None:
+def _chosen(standing: list[Standing], question: QuestionInput) -> Standing | None:
     """The allotment that pays."""
     named = [one for one in standing if one.allotment.name == question.allotment]
     return next(iter(named or standing), None)

@@ -1,4 +1,4 @@
-"""Audit: the house's attacks on itself, what they found against what is claimed, and the bugs planted to be caught."""
+"""Audit: attacks on our own mechanisms, what they found against what is claimed, and planted bugs to be caught."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discreet.apps.server.jobs import Job, Report
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.kept import Kept
+from discreet.apps.web.store import Store
 from discreet.audit.finding import Finding
 from discreet.audit.gate import Gate, gate, listed
 from discreet.show import Reach
@@ -51,14 +51,14 @@ def routes(frame: Frame) -> APIRouter:
     """/audit"""
     pages = frame.router()
     frame.wide.append(("/audit", "Audit"))
-    jobs, kept = frame.house.jobs, Kept(frame.house.jobs.path)
+    jobs, store = frame.service.jobs, Store(frame.service.jobs.path)
     anyone: Any = Depends(frame.caller)
     owner: Any = Depends(frame.custodian)
     sent: Any = Depends(frame.form)
 
     @pages.get("/audit")
     def audit(request: Request, caller: Caller = anyone) -> Response:
-        found = kept.find("audit", _NOWHERE, "last")
+        found = store.find("audit", _NOWHERE, "last")
         job = next(iter(jobs.listed(_NOWHERE)), None)
         result, when = (None, "") if found is None else found
         return frame.page(
@@ -78,7 +78,7 @@ def routes(frame: Frame) -> APIRouter:
     def begin(caller: Caller = owner, form: Form = sent) -> Response:
         """Attack in the background; one that runs already goes on."""
         if all(job.over for job in jobs.listed(_NOWHERE)[:1]):
-            work = _work(kept, caller.name)
+            work = _work(store, caller.name)
             jobs.start(caller, _NOWHERE, "audit", uuid.uuid4().hex, "self-audit, tier 1", work)
         return RedirectResponse("/audit", 303)
 
@@ -90,10 +90,10 @@ def _told(job: Job | None, when: str) -> bool:
     return job is not None and (not job.over or (job.state != "done" and job.begun[:19] >= when[:19]))
 
 
-def _work(kept: Kept, who: str) -> Any:
+def _work(store: Store, who: str) -> Any:
     def work(report: Report) -> None:
         found = run(report)
-        kept.keep("audit", _NOWHERE, "last", {**found.to_dict(), "who": who, "version": __version__})
+        store.keep("audit", _NOWHERE, "last", {**found.to_dict(), "who": who, "version": __version__})
 
     return work
 

@@ -24,7 +24,7 @@ def routes(frame: Frame) -> APIRouter:
 
     @pages.get("/d/{dataset}")
     def data(request: Request, dataset: str, caller: Caller = anyone) -> Response:
-        curator = frame.house.curator(dataset, caller)
+        curator = frame.service.curator(dataset, caller)
         schema = curator.schema
         return frame.page(
             request,

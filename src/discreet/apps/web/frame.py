@@ -22,8 +22,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.accounting.words import readable
 from discreet.apps.server.app import status_of
-from discreet.apps.server.house import House
 from discreet.apps.server.jobs import public_words
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web import form as forms
 from discreet.apps.web import session
@@ -43,9 +43,9 @@ _HERE = ("localhost", "127.0.0.1", "::1")
 
 @dataclass
 class Frame:
-    """The frame around every page of a house."""
+    """The frame around every page of a service."""
 
-    house: House
+    service: Service
     sessions: session.Sessions | None = field(init=False)
     links: list[tuple[str, str]] = field(default_factory=list)
     """Pages of a dataset, in the order of the navigation: the end of the path, and what it is called."""
@@ -53,7 +53,7 @@ class Frame:
     """Pages that are about no dataset: path and name."""
 
     def __post_init__(self) -> None:
-        self.sessions = None if self.house.tokens is None else session.Sessions(self.house.tokens)
+        self.sessions = None if self.service.tokens is None else session.Sessions(self.service.tokens)
         self.static = _static()
         self.templates = jinja2.Environment(
             loader=jinja2.PackageLoader("discreet.apps.web"),
@@ -135,14 +135,14 @@ class Frame:
         The dataset is that of the path, or `dataset` among the values.
         """
         name = values.pop("dataset", None) or request.path_params.get("dataset")
-        dataset = name if name in self.house.curators and caller is not None else None
+        dataset = name if name in self.service.curators and caller is not None else None
         secret = self._secret(request)
         own = secret or session.fresh()
         text = self.templates.get_template(template).render(
             caller=caller,
-            alone=self.house.tokens is None,
+            alone=self.service.tokens is None,
             dataset=dataset,
-            datasets=list(self.house.curators) if caller is not None else [],
+            datasets=list(self.service.curators) if caller is not None else [],
             budgets=[] if caller is None else self.budgets(caller, dataset),
             navigation=[] if dataset is None else self._navigation(request, dataset),
             wide=[] if caller is None else [(path, text, request.url.path == path) for path, text in self.wide],
@@ -166,8 +166,8 @@ class Frame:
 
     def budgets(self, caller: Caller, dataset: str | None = None) -> list[Standing]:
         """Where the allotments stand that a caller may see: of one dataset, or of all."""
-        names = [dataset] if dataset is not None else list(self.house.curators)
-        found = [one for name in names for one in self.house.curators[name].standing()]
+        names = [dataset] if dataset is not None else list(self.service.curators)
+        found = [one for name in names for one in self.service.curators[name].standing()]
         return [one for one in found if caller.allotment in (None, one.allotment.name)]
 
     def router(self) -> APIRouter:

@@ -23,7 +23,7 @@ def routes(frame: Frame) -> APIRouter:
     def home(request: Request, caller: Caller = anyone) -> Response:
         shown = [
             (name, str(curator.schema.unit), len(curator.schema.columns), frame.budgets(caller, name))
-            for name, curator in frame.house.curators.items()
+            for name, curator in frame.service.curators.items()
         ]
         return frame.page(request, "home.html", caller, shown=shown)
 

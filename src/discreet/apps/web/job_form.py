@@ -17,9 +17,9 @@ from discreet.apps.server.app import status_of
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.kept import Kept
-from discreet.apps.web.priced import Priced, confirmed, priced
-from discreet.apps.web.wish import Wish
+from discreet.apps.web.job_input import JobInput
+from discreet.apps.web.plan_view import PlanView, check_confirmation, view_plan
+from discreet.apps.web.store import Store
 from discreet.errors import BudgetError, BusyError, DiscreetError, InputError, LossError, MissingExtraError, Phrase
 from discreet.ledger.account import Standing
 
@@ -34,7 +34,7 @@ class JobForm:
     """The form at /d/{dataset}/{place} for one kind of job."""
 
     frame: Frame
-    kept: Kept
+    store: Store
     place: str
     template: str
     kind: str
@@ -46,109 +46,109 @@ class JobForm:
 
     def begun(self, request: Request, dataset: str, caller: Caller) -> HTMLResponse:
         """The form as it is first seen, or as an address fills it in; priced where that can be."""
-        wish = Wish.read(self.kind, Form(list(request.query_params.multi_items())))
-        asked = bool(wish.pairs)
+        inputs = JobInput.read(self.kind, Form(list(request.query_params.multi_items())))
+        asked = bool(inputs.pairs)
         if not asked:
-            wish = wish.with_texts(**self.first(dataset, caller))
-        if not wish.text("way"):
+            inputs = inputs.with_texts(**self.first(dataset, caller))
+        if not inputs.text("way"):
             standing = self._payable(dataset, caller)
             if standing:
                 part = standing[0].allotment
                 amount = readable(part.cap.amount / 10, 3, "down")
-                wish = wish.with_texts(**{"way": part.currency, part.currency: amount, "allotment": part.name})
+                inputs = inputs.with_texts(**{"way": part.currency, part.currency: amount, "allotment": part.name})
         try:
-            return self.shown(request, dataset, caller, wish, plan=self.plan(dataset, caller, wish)[0])
+            return self.shown(request, dataset, caller, inputs, plan=self.plan(dataset, caller, inputs)[0])
         except TOLD as problem:
-            return self.shown(request, dataset, caller, wish, problem if asked else None)
+            return self.shown(request, dataset, caller, inputs, problem if asked else None)
 
-    def plan(self, dataset: str, caller: Caller, wish: Wish) -> tuple[Priced, dict[str, Any]]:
-        """The price of a wish, and what a program would send for it. Free."""
-        house = self.frame.house
+    def plan(self, dataset: str, caller: Caller, inputs: JobInput) -> tuple[PlanView, dict[str, Any]]:
+        """Its price, and what a program would send for it. Free."""
+        service = self.frame.service
         payable = self._payable(dataset, caller)
         only = payable[0].allotment.name if len(payable) == 1 else None
-        allotment = house.allowed(caller, wish.text("allotment") or only)
-        with house.plans.turn(caller.name):
-            offer, sent = wish.offer(house.curator(dataset, caller), allotment)
-            return priced(offer, Wish.error(offer)), sent
+        allotment = service.allowed(caller, inputs.text("allotment") or only)
+        with service.plans.turn(caller.name):
+            offer, sent = inputs.offer(service.curator(dataset, caller), allotment)
+            return view_plan(offer, JobInput.error(offer)), sent
 
     def shown(
         self,
         request: Request,
         dataset: str,
         caller: Caller,
-        wish: Wish,
+        inputs: JobInput,
         problem: DiscreetError | None = None,
-        plan: Priced | None = None,
+        plan: PlanView | None = None,
         status: int = 200,
         **panel: Any,
     ) -> HTMLResponse:
         """The page with the form, its texts kept, and the panel beside it."""
         standing = self._payable(dataset, caller)
-        chosen = _chosen(standing, wish)
+        chosen = _chosen(standing, inputs)
         return self.frame.page(
             request,
             self.template,
             caller,
             status,
-            wish=wish if plan is None else wish.priced(plan.ways),
+            inputs=inputs if plan is None else inputs.priced(plan.ways),
             standing=standing,
             currency=chosen.allotment.currency if chosen else "epsilon",
             problem=problem,
             wrong=problem.field.partition(".")[0] if isinstance(problem, InputError) else "",
             place=self.place,
-            schema=self.frame.house.curator(dataset, caller).schema,
-            **self._panel(wish, plan, chosen, **panel),
+            schema=self.frame.service.curator(dataset, caller).schema,
+            **self._panel(inputs, plan, chosen, **panel),
             **self.more(dataset, caller),
         )
 
     def add(self, pages: APIRouter) -> None:
         """The paths that price and release."""
-        frame, house = self.frame, self.frame.house
+        frame, service = self.frame, self.frame.service
         anyone: Any = Depends(frame.caller)
         may_spend: Any = Depends(frame.spender)
         sent: Any = Depends(frame.form)
         place = f"/d/{{dataset}}/{self.place}"
 
         def price(request: Request, dataset: str, caller: Caller = anyone, form: Form = sent) -> Response:
-            wish = Wish.read(self.kind, form)
+            inputs = JobInput.read(self.kind, form)
             try:
-                plan = self.plan(dataset, caller, wish)[0]
+                plan = self.plan(dataset, caller, inputs)[0]
             except TOLD as problem:
-                return self.shown(request, dataset, caller, wish, problem, status=status_of(problem))
-            return self.shown(request, dataset, caller, wish, plan=plan)
+                return self.shown(request, dataset, caller, inputs, problem, status=status_of(problem))
+            return self.shown(request, dataset, caller, inputs, plan=plan)
 
         def live(request: Request, dataset: str, caller: Caller = anyone, form: Form = sent) -> Response:
             """The panel alone, for the script that shows it while someone types."""
-            house.curator(dataset, caller)
-            wish = Wish.read(self.kind, form)
+            service.curator(dataset, caller)
+            inputs = JobInput.read(self.kind, form)
             plan, told = None, ""
             try:
-                plan = self.plan(dataset, caller, wish)[0]
+                plan = self.plan(dataset, caller, inputs)[0]
             except TOLD as problem:
                 told = str(problem)
-            panel = self._panel(wish, plan, _chosen(self._payable(dataset, caller), wish))
+            panel = self._panel(inputs, plan, _chosen(self._payable(dataset, caller), inputs))
             values = {"problem": told, "dataset": dataset, "caller": caller, "place": self.place, **panel}
             return frame.fragment("panel.html", csrf=frame.csrf(request), **values)
 
         def release(request: Request, dataset: str, caller: Caller = may_spend, form: Form = sent) -> Response:
-            wish = Wish.read(self.kind, form)
+            inputs = JobInput.read(self.kind, form)
             identity, why = form.text("release") or uuid.uuid4().hex, form.text("why")
             plan = None
             try:
-                plan, body = self.plan(dataset, caller, wish)
+                plan, body = self.plan(dataset, caller, inputs)
                 if form.text("digest") != plan.digest:
                     hint = "Look at the price again, then confirm."
                     raise InputError("plan", Phrase("another one"), "the one that was shown", hint)
-                confirmed(form.text("confirm"), plan.amount)
-                asked = wish.asked({**body, "release": identity, "why": why})
-                house.begin(dataset, asked, caller)
+                check_confirmation(form.text("confirm"), plan.amount)
+                asked = inputs.request({**body, "release": identity, "why": why})
+                service.begin(dataset, asked, caller)
             except TOLD as problem:
                 if plan is None:
-                    return self.shown(request, dataset, caller, wish, problem, status=status_of(problem))
+                    return self.shown(request, dataset, caller, inputs, problem, status=status_of(problem))
                 told: dict[str, Any] = {"identity": identity, "why": why, "unconfirmed": str(problem)}
-                return self.shown(request, dataset, caller, wish, plan=plan, status=status_of(problem), **told)
+                return self.shown(request, dataset, caller, inputs, plan=plan, status=status_of(problem), **told)
             # After the job has begun: until then an id may be someone else's.
-            self.kept.keep("wanted", dataset, identity, [caller.name, asked.kind, asked.model_dump(exclude_none=True)])
+            self.store.keep("wanted", dataset, identity, [caller.name, asked.kind, asked.model_dump(exclude_none=True)])
             return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(identity, safe='')}", 303)
 
         pages.post(place)(price)
@@ -157,8 +157,8 @@ class JobForm:
 
     def _panel(
         self,
-        wish: Wish,
-        plan: Priced | None,
+        inputs: JobInput,
+        plan: PlanView | None,
         chosen: Standing | None,
         identity: str = "",
         why: str = "",
@@ -167,11 +167,11 @@ class JobForm:
         instead = ""
         if plan is not None and not plan.fits and chosen is not None and chosen.left.amount > 0:
             rest = readable(chosen.left.amount, direction="down")
-            smaller = wish.with_texts(**{"way": chosen.allotment.currency, chosen.allotment.currency: rest})
+            smaller = inputs.with_texts(**{"way": chosen.allotment.currency, chosen.allotment.currency: rest})
             instead = urlencode(smaller.fields())
         return {
             "plan": plan,
-            "fields": wish.fields(),
+            "fields": inputs.fields(),
             "identity": identity or uuid.uuid4().hex,
             "why": why,
             "unconfirmed": unconfirmed,
@@ -184,6 +184,6 @@ class JobForm:
         return [one for one in self.frame.budgets(caller, dataset) if (one.allotment.kind == "plan") == fixed]
 
 
-def _chosen(standing: list[Standing], wish: Wish) -> Standing | None:
-    named = [one for one in standing if one.allotment.name == wish.text("allotment")]
+def _chosen(standing: list[Standing], inputs: JobInput) -> Standing | None:
+    named = [one for one in standing if one.allotment.name == inputs.text("allotment")]
     return next(iter(named or standing), None)

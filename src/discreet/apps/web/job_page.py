@@ -11,8 +11,8 @@ from starlette.responses import Response
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_form import JobForm
-from discreet.apps.web.kept import Kept
-from discreet.apps.web.wish import fields_of
+from discreet.apps.web.job_input import fields_of
+from discreet.apps.web.store import Store
 from discreet.curator import KINDS
 
 __all__ = ["NEW", "routes"]
@@ -34,13 +34,13 @@ NEW = {
 def routes(frame: Frame) -> APIRouter:
     """/d/{dataset}/new/{kind} and what is under it"""
     pages = frame.router()
-    kept = Kept(frame.house.jobs.path)
+    store = Store(frame.service.jobs.path)
     for kind, title in NEW.items():
-        _form(frame, pages, kept, kind, title)
+        _form(frame, pages, store, kind, title)
     return pages
 
 
-def _form(frame: Frame, pages: APIRouter, kept: Kept, kind: str, title: str) -> None:
+def _form(frame: Frame, pages: APIRouter, store: Store, kind: str, title: str) -> None:
     anyone: Any = Depends(frame.caller)
     listed = fields_of(kind).values()
     needed = [one for one in listed if one.required]
@@ -52,7 +52,7 @@ def _form(frame: Frame, pages: APIRouter, kept: Kept, kind: str, title: str) -> 
         about = (KINDS[kind].ask().__doc__ or "").partition("\n")[0].replace("`", "")
         return {"title": title, "about": about, "groups": groups}
 
-    form = JobForm(frame, kept, f"new/{kind}", "job_form.html", kind, more, lambda dataset, caller: {})
+    form = JobForm(frame, store, f"new/{kind}", "job_form.html", kind, more, lambda dataset, caller: {})
     form.add(pages)
 
     @pages.get(f"/d/{{dataset}}/new/{kind}")

@@ -12,13 +12,13 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from discreet.apps.server.job_request import REQUESTS, JobRequest
 from discreet.apps.server.jobs import Job
+from discreet.apps.server.requests import REQUESTS, JobRequest
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_page import NEW
-from discreet.apps.web.kept import Kept
+from discreet.apps.web.store import Store
 from discreet.curator import KINDS, kind_of
 from discreet.errors import MissingError
 
@@ -35,22 +35,22 @@ def routes(frame: Frame) -> APIRouter:
     """/d/{dataset}/jobs and what is under it"""
     pages = frame.router()
     frame.links.append(("jobs", "Jobs"))
-    house, kept = frame.house, Kept(frame.house.jobs.path)
+    service, store = frame.service, Store(frame.service.jobs.path)
     anyone: Any = Depends(frame.caller)
     may_spend: Any = Depends(frame.spender)
     sent: Any = Depends(frame.form)
 
     def model(dataset: str, release: str, caller: Caller) -> ModelRelease | None:
-        outcome = house.stored(dataset, release)
+        outcome = service.stored(dataset, release)
         made = None if outcome is None else kind_of(outcome.charged.query, outcome.kind)
         if made is None or made.noun != KINDS["train"].noun:
             return None
-        model: ModelRelease = house.curator(dataset, caller).release(release)
+        model: ModelRelease = service.curator(dataset, caller).release(release)
         return model
 
     def wanted(dataset: str, job: Job) -> JobRequest | None:
         """What a job was asked for, if it was asked for on these pages by the one whose job it is."""
-        found = kept.find("wanted", dataset, job.release)
+        found = store.find("wanted", dataset, job.release)
         if found is None or found[0][0] != job.who or found[0][1] != job.kind:
             return None
         try:
@@ -70,7 +70,7 @@ def routes(frame: Frame) -> APIRouter:
     def listed(request: Request, dataset: str, release: str = "", caller: Caller = anyone) -> Response:
         if release:
             return one(request, dataset, release, caller)
-        jobs = [(job, result(dataset, job)) for job in house.seen(dataset, caller)]
+        jobs = [(job, result(dataset, job)) for job in service.seen(dataset, caller)]
         running = any(not job.over for job, _ in jobs)
         return frame.page(request, "jobs.html", caller, jobs=jobs, kinds=_NOUNS, running=running, new=NEW)
 
@@ -78,12 +78,12 @@ def routes(frame: Frame) -> APIRouter:
     def one(request: Request, dataset: str, release: str, caller: Caller = anyone) -> Response:
         trained = model(dataset, release, caller)
         try:
-            job = house.job(dataset, release, caller)
+            job = service.job(dataset, release, caller)
         except MissingError:
             if trained is None:
                 raise HTTPException(404, "There is no job of yours of this id.") from None
             job = None  # trained on the command line
-        spent = house.curator(dataset, caller).ledger.find(release)
+        spent = service.curator(dataset, caller).ledger.find(release)
         again = job is not None and job.state == "interrupted" and wanted(dataset, job) is not None
         return frame.page(
             request,
@@ -101,11 +101,11 @@ def routes(frame: Frame) -> APIRouter:
     @pages.post("/d/{dataset}/jobs/{release}/again")
     def again(dataset: str, release: str, caller: Caller = may_spend, form: Form = sent) -> Response:
         """Go on with what was interrupted, under the same id and so under the same charge."""
-        asked = wanted(dataset, house.job(dataset, release, caller))
+        asked = wanted(dataset, service.job(dataset, release, caller))
         if asked is None:
             raise HTTPException(404, "What this job was asked for is not kept here. Nothing was spent.")
-        house.begin(dataset, asked, caller)
-        kept.keep("wanted", dataset, release, [caller.name, asked.kind, asked.model_dump(exclude_none=True)])
+        service.begin(dataset, asked, caller)
+        store.keep("wanted", dataset, release, [caller.name, asked.kind, asked.model_dump(exclude_none=True)])
         return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(release, safe='')}", 303)
 
     @pages.get("/d/{dataset}/jobs/{release}/{name}")

@@ -36,7 +36,7 @@ def routes(frame: Frame) -> APIRouter:
     sent: Any = Depends(frame.form)
 
     def shown(request: Request, dataset: str, caller: Caller, result: Verification | None = None) -> Response:
-        books = frame.house.curator(dataset, caller).ledger
+        books = frame.service.curator(dataset, caller).ledger
         standing = frame.budgets(caller, dataset)
         whole = caller.role == "custodian"
         # Of books that do not verify only the problems are shown: nothing else in them is to be believed.
@@ -69,7 +69,7 @@ def routes(frame: Frame) -> APIRouter:
 
     @pages.post("/d/{dataset}/ledger/verify")
     def verify(request: Request, dataset: str, caller: Caller = owner, form: Form = sent) -> Response:
-        return shown(request, dataset, caller, frame.house.curator(dataset, caller).ledger.verify())
+        return shown(request, dataset, caller, frame.service.curator(dataset, caller).ledger.verify())
 
     return pages
 

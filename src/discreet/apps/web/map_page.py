@@ -10,13 +10,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from discreet.apps.server.tokens import Caller
+from discreet.apps.web.cache import Cache
 from discreet.apps.web.files import attached, table_file
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_form import JobForm
-from discreet.apps.web.kept import Kept
 from discreet.apps.web.pictures import output_bars, text
 from discreet.apps.web.releases import kind_of
-from discreet.apps.web.shelf import Shelf
+from discreet.apps.web.store import Store
 from discreet.core.release import Release, number
 from discreet.data.column import Category
 from discreet.errors import InputError
@@ -41,14 +41,14 @@ def routes(frame: Frame) -> APIRouter:
     pages = frame.router()
     frame.links.append(("map", "Map"))
     frame.static["map.js"] = script(_CONTENT, _BEFORE).encode()
-    house = frame.house
+    service = frame.service
     anyone: Any = Depends(frame.caller)
-    trees: Shelf[TreeRelease] = Shelf(4)
-    maps: Shelf[Map] = Shelf(4)
+    trees: Cache[TreeRelease] = Cache(4)
+    maps: Cache[Map] = Cache(4)
 
     def known(dataset: str, release: str, caller: Caller) -> tuple[TreeRelease, Outcome]:
-        curator = house.curator(dataset, caller)
-        outcome = house.stored(dataset, release)
+        curator = service.curator(dataset, caller)
+        outcome = service.stored(dataset, release)
         if outcome is None or kind_of(outcome) != "tree":
             raise HTTPException(404, "There is no hierarchy of this id.")
         tree = trees.get(f"{dataset}/{release}", lambda: curator.release(release))
@@ -58,7 +58,7 @@ def routes(frame: Frame) -> APIRouter:
         return maps.get(f"{dataset}/{tree.id}", lambda: tree.map(title=f"{dataset}, by {tree.levels[-1]}"))
 
     def first(dataset: str, caller: Caller) -> dict[str, str]:
-        columns = house.curator(dataset, caller).schema.columns
+        columns = service.curator(dataset, caller).schema.columns
         names = [name for name, column in columns.items() if isinstance(column, Category)]
         likely = [name for name in names if any(part in name.lower() for part in _REGIONS)]
         return {"levels": next(iter(likely or names), "")} if names else {}
@@ -66,7 +66,7 @@ def routes(frame: Frame) -> APIRouter:
     def more(dataset: str, caller: Caller) -> dict[str, Any]:
         return {"made": made(frame, dataset, caller, "tree")}
 
-    form = JobForm(frame, Kept(house.jobs.path), "map", "map_form.html", "tree", more, first)
+    form = JobForm(frame, Store(service.jobs.path), "map", "map_form.html", "tree", more, first)
     form.add(pages)
 
     @pages.get("/d/{dataset}/map")
@@ -87,7 +87,7 @@ def routes(frame: Frame) -> APIRouter:
         if not (above and inside in tree.tree.codes[place - 1]):
             inside = ""
         record = outcome.charged
-        budget = house.curators[dataset].ledger.account(dataset).budget
+        budget = service.curators[dataset].ledger.account(dataset).budget
         numbers, broken = None, ""
         try:
             numbers = _numbers(tree, level, above, inside)
@@ -138,7 +138,7 @@ def routes(frame: Frame) -> APIRouter:
 
 def made(frame: Frame, dataset: str, caller: Caller, kind: str) -> list[tuple[Outcome, str, bool]]:
     """What jobs of a kind have released, the newest first: each with its cost, and whether who and why may be told."""
-    books = frame.house.curators[dataset].ledger
+    books = frame.service.curators[dataset].ledger
     budget = books.account(dataset).budget
     found = []
     for one in reversed(books.releases(dataset)):

@@ -34,22 +34,22 @@ def routes(frame: Frame) -> APIRouter:
     """/d/{dataset}/releases and what is under it"""
     pages = frame.router()
     frame.links.append(("releases", "Releases"))
-    house = frame.house
+    service = frame.service
     anyone: Any = Depends(frame.caller)
 
     def known(dataset: str, identity: str, caller: Caller) -> Outcome:
-        found = house.curator(dataset, caller).ledger.find(identity)
+        found = service.curator(dataset, caller).ledger.find(identity)
         if found is None or found.charged.dataset != dataset:
             raise HTTPException(404, "There is no release of this id.")
         return found
 
     def parts_of(dataset: str, outcome: Outcome) -> dict[str, Release]:
-        tables: dict[str, Release] = read_outcome(house.curators[dataset].ledger, outcome).tables()
+        tables: dict[str, Release] = read_outcome(service.curators[dataset].ledger, outcome).tables()
         return tables
 
     @pages.get("/d/{dataset}/releases")
     def listed(request: Request, dataset: str, caller: Caller = anyone) -> Response:
-        curator = house.curator(dataset, caller)
+        curator = service.curator(dataset, caller)
         budget = curator.ledger.account(dataset).budget
         shown = []
         for one in reversed(curator.ledger.releases(dataset)):
@@ -70,7 +70,7 @@ def routes(frame: Frame) -> APIRouter:
                 return _file(parts_of(dataset, outcome), part, ending)
         outcome = known(dataset, identity, caller)
         record = outcome.charged
-        budget = house.curators[dataset].ledger.account(dataset).budget
+        budget = service.curators[dataset].ledger.account(dataset).budget
         values: dict[str, Any] = {
             "outcome": outcome,
             "record": record,

@@ -11,18 +11,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from discreet.apps.server import app as server
-from discreet.apps.server.house import House
-from discreet.apps.server.serving import Serving
+from discreet.apps.server.service import Service
+from discreet.apps.server.settings import Settings
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web import (
     ask,
     audit_page,
     data,
-    door,
     home,
     job_page,
     jobs_page,
     ledger,
+    login,
     map_page,
     releases,
     survey_page,
@@ -34,7 +34,7 @@ __all__ = ["WORKER", "add_pages", "application", "worker"]
 
 PAGES = (
     home,
-    door,
+    login,
     data,
     ask,
     map_page,
@@ -54,20 +54,20 @@ WORKER = "discreet.apps.web.site:worker"
 
 
 def application(
-    house: House, *, log: Callable[[str], None] | None = None, origin: str | None = None, https: bool = False
+    service: Service, *, log: Callable[[str], None] | None = None, origin: str | None = None, https: bool = False
 ) -> FastAPI:
-    """The server of a house with all pages; the options are those of the server without."""
-    return server.application(house, pages=add_pages, log=log, origin=origin, https=https)
+    """The server of a service with all pages; the options are those of the server without."""
+    return server.application(service, pages=add_pages, log=log, origin=origin, https=https)
 
 
 def worker() -> FastAPI:
-    """The application of a process that was started with `Serving.shared`."""
-    return Serving.received().application(pages=add_pages)
+    """The application of a process that was started with `Settings.shared`."""
+    return Settings.received().application(pages=add_pages)
 
 
-def add_pages(app: FastAPI, house: House) -> Callable[[Request], Caller | None]:
+def add_pages(app: FastAPI, service: Service) -> Callable[[Request], Caller | None]:
     """Give an application its pages; what comes back tells whose session a browser has."""
-    frame = Frame(house)
+    frame = Frame(service)
     for one in PAGES:
         app.include_router(one.routes(frame))
     before: Any = app.exception_handlers.get(HTTPException)

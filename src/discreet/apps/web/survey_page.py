@@ -36,7 +36,7 @@ def routes(frame: Frame) -> APIRouter:
     """/surveys"""
     pages = frame.router()
     frame.wide.append(("/surveys", "Surveys"))
-    surveys = frame.house.surveys
+    surveys = frame.service.surveys
     anyone: Any = Depends(frame.caller)
 
     @pages.get("/surveys")

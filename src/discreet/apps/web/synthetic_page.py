@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from discreet.apps.server.tokens import Caller
+from discreet.apps.web.cache import Cache
 from discreet.apps.web.files import attached, parquet
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_form import JobForm
-from discreet.apps.web.kept import Kept
 from discreet.apps.web.map_page import made
 from discreet.apps.web.releases import kind_of
-from discreet.apps.web.shelf import Shelf
+from discreet.apps.web.store import Store
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 from discreet.show import Markup, element
@@ -28,7 +28,7 @@ __all__ = ["routes"]
 
 _HEAD = 8  # rows shown
 _WORDS = {
-    "mosaic": "mosaic: the house's own",
+    "mosaic": "mosaic: the service's own",
     "aim": "aim: what the model gets most wrong",
     "mst": "mst: the tree of pairs that matter most",
     "rap": "rap: a relaxed table, fitted",
@@ -40,14 +40,14 @@ def routes(frame: Frame) -> APIRouter:
     """/d/{dataset}/synthetic and what is under it"""
     pages = frame.router()
     frame.links.append(("synthetic", "Synthetic data"))
-    house = frame.house
+    service = frame.service
     anyone: Any = Depends(frame.caller)
-    tables: Shelf[SyntheticRelease] = Shelf(4)
-    reports: Shelf[tuple[Markup, str]] = Shelf(8)
+    tables: Cache[SyntheticRelease] = Cache(4)
+    reports: Cache[tuple[Markup, str]] = Cache(8)
 
     def known(dataset: str, release: str, caller: Caller) -> tuple[SyntheticRelease, Outcome]:
-        curator = house.curator(dataset, caller)
-        outcome = house.stored(dataset, release)
+        curator = service.curator(dataset, caller)
+        outcome = service.stored(dataset, release)
         if outcome is None or kind_of(outcome) != "synth":
             raise HTTPException(404, "There are no synthetic rows of this id.")
         return tables.get(f"{dataset}/{release}", lambda: curator.release(release)), outcome
@@ -68,7 +68,7 @@ def routes(frame: Frame) -> APIRouter:
     def first(dataset: str, caller: Caller) -> dict[str, str]:
         return {"workload": "pairs"}
 
-    form = JobForm(frame, Kept(house.jobs.path), "synthetic", "synthetic_form.html", "synth", more, first)
+    form = JobForm(frame, Store(service.jobs.path), "synthetic", "synthetic_form.html", "synth", more, first)
     form.add(pages)
 
     @pages.get("/d/{dataset}/synthetic")
@@ -77,7 +77,7 @@ def routes(frame: Frame) -> APIRouter:
             return form.begun(request, dataset, caller)
         rows, outcome = known(dataset, release, caller)
         record = outcome.charged
-        budget = house.curators[dataset].ledger.account(dataset).budget
+        budget = service.curators[dataset].ledger.account(dataset).budget
         head = rows.to_arrow().slice(0, _HEAD).to_pylist()
         return frame.page(
             request,

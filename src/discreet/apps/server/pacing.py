@@ -12,31 +12,31 @@ import anyio
 import anyio.to_thread
 from anyio.lowlevel import RunVar
 
-from discreet.apps.server.house import House
 from discreet.apps.server.jobs import Jobs
-from discreet.apps.server.question_request import ReleaseRequest
+from discreet.apps.server.requests import ReleaseRequest
+from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 
-__all__ = ["LATER", "Desk"]
+__all__ = ["LATER", "Pacer"]
 
 LATER = "Not done yet. Fetch it later by its id, or ask again under it: it is charged once, if at all."
 
 
-# How many are answered at once counts for a process, whatever way its house was asked.
+# How many are answered at once counts for a process, whatever way its service was asked.
 _ROOMS: WeakKeyDictionary[Jobs, RunVar[anyio.CapacityLimiter]] = WeakKeyDictionary()
 
 
-class Desk:
-    """Where questions of a house are answered, so many at once, each by a deadline.
+class Pacer:
+    """Where questions of a service are answered, so many at once, each by a deadline.
 
     Guarantee: what a caller sees of a run that was charged is its answer, or words that do not depend on the data; and
     either leaves at a whole multiple of `limits.pace` seconds after it was asked, or at the deadline. How many
     multiples may depend on the data, and the books have the answer as soon as it is there: docs/proofs/server.md.
     """
 
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self._room = _ROOMS.setdefault(house.jobs, RunVar("discreet_room"))
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self._room = _ROOMS.setdefault(service.jobs, RunVar("discreet_room"))
 
     async def answer(
         self, name: str, asked: ReleaseRequest, caller: Caller, begun: float | None = None
@@ -46,13 +46,13 @@ class Desk:
         Errors are raised at the same pace.
         """
         begun = time.monotonic() if begun is None else begun
-        offer = await anyio.to_thread.run_sync(self.house.offer, name, asked, caller)
+        offer = await anyio.to_thread.run_sync(self.service.offer, name, asked, caller)
         identity = asked.release or uuid.uuid4().hex
 
         def work() -> dict[str, Any]:
-            return self.house.shown(name, identity, offer.release(release=identity, why=asked.why).to_dict(), caller)
+            return self.service.shown(name, identity, offer.release(release=identity, why=asked.why).to_dict(), caller)
 
-        limits = self.house.limits
+        limits = self.service.limits
         room = self._room.get(None) or anyio.CapacityLimiter(limits.releases)
         self._room.set(room)
         with anyio.move_on_at(anyio.current_time() + begun + limits.seconds - time.monotonic()):

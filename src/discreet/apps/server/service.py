@@ -18,11 +18,10 @@ from discreet.ledger.budget import label
 from discreet.ledger.outcome import Outcome
 
 if TYPE_CHECKING:
-    from discreet.apps.server.job_request import JobRequest
-    from discreet.apps.server.question_request import QuestionRequest
+    from discreet.apps.server.requests import JobRequest, QuestionRequest
     from discreet.apps.server.surveys import Survey
 
-__all__ = ["House", "Limits", "standing_to"]
+__all__ = ["Limits", "Service", "standing_to"]
 
 
 T = TypeVar("T")
@@ -46,7 +45,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class Service:
     """The curators of a server.
 
     Without tokens everyone who reaches it is its custodian: for programs that let nobody else reach it. `discreet
@@ -153,26 +152,26 @@ class House:
         known = None if desk is None else desk.ledger.find(release)
         return None if known is None or known.answer is None or known.charged.dataset != name else known
 
-    def shown(self, name: str, release: str, told: dict[str, Any], caller: Caller) -> dict[str, Any]:
+    def shown(self, name: str, release: str, values: dict[str, Any], caller: Caller) -> dict[str, Any]:
         """A release as plain values, for a caller: where another allotment stands is not theirs to see."""
         known = self.stored(name, release)
         if known is None or caller.allotment in (None, known.charged.allotment):
-            return told
-        return _without_remaining(told)
+            return values
+        return _without_remaining(values)
 
     def _settled(self, dataset: str, release: str) -> bool:
         return self.stored(dataset, release) is not None
 
-    def within(self, **changes: Any) -> House:
+    def within(self, **changes: Any) -> Service:
         """The same with other limits."""
         return replace(self, limits=replace(self.limits, **changes))
 
 
-def _without_remaining(told: dict[str, Any]) -> dict[str, Any]:
+def _without_remaining(values: dict[str, Any]) -> dict[str, Any]:
     """The same with nothing said of what is left, in its tables neither."""
-    if "remaining" in told:
-        return {**told, "remaining": ""}
-    return {name: _without_remaining(part) if isinstance(part, dict) else part for name, part in told.items()}
+    if "remaining" in values:
+        return {**values, "remaining": ""}
+    return {name: _without_remaining(part) if isinstance(part, dict) else part for name, part in values.items()}
 
 
 def _may_see(job: Job, caller: Caller) -> bool:

@@ -8,15 +8,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from discreet.apps.server.question_request import ReleaseRequest
-from discreet.apps.server.told import malformed
+from discreet.apps.server.requests import ReleaseRequest
+from discreet.apps.server.responses import malformed
 from discreet.apps.web.form import Form
 from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError
 from discreet.query.function import listed_functions
 
-__all__ = ["WAYS", "Key", "Output", "Question", "groupable", "measures", "summable"]
+__all__ = ["WAYS", "Key", "Output", "QuestionInput", "groupable", "measures", "summable"]
 
 WAYS = ("epsilon", "rho", "within", "share")
 _ROWS = 8  # outputs and keys that the form has room for
@@ -53,7 +53,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuestionInput:
     """What someone filled in; texts as they typed them."""
 
     tab: str = "form"
@@ -68,7 +68,7 @@ class Question:
     allotment: str = ""
 
     @classmethod
-    def read(cls, form: Form) -> Question:
+    def read(cls, form: Form) -> QuestionInput:
         """The question of a form."""
         outputs = tuple(
             Output(form.text(f"of{place}"), form.text(f"column{place}"), form.text(f"q{place}"))
@@ -91,7 +91,7 @@ class Question:
             allotment=form.text("allotment"),
         )
 
-    def asked(self, release: str | None = None, why: str = "") -> ReleaseRequest:
+    def request(self, release: str | None = None, why: str = "") -> ReleaseRequest:
         """The same as a program would send it; `InputError` for what no program may."""
         amount = self.amounts.get(self.way, "")
         if not amount:
@@ -131,11 +131,11 @@ class Question:
         pairs.append((self.way, self.amounts.get(self.way, "")))
         return [(name, text) for name, text in pairs if text]
 
-    def priced(self, amounts: Mapping[str, str]) -> Question:
+    def priced(self, amounts: Mapping[str, str]) -> QuestionInput:
         """The same with the other ways of saying the price filled in."""
         return replace(self, amounts={**amounts, self.way: self.amounts.get(self.way, "")})
 
-    def with_price(self, way: str, amount: str) -> Question:
+    def with_price(self, way: str, amount: str) -> QuestionInput:
         """The same at another price."""
         return replace(self, way=way, amounts={way: amount})
 

@@ -7,16 +7,16 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-__all__ = ["Shelf"]
+__all__ = ["Cache"]
 
 Thing = TypeVar("Thing")
 
 
-class Shelf(Generic[Thing]):
+class Cache(Generic[Thing]):
     """The last `most` things by key. While one is made, others who want it wait for it instead of making it too.
 
-    >>> shelf = Shelf(1)
-    >>> shelf.get("a", lambda: 1), shelf.get("a", lambda: 2)
+    >>> cache = Cache(1)
+    >>> cache.get("a", lambda: 1), cache.get("a", lambda: 2)
     (1, 1)
     """
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Kept"]
+__all__ = ["Store"]
 
 _TABLE = """CREATE TABLE IF NOT EXISTS kept (
     kind TEXT NOT NULL, dataset TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, time TEXT NOT NULL,
@@ -19,7 +19,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS kept (
 _MOST = 1000  # of a kind and a dataset
 
 
-class Kept:
+class Store:
     """Plain values by kind, dataset and name, for all processes of a server. Nothing of the data is in them."""
 
     def __init__(self, path: Path) -> None:

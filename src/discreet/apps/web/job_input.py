@@ -8,28 +8,28 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from discreet.apps.server.job_request import REQUESTS, JobRequest
-from discreet.apps.server.told import malformed
+from discreet.apps.server.requests import REQUESTS, JobRequest
+from discreet.apps.server.responses import malformed
 from discreet.apps.web.form import Form
 from discreet.curator import KINDS, Curator
 from discreet.errors import MISSING, InputError
 from discreet.query.ask import Option, options
 
-__all__ = ["Wish"]
+__all__ = ["JobInput"]
 
 _WAYS = ("epsilon", "rho", "share", "within")
 
 
 @dataclass(frozen=True)
-class Wish:
+class JobInput:
     """The texts of a form for a kind of job, as they were typed."""
 
     kind: str
     pairs: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def read(cls, kind: str, form: Form) -> Wish:
-        """The wish of a form."""
+    def read(cls, kind: str, form: Form) -> JobInput:
+        """What a form holds."""
         known = (*fields_of(kind), "way", *_WAYS, "confidence", "allotment")
         return cls(kind, tuple((name, text) for name, text in form.pairs if name in known and text.strip()))
 
@@ -54,16 +54,16 @@ class Wish:
         return way if way in _WAYS else "epsilon"
 
     def fields(self) -> list[tuple[str, str]]:
-        """Names and texts from which `read` makes the same wish again: of the price the one way that counts."""
+        """Names and texts from which `read` makes the same again: of the price the one way that counts."""
         others = set(_WAYS) - {self.way}
         return [(name, text) for name, text in self.pairs if name not in others]
 
-    def with_texts(self, **texts: str) -> Wish:
+    def with_texts(self, **texts: str) -> JobInput:
         """The same with some fields filled in anew."""
         kept = tuple((name, text) for name, text in self.pairs if name not in texts)
         return replace(self, pairs=(*kept, *texts.items()))
 
-    def priced(self, ways: Mapping[str, str]) -> Wish:
+    def priced(self, ways: Mapping[str, str]) -> JobInput:
         """The same with the other ways of saying the price filled in."""
         return self.with_texts(**{way: text for way, text in ways.items() if way != self.way})
 
@@ -77,9 +77,9 @@ class Wish:
             sent[self.way] = amount
         elif self.kind not in ("train", "search"):  # where steps and noise may fix it
             raise InputError(self.way, MISSING, "a number: the price, in the way you chose")
-        return self.asked(sent).offer(curator), sent
+        return self.request(sent).offer(curator), sent
 
-    def asked(self, sent: Mapping[str, Any]) -> JobRequest:
+    def request(self, sent: Mapping[str, Any]) -> JobRequest:
         """The same as a program would send it."""
         try:
             return REQUESTS[self.kind].model_validate({name: one for name, one in sent.items() if one is not None})

@@ -20,11 +20,11 @@ from discreet.ledger.budget import Charge
 from discreet.ledger.quote import price_text
 from discreet.show import Error
 
-__all__ = ["Priced", "confirmed", "percent_of", "priced"]
+__all__ = ["PlanView", "check_confirmation", "percent_of", "view_plan"]
 
 
 @dataclass(frozen=True, slots=True)
-class Priced:
+class PlanView:
     """What a person should know before they spend. Nothing in it depends on the data."""
 
     cost: str
@@ -50,13 +50,15 @@ class Priced:
     explained: str
 
 
-def priced(offer: Offer[Any], within: float | None = None) -> Priced:
+def view_plan(offer: Offer[Any], within: float | None = None) -> PlanView:
     """An offer in words and whiskers; `within` is the error that a price may be named by, if not that of all."""
-    plan, quote, told = offer.plan, offer.quote, offer.explained
+    plan, quote, explained = offer.plan, offer.quote, offer.explained
     part, charge, after = quote.allotment, quote.charge, quote.after
     budget = offer.desk.ledger.account(plan.dataset).budget
-    halves = [one.half_width for one in told.errors if one.half_width is not None and math.isfinite(one.half_width)]
-    return Priced(
+    halves = [
+        one.half_width for one in explained.errors if one.half_width is not None and math.isfinite(one.half_width)
+    ]
+    return PlanView(
         cost=quote.cost,
         allotment=part.name,
         amount=readable(charge.amount),
@@ -65,13 +67,13 @@ def priced(offer: Offer[Any], within: float | None = None) -> Priced:
         fits=quote.fits,
         now=(float(part.cap.amount), float(quote.left.amount), float(after.amount)),
         share=percent_of(charge, part.cap),
-        errors=tuple(one for each in told.errors for one in _whiskers(each, max(halves, default=None))),
-        confidence=percent(told.confidence),
+        errors=tuple(one for each in explained.errors for one in _whiskers(each, max(halves, default=None))),
+        confidence=percent(explained.confidence),
         noise=plan.mechanism,
-        rows=" ".join(told.shape),
+        rows=" ".join(explained.shape),
         odds=_odds(plan),
         lifetime=lifetime(budget, plan.unit.neighbours),
-        notes=told.notes,
+        notes=explained.notes,
         digest=plan.digest,
         ways=_ways(offer) | ({} if within is None else {"within": _plain(within)}),
         mechanism=plan.mechanism,
@@ -132,7 +134,7 @@ def _up(value: float) -> Decimal:
     return Context(prec=4, rounding=ROUND_CEILING).create_decimal(repr(float(value))).normalize()
 
 
-def confirmed(typed: str, amount: str) -> None:
+def check_confirmation(typed: str, amount: str) -> None:
     """Whether someone typed the price they were shown; `InputError` if not."""
     if typed.strip() != amount:
         raise InputError("confirmation", typed, f"the price as shown: {amount}", "Nothing was spent.")

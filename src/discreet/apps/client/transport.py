@@ -14,7 +14,7 @@ from typing import Any
 from discreet.errors import BudgetError, BusyError, DiscreetError, InputError, LedgerError, LossError, RunError
 from discreet.ledger.budget import Charge
 
-__all__ = ["Line"]
+__all__ = ["Transport"]
 
 
 class _Straight(urllib.request.HTTPRedirectHandler):
@@ -25,7 +25,7 @@ class _Straight(urllib.request.HTTPRedirectHandler):
 
 
 @dataclass(frozen=True)
-class Line:
+class Transport:
     """Where a server is, the token to show, how long to wait for it, and whose certificates to trust."""
 
     url: str
@@ -34,7 +34,7 @@ class Line:
     certificate: str | None = None
 
     def __repr__(self) -> str:
-        return f"Line({self.url!r})"  # never the token
+        return f"Transport({self.url!r})"  # never the token
 
     @cached_property
     def _opener(self) -> urllib.request.OpenerDirector:
@@ -46,7 +46,7 @@ class Line:
             raise InputError("certificate", self.certificate, "a file of certificates (PEM)") from None
         return urllib.request.build_opener(_Straight, urllib.request.HTTPSHandler(context=trusted))
 
-    def sent(self, path: str, body: dict[str, Any] | None = None) -> Any:
+    def send(self, path: str, body: dict[str, Any] | None = None) -> Any:
         """The answer to a request; the server's errors are raised here as they would have been there."""
         headers = {"accept": "application/json"}
         if self.token is not None:

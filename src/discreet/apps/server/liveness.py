@@ -13,10 +13,10 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Alive"]
+__all__ = ["Liveness"]
 
 
-class Alive:
+class Liveness:
     """This process among those that share the file `beside`. Its lock is taken when its `name` is first asked for."""
 
     def __init__(self, beside: Path) -> None:

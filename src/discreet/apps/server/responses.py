@@ -15,19 +15,19 @@ from discreet.errors import GIVEN, InputError
 
 __all__ = [
     "PROBLEMS",
-    "AnyTold",
-    "DatasetTold",
-    "JobTold",
+    "AnyResponse",
+    "DatasetResponse",
+    "JobResponse",
     "Json",
-    "LedgerTold",
-    "PendingTold",
-    "PlanTold",
-    "ProblemTold",
-    "ReleaseTold",
-    "StoredTold",
-    "SurveyTold",
-    "VerifyTold",
-    "WireTold",
+    "LedgerResponse",
+    "PendingResponse",
+    "PlanResponse",
+    "ProblemResponse",
+    "ReleaseResponse",
+    "StoredResponse",
+    "SurveyResponse",
+    "VerifyResponse",
+    "WireResponse",
     "answers",
     "malformed",
 ]
@@ -75,7 +75,7 @@ class _Open(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class ProblemTold(_Open):
+class ProblemResponse(_Open):
     """What went wrong, in words that do not depend on the data. `field` names what is not allowed, if anything."""
 
     error: str
@@ -110,7 +110,7 @@ class _Standing(_Open):
     declared: dict[str, Any]
 
 
-class DatasetTold(_Open):
+class DatasetResponse(_Open):
     """What is public of a dataset."""
 
     dataset: str
@@ -118,7 +118,7 @@ class DatasetTold(_Open):
     allotments: list[_Standing]
 
 
-class PlanTold(_Open):
+class PlanResponse(_Open):
     """A plan: what it costs, how far answers may be off, and `text` for people."""
 
     dataset: str
@@ -127,7 +127,7 @@ class PlanTold(_Open):
     text: str
 
 
-class ReleaseTold(_Open):
+class ReleaseResponse(_Open):
     """A table that was released, with its intervals."""
 
     id: str
@@ -141,18 +141,18 @@ class ReleaseTold(_Open):
     data: str
 
 
-class AnyTold(_Open):
+class AnyResponse(_Open):
     """A release of any kind: a table with its intervals, tables by name, or what another kind says of itself."""
 
 
-class PendingTold(BaseModel):
+class PendingResponse(BaseModel):
     """Not done yet: to be fetched by its id."""
 
     release: str
     text: str
 
 
-class JobTold(BaseModel):
+class JobResponse(BaseModel):
     """How far a long job is."""
 
     dataset: str
@@ -169,7 +169,7 @@ class JobTold(BaseModel):
     error: str
 
 
-class StoredTold(_Open):
+class StoredResponse(_Open):
     """What a long job made, without its numbers."""
 
     id: str
@@ -179,7 +179,7 @@ class StoredTold(_Open):
     remaining: str
 
 
-class WireTold(_Open):
+class WireResponse(_Open):
     """A release as the books hold it."""
 
     release: str
@@ -199,14 +199,14 @@ class WireTold(_Open):
     remaining: str
 
 
-class LedgerTold(_Open):
+class LedgerResponse(_Open):
     """The books of a dataset."""
 
     standing: list[_Standing]
     records: list[dict[str, str]]
 
 
-class SurveyTold(BaseModel):
+class SurveyResponse(BaseModel):
     """A survey that is open here."""
 
     survey: str
@@ -217,7 +217,7 @@ class SurveyTold(BaseModel):
     questions: list[str]
 
 
-class VerifyTold(BaseModel):
+class VerifyResponse(BaseModel):
     """Whether the ledger was verified."""
 
     ok: bool
@@ -240,7 +240,7 @@ _WORDS = {
     503: "the ledger cannot be reached",
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": ProblemTold, "description": words} for status, words in _WORDS.items()
+    status: {"model": ProblemResponse, "description": words} for status, words in _WORDS.items()
 }
 
 

@@ -21,7 +21,7 @@ def routes(frame: Frame) -> APIRouter:
     pages = frame.router()
     sent: Any = Depends(frame.form)
 
-    linked = frame.house.linked
+    linked = frame.service.linked
 
     @pages.get("/login")
     def ask(request: Request, then: str = "/", token: str = "") -> Response:

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.apps.server.house import House, Limits
 from discreet.apps.server.jobs import Jobs
+from discreet.apps.server.service import Limits, Service
 from discreet.apps.server.tokens import Tokens
 from discreet.curator import Curator, open_curator
 from discreet.curator.opening import schema_path
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from discreet.apps.server.app import Pages
 
-__all__ = ["Opener", "Serving"]
+__all__ = ["Opener", "Settings"]
 
 _PLACE = "DISCREET_SERVING"
 
@@ -36,7 +36,7 @@ def _open(data: str, schema: str | None, ledger: str | None) -> Curator:
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class Settings:
     """The arguments of a server."""
 
     data: tuple[str, ...]
@@ -56,7 +56,7 @@ class Serving:
     linked: bool = False
     """Whether the token is that of this run, which may be shown in an address."""
 
-    def house(self, opener: Opener = _open) -> House:
+    def service(self, opener: Opener = _open) -> Service:
         """Open everything, each table by `opener`; `InputError` says what cannot be."""
         curators = [opener(one, self.schema, self.ledger) for one in self.data]
         named = {one.schema.name: one for one in curators}
@@ -70,25 +70,25 @@ class Serving:
         # Every worker has its part of the rate, so that all of them together keep to it.
         rate = self.rate / self.workers
         limits = replace(Limits(), rate=rate, burst=max(3 * rate, 2.0), seconds=self.seconds, pace=self.pace)
-        house = House(named, known, limits, Jobs(self.jobs, limits.jobs), linked=self.linked)
+        service = Service(named, known, limits, Jobs(self.jobs, limits.jobs), linked=self.linked)
         if not self.surveys:
-            return house
+            return service
         from discreet.apps.server.surveys import survey_at
 
         asked = [survey_at(place) for place in self.surveys]
         by_name = {one.name: one for one in asked}
         if len(by_name) < len(asked):
             raise InputError("--survey", [one.name for one in asked], "files of different names")
-        return replace(house, surveys=by_name)
+        return replace(service, surveys=by_name)
 
-    def application(self, house: House | None = None, pages: Pages | None = None) -> FastAPI:
+    def application(self, service: Service | None = None, pages: Pages | None = None) -> FastAPI:
         """The web application."""
         from discreet.apps.server.access_log import writer
         from discreet.apps.server.app import application
 
         log = None if self.access_log is None else writer(self.access_log)
-        house = self.house() if house is None else house
-        return application(house, pages=pages, log=log, origin=self.origin, https=self.behind_proxy)
+        service = self.service() if service is None else service
+        return application(service, pages=pages, log=log, origin=self.origin, https=self.behind_proxy)
 
     @contextmanager
     def shared(self) -> Iterator[None]:
@@ -104,7 +104,7 @@ class Serving:
             Path(name).unlink(missing_ok=True)
 
     @classmethod
-    def received(cls) -> Serving:
+    def received(cls) -> Settings:
         """The values that the process which started this one shares."""
         values = json.loads(Path(os.environ[_PLACE]).read_text())
         return cls(**{**values, **{name: tuple(values[name]) for name in ("data", "surveys")}})
