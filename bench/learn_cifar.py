@@ -31,17 +31,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from discreet.learn.checkpoint import Checkpoint
-from discreet.learn.features.scattering import Scattering
 from discreet.learn.keys import new_secret
-from discreet.learn.nets.augment import flipped_and_shifted
-from discreet.learn.nets.classic import convolutional
-from discreet.learn.nets.net import Net, parameters_of
-from discreet.learn.nets.wide import wide_residual
+from discreet.learn.nets import Net, convolutional, flipped_and_shifted, wide_residual
 from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import Recipe
 from discreet.learn.step import State
-from discreet.learn.train import losses_of, train_losses
+from discreet.learn.trainer import losses_of, train_losses
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes
+from scattering import Scattering
 
 DELTA = Fraction(1, 100_000)
 STEPS = (100, 200, 300, 400, 500, 600, 800, 1000, 1250, 1500, 2000, 2500)  # what `--fit` chooses from
@@ -209,7 +206,7 @@ def run(job: Job, data: dict[str, Any], report: Report, options: Any, known: dic
         from discreet.learn.optimizer import optimizer_of
         from discreet.learn.step import Step
 
-        like = Step(losses, recipe, optimizer_of(recipe), augment).begun(params)
+        like = Step(losses, recipe, optimizer_of(recipe), augment).start(params)
         found = checkpoint.load(like, identity)
         secret, state, seconds = found.secret, found.state, before["seconds"]
     predict = jax.jit(lambda params, x: net.apply(params, seen(job, x)).argmax(axis=1))
@@ -248,7 +245,7 @@ def run(job: Job, data: dict[str, Any], report: Report, options: Any, known: dic
         notes.unlink(missing_ok=True)
     spent = seconds + mark[1]
     target = TARGETS.get((job.net, job.epsilon)) if job.steps > 50 else None  # a try is not held to it
-    case = f"{name}, {parameters_of(params):,} parameters"
+    case = f"{name}, {sum(leaf.size for leaf in jax.tree.leaves(params)):,} parameters"
     report.figure(case, "noise multiplier", float(recipe.multiplier), f"for {job.steps} lots of {job.lot}")
     report.figure(case, "test accuracy", 100 * curve[-1]["test"], "%", at_least=target)
     report.figure(case, "test accuracy, last", 100 * curve[-1]["test, last"], "%")

@@ -30,13 +30,13 @@ from discreet.accounting.pld import COARSE, privacy_loss
 from discreet.accounting.training import training_loss
 from discreet.core.loss import Composed, Loss, RealGaussianNoise
 from discreet.learn.estimators.pca import DPPCA
-from discreet.learn.features.scattering import Scattering
-from discreet.learn.nets.classic import dense
+from discreet.learn.nets import dense
 from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import Recipe
 from discreet.learn.step import State
-from discreet.learn.train import train
+from discreet.learn.trainer import train
 from harness import Report, arguments, peak_megabytes
+from scattering import Scattering
 
 DELTA = Fraction(1, 100_000)
 LOT = 600

@@ -118,7 +118,7 @@ def on_cpu(report: Report, *, quick: bool, peers: bool) -> None:
 
 
 def on_gpu(report: Report, *, quick: bool) -> None:
-    from discreet.learn.nets.wide import wide_residual
+    from discreet.learn.nets import wide_residual
 
     begun = time.monotonic()
     net = wide_residual(16, 4)

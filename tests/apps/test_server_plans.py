@@ -183,7 +183,7 @@ def test_a_training_run_that_takes_long_to_price_is_refused_before_it_is_priced(
     def priced(*args, **kwargs):
         raise AssertionError("it was priced")
 
-    monkeypatch.setattr("discreet.learn.checked.CheckedTrain.priced", priced)
+    monkeypatch.setattr("discreet.learn.training.CheckedTrain.priced", priced)
     free = Service(service.curators, service.tokens)
     viewer = Client(application(free), {"authorization": "Bearer " + free.tokens.create("ann", "viewer")})
     body = {"target": "sex", "lot": 10, "examples": 100_000, "epsilon": "0.1", "allotment": "models", **asked}
@@ -200,7 +200,7 @@ def test_a_candidate_of_a_search_is_no_way_round_the_limits(service, candidate, 
     def priced(*args, **kwargs):
         raise AssertionError("it was priced")
 
-    monkeypatch.setattr("discreet.learn.checked.CheckedSearch.plan", priced)
+    monkeypatch.setattr("discreet.learn.training.CheckedSearch.plan", priced)
     free = Service(service.curators, service.tokens)
     viewer = Client(application(free), {"authorization": "Bearer " + free.tokens.create("ann", "viewer")})
     body = {"target": "sex", "lot": 10, "examples": 100, "steps": 2, "epsilon": "0.1", "allotment": "models"}

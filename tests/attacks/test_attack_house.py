@@ -146,10 +146,10 @@ def test_floating_point_noise_is_refuted_and_ours_is_not():
 def test_lots_are_drawn_as_they_are_counted():
     """Training is priced for Poisson lots: sizes vary as they should, members come and go by themselves."""
     pytest.importorskip("jax")
-    from discreet.learn.lot import sampled
+    from discreet.learn.lot import sample_lot
 
     q, many, steps = Fraction(1, 20), 400, 400
-    drawn = [sampled(b"0" * 32, step, many, q) for step in range(steps)]
+    drawn = [sample_lot(b"0" * 32, step, many, q) for step in range(steps)]
     assert frequency_fits(sum(map(len, drawn)), many * steps, float(q))
     assert np.var([len(lot) for lot in drawn]) > 0.5 * many * float(q * (1 - q)), "a fixed size is not Poisson"
     together = sum(np.isin([0, 1], lot).all() for lot in drawn)

@@ -19,8 +19,8 @@ from discreet.core.sensitivity import Sensitivity
 from discreet.data.column import Category
 from discreet.data.schema import Schema
 from discreet.errors import DiscreetError
-from discreet.learn.estimators.price import Price
-from discreet.learn.estimators.till import Till
+from discreet.learn.estimators.plan import FitPrice
+from discreet.learn.estimators.sums import SumMeter
 from discreet.local.longitudinal import Longitudinal
 from discreet.local.rappor import Rappor
 from discreet.marginals.counts import ArrayCounts
@@ -135,21 +135,21 @@ class Metered:
         return len(self.meter.answers) == 1 and self.meter.spent <= self.meter.price
 
 
-class Tilled:
+class SumMetered:
     """No more spent than the price of a fit."""
 
     def __init__(self, gate: Gate) -> None:
-        self.till = Till(Price("rho", Fraction(1)))
+        self.meter = SumMeter(FitPrice("rho", Fraction(1)))
         self.gate = gate
 
     def unlock(self) -> None:
-        self.till._lock = nullcontext()
+        self.meter._lock = nullcontext()
 
     def act(self) -> Any:
-        return self.till.sums(np.zeros(3, dtype=np.int64), share=gated(1, self.gate), l1=1, l2_squared=1)
+        return self.meter.sums(np.zeros(3, dtype=np.int64), share=gated(1, self.gate), l1=1, l2_squared=1)
 
     def holds(self, answers: list[Any]) -> bool:
-        return sum(isinstance(answer, np.ndarray) for answer in answers) == 1 and self.till._left >= 0
+        return sum(isinstance(answer, np.ndarray) for answer in answers) == 1 and self.meter._left >= 0
 
 
 class Remembered:
@@ -195,7 +195,7 @@ class Strings:
         return len(self.drawn) == 1
 
 
-CASES = [Sparse, Continual, Metered, Tilled, Remembered, Strings]
+CASES = [Sparse, Continual, Metered, SumMetered, Remembered, Strings]
 
 
 def together(case: Any) -> list[Any]:

@@ -1,16 +1,16 @@
-"""What the tests of estimators share: settings, rows, and a till that writes down what it was asked."""
+"""What the tests of estimators share: settings, rows, and a meter that writes down what it was asked."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from discreet.learn.estimators.till import Till
+from discreet.learn.estimators.sums import SumMeter
 
 CERTAIN = {"rho": 10**24}  # noise that is zero: for what must hold apart from noise
 BOUNDS = (-100, 100)
 
 
-class Spy(Till):
+class Spy(SumMeter):
     """Gives exact values, or those of a transcript, and keeps every question: exact values and declared norms."""
 
     def __init__(self, price, transcript=None):
@@ -57,7 +57,7 @@ def measuring(estimator, features, targets=None):
 
 
 def farthest(estimator, features, targets=None, removed=0):
-    """How far removing one row moves what the till is asked, as shares of the norms declared: (L1, L2 squared).
+    """How far removing one row moves what the meter is asked, as shares of the norms declared: (L1, L2 squared).
 
     The second run is told what the first was told, so both are asked the same questions.
     """

@@ -25,7 +25,7 @@ from discreet.learn.estimators import (
     DPNaiveBayes,
     DPSGDClassifier,
 )
-from discreet.learn.estimators.till import Till
+from discreet.learn.estimators.sums import SumMeter
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 
@@ -61,7 +61,7 @@ def drowned(monkeypatch):
 
     monkeypatch.setattr(descent, "train_losses", untrained)
     monkeypatch.setattr(descent, "laplace", lambda scale, bits: Drowned())
-    monkeypatch.setattr(Till, "_noisy", lambda self, values, noise: np.full(np.shape(values), 100, dtype=np.int64))
+    monkeypatch.setattr(SumMeter, "_noisy", lambda self, values, noise: np.full(np.shape(values), 100, dtype=np.int64))
 
 
 def rows(count):

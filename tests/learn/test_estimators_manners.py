@@ -410,7 +410,7 @@ def test_without_scikit_learn_the_extra_is_named():
 
 
 def test_bounds_whose_squares_overflow_are_refused():
-    from discreet.learn.estimators.box import read_box
+    from discreet.learn.estimators.columns import read_box
 
     assert read_box((-1e100, 1e100), 1).upper.tolist() == [1e100]
     with pytest.raises(InputError, match="1e100"):

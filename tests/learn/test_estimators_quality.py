@@ -18,7 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from discreet.learn.estimators import DPPCA, DPBoostedTrees, DPKMeans, DPLinearRegression, DPNaiveBayes
 from discreet.learn.estimators import linear_regression as regression
-from discreet.learn.estimators.price import Price
+from discreet.learn.estimators.plan import FitPrice
 from discreet.mechanisms import Gaussian
 
 
@@ -68,8 +68,8 @@ def test_standard_errors_hold_what_they_say():
 def test_the_count_that_comes_out_has_the_noise_paid_for(monkeypatch, right):
     """From rows to a fitted attribute; with a quarter of the noise it must be told."""
     if not right:
-        honest = Price.noise
-        monkeypatch.setattr(Price, "noise", lambda self, *a, **b: Gaussian(honest(self, *a, **b).sigma / 4))
+        honest = FitPrice.noise
+        monkeypatch.setattr(FitPrice, "noise", lambda self, *a, **b: Gaussian(honest(self, *a, **b).sigma / 4))
     features, targets = line(1000)
     model = DPLinearRegression(rho=0.5, bounds=([-1, 0, 10], [1, 5, 30]), target_bounds=(0, 10))
     errors = [model.fit(features, targets).n_rows_ - 1000 for _ in range(300)]

@@ -1,4 +1,4 @@
-"""What estimators ask of the till moves no farther than they say, whichever row is added or removed."""
+"""What estimators ask of the meter moves no farther than they say, whichever row is added or removed."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ from discreet.learn.estimators import (
     DPKMeans,
     DPLinearRegression,
     DPNaiveBayes,
+    boosted_trees,
     kmeans,
     linear_regression,
     naive_bayes,
     pca,
-    stumps,
 )
-from discreet.learn.estimators.moments import FINE, RADIUS, fine, second_moments, whole_rows
-from discreet.learn.estimators.price import read_price
-from discreet.learn.estimators.till import Till, moment_noise, room
+from discreet.learn.estimators.plan import read_price
+from discreet.learn.estimators.sums import FINE, RADIUS, SumMeter, fine, moment_noise, room, second_moments, whole_rows
 
 BOX = ([-1, 0, -5], [1, 10, 5])
 ESTIMATORS = {
@@ -75,7 +74,7 @@ def _too_long(steps, norm, radius):
         ("regression, cut", linear_regression, "whole_rows", _too_long),
         ("pca, cut", pca, "whole_rows", _too_long),
         ("kmeans", kmeans, "whole_rows", lambda steps, norm, radius: np.rint(4 * steps * radius / norm)),
-        ("trees", stumps, "gradients", lambda scores, targets: np.full_like(scores, 2**12 + 1)),
+        ("trees", boosted_trees, "gradients", lambda scores, targets: np.full_like(scores, 2**12 + 1)),
         ("bayes", naive_bayes, "norms", lambda columns: (2**12, 2**24)),
     ],
 )
@@ -128,16 +127,16 @@ def test_the_till_adds_the_noise_it_was_paid_for(right):
     """Twice the share is paid where it is wrong: the law must be told apart."""
     share = Fraction(1, 4) * (1 if right else 2)
     nothing = np.zeros(20_000, dtype=np.int64)
-    pure = Till(read_price(1, None, None)).sums(nothing, share=share, l1=50, l2_squared=1)
+    pure = SumMeter(read_price(1, None, None)).sums(nothing, share=share, l1=50, l2_squared=1)
     assert fits(pure, laplace_pmf(200)) == right
-    spread = Till(read_price(None, None, 2)).sums(nothing, share=share, l1=1, l2_squared=900)
+    spread = SumMeter(read_price(None, None, 2)).sums(nothing, share=share, l1=1, l2_squared=900)
     assert fits(spread, gaussian_pmf(30)) == right
 
 
 @pytest.mark.parametrize("right", [True, False])
 def test_noise_on_second_moments(right):
     price, size = read_price(None, None, "1/2"), 150
-    noisy = Till(price).moments(
+    noisy = SumMeter(price).moments(
         np.zeros((size, size), dtype=np.int64), share=Fraction(1, 1 if right else 2), squared=40
     )
     assert (noisy == noisy.T).all()
@@ -147,7 +146,7 @@ def test_noise_on_second_moments(right):
     assert fits(noisy[np.triu_indices(size, 1)], gaussian_pmf(off.sigma)) == right
     many = np.concatenate(
         [
-            np.diagonal(Till(price).moments(np.zeros((size, size), dtype=np.int64), share=Fraction(1), squared=40))
+            np.diagonal(SumMeter(price).moments(np.zeros((size, size), dtype=np.int64), share=Fraction(1), squared=40))
             for _ in range(20)
         ]
     )
@@ -156,10 +155,10 @@ def test_noise_on_second_moments(right):
 
 
 def test_the_till_refuses_more_than_its_price():
-    till = Till(read_price(1, None, None))
-    till.sums(np.zeros(1, dtype=np.int64), share=Fraction(2, 3), l1=1, l2_squared=1)
+    meter = SumMeter(read_price(1, None, None))
+    meter.sums(np.zeros(1, dtype=np.int64), share=Fraction(2, 3), l1=1, l2_squared=1)
     with pytest.raises(InputError, match="left"):
-        till.sums(np.zeros(1, dtype=np.int64), share=Fraction(1, 2), l1=1, l2_squared=1)
+        meter.sums(np.zeros(1, dtype=np.int64), share=Fraction(1, 2), l1=1, l2_squared=1)
 
 
 def test_gradients_are_whole_and_bounded():
@@ -168,20 +167,20 @@ def test_gradients_are_whole_and_bounded():
     ends = np.array([-(2**14), 2**14])
     scores = np.concatenate([np.arange(-(2**14), 2**14 + 1), ends, ends])[:, None]
     targets = chance.integers(0, 2, size=len(scores))
-    steps = stumps.gradients(scores, targets)
+    steps = boosted_trees.gradients(scores, targets)
     real = 1 / (1 + np.exp(-scores[:, 0] / 1024)) - targets
     assert np.abs(steps).max() <= unit
     assert np.abs(steps[:, 0] / unit - real).max() <= 1 / unit
     scores = chance.integers(-(2**14), 2**14, size=(20_000, 5))
     scores[:1000] //= 500
     targets = chance.integers(0, 5, size=len(scores))
-    steps = stumps.gradients(scores, targets)
+    steps = boosted_trees.gradients(scores, targets)
     assert np.abs(steps).sum(axis=1).max() <= 2 * unit
     assert (steps**2).sum(axis=1).max() <= 2 * unit**2
     odds = np.exp((scores - scores.max(axis=1, keepdims=True)) / 1024)
     real = odds / odds.sum(axis=1, keepdims=True) - np.eye(5)[targets]
     assert np.abs(steps / unit - real).max() <= 1.001 / unit
-    alone = np.concatenate([stumps.gradients(scores[i : i + 1], targets[i : i + 1]) for i in range(300)])
+    alone = np.concatenate([boosted_trees.gradients(scores[i : i + 1], targets[i : i + 1]) for i in range(300)])
     assert (steps[:300] == alone).all()
 
 

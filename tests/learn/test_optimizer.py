@@ -69,7 +69,7 @@ def test_steps_are_those_of_0_1(named, schedule):
 
 
 def test_a_missing_optax_is_named_with_the_command_that_installs_it():
-    program = "import sys; sys.modules['optax'] = None; import discreet.learn.train"
+    program = "import sys; sys.modules['optax'] = None; from discreet.learn import train"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert run.returncode
     assert "optax is needed here" in run.stderr

@@ -21,7 +21,7 @@ from discreet.errors import InputError  # noqa: E402
 from discreet.learn import noise as noise_module  # noqa: E402
 from discreet.learn.card import Card  # noqa: E402
 from discreet.learn.lot import microbatches  # noqa: E402
-from discreet.learn.noise import MIDDLE, SMALL, device_key, settled, with_noise  # noqa: E402
+from discreet.learn.noise import MIDDLE, SMALL, add_noise, device_key, settle_noise  # noqa: E402
 from discreet.learn.recipe import DEVICE_DELTA, Recipe  # noqa: E402
 from discreet.learn.sampler import (  # noqa: E402
     REACH,
@@ -175,8 +175,8 @@ def test_what_comes_out_is_whole_steps_of_the_rounded_sum_and_noise():
     keys, multiplier = device_key(SECRET, 1), Fraction(1)
     steps = lattice_length(multiplier, 4)
     sums = jnp.asarray([0.0, 1e-9, 3.0, -2.5])
-    noisy = np.asarray(with_noise(sums, keys, 1.0, multiplier), dtype=np.float64) * steps
-    near = np.asarray(with_noise(sums + 1e-9, keys, 1.0, multiplier), dtype=np.float64) * steps
+    noisy = np.asarray(add_noise(sums, keys, 1.0, multiplier), dtype=np.float64) * steps
+    near = np.asarray(add_noise(sums + 1e-9, keys, 1.0, multiplier), dtype=np.float64) * steps
     drawn = np.asarray(draw_integers(keys, 4), dtype=np.float64)
     assert np.allclose(noisy, np.rint(np.asarray(sums, dtype=np.float64) * steps) + drawn, rtol=1e-6, atol=2)
     assert np.array_equal(noisy, near)  # less than half a step is not seen at all
@@ -199,7 +199,7 @@ def test_sums_of_neighbours_stay_within_the_premise():
     everyone = np.arange(120)
 
     def summed(places):
-        total = step.summed(params, step.placed((x, y)), microbatches(places, 128), SECRET, 0)
+        total = step.sum_lot(params, step.place((x, y)), microbatches(places, 128), SECRET, 0)
         return flat(total[0]).astype(np.float64)
 
     whole_lot = summed(everyone)
@@ -224,11 +224,11 @@ def test_what_noise_on_the_device_is_short_of_is_charged_and_told():
 
 def test_noise_that_is_not_named_is_exact_for_small_models_and_on_a_cpu(monkeypatch):
     small, middle, large = ({"w": np.zeros(size)} for size in (SMALL, MIDDLE, MIDDLE + 1))
-    assert [settled(recipe(), one).noise for one in (small, middle, large)] == ["exact", "exact", "device"]
+    assert [settle_noise(recipe(), one).noise for one in (small, middle, large)] == ["exact", "exact", "device"]
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert [settled(recipe(), one).noise for one in (small, middle, large)] == ["exact", "device", "device"]
+    assert [settle_noise(recipe(), one).noise for one in (small, middle, large)] == ["exact", "device", "device"]
     for named in ("device", "exact"):
-        assert settled(recipe(noise=named), large).noise == named
+        assert settle_noise(recipe(noise=named), large).noise == named
 
 
 def test_a_recipe_of_0_1_is_read_and_says_what_its_noise_was():
@@ -240,7 +240,7 @@ def test_a_recipe_of_0_1_is_read_and_says_what_its_noise_was():
     assert Recipe.from_dict({**entry, "noise": "exact"}).noise == "exact"
     assert any("5.42" in limit for limit in Card.of_recipe(old, 1e-5, name="m", dataset="d").limits)
     with pytest.raises(InputError, match="read from runs of version"):
-        settled(old, start())
+        settle_noise(old, start())
 
 
 def test_lots_whose_sums_single_precision_cannot_hold_take_exact_noise():
@@ -248,5 +248,5 @@ def test_lots_whose_sums_single_precision_cannot_hold_take_exact_noise():
     with pytest.raises(InputError, match="16,384"):
         Recipe(**large, noise="device")
     many = {"w": np.zeros(2_000_000, np.float32)}  # a model that is large enough for the device
-    assert settled(Recipe(**large), many).noise == "exact"
-    assert settled(Recipe(**{**large, "lot": 2**14}), many).noise == "device"
+    assert settle_noise(Recipe(**large), many).noise == "exact"
+    assert settle_noise(Recipe(**{**large, "lot": 2**14}), many).noise == "device"

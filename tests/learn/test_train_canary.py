@@ -19,11 +19,11 @@ import jax.numpy as jnp
 from discreet.audit.one_run import guess
 from discreet.errors import InputError
 from discreet.learn import step as stepping
-from discreet.learn import train as training
+from discreet.learn import trainer as training
 from discreet.learn.canary import Canaries, Watch, coins_for, loss_scores
 from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import Recipe
-from discreet.learn.train import losses_of, train
+from discreet.learn.trainer import losses_of, train
 
 REAL, CANARIES, STEPS = 400, 300, 30
 RECIPE = Recipe(examples=700, lot=140, steps=STEPS, bound=1, multiplier=6, rate=0.001, noise="device")
@@ -108,7 +108,7 @@ def by_coins(sizes) -> bool:
 def test_a_trainer_that_shuffles_is_caught_by_its_lots(monkeypatch):
     assert by_coins(lots_of_a_run(monkeypatch))
     chance = np.random.default_rng(1)
-    monkeypatch.setattr(training, "sampled", lambda *_: np.sort(chance.permutation(40)[:12]))
+    monkeypatch.setattr(training, "sample_lot", lambda *_: np.sort(chance.permutation(40)[:12]))
     assert not by_coins(lots_of_a_run(monkeypatch))
 
 

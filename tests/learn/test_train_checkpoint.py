@@ -24,12 +24,12 @@ from train_people import BUDGET, FIXED, SCHEMA, charges, table
 import discreet
 from discreet.core.progress import listening
 from discreet.errors import InputError, RunError
-from discreet.learn import kept as keeping
+from discreet.learn import run as run_module
 from discreet.learn.checkpoint import Checkpoint, data_tag
-from discreet.learn.kept import fingerprint, identity_of, taken_up
 from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import Recipe
-from discreet.learn.train import losses_of
+from discreet.learn.run import fingerprint, identity_of, resume
+from discreet.learn.trainer import losses_of
 from discreet.ledger.door import ATTEMPTS
 from discreet.ledger.ledger import Ledger
 
@@ -51,11 +51,11 @@ def few():
 def test_a_checkpoint_is_private_whole_and_comes_back_bit_for_bit(tmp_path):
     losses, params, recipe = small(report_loss=1.0)
     place = Checkpoint(tmp_path / "run")
-    run = taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place, every=1)
+    run = resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place, every=1)
     done = run.go(few())
     assert stat.S_IMODE(place.path.stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
-    back = taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place)
+    back = resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place)
     assert back.state.step == 4
     assert back.secret == run.secret
     assert back.heard == done.losses
@@ -68,7 +68,7 @@ def test_a_checkpoint_is_private_whole_and_comes_back_bit_for_bit(tmp_path):
 def test_a_save_that_was_killed_half_way_leaves_the_last_one_whole(tmp_path, monkeypatch):
     losses, params, recipe = small()
     place = Checkpoint(tmp_path / "run")
-    run = taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place, every=1)
+    run = resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place, every=1)
 
     def killed(*_):
         raise KeyboardInterrupt  # after the new file was written, before it took the old one's place
@@ -88,7 +88,7 @@ def test_a_save_that_was_killed_half_way_leaves_the_last_one_whole(tmp_path, mon
     monkeypatch.undo()
     assert kept == [0, 1]
     assert len(list(tmp_path.iterdir())) == 2
-    again = taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place)
+    again = resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place)
     assert (again.state.step, again.secret) == (1, run.secret)
     place.destroy()
     assert list(tmp_path.iterdir()) == []
@@ -99,16 +99,16 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path, part):
     losses, params, recipe = small()
     place = Checkpoint(tmp_path / "run")
     identity = identity_of(recipe, "m")
-    taken_up(losses, params, recipe, identity, checkpoint=place).go(few())
+    resume(losses, params, recipe, identity, checkpoint=place).go(few())
     with pytest.raises(InputError, match=f"the same {part}.*charged anew"):
-        taken_up(losses, params, recipe, identity | {part: "other"}, checkpoint=place)
+        resume(losses, params, recipe, identity | {part: "other"}, checkpoint=place)
 
 
 def test_a_checkpoint_of_other_data_is_refused(tmp_path):
     losses, params, recipe = small()
     place = Checkpoint(tmp_path / "run")
-    taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place).go(few())
-    again = taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place)
+    resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place).go(few())
+    again = resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place)
     x, y = few()
     with pytest.raises(InputError, match="on the same data"):
         again.go((x, 1 - y))
@@ -120,25 +120,25 @@ def test_a_broken_checkpoint_is_refused_without_being_quoted(tmp_path, broken):
     losses, params, recipe = small()
     (tmp_path / "run").write_bytes(broken)
     with pytest.raises(InputError, match="an undamaged file that a run wrote"):
-        taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=Checkpoint(tmp_path / "run"))
+        resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=Checkpoint(tmp_path / "run"))
 
 
 def test_a_checkpoint_of_another_shape_is_refused(tmp_path):
     losses, params, recipe = small()
     place = Checkpoint(tmp_path / "run")
-    taken_up(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place).go(few())
+    resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place).go(few())
     wide = {"w": np.zeros((3, 5), np.float32)}
     with pytest.raises(InputError, match="of the same shape"):
-        taken_up(losses, wide, recipe, identity_of(recipe, "m"), checkpoint=place)
+        resume(losses, wide, recipe, identity_of(recipe, "m"), checkpoint=place)
 
 
 KILLED = """
 import os, signal, sys
 import discreet
 from discreet.core.progress import listening
-from discreet.learn import kept
+from discreet.learn import run
 data, ledger, schema, checkpoint, deadly = sys.argv[1:]
-kept.new_secret = lambda bits=None: bytes(range(32))  # so that two runs can be compared
+run.new_secret = lambda bits=None: bytes(range(32))  # so that two runs can be compared
 
 def heard(stage, done):
     if stage == f"training: step {deadly} of 6":
@@ -181,7 +181,7 @@ def test_killed_at_any_step_a_run_goes_on_as_if_nothing_had_been(tmp_path, monke
     assert secret.hex().encode() in (tmp_path / "run").read_bytes()
     assert all(secret.hex().encode() not in path.read_bytes() for path in tmp_path.glob("ledger.db*") if path.is_file())
 
-    monkeypatch.setattr(keeping, "new_secret", lambda bits=None: secret)
+    monkeypatch.setattr(run_module, "new_secret", lambda bits=None: secret)
     asked = {"target": "rich", "examples": 400, "lot": 100, "steps": 6, "multiplier": 3, "momentum": 0.9, "ema": 0.9}
     resumed = discreet.open(places[0], places[2], ledger=places[1], create=True)
     with pytest.raises(InputError, match="the same recipe"):
@@ -194,7 +194,7 @@ def test_killed_at_any_step_a_run_goes_on_as_if_nothing_had_been(tmp_path, monke
         discreet.open(places[0], places[2], ledger=tmp_path / "other.db", create=True).train(**asked).plan().release()
     )
     assert all(np.array_equal(a, b) for a, b in zip(model.weights, whole.weights, strict=True))
-    monkeypatch.setattr(keeping, "new_secret", lambda bits=None: secret[::-1])  # power: other noise is another model
+    monkeypatch.setattr(run_module, "new_secret", lambda bits=None: secret[::-1])  # power: other noise is another model
     fresh = (
         discreet.open(places[0], places[2], ledger=tmp_path / "third.db", create=True).train(**asked).plan().release()
     )
@@ -289,8 +289,8 @@ def test_a_run_is_kept_before_anything_is_read(curator, tmp_path):
     offer = curator.train(target="rich", examples=400, **FIXED, report_loss=3).plan(checkpoint=tmp_path / "run")
     with listening(hear), pytest.raises(Stop):
         offer.release(release="early")
-    secret = offer.plan.taken_up().secret
-    assert offer.plan.taken_up().secret == secret  # the file's, not a fresh one each time
+    secret = offer.plan.resume().secret
+    assert offer.plan.resume().secret == secret  # the file's, not a fresh one each time
     assert len(offer.release(release="early").losses) == 6
 
 
@@ -346,7 +346,7 @@ def test_a_run_is_not_taken_up_with_another_optimizer_or_precision(tmp_path):
 
     def taken(rate):
         own = optax.sgd(lambda _: rate, 0.5)
-        return taken_up(losses, params, recipe, identity, checkpoint=place, optimizer=own)
+        return resume(losses, params, recipe, identity, checkpoint=place, optimizer=own)
 
     taken(jnp.float32(0.1)).go(few())
     assert taken(jnp.float32(0.1)).state.step == 4
@@ -362,7 +362,7 @@ def test_a_release_read_again_leaves_the_checkpoint_of_another_run_alone(curator
     offer.release(release="done")
     assert not place.exists()
     losses, params, recipe = small()
-    taken_up(losses, params, recipe, identity_of(recipe, "m", plan="other"), checkpoint=Checkpoint(place)).go(few())
+    resume(losses, params, recipe, identity_of(recipe, "m", plan="other"), checkpoint=Checkpoint(place)).go(few())
     with pytest.warns(UserWarning, match="may describe earlier data"):
         offer.release(release="done")
     assert place.exists()

@@ -11,7 +11,7 @@ from scipy import stats
 from chance import fits, frequency_fits
 from discreet.errors import InputError
 from discreet.learn.keys import key_of, new_secret
-from discreet.learn.lot import capacity, microbatches, sampled
+from discreet.learn.lot import capacity, microbatches, sample_lot
 
 jax = pytest.importorskip("jax")
 
@@ -19,10 +19,10 @@ from train_steps import OTHER, SECRET, recipe  # noqa: E402
 
 
 def test_a_lot_asked_for_again_is_the_same_and_another_is_another():
-    one = sampled(SECRET, 4, 1000, Fraction(1, 3))
-    assert np.array_equal(one, sampled(SECRET, 4, 1000, Fraction(1, 3)))
-    assert not np.array_equal(one, sampled(SECRET, 5, 1000, Fraction(1, 3)))
-    assert not np.array_equal(one, sampled(OTHER, 4, 1000, Fraction(1, 3)))
+    one = sample_lot(SECRET, 4, 1000, Fraction(1, 3))
+    assert np.array_equal(one, sample_lot(SECRET, 4, 1000, Fraction(1, 3)))
+    assert not np.array_equal(one, sample_lot(SECRET, 5, 1000, Fraction(1, 3)))
+    assert not np.array_equal(one, sample_lot(OTHER, 4, 1000, Fraction(1, 3)))
 
 
 def lot_sizes_fit(lots, count, probability) -> bool:
@@ -33,7 +33,7 @@ def lot_sizes_fit(lots, count, probability) -> bool:
 
 def test_every_example_joins_by_a_coin_of_its_own():
     count, probability, steps = 40, Fraction(3, 10), 4000
-    lots = [sampled(SECRET, step, count, probability) for step in range(steps)]
+    lots = [sample_lot(SECRET, step, count, probability) for step in range(steps)]
     assert lot_sizes_fit(lots, count, probability)
     joined = np.zeros((steps, count), dtype=int)
     for row, lot in zip(joined, lots, strict=True):

@@ -16,18 +16,18 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 from train_steps import OTHER, SECRET, examples, flat, linear, recipe, start, step_of  # noqa: E402
 
+from discreet.learn.gradients import each_alone, example_gradients  # noqa: E402
 from discreet.learn.noise import (  # noqa: E402
     LONGEST,
+    add_noise,
     device_key,
     exact_noise,
     lattice_shares,
     lattice_sigma,
     lattice_sum,
-    with_noise,
 )
 from discreet.learn.objective import cross_entropy  # noqa: E402
-from discreet.learn.per_example import each_alone, example_gradients  # noqa: E402
-from discreet.learn.train import losses_of  # noqa: E402
+from discreet.learn.trainer import losses_of  # noqa: E402
 
 
 def moved_vectors(noise, steps=300, size=(40, 10), **more):
@@ -36,7 +36,7 @@ def moved_vectors(noise, steps=300, size=(40, 10), **more):
     one = recipe(noise=noise, multiplier="13/10", bound=0.7, **more)
     step = step_of(one, losses=lambda p, b: b.sum(axis=1))
     drawn = [
-        flat(step.noised(step._nothing(params), params, SECRET, number)[0]) / (1.3 * 0.7 * one.widened)
+        flat(step.add_noise(step._nothing(params), params, SECRET, number)[0]) / (1.3 * 0.7 * one.widened)
         for number in range(steps)
     ]
     return np.array(drawn)
@@ -188,5 +188,5 @@ def test_a_gradient_that_was_not_clipped_would_be_found_out():
 
 
 def test_noise_comes_in_single_precision_whatever_the_parameters_are():
-    tree = with_noise({"a": jnp.zeros(3, jnp.bfloat16)}, device_key(SECRET, 0), 1.0, Fraction(1))
+    tree = add_noise({"a": jnp.zeros(3, jnp.bfloat16)}, device_key(SECRET, 0), 1.0, Fraction(1))
     assert tree["a"].dtype == jnp.float32

@@ -18,7 +18,7 @@ from train_steps import examples, linear, recipe, start  # noqa: E402
 
 from discreet.learn.model import Model  # noqa: E402
 from discreet.learn.objective import cross_entropy  # noqa: E402
-from discreet.learn.train import train, train_losses  # noqa: E402
+from discreet.learn.trainer import train, train_losses  # noqa: E402
 
 
 def test_bad_data_is_refused_before_the_first_step():

@@ -12,7 +12,7 @@ import pytest
 from chance import mean_fits
 from discreet.core.progress import listening
 from discreet.errors import InputError
-from discreet.learn.lot import capacity, microbatches, sampled
+from discreet.learn.lot import capacity, microbatches, sample_lot
 
 jax = pytest.importorskip("jax")
 
@@ -21,12 +21,12 @@ import optax  # noqa: E402
 from train_steps import OTHER, SECRET, examples, flat, linear, recipe, start, step_of  # noqa: E402
 
 from discreet.learn import step as step_module  # noqa: E402
+from discreet.learn.gradients import augmented, each_alone  # noqa: E402
 from discreet.learn.noise import (  # noqa: E402
     LONGEST,
 )
 from discreet.learn.objective import absolute, cross_entropy, logistic, squared  # noqa: E402
-from discreet.learn.per_example import augmented, each_alone  # noqa: E402
-from discreet.learn.train import losses_of, train  # noqa: E402
+from discreet.learn.trainer import losses_of, train  # noqa: E402
 
 
 def one_by_one(params, x, y, places, bound):
@@ -49,7 +49,7 @@ def test_a_lot_sums_to_the_same_in_any_parts(noise, microbatch, how):
     one = recipe(microbatch=microbatch, bound=0.5, noise=noise, how=how)
     places = np.array([0, 3, 4, 9, 50, 199])
     step, params = step_of(one), start()
-    total = step.summed(params, step.placed((x, y)), microbatches(places, capacity(one)), SECRET, 0)
+    total = step.sum_lot(params, step.place((x, y)), microbatches(places, capacity(one)), SECRET, 0)
     found = flat(total) if noise == "device" else total * (0.5 / LONGEST)
     assert np.allclose(found, one_by_one(params, x, y, places, 0.5), atol=1e-5)
 
@@ -58,9 +58,9 @@ def test_an_empty_lot_still_gets_noise():
     for noise in ("device", "exact"):
         one = recipe(noise=noise)
         step, params = step_of(one), start()
-        total = step.summed(params, step.placed(examples()), [], SECRET, 0)
+        total = step.sum_lot(params, step.place(examples()), [], SECRET, 0)
         assert not np.any(flat(total))
-        noisy, _ = step.noised(total, params, SECRET, 0)
+        noisy, _ = step.add_noise(total, params, SECRET, 0)
         assert np.abs(flat(noisy)).min() > 0
 
 
@@ -97,7 +97,7 @@ def test_the_sum_is_divided_by_the_expected_lot():
     one = recipe(rate=1.0, multiplier="1e-6", steps=1, bound=100)
     x, y = examples()
     params = start()
-    places = sampled(SECRET, 0, len(x), one.probability)
+    places = sample_lot(SECRET, 0, len(x), one.probability)
     assert len(places) != 50
     result = train(linear, cross_entropy, params, (x, y), one, secret=SECRET)
     total = one_by_one(params, x, y, places, 100)
@@ -164,7 +164,7 @@ def test_copies_are_averaged_before_clipping():
     params = start()
     result = train(linear, cross_entropy, params, (x, y), one, secret=SECRET, augment=mirrored)
     total = 0.0
-    for place in sampled(SECRET, 0, len(x), one.probability):
+    for place in sample_lot(SECRET, 0, len(x), one.probability):
         two, labels = np.stack([x[place], -x[place]]), np.repeat(y[place], 2)
         row = jax.grad(lambda p, a=two, b=labels: cross_entropy(linear(p, a), b).mean())(params)
         total = total + flat(row) * min(1.0, 0.3 / np.linalg.norm(flat(row)))
@@ -188,8 +188,8 @@ def moved_by_one_row(noise) -> float:
     sums = []
     for x in (rows, np.concatenate([rows, last])):
         data = x, np.ones(len(x), np.float32)
-        step.checked(params, data)
-        total = step.summed(params, step.placed(data), microbatches(np.arange(len(x)), 64), SECRET, 0)
+        step.check(params, data)
+        total = step.sum_lot(params, step.place(data), microbatches(np.arange(len(x)), 64), SECRET, 0)
         sums.append(flat(total) if noise == "device" else total / LONGEST)
     return float(np.linalg.norm(sums[1] - sums[0]))
 
@@ -237,7 +237,7 @@ DEVICES = """
 import numpy as np, jax, jax.numpy as jnp
 from discreet.learn.objective import cross_entropy
 from discreet.learn.recipe import Recipe
-from discreet.learn.train import train
+from discreet.learn.trainer import train
 
 def linear(params, x):
     return x @ params["w"]
@@ -283,6 +283,6 @@ def test_the_room_loads_no_jax_by_itself():
 
 
 def test_without_jax_the_extra_is_named():
-    code = "import sys; sys.modules['jax'] = None\nimport discreet.learn.train"
+    code = "import sys; sys.modules['jax'] = None\nfrom discreet.learn import train"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'discreet[learn]'" in run.stderr

@@ -14,7 +14,7 @@ from chance import LEVEL
 from discreet import Allotment, Budget, Category, Integer, Schema
 from discreet.errors import InputError
 from discreet.learn.recipe import Recipe
-from discreet.learn.tuning import Search, chosen_privately, right_answers
+from discreet.learn.search import Search, choose_privately, right_answers
 
 
 def recipe(**more):
@@ -66,7 +66,7 @@ def test_a_bad_price_is_refused():
     with pytest.raises(InputError, match="one score for each of 1"):
         Search([recipe()]).best([1, 2])
     with pytest.raises(InputError, match="whole numbers"):
-        chosen_privately([0.5, 1], 1)
+        choose_privately([0.5, 1], 1)
 
 
 def test_public_scores_choose_the_best():
@@ -83,9 +83,9 @@ def choice_is_private(choose, epsilon, trials=4000) -> bool:
 
 @pytest.mark.statistical
 def test_a_private_choice_is_private_and_the_best_one_is_not():
-    assert choice_is_private(lambda counts: chosen_privately(counts, 0.2), 0.2)
+    assert choice_is_private(lambda counts: choose_privately(counts, 0.2), 0.2)
     assert not choice_is_private(lambda counts: int(counts[1] > counts[0]), 0.2)
-    assert chosen_privately([0, 10**6, 3], 1) == 1
+    assert choose_privately([0, 10**6, 3], 1) == 1
 
 
 def test_right_answers_are_counted():
@@ -114,7 +114,7 @@ def moved_by_one_row(outputs) -> int:
 
 def test_held_out_rows_are_scored_one_at_a_time():
     pytest.importorskip("jax")
-    from discreet.learn.per_example import outputs_alone
+    from discreet.learn.gradients import outputs_alone
 
     assert moved_by_one_row(lambda rows: outputs_alone(centred, np.eye(2), rows)) <= 1
     assert moved_by_one_row(lambda rows: centred(np.eye(2), rows)) > 10  # the twin: all in one batch

@@ -15,7 +15,7 @@ import jax.numpy as jnp  # noqa: E402
 from discreet.learn.objective import cross_entropy  # noqa: E402
 from discreet.learn.optimizer import optimizer_of  # noqa: E402
 from discreet.learn.step import Step  # noqa: E402
-from discreet.learn.train import losses_of  # noqa: E402
+from discreet.learn.trainer import losses_of  # noqa: E402
 
 SECRET = bytes(range(SECRET_BYTES))
 OTHER = bytes(range(1, SECRET_BYTES + 1))

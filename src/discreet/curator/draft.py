@@ -16,7 +16,7 @@ from discreet.query.ask import Ask, Checked
 from discreet.query.predicate import Predicate
 
 if TYPE_CHECKING:
-    from discreet.learn.released import ModelRelease
+    from discreet.learn.release import ModelRelease
 
 __all__ = ["Draft", "TrainDraft"]
 

@@ -62,7 +62,7 @@ def _named(text: str) -> Any:
 
 
 _TABLE, _TABLES = "discreet.query.release:read_table", "discreet.query.release:tables"
-_MODEL = "discreet.learn.released:ModelRelease.read"
+_MODEL = "discreet.learn.release:ModelRelease.read"
 _COMMUTE = "discreet.flows.commuting.release:CommuteRelease.read"
 _JAX = ("learn", "jax")
 _QUESTION = "discreet.query.question_ask:QuestionAsk"

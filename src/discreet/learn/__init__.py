@@ -1,1 +1,64 @@
-"""Models with an epsilon: training on private data so that the weights may be published."""
+"""Models with an epsilon: training on private data so that the weights may be published.
+
+Asked for at a desk (`curator.train`): `TrainAsk`, `SearchAsk`, the `ModelRelease` that comes of them, its `Card`, and
+`Model`, a function of one's own to train. Without a ledger: `train` by a `Recipe`, the price of a `Search`, losses
+(`cross_entropy`, `logistic`, `squared`, `absolute`), networks to start from (`dense`, `convolutional`,
+`wide_residual`), a `Run` that survives crashes in its `Checkpoint`, and `Canaries` that a `Watch` looks for in it.
+Clipped sums of gradients are in `discreet.learn.clip`, estimators in scikit-learn's manner in
+`discreet.learn.estimators`. Names load on first use; all but the asks and the recipe need the extra `learn`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.core.lazy import lazy
+
+if TYPE_CHECKING:
+    from discreet.learn.ask import SearchAsk as SearchAsk
+    from discreet.learn.ask import TrainAsk as TrainAsk
+    from discreet.learn.canary import Canaries as Canaries
+    from discreet.learn.canary import Watch as Watch
+    from discreet.learn.canary import coins_for as coins_for
+    from discreet.learn.canary import loss_scores as loss_scores
+    from discreet.learn.card import Card as Card
+    from discreet.learn.checkpoint import Checkpoint as Checkpoint
+    from discreet.learn.model import Model as Model
+    from discreet.learn.nets import Net as Net
+    from discreet.learn.nets import convolutional as convolutional
+    from discreet.learn.nets import dense as dense
+    from discreet.learn.nets import flipped_and_shifted as flipped_and_shifted
+    from discreet.learn.nets import wide_residual as wide_residual
+    from discreet.learn.objective import absolute as absolute
+    from discreet.learn.objective import cross_entropy as cross_entropy
+    from discreet.learn.objective import logistic as logistic
+    from discreet.learn.objective import squared as squared
+    from discreet.learn.recipe import Recipe as Recipe
+    from discreet.learn.release import ModelRelease as ModelRelease
+    from discreet.learn.run import Run as Run
+    from discreet.learn.run import fingerprint as fingerprint
+    from discreet.learn.run import identity_of as identity_of
+    from discreet.learn.run import resume as resume
+    from discreet.learn.search import Search as Search
+    from discreet.learn.trainer import Trained as Trained
+    from discreet.learn.trainer import losses_of as losses_of
+    from discreet.learn.trainer import train as train
+
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {
+        "ask": ("SearchAsk", "TrainAsk"),
+        "canary": ("Canaries", "Watch", "coins_for", "loss_scores"),
+        "card": ("Card",),
+        "checkpoint": ("Checkpoint",),
+        "model": ("Model",),
+        "nets": ("Net", "convolutional", "dense", "flipped_and_shifted", "wide_residual"),
+        "objective": ("absolute", "cross_entropy", "logistic", "squared"),
+        "recipe": ("Recipe",),
+        "release": ("ModelRelease",),
+        "run": ("Run", "fingerprint", "identity_of", "resume"),
+        "search": ("Search",),
+        "trainer": ("Trained", "losses_of", "train"),
+    },
+    extra="learn",
+)

@@ -24,8 +24,8 @@ from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 
 if TYPE_CHECKING:
-    from discreet.learn.checked import CheckedSearch, CheckedTrain
     from discreet.learn.model import Model
+    from discreet.learn.training import CheckedSearch, CheckedTrain
 
 __all__ = ["SETTINGS", "SearchAsk", "TrainAsk"]
 
@@ -173,7 +173,7 @@ class TrainAsk(Ask):
             raise InputError("unit.neighbours", Phrase(schema.unit.neighbours), "add-remove", hint)
         if find_spec("jax") is None:
             raise MissingExtraError("learn", "jax")
-        from discreet.learn.checked import check_training
+        from discreet.learn.training import check_training
 
         return check_training(self, schema)
 

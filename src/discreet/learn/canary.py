@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
-from discreet.learn.per_example import Losses, example_gradients
+from discreet.learn.gradients import Losses, example_gradients
 from discreet.learn.step import State
 from discreet.noise.bernoulli import bernoulli
 

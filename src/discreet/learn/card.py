@@ -16,7 +16,7 @@ from discreet.errors import InputError, kind_of
 from discreet.learn.recipe import Recipe, weak_delta
 
 if TYPE_CHECKING:
-    from discreet.learn.released import ModelRelease
+    from discreet.learn.release import ModelRelease
 
 __all__ = ["Card"]
 

@@ -16,14 +16,14 @@ from discreet.learn.keys import bits_of
 from discreet.learn.recipe import Recipe
 from discreet.noise.bernoulli import bernoulli
 
-__all__ = ["Microbatch", "capacity", "microbatches", "sampled"]
+__all__ = ["Microbatch", "capacity", "microbatches", "sample_lot"]
 
 _LARGEST = 4096  # examples in a microbatch, unless said otherwise
 _STEP = 8
 _ENTRIES = 2**26  # of gradients held at once with exact noise
 
 
-def sampled(secret: bytes, step: int, count: int, probability: Fraction) -> NDArray[np.int64]:
+def sample_lot(secret: bytes, step: int, count: int, probability: Fraction) -> NDArray[np.int64]:
     """The places of the examples in the lot of a step, in rising order; the same whenever it is asked again.
 
     Guarantee: under a fresh secret each of the `count` examples is in the lot with exactly `probability`,

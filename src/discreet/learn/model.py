@@ -14,11 +14,12 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
+from discreet.learn.gradients import Losses
 from discreet.learn.objective import cross_entropy, squared
-from discreet.learn.per_example import Losses
-from discreet.learn.train import losses_of
+from discreet.learn.recipe import Recipe
+from discreet.learn.trainer import check_losses, losses_of
 
-__all__ = ["Model", "fitted", "model_named", "packed_weights", "unpacked_weights"]
+__all__ = ["Model", "check_trainable", "fit_model", "model_named", "pack_weights", "unpack_weights"]
 
 Tree = Any
 Array = Any
@@ -85,7 +86,7 @@ def _layers(params: Tree, x: Array) -> Array:
     return x @ params[-1]["w"] + params[-1]["b"]
 
 
-def fitted(model: Model, encoding: Encoding) -> Model:
+def fit_model(model: Model, encoding: Encoding) -> Model:
     """The model for a table: parameters made, loss chosen, and outputs as many as there are classes."""
     outputs = len(encoding.classes) or 1
     params = model.params(encoding.width, outputs) if callable(model.params) else model.params
@@ -104,7 +105,14 @@ def fitted(model: Model, encoding: Encoding) -> Model:
     return Model(model.apply, params, loss, model.name, model.hidden)
 
 
-def packed_weights(tree: Tree) -> list[dict[str, Any]]:
+def check_trainable(model: Model, encoding: Encoding, recipe: Recipe) -> None:
+    """Raise what training this model by a recipe would raise, before anything is spent or read."""
+    kind = np.int32 if encoding.classes else np.float32
+    two = np.zeros((2, encoding.width), dtype=np.float32), np.zeros(2, dtype=kind)
+    check_losses(model.losses, model.params, two, recipe)
+
+
+def pack_weights(tree: Tree) -> list[dict[str, Any]]:
     """The arrays of a tree as plain values, bit for bit."""
     packed = []
     for leaf in jax.tree.leaves(tree):
@@ -114,8 +122,8 @@ def packed_weights(tree: Tree) -> list[dict[str, Any]]:
     return packed
 
 
-def unpacked_weights(entries: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """What `packed_weights` was given, as a list of arrays."""
+def unpack_weights(entries: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """What `pack_weights` was given, as a list of arrays."""
     found = []
     for entry in entries:
         data = base64.b64decode(entry["data"])

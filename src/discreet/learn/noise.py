@@ -24,13 +24,13 @@ from discreet.noise.gaussian import gaussian
 
 __all__ = [
     "LONGEST",
+    "add_noise",
     "device_key",
     "exact_noise",
     "lattice_shares",
     "lattice_sigma",
     "lattice_sum",
-    "settled",
-    "with_noise",
+    "settle_noise",
 ]
 
 LONGEST = 2**20
@@ -47,7 +47,7 @@ Tree = Any
 Array = Any
 
 
-def settled(recipe: Recipe, params: Tree) -> Recipe:
+def settle_noise(recipe: Recipe, params: Tree) -> Recipe:
     """The recipe with its noise named: "auto" is exact for small models and large lots, else drawn on the device."""
     if recipe.noise == "float":
         raise InputError(
@@ -68,7 +68,7 @@ def device_key(secret: bytes, step: int) -> NDArray[np.uint32]:
     return np.frombuffer(key_of(secret, "noise", step)[:16], dtype="<u4").astype(np.uint32).reshape(2, 2)
 
 
-def with_noise(tree: Tree, keys: Array, bound: float, multiplier: Fraction) -> Tree:
+def add_noise(tree: Tree, keys: Array, bound: float, multiplier: Fraction) -> Tree:
     """Every entry rounded to a lattice, plus discrete Gaussian noise drawn on the device. Pure; for `jit`.
 
     Guarantee: if the trees of neighbours differ in length by at most `bound` (1 + 1/1024), what comes out costs at most

@@ -15,6 +15,7 @@ import numpy as np
 from attrs import evolve
 
 from discreet.accounting.pld import COARSE, privacy_loss
+from discreet.accounting.words import readable
 from discreet.core.digest import digest_of
 from discreet.core.explanation import Explanation
 from discreet.core.loss import Composed, LaplaceNoise, Loss
@@ -25,12 +26,11 @@ from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.learn.checkpoint import Checkpoint
 from discreet.learn.encoding import Encoding
-from discreet.learn.explain import explained
-from discreet.learn.kept import Run, fingerprint, identity_of, taken_up
 from discreet.learn.keys import bits_of
 from discreet.learn.matrix import examples_of
-from discreet.learn.model import Model, packed_weights
+from discreet.learn.model import Model, pack_weights
 from discreet.learn.recipe import Recipe
+from discreet.learn.run import Run, fingerprint, identity_of, resume
 from discreet.ledger.budget import Allotment, Charge
 from discreet.noise.laplace import laplace
 from discreet.query.predicate import Predicate, columns_of, predicate_to
@@ -145,13 +145,13 @@ class TrainPlan:
 
     def explained(self) -> Explanation:
         """What there is to know before it is paid."""
-        return explained(self)
+        return _explain(self)
 
-    def taken_up(self, bits: Bits | None = None) -> Run:
+    def resume(self, bits: Bits | None = None) -> Run:
         """The run as its checkpoint holds it, or a new one; refused if the file is of something else."""
         kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
         identity = identity_of(self.recipe, self.fingerprint, plan=self.digest)
-        return taken_up(self.model.losses, self.model.params, self.recipe, identity, checkpoint=kept, bits=bits)
+        return resume(self.model.losses, self.model.params, self.recipe, identity, checkpoint=kept, bits=bits)
 
     def clear(self) -> None:
         """Destroy the checkpoint, if it is of this plan and not of another run that was given the same file."""
@@ -162,11 +162,11 @@ class TrainPlan:
 
     def begun(self) -> bool:
         """Whether the checkpoint holds a run of this plan; refused if the file is of something else."""
-        return self.taken_up().begun
+        return self.resume().begun
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Lay out the examples in the engine, train. Called by the one door only."""
-        run = self.taken_up(bits)
+        run = self.resume(bits)
         run.keep()
         notify("laying out the examples in the engine")
         examples = examples_of(self.encoding, self.schema, data, bits_of(run.secret, "rows"), self.condition)
@@ -181,7 +181,7 @@ class TrainPlan:
             "train": {
                 **self.query["train"],
                 "recipe": recipe.to_dict(),
-                "weights": packed_weights(trained.params),
+                "weights": pack_weights(trained.params),
                 "losses": trained.losses,
                 "unit": str(self.schema.unit),
             }
@@ -190,3 +190,60 @@ class TrainPlan:
     def publish(self, measured: dict[str, Any]) -> dict[str, Any]:
         """As it was measured: weights with noise in every step are what is published."""
         return measured
+
+
+def _explain(plan: TrainPlan) -> Explanation:
+    """What there is to know before it is paid. How good the model will be is not among it: only the data can say."""
+    recipe = plan.recipe
+    sizes = f" with hidden layers of {', '.join(map(str, plan.model.hidden))}" if plan.model.hidden else ""
+    wide = f"{plan.encoding.width:,} inputs from {len(plan.encoding.features)} columns"
+    share = readable(recipe.probability, 4, "near")
+    lot = "" if plan.count is not None else f", about {float(recipe.lot):,.6g} of {recipe.examples:,}"
+    return Explanation(
+        title=f"Plan for a model of {plan.encoding.target.name!r} on {plan.dataset!r}",
+        unit=str(plan.schema.unit),
+        shape=(
+            f"Model: {plan.model.name}{sizes}; {wide}.",
+            f"Each of {recipe.steps:,} steps samples every example with probability {share}{lot}.",
+            f"Each gradient is clipped to {recipe.bound:g}; noise multiplier {readable(recipe.multiplier, 5)} "
+            f"({recipe.noise}); accountant: privacy loss distribution.",
+        ),
+        notes=(*plan.warnings, *_notes(plan)),
+        facts={
+            "epsilon": float(plan.charge.amount),
+            "exact_epsilon": str(plan.charge.amount),
+            "inputs": list(plan.encoding.labels),
+            "classes": list(plan.encoding.classes),
+            "recipe": recipe.to_dict(),
+            "count_epsilon": None if plan.count is None else float(plan.count),
+            "warnings": list(plan.warnings),
+        },
+    )
+
+
+def _notes(plan: TrainPlan) -> list[str]:
+    recipe = plan.recipe
+    notes = ["The whole run is charged before its first step. Stopping early refunds nothing."]
+    added = readable(recipe.noise_delta())
+    if recipe.noise == "exact":
+        notes.append(f"Noise is exact, on integers: of delta, {added} is for how far it is from real noise.")
+    else:
+        notes.append(
+            f"Noise is drawn on the device, on integers; of delta, {added} is for how far it is from real noise. "
+            "Sums are single precision: that they are within a thousandth of the clipping bound is a premise. "
+            "noise='exact' needs none and is slower."
+        )
+    if plan.count is not None:
+        amount = readable(plan.count)
+        notes.append(f"The number of examples is counted with discrete Laplace noise, epsilon = {amount} of it.")
+    if plan.schema.unit.column is not None:
+        notes.append(f"Of each {plan.schema.unit.column} one row counts, picked at random.")
+    if recipe.report_loss is None:
+        notes.append("The training loss is private and not shown; report_loss=... shows a noisy one at no charge.")
+    elif plan.checkpoint is None:
+        notes.append("The noisy loss is shown when the run is over; with a checkpoint it is shown as it goes.")
+    if plan.watched:
+        notes.append("The noisy loss is shown as the run goes. After a crash it only goes on from this checkpoint.")
+    if plan.checkpoint is None and recipe.steps > 1:
+        notes.append("Without a checkpoint a run that is stopped begins again.")
+    return notes

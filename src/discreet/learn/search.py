@@ -1,42 +1,155 @@
-"""A search for good settings on a private table: several runs, one choice, one charge for all of it."""
+"""A search for good settings: several runs, one choice, one charge for all of it, whichever model is kept.
+
+The candidates are fixed before the first run. All of their runs together are one plan, counted as one composition. The
+best is picked on public data for nothing, or on private rows that were held out, by a private choice with its price.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from attrs import evolve
+from attrs import evolve, field, frozen
 
+from discreet.accounting.convert import approx
+from discreet.accounting.pld import COARSE, FINE, privacy_loss
+from discreet.accounting.words import readable
+from discreet.core.check import exact, named, within
 from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
 from discreet.core.explanation import Explanation
-from discreet.core.loss import Loss
+from discreet.core.loss import Composed, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.progress import notify
 from discreet.core.unit import Unit
 from discreet.data.source import Connection
-from discreet.errors import MISSING, InputError, Phrase
-from discreet.learn.early import refuse_on_table
+from discreet.errors import MISSING, InputError, LossError, Phrase
+from discreet.learn.gradients import outputs_alone
 from discreet.learn.keys import bits_of, new_secret
 from discreet.learn.matrix import examples_of
-from discreet.learn.model import packed_weights
-from discreet.learn.per_example import outputs_alone
+from discreet.learn.model import check_trainable, pack_weights
 from discreet.learn.plan import TrainPlan
-from discreet.learn.tuning import Search, right_answers
+from discreet.learn.recipe import Recipe
 from discreet.ledger.budget import Allotment, Charge
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.noise.bernoulli import bernoulli
 
-if TYPE_CHECKING:
-    pass
+__all__ = ["Search", "SearchPlan", "choose_privately", "plan_search", "right_answers"]
 
-__all__ = ["SearchPlan", "searched"]
-
+_UNITS = 10_000  # multipliers are scaled by multiples of 1/_UNITS
+_MOST = 10**8
 _CHOICE = Fraction(1, 10)  # of the price, for choosing
 _HELD_OUT = Fraction(1, 10)  # of the rows, for choosing on
+
+
+def _listed(recipes: Iterable[Recipe]) -> tuple[Recipe, ...]:
+    listed = tuple(recipes)
+    if not listed or not all(isinstance(one, Recipe) for one in listed):
+        raise InputError("recipes", len(listed), "at least one Recipe")
+    if len({one.examples for one in listed}) > 1:
+        raise InputError("recipes", Phrase("several numbers of examples"), "recipes for the same number of examples")
+    return listed
+
+
+@frozen(field_transformer=named)
+class Search:
+    """Runs of several recipes on the same examples, of which one is kept. `choice` is the epsilon of choosing.
+
+    Guarantee
+        All trained models and the choice together cost `cost`, however the settings were listed, as long as they were
+        listed before the first run. Proof: docs/proofs/training.md, "Search".
+
+    >>> recipes = [Recipe(examples=1000, lot=100, steps=10, bound=1, multiplier=2, rate=rate) for rate in (0.1, 1)]
+    >>> Search(recipes).epsilon(1e-5) > recipes[0].epsilon(1e-5)
+    True
+    """
+
+    recipes: tuple[Recipe, ...] = field(converter=_listed)
+    choice: Fraction = field(default=Fraction(0), converter=exact, validator=within(least=0))
+
+    @classmethod
+    def within(cls, epsilon: Number, delta: Number, recipes: Iterable[Recipe], choice: Number = 0) -> Search:
+        """The same with the least noise, by one factor for all recipes, that keeps the whole within (epsilon, delta).
+
+        The multipliers given say how the noise of the recipes compares: alike for runs that are alike.
+        """
+        search = cls(recipes, choice)
+        budget, missed = as_written(epsilon, "epsilon"), as_written(delta, "delta")
+        if budget <= search.choice:
+            raise InputError("epsilon", epsilon, f"more than the {float(search.choice):.3g} of the choice")
+        if not 0 < missed < 1:
+            raise InputError("delta", delta, "more than 0 and less than 1")
+
+        def fits(units: int, interval: float) -> bool:
+            try:
+                return privacy_loss(search._scaled(units).cost, interval).epsilon(missed) <= budget
+            except LossError:
+                return False
+
+        high = _UNITS
+        while not fits(high, COARSE):
+            high *= 2
+            if high > _MOST:
+                raise InputError("epsilon", epsilon, "larger: no noise in reach is enough", "Fewer candidates help.")
+        low = high // 2
+        while low > 1 and fits(low, COARSE):
+            low, high = low // 2, low
+        while high - low > max(1, high // 2000):
+            middle = (low + high) // 2
+            low, high = (low, middle) if fits(middle, COARSE) else (middle, high)
+        while not fits(high, FINE):
+            high += max(1, high // 2000)
+        return search._scaled(high)
+
+    def _scaled(self, units: int) -> Search:
+        factor = Fraction(units, _UNITS)
+        return evolve(self, recipes=tuple(evolve(one, multiplier=one.multiplier * factor) for one in self.recipes))
+
+    @property
+    def cost(self) -> Loss:
+        """What all runs and the choice cost together."""
+        runs = [recipe.cost for recipe in self.recipes]
+        return Composed([*runs, Pure(self.choice)] if self.choice else runs)
+
+    def epsilon(self, delta: Number) -> Fraction:
+        """The epsilon of the whole search at `delta`, rounded up."""
+        return approx(self.cost, delta).epsilon
+
+    def text(self, delta: Number) -> str:
+        """For the model card."""
+        how = "on public data" if not self.choice else f"privately, for epsilon = {readable(self.choice)}"
+        whole = readable(self.epsilon(delta))
+        return f"{len(self.recipes)} runs, all charged: epsilon = {whole} for the whole search; the best picked {how}."
+
+    def best(self, scores: Sequence[int], bits: Bits | None = None) -> int:
+        """Which candidate is kept: by public scores the best, else by a private choice (`choose_privately`)."""
+        if len(scores) != len(self.recipes):
+            raise InputError(
+                "scores", Phrase(f"{len(scores)} of them"), f"one score for each of {len(self.recipes)} candidates"
+            )
+        return choose_privately(scores, self.choice, bits) if self.choice else int(np.argmax(scores))
+
+
+def choose_privately(correct: Sequence[int], epsilon: Number, bits: Bits | None = None) -> int:
+    """The place of about the largest of several counts of right answers on the same private rows.
+
+    Guarantee: epsilon-differentially private for adding or removing a row, as long as a row adds at most one to each
+    count: permute and flip, for counts that all move the same way.
+    """
+    for count in correct:
+        if isinstance(count, bool) or int(count) != count:
+            raise InputError("correct", count, "whole numbers: how many rows each candidate got right")
+    return PermuteAndFlip(epsilon, sensitivity=1, monotone=True).release([int(one) for one in correct], bits=bits)
+
+
+def right_answers(outputs: Sequence[Any], y: Any) -> list[int]:
+    """How many rows each candidate gets right, from its outputs for them; a row adds at most one to each count."""
+    truth = np.asarray(y)
+    return [int((np.asarray(one).argmax(axis=1) == truth).sum()) if len(truth) else 0 for one in outputs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +249,7 @@ class SearchPlan:
         kept: list[Any] = []
         for place, candidate in enumerate(self.candidates):
             notify(f"candidate {place + 1} of {len(self.candidates)}")
-            kept.append(candidate.taken_up(bits).go((x[~held], y[~held])))
+            kept.append(candidate.resume(bits).go((x[~held], y[~held])))
         outputs = [
             np.asarray(outputs_alone(candidate.model.apply, one.params, x[held]))
             for candidate, one in zip(self.candidates, kept, strict=True)
@@ -146,7 +259,7 @@ class SearchPlan:
         return {
             "train": {
                 **self.candidates[best].query["train"],
-                "weights": packed_weights(kept[best].params),
+                "weights": pack_weights(kept[best].params),
                 "losses": kept[best].losses,
                 "unit": str(plan.schema.unit),
                 "tuning": self.search.text(self.delta),
@@ -158,7 +271,7 @@ class SearchPlan:
         return measured
 
 
-def searched(
+def plan_search(
     plan: TrainPlan,
     settings: Sequence[Mapping[str, Any]],
     epsilon: Fraction,
@@ -188,7 +301,7 @@ def searched(
     except TypeError as problem:
         raise InputError("settings", str(problem).split()[-1], "changes to settings of a Recipe") from None
     for recipe in recipes:
-        refuse_on_table(plan.model, plan.encoding, recipe)
+        check_trainable(plan.model, plan.encoding, recipe)
     price = epsilon * _CHOICE if choice is None else as_written(choice, "choice")
     if price <= 0:
         raise InputError("choice", choice, "more than zero: held-out rows are private too")

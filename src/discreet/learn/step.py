@@ -1,6 +1,6 @@
 """One step of training as small pure functions: sum what a lot says, add noise, move the parameters.
 
-`summed` is the only one that sees examples. What `noised` returns is private already; `stepped` sees nothing else.
+`sum_lot` is the only one that sees examples. What `add_noise` returns is private already; `advance` sees nothing else.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from discreet.errors import InputError, Phrase
 from discreet.learn.clip import clipped_sum, refuse_mixing
+from discreet.learn.gradients import Augment, Losses, augmented, each_alone
 from discreet.learn.keys import key_of
 from discreet.learn.lot import Microbatch
-from discreet.learn.noise import device_key, exact_noise, lattice_shares, lattice_sigma, lattice_sum, with_noise
+from discreet.learn.noise import add_noise, device_key, exact_noise, lattice_shares, lattice_sigma, lattice_sum
 from discreet.learn.optimizer import Optimizer
-from discreet.learn.per_example import Augment, Losses, augmented, each_alone
 from discreet.learn.recipe import LOSS_WEIGHT, Recipe
 from discreet.learn.sampler import lattice_length
 
@@ -61,7 +61,7 @@ class Step:
     augment: Augment | None = None
     devices: tuple[Any, ...] = ()
 
-    def checked(self, params: Tree, data: Tree) -> None:
+    def check(self, params: Tree, data: Tree) -> None:
         """Refuse a model that has not one loss for each example, or in which one depends on other examples."""
         batch = jax.eval_shape(self._more, _two(data), _KEY)
         found = getattr(jax.eval_shape(self.losses, params, batch), "shape", None)
@@ -72,7 +72,7 @@ class Step:
             )
         refuse_mixing(self.losses, params, batch, copies=self.recipe.copies)
 
-    def traced(self, params: Tree, data: Tree) -> None:
+    def trace(self, params: Tree, data: Tree) -> None:
         """Go through the sum over two examples on shapes alone; what is wrong with the model's gradient shows."""
         two = _two(data)
         if self.recipe.noise == "exact":
@@ -82,20 +82,20 @@ class Step:
             total = jax.eval_shape(self._zeros, params)
             jax.eval_shape(self._added, total, params, two, _SHAPED((2,), np.float32), _KEY)
 
-    def begun(self, params: Tree) -> State:
+    def start(self, params: Tree) -> State:
         """The state before the first step."""
         # A copy: what the caller holds must not change or vanish under the run.
         params = self._everywhere(jax.tree.map(lambda leaf: jnp.array(leaf, copy=True), params))
         average = params if self.recipe.ema else None
         return State(0, params, self._everywhere(self.optimizer.init(params)), average)
 
-    def placed(self, data: Tree) -> Tree:
+    def place(self, data: Tree) -> Tree:
         """The examples where the device can reach them, if they fit; else as they are, to be sent lot by lot."""
         if sum(leaf.nbytes for leaf in jax.tree.leaves(data)) > _RESIDENT:
             return data
         return self._everywhere(jax.tree.map(jnp.asarray, data))
 
-    def summed(self, params: Tree, data: Tree, lot: Sequence[Microbatch], secret: bytes, step: int) -> Tree:
+    def sum_lot(self, params: Tree, data: Tree, lot: Sequence[Microbatch], secret: bytes, step: int) -> Tree:
         """The sum over a lot of what each example says, clipped: a tree like the parameters, and the loss.
 
         With exact noise it is one vector of integers. An empty lot sums to zero.
@@ -113,7 +113,7 @@ class Step:
                 total = self._added(total, params, batch, mask, key)
         return total
 
-    def noised(self, total: Tree, params: Tree, secret: bytes, step: int) -> tuple[Tree, float | None]:
+    def add_noise(self, total: Tree, params: Tree, secret: bytes, step: int) -> tuple[Tree, float | None]:
         """The sum with noise for a step, and the noisy sum of losses if it is reported. From here on, public."""
         recipe = self.recipe
         if recipe.noise == "exact":
@@ -128,7 +128,7 @@ class Step:
         noisy, loss = self._noisy(total, device_key(secret, step))
         return noisy, None if loss is None else self._heard(float(loss))
 
-    def stepped(self, state: State, noisy: Tree) -> State:
+    def advance(self, state: State, noisy: Tree) -> State:
         """The state after a step along a noisy sum. Sees no example."""
         return State(state.step + 1, *self._moved(state.trees, noisy, state.step))
 
@@ -233,7 +233,7 @@ class Step:
             if loss is not None:
                 loss = loss * (float(LOSS_WEIGHT) * recipe.bound / (recipe.report_loss or 1.0))
             bound = recipe.bound * recipe.widened
-            drawn: tuple[Tree, Array] = with_noise((sums, loss), key, bound, recipe.multiplier)
+            drawn: tuple[Tree, Array] = add_noise((sums, loss), key, bound, recipe.multiplier)
             return drawn
 
         return noisy

@@ -73,7 +73,7 @@ def faces_inverted(people: int = 20, epsilon: float = 1.0) -> Inverted:
 
         from discreet.learn.objective import cross_entropy
         from discreet.learn.recipe import Recipe
-        from discreet.learn.train import train_losses
+        from discreet.learn.trainer import train_losses
     except ImportError:
         raise MissingExtraError("learn", "jax") from None
     if isinstance(people, bool) or not isinstance(people, int) or not 2 <= people <= 200:

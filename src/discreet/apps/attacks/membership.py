@@ -62,7 +62,7 @@ def model_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
 
         from discreet.learn.objective import cross_entropy
         from discreet.learn.recipe import Recipe
-        from discreet.learn.train import train
+        from discreet.learn.trainer import train
     except ImportError:
         raise MissingExtraError("learn", "jax") from None
     _checked(people, epsilon)

@@ -18,7 +18,7 @@ from discreet.audit.claim import Claimed
 from discreet.audit.outputs import Pair
 from discreet.audit.subject import Subject, buffered
 from discreet.learn.recipe import Recipe
-from discreet.learn.train import train
+from discreet.learn.trainer import train
 
 __all__ = ["planted", "subjects"]
 

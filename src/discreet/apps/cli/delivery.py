@@ -16,7 +16,7 @@ from discreet.errors import MISSING, InputError
 from discreet.trees.methods import METHODS
 
 if TYPE_CHECKING:
-    from discreet.learn.released import ModelRelease
+    from discreet.learn.release import ModelRelease
     from discreet.synth.release import SyntheticRelease
     from discreet.trees.release import TreeRelease
 

@@ -23,7 +23,7 @@ from discreet.curator import KINDS, kind_of
 from discreet.errors import MissingError
 
 if TYPE_CHECKING:
-    from discreet.learn.released import ModelRelease
+    from discreet.learn.release import ModelRelease
 
 __all__ = ["routes"]
 

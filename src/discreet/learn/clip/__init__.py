@@ -9,22 +9,25 @@
     microbatch  auto over slices, one after another: least memory
 
 All give the same sums. `explain` says what `auto` would do with each parameter, `refuse_mixing` refuses models in
-which one example's loss depends on others.
+which one example's loss depends on others. Names load on first use; they need the extra `learn`.
 """
 
 from __future__ import annotations
 
-from discreet.errors import MissingExtraError
+from typing import TYPE_CHECKING
 
-try:
-    import jax
-except ImportError:  # the message names the pip command
-    raise MissingExtraError("learn", "jax") from None
-del jax
+from discreet.core.lazy import lazy
 
-from discreet.learn.clip.clipping import HOW, Clipped, clipped_sum  # noqa: E402
-from discreet.learn.clip.explain import explain  # noqa: E402
-from discreet.learn.clip.mixing import refuse_mixing  # noqa: E402
-from discreet.learn.clip.norms import slack  # noqa: E402
+if TYPE_CHECKING:
+    from discreet.learn.clip.clipping import HOW as HOW
+    from discreet.learn.clip.clipping import Clipped as Clipped
+    from discreet.learn.clip.clipping import clipped_sum as clipped_sum
+    from discreet.learn.clip.clipping import explain as explain
+    from discreet.learn.clip.mixing import refuse_mixing as refuse_mixing
+    from discreet.learn.clip.norms import slack as slack
 
-__all__ = ["HOW", "Clipped", "clipped_sum", "explain", "refuse_mixing", "slack"]
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {"clipping": ("HOW", "Clipped", "clipped_sum", "explain"), "mixing": ("refuse_mixing",), "norms": ("slack",)},
+    extra="learn",
+)

@@ -12,15 +12,13 @@ import jax.numpy as jnp
 
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.learn.clip import norms
-from discreet.learn.clip.devices import over_devices
 from discreet.learn.clip.flat import of_rows, trace
-from discreet.learn.clip.groups import group
-from discreet.learn.clip.microbatch import in_slices
-from discreet.learn.clip.run import Parts, clip_by_sites
-from discreet.learn.clip.sites import find_sites
-from discreet.learn.clip.vmap import clip_by_vmap
+from discreet.learn.clip.groups import WAYS, group
+from discreet.learn.clip.passes import Parts, clip_by_sites
+from discreet.learn.clip.sites import Site, find_sites
+from discreet.learn.clip.spread import in_slices, over_devices
 
-__all__ = ["HOW", "Clipped", "clipped_sum", "parts_of"]
+__all__ = ["HOW", "Clipped", "clip_by_vmap", "clipped_sum", "explain", "parts_of"]
 
 HOW = ("auto", "ghost", "vmap", "microbatch")
 _SLICE = 64  # examples at a time where nobody says
@@ -182,3 +180,61 @@ def _checked(
             f"a tree whose leaves have {count * copies} rows each, one for each entry of mask and copy",
         )
     return int(count)
+
+
+def clip_by_vmap(
+    losses: Callable[[Tree, Tree], Array],
+    params: Tree,
+    rows: Tree,
+    clip: Callable[[norms.Measured], tuple[Array, Array]],
+) -> tuple[Tree, Array, Array]:
+    """The plain way, exact for any model, slow and large: every example's whole gradient at once, by `jax.vmap`.
+
+    The clipped sum, squared norms and losses [examples, copies]; `rows` lead with examples and copies.
+    """
+    leaves, shape = jax.tree.flatten(params)
+    real = [place for place, leaf in enumerate(leaves) if jnp.issubdtype(leaf.dtype, jnp.floating)]
+
+    def one(chosen: list[Array], row: Tree) -> tuple[Array, Array]:
+        whole = list(leaves)
+        for place, leaf in zip(real, chosen, strict=True):
+            whole[place] = leaf
+        each = losses(jax.tree.unflatten(shape, whole), row)
+        return jnp.mean(each), each
+
+    slope = jax.grad(one, has_aux=True)
+    each, values = jax.vmap(slope, in_axes=(None, 0))([leaves[place] for place in real], rows)
+    measured = norms.Measured(jnp.zeros(values.shape[0]))
+    for gradient in each:
+        measured = measured + norms.Measured(norms.square_sum(gradient))
+    factor, counts = clip(measured)
+    total = [jnp.zeros(leaf.shape, norms.wide(leaf.dtype)) for leaf in leaves]
+    for place, gradient in zip(real, each, strict=True):
+        total[place] = norms.weigh(factor, counts, gradient).astype(total[place].dtype)
+    return jax.tree.unflatten(shape, total), measured.square, values
+
+
+def explain(
+    losses: Callable[[Any, Any], Any], params: Any, batch: Any, *, copies: int = 1, keep: bool | None = None
+) -> str:
+    """One line for each parameter: its name, where it meets data, and how its gradients are found.
+
+    Arrays or `jax.ShapeDtypeStruct`s will do: only shapes are looked at.
+    """
+    examples = jax.tree.leaves(batch)[0].shape[0] // copies
+    parts = parts_of(losses, params, batch, copies, examples=examples, keep=keep)
+    names = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(params)]
+    lines = {}
+    for one in parts.groups:
+        for leaf in one.leaves:
+            own = [_words(site) for site in one.sites if leaf in site.roots]
+            if leaf in one.copied:
+                own.append("other uses")
+            shape = "x".join(map(str, parts.flat.shapes[parts.flat.leaves[leaf]].shape)) or "scalar"
+            lines[leaf] = f"{names[leaf]} [{shape}] {', '.join(own) or 'unused'}: {one.way} ({WAYS[one.way]})"
+    return "\n".join(lines[leaf] for leaf in sorted(lines))
+
+
+def _words(site: Site) -> str:
+    size = f"{site.inner}x{site.outer}" + (f" in {site.blocks} blocks" if site.blocks > 1 else "")
+    return f"{site.kind} {size} at {site.reach} place{'s' * (site.reach > 1)}"

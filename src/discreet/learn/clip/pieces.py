@@ -1,9 +1,10 @@
-"""Gradients of dense and convolution sites, taken apart into batched matrix products.
+"""Gradients of dense and convolution sites as batched matrix products, and of look-ups as a few rows.
 
 A site's input becomes a few pieces [examples, blocks, places, inner]; its cotangent [examples, blocks, places, outer].
 An example's gradient is the product of each piece with the cotangent, summed over places. For a k x k convolution the
 pieces are the padded, strided input shifted by each offset of the kernel: k*k products, which is several times faster
-than the grouped convolutions that plain vmap leads to.
+than the grouped convolutions that plain vmap leads to. A look-up (an embedding) has a gradient in a few rows of its
+table, added up where one repeats.
 """
 
 from __future__ import annotations
@@ -20,7 +21,18 @@ from jax import lax
 from discreet.learn.clip.norms import product_rounding
 from discreet.learn.clip.sites import Site
 
-__all__ = ["assemble", "coarse", "cotangent", "pairs", "pieces", "product", "pulled_pairs", "weighted"]
+__all__ = [
+    "add_rows",
+    "assemble",
+    "coarse",
+    "cotangent",
+    "pairs",
+    "pieces",
+    "product",
+    "pulled_pairs",
+    "row_gradients",
+    "weighted",
+]
 
 _NARROW = 32  # offsets share one product until it is at least this wide
 
@@ -207,3 +219,36 @@ def coarse(array: Array, operands: Any | None) -> Array:
     if array.dtype != jnp.float32 or product_rounding() <= 2.0**-24:
         return array
     return lax.reduce_precision(array, 8, 10 if product_rounding() < 2.0**-9 else 7)
+
+
+def row_gradients(site: Site, places: Array, pulled: Array) -> tuple[Array, Array]:
+    """Which rows of the table each example touches [examples, reach], and its gradient there [.., .., outer].
+
+    Equal places are sorted together and added up into the first of them, so the rows of an example are distinct and
+    the sum of squares over them is the squared norm. Rows left over are zero, at place 0.
+    """
+    count = pulled.shape[0]
+    where = places.reshape(count, site.reach)
+    what = pulled.reshape(count, site.reach, site.outer)
+    what = what.astype(jnp.promote_types(what.dtype, jnp.float32))
+    if site.step.params["mode"] == lax.GatherScatterMode.FILL_OR_DROP:
+        valid = (where >= 0) & (where < site.inner)
+        what = jnp.where(valid[..., None], what, 0)
+    where = jnp.clip(where, 0, site.inner - 1)
+
+    def one(at: Array, add: Array) -> tuple[Array, Array]:
+        order = jnp.argsort(at)
+        at, add = at[order], add[order]
+        new = jnp.concatenate([jnp.zeros(1, jnp.int32), (at[1:] != at[:-1]).astype(jnp.int32)])
+        segment = jnp.cumsum(new)
+        distinct = jnp.zeros_like(at).at[segment].max(at)
+        return distinct, jnp.zeros_like(add).at[segment].add(add)
+
+    where, what = jax.vmap(one)(where, what)
+    return where, what
+
+
+def add_rows(site: Site, where: Array, what: Array, table: tuple[int, ...]) -> Array:
+    """All rows of all examples added into an array of the shape of the table."""
+    whole = jnp.zeros((table[0], site.outer), what.dtype)
+    return whole.at[where.reshape(-1)].add(what.reshape(-1, site.outer)).reshape(table)

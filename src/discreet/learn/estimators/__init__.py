@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from discreet.errors import MissingExtraError
+from discreet.core.lazy import lazy
 
 if TYPE_CHECKING:
-    from discreet.learn.estimators.boosted_trees import DPBoostedTrees
-    from discreet.learn.estimators.kmeans import DPKMeans
-    from discreet.learn.estimators.linear_classifier import DPLinearClassifier
-    from discreet.learn.estimators.linear_regression import DPLinearRegression
-    from discreet.learn.estimators.naive_bayes import DPNaiveBayes
-    from discreet.learn.estimators.pca import DPPCA
-    from discreet.learn.estimators.sgd_classifier import DPSGDClassifier
+    from discreet.learn.estimators.boosted_trees import DPBoostedTrees as DPBoostedTrees
+    from discreet.learn.estimators.descent import DPLinearClassifier as DPLinearClassifier
+    from discreet.learn.estimators.descent import DPSGDClassifier as DPSGDClassifier
+    from discreet.learn.estimators.kmeans import DPKMeans as DPKMeans
+    from discreet.learn.estimators.linear_regression import DPLinearRegression as DPLinearRegression
+    from discreet.learn.estimators.naive_bayes import DPNaiveBayes as DPNaiveBayes
+    from discreet.learn.estimators.pca import DPPCA as DPPCA
 
-_HOMES = {
-    "DPPCA": "pca",
-    "DPBoostedTrees": "boosted_trees",
-    "DPKMeans": "kmeans",
-    "DPLinearClassifier": "linear_classifier",
-    "DPLinearRegression": "linear_regression",
-    "DPNaiveBayes": "naive_bayes",
-    "DPSGDClassifier": "sgd_classifier",
-}
-
-__all__ = [
-    "DPPCA",
-    "DPBoostedTrees",
-    "DPKMeans",
-    "DPLinearClassifier",
-    "DPLinearRegression",
-    "DPNaiveBayes",
-    "DPSGDClassifier",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    for needed in ("sklearn", "jax") if name in ("DPLinearClassifier", "DPSGDClassifier") else ("sklearn",):
-        if find_spec(needed) is None:
-            raise MissingExtraError("learn", needed)
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {
+        "boosted_trees": ("DPBoostedTrees",),
+        "descent": ("DPLinearClassifier", "DPSGDClassifier"),
+        "kmeans": ("DPKMeans",),
+        "linear_regression": ("DPLinearRegression",),
+        "naive_bayes": ("DPNaiveBayes",),
+        "pca": ("DPPCA",),
+    },
+    extra="learn",
+)

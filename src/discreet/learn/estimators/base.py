@@ -10,25 +10,25 @@ from typing import Any, Self, cast
 
 import numpy as np
 from attrs import define
-from sklearn.base import BaseEstimator, clone
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_array, column_or_1d, validate_data
 
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase
-from discreet.learn.estimators.box import Floats
-from discreet.learn.estimators.plan import FitPlan
-from discreet.learn.estimators.price import Claim, Price, Privacy, read_claim, read_price
+from discreet.learn.estimators.columns import Floats
+from discreet.learn.estimators.plan import Claim, FitPlan, FitPrice, Privacy, read_claim, read_price
 from discreet.learn.estimators.rows import ArrayData, Malformed, Rows, read_labels, read_mode, read_numbers
-from discreet.learn.estimators.till import Till
+from discreet.learn.estimators.sums import SumMeter
 from discreet.ledger.door import Answer
 from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
 
-__all__ = ["PrivateEstimator"]
+__all__ = ["PrivateEstimator", "ScoreClassifier"]
 
-Measure = Callable[[Rows, Till], dict[str, Any]]
+Measure = Callable[[Rows, SumMeter], dict[str, Any]]
 Measured = Callable[[Rows, Bits | None], dict[str, Any]]
 
 
@@ -81,7 +81,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """
         raise NotImplementedError
 
-    def _price(self) -> Price:
+    def _price(self) -> FitPrice:
         return read_price(self.epsilon, self.delta, self.rho)
 
     def _mode(self) -> Malformed:
@@ -139,14 +139,14 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return read_labels(targets, classes, self._mode())
 
     def _fitted(self, measure: Measure, settings: dict[str, Any], rows: Rows) -> dict[str, Any]:
-        """Pay, measure through a till, and say what it cost. The result holds only what came out of the till."""
+        """Pay, measure through a meter, and say what it cost. The result holds only what came out of the meter."""
         price = self._price()
         noise = "discrete Laplace" if price.currency == "epsilon" else "discrete Gaussian"
         mechanism = f"{noise} on integer sums; then {type(self).__name__}"
         settings = {**settings, "price": [price.currency, str(price.amount)]}
 
         def measured(data: Rows, bits: Bits | None) -> dict[str, Any]:
-            return measure(data, Till(price, bits))
+            return measure(data, SumMeter(price, bits))
 
         return self._paid(measured, settings, price.cost, mechanism, read_claim(price), rows)
 
@@ -204,3 +204,26 @@ def read_array(values: Any, field: str) -> Floats:
     """A declared array of finite numbers."""
     array: Floats = check_array(values, ensure_2d=False, dtype=np.float64, input_name=field)
     return array
+
+
+@define(kw_only=True, slots=False, eq=False, repr=False)
+class ScoreClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """A classifier that `decision_function` makes: for two classes one score, above zero for the second."""
+
+    def decision_function(self, X: Any) -> Floats:  # noqa: N803 - scikit-learn's name
+        """Scores: for two classes one, above zero for the second; else one a class. Free."""
+        raise NotImplementedError
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """How likely each class is; free."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros(len(scores)), scores])
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """The likeliest class; free."""
+        scores = self.decision_function(X)
+        places = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[places])

@@ -1,8 +1,16 @@
-"""Boosted trees on one column each: an additive model that can be read, column by column."""
+"""Boosted trees on one column each: an additive model that can be read, column by column.
+
+Chance decides the shape of a tree, and noise blurs its leaves. Scores of rows are whole steps and gradients come from a
+table, so what a row adds to a sum follows from that row and from what was released, to the last bit.
+Proof: docs/proofs/estimators.md, "Boosting".
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -10,18 +18,31 @@ from attrs import define
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.core.mechanism import Bits
 from discreet.core.packing import pack, unpack
 from discreet.errors import InputError
-from discreet.learn.estimators.box import Floats
-from discreet.learn.estimators.columns import Columns, read_columns
+from discreet.learn.estimators.base import ScoreClassifier
+from discreet.learn.estimators.columns import Columns, Floats, read_columns
+from discreet.learn.estimators.plan import FitPrice, Noise
 from discreet.learn.estimators.rows import Rows, read_classes
-from discreet.learn.estimators.scores import ScoreClassifier
-from discreet.learn.estimators.stumps import Boosting, added_up, boosted, leaf_noise
-from discreet.learn.estimators.till import Till
+from discreet.learn.estimators.sums import SumMeter, room
+from discreet.noise.bits import words
+from discreet.noise.replay import Replay
 
-__all__ = ["DPBoostedTrees"]
+__all__ = ["Boosting", "DPBoostedTrees", "boost", "leaf_noise"]
 
 _GAUSSIAN, _PURE = (20, 0.5), (5, 0.8)  # rounds and rate
+Integers = NDArray[np.int64]
+
+_COUNTS = Fraction(1, 10)  # of the price: histograms of the columns; the rest is for leaves
+_FINE = 2**10  # steps of a score
+_HIGHEST = 16 * _FINE  # scores beyond are cut
+_UNIT = 2**12  # steps of a gradient
+_CURVATURE = 0.15  # what a row adds to the second derivative, about
+_DOUBT = 6.0  # leaves are drawn to zero by so many times the noise
+_LARGEST = 1.0  # what one leaf may say
+_EXP = np.exp(np.arange(-2 * _HIGHEST, 1) / _FINE)  # of differences of scores, from the largest one
+_EXP_ONE = np.exp(-np.arange(-_HIGHEST, _HIGHEST + 1) / _FINE)
 
 
 @define(kw_only=True, slots=False, eq=False, repr=False)
@@ -62,15 +83,15 @@ class DPBoostedTrees(ScoreClassifier):
         rows = Rows(features, self._labels(targets, labels))
         noise = self.expected_noise(features.shape[1])
 
-        def measure(rows: Rows, till: Till) -> dict[str, Any]:
-            tables = boosted(binned(rows.features, columns, bins), np.asarray(rows.targets), shape, till)
+        def measure(rows: Rows, meter: SumMeter) -> dict[str, Any]:
+            tables = boost(bin_columns(rows.features, columns, bins), np.asarray(rows.targets), shape, meter)
             return {"tables": [pack(table) for table in tables]}
 
         kept = {"bins": bins, "rounds": shape.rounds, "rate": shape.rate, "leaves": shape.leaves}
-        found = self._fitted(measure, {"classes": labels.tolist(), **columns.told(), **kept}, rows)
+        found = self._fitted(measure, {"classes": labels.tolist(), **columns.to_json(), **kept}, rows)
         self.classes_ = labels
         self.noise_ = noise
-        self.shapes_ = [unpack(table) / 2**10 for table in found["tables"]]
+        self.shapes_ = [unpack(table) / _FINE for table in found["tables"]]
         self._columns, self._bins = columns, bins
         return self
 
@@ -78,7 +99,7 @@ class DPBoostedTrees(ScoreClassifier):
         """On the sum of gradients in a leaf: a row adds at most 1."""
         columns = read_columns(self.bounds, self.categories, n_features)
         shape = self._shape(columns, self._whole("bins", 2, 4096), len(read_classes(self.classes)))
-        return {"leaf": math.sqrt(leaf_noise(self._price(), shape).variance) / 2**12}
+        return {"leaf": math.sqrt(leaf_noise(self._price(), shape).variance) / _UNIT}
 
     def _shape(self, columns: Columns, bins: int, classes: int) -> Boosting:
         rounds, rate = _PURE if self._price().currency == "epsilon" else _GAUSSIAN
@@ -94,11 +115,11 @@ class DPBoostedTrees(ScoreClassifier):
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
         check_is_fitted(self, "shapes_")
         features, _ = self._read(X, reset=False)
-        scores = added_up(self.shapes_, binned(features, self._columns, self._bins))
+        scores = add_scores(self.shapes_, bin_columns(features, self._columns, self._bins))
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
 
-def binned(features: Floats, columns: Columns, bins: int) -> NDArray[np.int64]:
+def bin_columns(features: Floats, columns: Columns, bins: int) -> NDArray[np.int64]:
     """Places of bins: numbers in equal widths from bound to bound, then categories; the last bin is for the rest."""
     numbers = features[:, list(columns.numbers)]
     missing = np.isnan(numbers)
@@ -110,3 +131,99 @@ def binned(features: Floats, columns: Columns, bins: int) -> NDArray[np.int64]:
         code = columns.codes(features, place)
         codes.append(np.where(code < 0, size, code)[:, None])
     return np.concatenate(codes, axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Boosting:
+    """How trees are grown; all public."""
+
+    sizes: tuple[int, ...]
+    """How many bins each column has."""
+    ordered: tuple[bool, ...]
+    """Whether bins next to each other belong together: numbers, not categories."""
+    classes: int
+    rounds: int
+    rate: float
+    leaves: int
+
+    @property
+    def outputs(self) -> int:
+        """Scores of a row: one for two classes, else one a class."""
+        return 1 if self.classes == 2 else self.classes
+
+    @property
+    def moved(self) -> int:
+        """How far a row moves the leaves of one tree, in units: in sum, and in squares too."""
+        return 1 if self.outputs == 1 else 2
+
+
+def leaf_noise(price: FitPrice, shape: Boosting) -> Noise:
+    """The noise on the leaves of one tree, in steps of a gradient."""
+    share = (1 - _COUNTS) / (shape.rounds * len(shape.sizes))
+    return price.noise(share, l1=shape.moved * _UNIT, l2_squared=shape.moved * _UNIT**2)
+
+
+def boost(codes: Integers, targets: Integers, shape: Boosting, meter: SumMeter) -> list[Integers]:
+    """What each bin of each column adds to the scores, in steps of 1/1024: one table (bins, outputs) a column.
+
+    `codes` are places of bins, one column each; rows with a target of -1 count for nothing.
+    """
+    codes, targets = codes[targets >= 0], targets[targets >= 0]
+    many = len(shape.sizes)
+    room(len(codes), _UNIT)
+    exact = np.concatenate([np.bincount(codes[:, j], minlength=size) for j, size in enumerate(shape.sizes)])
+    counted = meter.sums(exact, share=_COUNTS, l1=many, l2_squared=many)
+    counts = [np.maximum(part, 0).astype(float) for part in np.split(counted, np.cumsum(shape.sizes)[:-1])]
+    share = (1 - _COUNTS) / (shape.rounds * many)
+    noise = math.sqrt(leaf_noise(meter.price, shape).variance) / _UNIT
+    tables = [np.zeros((size, shape.outputs), dtype=np.int64) for size in shape.sizes]
+    scores = np.zeros((len(codes), shape.outputs), dtype=np.int64)
+    chance = Replay(repr(shape).encode())  # public: privacy does not rest on it, and equal settings grow alike
+    for _ in range(shape.rounds):
+        for place, column in enumerate(codes.T):
+            leaf = _leaves(counts[place], shape.ordered[place], shape.leaves, chance)
+            steps = gradients(scores, targets)
+            here, sums = leaf[column], np.zeros((shape.leaves, shape.outputs), dtype=np.int64)
+            np.add.at(sums, here, steps)
+            moved = shape.moved
+            told = meter.sums(sums, share=share, l1=moved * _UNIT, l2_squared=moved * _UNIT**2) / _UNIT
+            held = np.bincount(leaf, counts[place], minlength=shape.leaves)
+            said = -shape.rate * told / (_CURVATURE * held + _DOUBT * noise + 1.0)[:, None]
+            added = np.rint(np.clip(said, -_LARGEST, _LARGEST) * _FINE).astype(np.int64)
+            tables[place] += added[leaf]
+            scores = np.clip(scores + added[here], -_HIGHEST, _HIGHEST)
+    return tables
+
+
+def gradients(scores: Integers, targets: Integers) -> Integers:
+    """Of the logistic loss, in whole steps: probability minus one for the class of the row, else the probability.
+
+    One score: between -1 and 1. One score a class: those of other classes are at least zero and add up to at most 1,
+    that of the row's own class is at least -1.
+    """
+    if scores.shape[1] == 1:
+        likely = np.floor(_UNIT / (1.0 + _EXP_ONE[scores[:, 0] + _HIGHEST])).astype(np.int64)
+        return np.asarray((likely - _UNIT * (targets == 1))[:, None])
+    odds = _EXP[np.maximum(scores - scores.max(axis=1, keepdims=True), -2 * _HIGHEST) + 2 * _HIGHEST]
+    whole = odds[:, 0].copy()
+    for place in range(1, odds.shape[1]):  # one after another: the same sum wherever the row stands
+        whole += odds[:, place]
+    steps = np.floor(_UNIT * (odds / whole[:, None])).astype(np.int64)
+    steps[np.arange(len(steps)), targets] -= _UNIT
+    return np.asarray(steps)
+
+
+def _leaves(counts: Floats, ordered: bool, leaves: int, chance: Bits) -> Integers:
+    """Which leaf each bin is in: cuts at random, evenly in (noisy) rows; categories in random order."""
+    size = len(counts)
+    order = np.arange(size) if ordered else np.argsort(words(chance, size), kind="stable")
+    heights = np.cumsum(counts[order] + 1.0)
+    cuts = np.sort((words(chance, leaves - 1) >> np.uint64(11)) * 2.0**-53) * heights[-1]
+    leaf = np.zeros(size, dtype=np.int64)
+    leaf[order] = np.searchsorted(cuts, heights - (counts[order] + 1.0) / 2, side="right")
+    return leaf
+
+
+def add_scores(tables: Sequence[Floats], codes: Integers) -> Floats:
+    """The scores of rows: what their bins say, summed over the columns."""
+    return np.asarray(sum((table[codes[:, place]] for place, table in enumerate(tables)), np.zeros(())))

@@ -14,10 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.core.packing import pack, unpack
 from discreet.errors import InputError
 from discreet.learn.estimators.base import PrivateEstimator
-from discreet.learn.estimators.box import Box, Floats, read_box
-from discreet.learn.estimators.moments import FINE, RADIUS, blocks, fine, second_moments, whole_rows
+from discreet.learn.estimators.columns import Box, Floats, read_box
 from discreet.learn.estimators.rows import Rows, read_targets
-from discreet.learn.estimators.till import Till, moment_noise
+from discreet.learn.estimators.sums import (
+    FINE,
+    RADIUS,
+    SumMeter,
+    blocks,
+    fine,
+    moment_noise,
+    second_moments,
+    whole_rows,
+)
 
 __all__ = ["DPLinearRegression"]
 
@@ -65,7 +73,7 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
         one, radius = _ONE, _FEATURES
         noise = self.expected_noise(len(box))
 
-        def measure(rows: Rows, till: Till) -> dict[str, Any]:
+        def measure(rows: Rows, meter: SumMeter) -> dict[str, Any]:
             def pieces() -> Any:
                 for part in blocks(len(rows.features)):
                     here = whole_rows(fine(box.scaled(rows.features[part])), norm * FINE, radius)
@@ -73,9 +81,9 @@ class DPLinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc
                     yield np.column_stack([np.full(len(here), float(one)), here, goal])
 
             exact = second_moments(pieces(), size, len(rows.features))
-            return {"moments": pack(till.moments(exact, share=Fraction(1), squared=RADIUS**2))}
+            return {"moments": pack(meter.moments(exact, share=Fraction(1), squared=RADIUS**2))}
 
-        settings = {"bounds": box.told(), "target_bounds": target.told(), "norm": norm}
+        settings = {"bounds": box.to_json(), "target_bounds": target.to_json(), "norm": norm}
         found = self._fitted(measure, settings, Rows(features, read_targets(targets, self._mode())))
         unit = np.full(size, norm / radius)
         unit[[0, -1]] = 1 / one

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.packing import pack, unpack
 from discreet.learn.estimators.base import PrivateEstimator
-from discreet.learn.estimators.box import Floats
-from discreet.learn.estimators.columns import Columns, read_columns
+from discreet.learn.estimators.columns import Columns, Floats, read_columns
 from discreet.learn.estimators.rows import Rows, read_classes
-from discreet.learn.estimators.till import Till, total
+from discreet.learn.estimators.sums import SumMeter, total
 
 __all__ = ["DPNaiveBayes"]
 
@@ -55,12 +54,12 @@ class DPNaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         rows = Rows(features, self._labels(targets, labels))
         l1, l2_squared = norms(columns)
 
-        def measure(rows: Rows, till: Till) -> dict[str, Any]:
+        def measure(rows: Rows, meter: SumMeter) -> dict[str, Any]:
             exact = sums(rows, columns, len(labels))
-            return {"sums": pack(till.sums(exact, share=Fraction(1), l1=l1, l2_squared=l2_squared))}
+            return {"sums": pack(meter.sums(exact, share=Fraction(1), l1=l1, l2_squared=l2_squared))}
 
         noise = self.expected_noise(features.shape[1])
-        found = self._fitted(measure, {"classes": labels.tolist(), **columns.told()}, rows)
+        found = self._fitted(measure, {"classes": labels.tolist(), **columns.to_json()}, rows)
         self.classes_ = labels
         self.noise_ = noise
         self._columns = columns

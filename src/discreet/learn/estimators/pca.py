@@ -14,10 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.core.packing import pack, unpack
 from discreet.errors import InputError
 from discreet.learn.estimators.base import PrivateEstimator, read_array
-from discreet.learn.estimators.box import Box, Floats, read_box
-from discreet.learn.estimators.moments import FINE, RADIUS, blocks, fine, second_moments, whole_rows
+from discreet.learn.estimators.columns import Box, Floats, read_box
 from discreet.learn.estimators.rows import COUNT_SHARE, Rows, read_examples
-from discreet.learn.estimators.till import Till, moment_noise
+from discreet.learn.estimators.sums import (
+    FINE,
+    RADIUS,
+    SumMeter,
+    blocks,
+    fine,
+    moment_noise,
+    second_moments,
+    whole_rows,
+)
 
 __all__ = ["DPPCA"]
 
@@ -66,7 +74,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
         size, reach = width + bool(one), float(box.reach.max()) or 1.0
         noise = self.expected_noise(width)
 
-        def measure(rows: Rows, till: Till) -> dict[str, Any]:
+        def measure(rows: Rows, meter: SumMeter) -> dict[str, Any]:
             def pieces() -> Any:
                 for part in blocks(len(rows.features)):
                     steps = fine((box.clipped(rows.features[part]) - box.origin) / reach)
@@ -74,13 +82,13 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
                     yield np.column_stack([here, np.full(len(here), float(one))]) if one else here
 
             exact = second_moments(pieces(), size, len(rows.features))
-            told = {"moments": pack(till.moments(exact, share=1 - counted, squared=RADIUS**2))}
+            told = {"moments": pack(meter.moments(exact, share=1 - counted, squared=RADIUS**2))}
             if counted:
                 many = np.array([len(rows.features)])
-                told["rows"] = pack(till.sums(many, share=counted, l1=1, l2_squared=1))
+                told["rows"] = pack(meter.sums(many, share=counted, l1=1, l2_squared=1))
             return told
 
-        settings = {"bounds": box.told(), "norm": norm, "centered": bool(one), "examples": declared}
+        settings = {"bounds": box.to_json(), "norm": norm, "centered": bool(one), "examples": declared}
         found = self._fitted(measure, settings, Rows(features))
         unit = (norm / radius) ** 2
         self.noise_ = noise

@@ -1,25 +1,35 @@
-"""A run that survives crashes: kept in a checkpoint every so many steps, and taken up where it stood."""
+"""A run that survives crashes: saved in a checkpoint every so many steps, and resumed where it stood.
+
+It is resumed only as the same run: what a model and an optimiser compute is compared by fingerprints, since two runs
+may share noise only where they compute the same from the same.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from discreet import __version__
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase
 from discreet.learn.checkpoint import Checkpoint, backend, data_tag
-from discreet.learn.fingerprint import fingerprint, optimizer_fingerprint
+from discreet.learn.gradients import Losses
 from discreet.learn.keys import new_secret
 from discreet.learn.optimizer import Optimizer, optimizer_of
-from discreet.learn.per_example import Losses
 from discreet.learn.recipe import Recipe
 from discreet.learn.step import State, Step
-from discreet.learn.train import Trained, train_losses
+from discreet.learn.trainer import Trained, train_losses
 
-__all__ = ["Run", "fingerprint", "identity_of", "taken_up"]
+__all__ = ["Run", "fingerprint", "identity_of", "optimizer_fingerprint", "resume"]
 
 Tree = Any
 _SAVES = 20  # in a run, unless said otherwise
@@ -85,7 +95,7 @@ class Run:
         )
 
 
-def taken_up(
+def resume(
     losses: Losses,
     params: Tree,
     recipe: Recipe,
@@ -102,7 +112,7 @@ def taken_up(
     # Beside what the caller names: with another optimiser, or other sums, the same noise would be used for another run.
     steps = "of the recipe" if optimizer is None else optimizer_fingerprint(optimizer, params)
     identity = {**identity, "optimizer": steps, "devices": str(len(devices or ()))}
-    state = Step(losses, recipe, chosen, devices=tuple(devices or ())).begun(params)
+    state = Step(losses, recipe, chosen, devices=tuple(devices or ())).start(params)
     kept = None if checkpoint is None else checkpoint.load(state, identity)
     pace = max(1, recipe.steps // _SAVES) if every is None else every
     if kept is None:
@@ -110,3 +120,59 @@ def taken_up(
     else:
         state, secret, heard, known = kept.state, kept.secret, list(kept.losses), dict(kept.identity)
     return Run(losses, recipe, chosen, state, secret, heard, known, checkpoint, pace, devices, kept is not None)
+
+
+def fingerprint(losses: Losses, params: Tree, batch: Tree) -> str:
+    """A hash of what a model computes and of the parameters it starts from. `batch` is any batch of its shape.
+
+    Losses and gradients both count: a function may come with a gradient of its own. So do arrays that it closes over.
+    """
+
+    def whole(params: Tree, batch: Tree) -> Tree:
+        return losses(params, batch), jax.grad(lambda now: jnp.sum(losses(now, batch)))(params)
+
+    return _hash(whole, (params, batch), starts=params)
+
+
+def optimizer_fingerprint(optimizer: Optimizer, params: Tree) -> str:
+    """A hash of what an optimiser makes of a gradient, from its first state on."""
+
+    def whole(params: Tree, gradient: Tree) -> Tree:
+        state = optimizer.init(params)
+        return state, optimizer.update(gradient, state, params)
+
+    return _hash(whole, (params, params))
+
+
+def _hash(function: Callable[..., Tree], given: tuple[Tree, ...], starts: Tree = ()) -> str:
+    program = jax.make_jaxpr(function)(*given)
+    digest = hashlib.sha256(re.sub(r"0x[0-9a-f]+", "", str(program)).encode())  # addresses differ between processes
+    digest.update(str(jax.tree.structure(given)).encode())
+    # The text of a program names the arrays in it; their values are added here.
+    for array in (*_arrays(program), *jax.tree.leaves(starts)):
+        held = np.asarray(array)
+        digest.update(f"{held.dtype}{held.shape}".encode())
+        digest.update(held.tobytes())
+    return digest.hexdigest()
+
+
+def _arrays(part: Any) -> Iterator[Any]:
+    """The arrays in a program, at any depth."""
+    match part:
+        case ClosedJaxpr() | Jaxpr():  # one class, which is its own `jaxpr`, from JAX 0.12 on
+            yield from getattr(part, "consts", ())
+            program = getattr(part, "jaxpr", part)
+            for one in program.eqns:
+                yield from (value.val for value in one.invars if isinstance(value, Literal))
+                yield from _arrays(one.params)
+            yield from (value.val for value in program.outvars if isinstance(value, Literal))
+        case dict():
+            for name in sorted(part):
+                yield from _arrays(part[name])
+        case tuple() | list():
+            for one in part:
+                yield from _arrays(one)
+        case np.ndarray() | jax.Array():
+            yield part
+        case _:
+            return

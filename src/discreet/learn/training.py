@@ -13,14 +13,13 @@ from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
-from discreet.learn.early import refuse_on_table
 from discreet.learn.encoding import Encoding
-from discreet.learn.model import Model, fitted, model_named
-from discreet.learn.noise import settled
+from discreet.learn.model import Model, check_trainable, fit_model, model_named
+from discreet.learn.noise import settle_noise
 from discreet.learn.plan import TrainPlan
 from discreet.learn.recipe import Recipe, weak_delta
-from discreet.learn.released import ModelRelease
-from discreet.learn.search import SearchPlan, searched
+from discreet.learn.release import ModelRelease
+from discreet.learn.search import SearchPlan, plan_search
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.ask import Checked
@@ -69,8 +68,8 @@ class CheckedTrain(Checked[ModelRelease]):
     def _at(self, part: Allotment, price: Fraction | None) -> TrainPlan:
         missed = delta_of(self.delta, part, price)
         recipe, count = self._recipe(price, missed)
-        recipe = settled(recipe, self.model.params)
-        refuse_on_table(self.model, self.encoding, recipe)
+        recipe = settle_noise(recipe, self.model.params)
+        check_trainable(self.model, self.encoding, recipe)
         plan = self.planned(recipe, part, missed, count)
         notes = [] if self.examples is None else [weak_delta(missed, self.examples)]
         if self.delta is None and price is None:
@@ -140,9 +139,9 @@ class CheckedSearch(Checked[ModelRelease]):
         missed = delta_of(training.delta, allotment, amount)
         known = {name: value for name, value in training.settings.items() if name != "probability"}
         recipe = Recipe(examples=training.examples or 1, **known, multiplier=1)
-        plan = training.planned(settled(recipe, training.model.params), allotment, missed)
+        plan = training.planned(settle_noise(recipe, training.model.params), allotment, missed)
         tried = self.ask.settings
-        return searched(plan, tried, amount, choice=self.ask.choice, held_out=self.ask.held_out)
+        return plan_search(plan, tried, amount, choice=self.ask.choice, held_out=self.ask.held_out)
 
 
 def delta_of(delta: Number | None, part: Allotment, price: Fraction | None) -> Fraction:
@@ -186,7 +185,7 @@ def check_training(ask: TrainAsk, schema: Schema) -> CheckedTrain:
     Recipe(**{"lot": 1, "steps": 1, "multiplier": 1, "examples": examples or 10**9, **trial})
     return CheckedTrain(
         schema=schema,
-        model=fitted(chosen, encoding),
+        model=fit_model(chosen, encoding),
         encoding=encoding,
         condition=check_condition(ask.where, schema),
         examples=examples,

@@ -1,6 +1,6 @@
 """Training any model in private: `train(apply, loss, params, data, recipe)`. No ledger here: see `curator.train`.
 
-The loop is sample, sum, add noise, step: `lot.sampled`, then `summed`, `noised` and `stepped` of `step.Step`.
+The loop is sample, sum, add noise, step: `lot.sample_lot`, then `sum_lot`, `add_noise` and `advance` of `step.Step`.
 """
 
 from __future__ import annotations
@@ -10,28 +10,22 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from discreet.core.progress import notify
-from discreet.errors import InputError, MissingExtraError, Phrase, kind_of
+from discreet.errors import InputError, Phrase, kind_of
+from discreet.learn.gradients import Losses
 from discreet.learn.keys import new_secret
-from discreet.learn.lot import capacity, microbatches, sampled
-from discreet.learn.recipe import Recipe
-
-try:
-    import jax
-except ImportError:
-    raise MissingExtraError("learn", "jax") from None
-
-import jax.numpy as jnp
-
-from discreet.learn.noise import settled
+from discreet.learn.lot import capacity, microbatches, sample_lot
+from discreet.learn.noise import settle_noise
 from discreet.learn.objective import check_labels, cross_entropy
 from discreet.learn.optimizer import Optimizer, optimizer_of
-from discreet.learn.per_example import Losses
+from discreet.learn.recipe import Recipe
 from discreet.learn.step import Augment, State, Step
 
-__all__ = ["Trained", "check_given", "losses_of", "train", "train_losses"]
+__all__ = ["Trained", "check_losses", "losses_of", "train", "train_losses"]
 
 Tree = Any
 Array = Any
@@ -141,24 +135,24 @@ def train_losses(
     could be made again under another secret after someone saw them.
     """
     many = _length(data)
-    check_given(params, recipe, augment)
-    recipe = settled(recipe, params)
+    _check_given(params, recipe, augment)
+    recipe = settle_noise(recipe, params)
     shared = tuple(devices) if devices is not None else ()
     chosen: Any = optimizer
     step = _step(losses, recipe, chosen, augment, shared)
     room = capacity(recipe, max(len(shared), 1), sum(leaf.size for leaf in jax.tree.leaves(params)))
     if many:
-        step.checked(params, data)
+        step.check(params, data)
     secret = new_secret() if secret is None else secret
-    now = step.begun(params) if state is None else state
-    placed = step.placed(data)
+    now = step.start(params) if state is None else state
+    placed = step.place(data)
     heard = [] if heard is None else heard
     every = max(1, recipe.steps // _TELL)
     while now.step < recipe.steps:
-        lot = microbatches(sampled(secret, now.step, many, recipe.probability), room)
-        total = step.summed(now.params, placed, lot, secret, now.step)
-        noisy, mean = step.noised(total, now.params, secret, now.step)
-        now = step.stepped(now, noisy)
+        lot = microbatches(sample_lot(secret, now.step, many, recipe.probability), room)
+        total = step.sum_lot(now.params, placed, lot, secret, now.step)
+        noisy, mean = step.add_noise(total, now.params, secret, now.step)
+        now = step.advance(now, noisy)
         if mean is not None:
             heard.append(mean)
         if now.step % every == 0:
@@ -186,7 +180,23 @@ def _length(data: Tree) -> int:
     return int(next(iter(sizes))[0])
 
 
-def check_given(params: Tree, recipe: Recipe, augment: Augment | None) -> None:
+def check_losses(losses: Losses, params: Tree, data: Tree, recipe: Recipe, augment: Augment | None = None) -> None:
+    """Raise what the first step would raise, of any data of these shapes. Nothing is computed and no data is read."""
+    _check_given(params, recipe, augment)
+    recipe = settle_noise(recipe, params)
+    step = Step(losses, recipe, optimizer_of(recipe), augment)
+    try:
+        step.check(params, data)
+        step.trace(params, data)
+    except InputError:
+        raise
+    except Exception as problem:  # whatever a model raises while it is traced
+        hint = f"JAX says: {problem}"[:500]
+        allowed = "a function of examples whose gradient JAX can compute"
+        raise InputError("model", Phrase("one that fails"), allowed, hint) from None
+
+
+def _check_given(params: Tree, recipe: Recipe, augment: Augment | None) -> None:
     """Refuse parameters that cannot be trained, and copies that nobody makes."""
     _parameters(params)
     if recipe.copies > 1 and augment is None:

@@ -1,4 +1,4 @@
-"""Examples spread over devices: each device clips its own, and only sums travel."""
+"""Examples spread over time or machines: in slices, so that memory holds one slice only, or over several devices."""
 
 from __future__ import annotations
 
@@ -6,14 +6,45 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 from jax.sharding import PartitionSpec
 
 from discreet.errors import InputError
+from discreet.learn.clip import norms
 
-__all__ = ["over_devices"]
+__all__ = ["in_slices", "over_devices"]
 
+Array = Any
 Tree = Any
+
+
+def in_slices(
+    part: Callable[[Tree, Array], tuple[Tree, Array, Array]], params: Tree, rows: Tree, mask: Array, size: int
+) -> tuple[Tree, Array, Array]:
+    """Run `part(rows, mask)` over slices of `size` examples and add up what it gives.
+
+    Sums have 32 bits at least. A last slice that is not full is filled with copies of the first example under a mask of
+    zero.
+    """
+    count = mask.shape[0]
+    slices = max(-(-count // size), 1)
+    short = slices * size - count
+
+    def cut(leaf: Array) -> Array:
+        if short:
+            leaf = jnp.concatenate([leaf, jnp.broadcast_to(leaf[:1], (short, *leaf.shape[1:]))])
+        return leaf.reshape(slices, size, *leaf.shape[1:])
+
+    cut_mask = jnp.pad(mask, (0, short)).reshape(slices, size)
+
+    def add(total: Tree, piece: tuple[Tree, Array]) -> tuple[Tree, tuple[Array, Array]]:
+        more, square, values = part(*piece)
+        return jax.tree.map(jnp.add, total, more), (square, values)
+
+    start = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, norms.wide(leaf.dtype)), params)
+    total, (square, values) = lax.scan(add, start, (jax.tree.map(cut, rows), cut_mask))
+    return total, square.reshape(-1)[:count], values.reshape(slices * size, -1)[:count]
 
 
 def over_devices(work: Callable[..., Any], mesh: Any, params: Tree, batch: Tree, mask: Any) -> tuple[Tree, Any, Any]:

@@ -1,11 +1,22 @@
 """Fixed features: the image's own, the same by both libraries, blind to what should not matter."""
 
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from discreet.errors import InputError
-from discreet.learn.features.scattering import Scattering
-from discreet.learn.features.waves import folded, morlet, pooling
+
+# By its path: names in that folder (coverage, ...) are those of libraries too.
+_SPEC = spec_from_file_location("scattering", Path(__file__).parents[2] / "bench" / "scattering.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+_MODULE = module_from_spec(_SPEC)
+sys.modules["scattering"] = _MODULE
+_SPEC.loader.exec_module(_MODULE)
+Scattering, folded, morlet, pooling = _MODULE.Scattering, _MODULE.folded, _MODULE.morlet, _MODULE.pooling
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,21 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from discreet.learn.clip import lookup, norms
+from discreet.learn.clip import norms
 from discreet.learn.clip.flat import Flat, Step, apply_step
 from discreet.learn.clip.groups import Group
-from discreet.learn.clip.pieces import assemble, coarse, cotangent, pairs, pieces, product, pulled_pairs, weighted
+from discreet.learn.clip.pieces import (
+    add_rows,
+    assemble,
+    coarse,
+    cotangent,
+    pairs,
+    pieces,
+    product,
+    pulled_pairs,
+    row_gradients,
+    weighted,
+)
 from discreet.learn.clip.sites import Site
 
 __all__ = ["Parts", "clip_by_sites"]
@@ -139,7 +150,7 @@ class _Gradients:
             self.kept = [pulled[leaf] for leaf in self.group.copied]
             return norms.Measured(_squares(self.kept))
         if way == "rows":
-            self.where, rows = lookup.rows(sites[0], inputs[sites[0]], pulled[sites[0]])
+            self.where, rows = row_gradients(sites[0], inputs[sites[0]], pulled[sites[0]])
             self.kept = [rows]
             return norms.Measured(norms.square_sum(rows))
         if way == "sum":
@@ -201,10 +212,8 @@ class _Gradients:
         for site in self.group.sites:
             kernel = tuple(self.flat.shapes[site.weight].shape)
             if site.kind == "lookup":
-                where, rows = lookup.rows(site, inputs[site], pulled[site])
-                each = jax.vmap(lambda at, add, site=site, kernel=kernel: lookup.scatter(site, at, add, kernel))(
-                    where, rows
-                )
+                where, rows = row_gradients(site, inputs[site], pulled[site])
+                each = jax.vmap(lambda at, add, site=site, kernel=kernel: add_rows(site, at, add, kernel))(where, rows)
             else:
                 parts = [
                     product(part, cotangent(site, pulled[site]), self.operands)
@@ -240,7 +249,7 @@ class _Gradients:
         if way == "rows":
             site = self.group.sites[0]
             scaled = norms.only(counts, self.kept[0] * factor[:, None, None])
-            return self._placed(site, lookup.scatter(site, self.where, scaled, self.kernel))
+            return self._placed(site, add_rows(site, self.where, scaled, self.kernel))
         if way == "direct":
             parts = [norms.weigh(factor, counts, each) for each in self.kept]
             return self._placed(self.group.sites[0], assemble(self.group.sites[0], parts, self.kernel))
@@ -264,8 +273,8 @@ class _Gradients:
             kernel = tuple(self.flat.shapes[site.weight].shape)
             given, scaled = norms.only(counts, inputs[site]), norms.only(counts, pulled[site])
             if site.kind == "lookup":
-                where, rows = lookup.rows(site, given, scaled)
-                whole = lookup.scatter(site, where, rows, kernel)
+                where, rows = row_gradients(site, given, scaled)
+                whole = add_rows(site, where, rows, kernel)
             else:
                 whole = weighted(site, given, scaled, kernel)
             for root, share in self._placed(site, whole).items():

@@ -15,7 +15,7 @@ from discreet.core.publication import Publication
 from discreet.core.wire import fraction
 from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
-from discreet.learn.model import Model, fitted, model_named, unpacked_weights
+from discreet.learn.model import Model, fit_model, model_named, unpack_weights
 from discreet.learn.recipe import Recipe
 from discreet.ledger.door import Answer
 
@@ -52,7 +52,7 @@ class ModelRelease(Publication):
         encoding = Encoding.from_dict(entry["encoding"])
         described = entry["model"]
         if model is None and described["name"] in ("logistic", "mlp"):
-            model = fitted(model_named(described["name"], described["hidden"]), encoding)
+            model = fit_model(model_named(described["name"], described["hidden"]), encoding)
         return cls(
             **answer.provenance(cost, remaining),
             time=answer.time,
@@ -65,7 +65,7 @@ class ModelRelease(Publication):
             counted=entry["count"] is not None,
             tuning=entry.get("tuning", ""),
             losses=entry["losses"],
-            weights=unpacked_weights(entry["weights"]),
+            weights=unpack_weights(entry["weights"]),
             model=model,
             stale=answer.stale,
         )
@@ -74,7 +74,7 @@ class ModelRelease(Publication):
         """The same with the function its weights belong to."""
         from dataclasses import replace
 
-        return replace(self, model=fitted(model, self.encoding))
+        return replace(self, model=fit_model(model, self.encoding))
 
     @property
     def params(self) -> Tree:

@@ -1,12 +1,15 @@
-"""The only way to private sums inside a fit: with noise, each time at a share of the price.
+"""Sums over rows inside a fit: exact in integers, and out of it only with noise, each at a share of the price.
 
-An estimator's measuring function is handed rows and a till. It may look at what came out before it asks for more; the
-till adds up the shares and refuses what would exceed the whole.
+An estimator's measuring function is handed rows and a meter. It may look at what came out before it asks for more; the
+meter adds up the shares and refuses what would exceed the whole. A row's integers follow from that row alone, to the
+last bit. Floating-point sums would not do: how they round depends on the order of adding, which a row more or less can
+change for all others.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -16,23 +19,45 @@ from numpy.typing import NDArray
 from discreet.core.exact import sqrt_up
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase
-from discreet.learn.estimators.price import Noise, Price
+from discreet.learn.estimators.columns import Floats
+from discreet.learn.estimators.plan import FitPrice, Noise
 from discreet.noise.bits import SystemBits
 
-__all__ = ["Till"]
+__all__ = [
+    "BLOCK",
+    "FINE",
+    "RADIUS",
+    "SumMeter",
+    "blocks",
+    "fine",
+    "moment_noise",
+    "room",
+    "second_moments",
+    "total",
+    "whole_rows",
+]
 
 _SAFE = 2**62  # sums stay this far from the end of 64 bits
 
+RADIUS = 2**14
+"""How many steps a row of full length is long."""
 
-class Till:
+FINE = 2**18
+"""Steps in 1 before rows are cut. Sums of squares are exact: 2**36 for each of at most 2**16 features."""
+
+BLOCK = 2**13
+"""Rows multiplied at once: BLOCK * RADIUS**2 = 2**41, far below the 2**53 up to which floats are exact integers."""
+
+
+class SumMeter:
     """Noise on sums of integers, within a fixed price.
 
     Guarantee
-        Everything that came out of a till costs at most its price, however the sums were chosen, if each sum moves no
+        Everything that came out of a meter costs at most its price, however the sums were chosen, if each sum moves no
         farther than the norms it was asked for with. Proof: docs/proofs/estimators.md.
     """
 
-    def __init__(self, price: Price, bits: Bits | None = None) -> None:
+    def __init__(self, price: FitPrice, bits: Bits | None = None) -> None:
         self.price = price
         self._bits: Bits = SystemBits() if bits is None else bits
         self._left = Fraction(1)
@@ -70,7 +95,7 @@ class Till:
         return share
 
 
-def moment_noise(price: Price, share: Fraction, size: int, squared: int) -> tuple[Noise, Noise]:
+def moment_noise(price: FitPrice, share: Fraction, size: int, squared: int) -> tuple[Noise, Noise]:
     """The noise on and off the diagonal of a matrix of second moments of rows with |v|^2 at most `squared`."""
     # The entries i <= j move by at most (|v|_1^2 + |v|_2^2) / 2 <= (size + 1) |v|_2^2 / 2 in sum.
     on = price.noise(share, l1=-(-(size + 1) * squared // 2), l2_squared=squared * squared)
@@ -92,3 +117,45 @@ def room(rows: int, largest: int) -> None:
         raise InputError(
             "X", Phrase("more"), f"a table of at most {_SAFE // largest:,} rows: sums are exact in 64 bits"
         )
+
+
+def blocks(count: int) -> Iterator[slice]:
+    """Slices of at most BLOCK rows."""
+    for start in range(0, count, BLOCK):
+        yield slice(start, min(start + BLOCK, count))
+
+
+def fine(values: Floats) -> Floats:
+    """Values in [-1, 1] as whole numbers of fine steps, held as floats; each by itself."""
+    return np.rint(np.clip(values, -1.0, 1.0) * FINE)
+
+
+def whole_rows(steps: Floats, norm: float, radius: int) -> Floats:
+    """Rows of fine steps, those longer than `norm` cut to it, in coarser steps: `norm` becomes `radius`.
+
+    Every row that comes out has a sum of squares of at most radius**2, and follows from the row that went in alone:
+    sums of squares are sums of integers below 2**53, exact in any order, and all else is done entry by entry. Rounded
+    to the nearest step; towards zero where that would be too long; and nothing at all where even that would be.
+    """
+    length = np.sqrt(np.einsum("ij,ij->i", steps, steps))
+    real = steps * (radius / np.maximum(length, norm))[:, None]
+    whole: Floats = np.rint(real)
+    for attempt in range(3):
+        long = np.flatnonzero(np.einsum("ij,ij->i", whole, whole) > radius * radius)
+        if not len(long):
+            break
+        whole[long] = np.trunc(real[long] * (1 - attempt * 2.0**-20)) if attempt < 2 else 0.0
+    return whole
+
+
+def second_moments(rows: Iterable[Floats], size: int, count: int, radius: int = RADIUS) -> NDArray[np.int64]:
+    """The sum of v v' over blocks of whole rows, exact.
+
+    Within a block every sum, in whatever order the product of matrices adds, is an integer of at most BLOCK * radius**2
+    in size, which a float holds exactly; blocks are added as 64-bit integers.
+    """
+    room(count, radius * radius)
+    summed = np.zeros((size, size), dtype=np.int64)
+    for block in rows:
+        summed += (block.T @ block).astype(np.int64)
+    return summed
