@@ -28,9 +28,10 @@ def lazy(
         try:
             value = getattr(import_module(home[name]), name)
         except ModuleNotFoundError as problem:
-            if extra is None or problem.name is None or problem.name.startswith("discreet"):
+            library = (problem.name or "discreet").partition(".")[0]
+            if extra is None or library == "discreet":
                 raise
-            raise MissingExtraError(extra, problem.name) from None
+            raise MissingExtraError(extra, library) from None
         setattr(sys.modules[package], name, value)
         return value
 

@@ -52,7 +52,7 @@ class Checkpointed(Protocol):
         """The file."""
         ...
 
-    def taken_up(self) -> Any:
+    def resume(self) -> Any:
         """The run as the file holds it; refused if the file is of something else."""
         ...
 
@@ -124,7 +124,7 @@ class Offer(Generic[Made_co]):
         kept = isinstance(plan, Checkpointed) and plan.checkpoint is not None
         known = None if release is None else self.desk.ledger.find(release)
         if kept and (known is None or known.answer is None):
-            plan.taken_up()  # a checkpoint of something else is refused before anything is spent
+            plan.resume()  # a checkpoint of something else is refused before anything is spent
         try:
             answer = self.desk.through_the_door(plan, plan.columns, release=release, why=why, delta=delta)
         except RunError:
