@@ -272,7 +272,7 @@ print("same")
 
 def test_several_devices_share_a_lot():
     flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=4"
-    environment = {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu", "PATH": ""}
+    environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
     run = subprocess.run([sys.executable, "-c", DEVICES], capture_output=True, text=True, env=environment, check=False)
     assert run.stdout.strip() == "same", run.stderr[-2000:]
 
