@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.risk.anonymity import anonymity
-from discreet.risk.anonymize import anonymize
-from discreet.risk.blocks import blocks_attacked
-from discreet.risk.link import link
-from discreet.risk.reconstruct import reconstruction
+from discreet.risk.census import attack_blocks
+from discreet.risk.coarsening import anonymize
+from discreet.risk.linkage import link
+from discreet.risk.measures import anonymity
+from discreet.risk.reconstruction import reconstruct
 from discreet.risk.records import Records
 from harness import Report, arguments, cpu_seconds, peak_megabytes, peer
 
@@ -89,15 +89,15 @@ def attacks(report: Report, quick: bool) -> None:
         found = link(released, table, on=QUASI, sensitive="diagnosis", person="person")
         report.figure(f"linkage, 20,000 rows, {name}", "linked one-to-one", found.one_to_one / 20_000, "of people")
         report.figure(f"linkage, 20,000 rows, {name}", "secrets told", found.told / 20_000, "of people")
-    for guess in reconstruction(1000):
+    for guess in reconstruct(1000):
         case = f"1,000 bits, error {guess.error / 1000**0.5:.2g} sqrt(n)"
         report.figure(case, "found", guess.right, "of bits")
     if not quick:
         start = time.process_time()
-        guess = reconstruction(10_000, errors=(0.25,), epsilon=None)[0]
+        guess = reconstruct(10_000, errors=(0.25,), epsilon=None)[0]
         report.figure("10,000 bits, error 0.25 sqrt(n)", "time", time.process_time() - start, "CPU s", at_most=60)
         report.figure("10,000 bits, error 0.25 sqrt(n)", "found", guess.right, "of bits")
-        blocks = blocks_attacked(40, 7, 1.0)
+        blocks = attack_blocks(40, 7, 1.0)
         report.figure("40 blocks of 7 people, printed tables", "rebuilt", blocks.right / blocks.people, "of people")
         report.figure("40 blocks of 7 people, epsilon 1", "rebuilt", blocks.right_noisy / blocks.people, "of people")
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.risk.classes import classes_of
-from discreet.risk.population import population
-from discreet.risk.records import Coded
+from discreet.risk.population import estimate_population
+from discreet.risk.records import CodedColumn, classes_of
 
 ADULT = {
     "age, sex, race, education, marital status": ["age", "sex", "race", "education-num", "marital-status"],
@@ -31,7 +30,7 @@ def measure(name: str, cells: np.ndarray) -> None:
     told = [f"{int((np.unique(cells, return_counts=True)[1] == 1).sum()):,}"]
     for share in (0.01, 0.05, 0.1):
         pick = draw.permutation(len(cells))[: int(share * len(cells))]
-        found = population(classes_of([Coded.of(cells[pick], "cell")]), len(cells)).alone_range
+        found = estimate_population(classes_of([CodedColumn.of(cells[pick], "cell")]), len(cells)).alone_range
         told.append("none" if found is None else f"{found[0]:,.0f} - {found[1]:,.0f}")
     print(f"| {name} | " + " | ".join(told) + " |", flush=True)
 

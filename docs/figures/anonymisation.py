@@ -1,4 +1,4 @@
-"""The figures of "Why anonymisation fails": who is alone in a table, and secrets rebuilt from counts."""
+"""The figures of "Why anonymisation fails": who is alone in a table, and secrets rebuild_bits from counts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 from drawing import Axis, Panel, picture, write
 
 from discreet.noise.replay import Replay
-from discreet.risk.anonymity import anonymity
-from discreet.risk.reconstruct import curator_answers, random_questions, rebuilt, sloppy_answers
+from discreet.risk import anonymity, curator_answers, random_questions, rebuild_bits, sloppy_answers
 
 COLUMNS = ("age", "sex", "county", "schooling", "sector", "hours")
 PEOPLE, QUESTIONS, EPSILON, TIMES = 300, 1200, 1, 6
@@ -46,7 +45,7 @@ def found(error: float | None, bits: Replay) -> float:
         answers = curator_answers(asked, secret, EPSILON, bits)
     else:
         answers = sloppy_answers(asked, secret, error, bits)
-    return float(np.mean(rebuilt(asked, answers) == secret))
+    return float(np.mean(rebuild_bits(asked, answers) == secret))
 
 
 def rebuilt_secrets() -> str:
@@ -74,12 +73,12 @@ def rebuilt_secrets() -> str:
         f"of the secrets are found; up to 17, the square root of the people, {at[17]:.0%}; up to 70, {at[70]:.0%}. "
         f"Under one budget of epsilon {EPSILON} for all counts {private:.0%} are guessed right, and coin flips get 50%."
     )
-    return picture("Secrets rebuilt from counts that were nearly right", told, [panel])
+    return picture("Secrets rebuild_bits from counts that were nearly right", told, [panel])
 
 
 def figures() -> dict[str, str]:
     """All of the page's figures."""
-    return {"anonymisation-alone": alone(), "anonymisation-rebuilt": rebuilt_secrets()}
+    return {"anonymisation-alone": alone(), "anonymisation-rebuild_bits": rebuilt_secrets()}
 
 
 if __name__ == "__main__":

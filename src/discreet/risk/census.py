@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,32 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Bits
 from discreet.errors import InputError
 from discreet.mechanisms import Laplace
+from discreet.noise.bits import SystemBits, words
 from discreet.noise.parameters import SMALLEST
+from discreet.show import Axis, Line, Picture, Scale, lines, share
 
-__all__ = ["Block", "Person", "Rebuilt", "Statistic", "coarse", "noisy_tables", "published", "rebuild"]
+__all__ = [
+    "Block",
+    "BlockAttack",
+    "BlockSolution",
+    "Person",
+    "Statistic",
+    "attack_blocks",
+    "coarse_tables",
+    "exact_tables",
+    "noisy_tables",
+    "rebuild",
+]
 
 AGES = 100
+SEXES = ("F", "M")
+RACES = ("asian", "black", "other", "white")
+CURVE = (1.0, 4.0, 10.0, 20.0, 40.0, 1000.0)
+"""Budgets of the curve, beside the one that is asked for."""
+_SHARES = (0.06, 0.19, 0.35, 1.0)  # of races, cumulative
 _SECONDS = 20.0
 _MOST = 1000
+_PEOPLE = 40
 
 Floats = NDArray[np.float64]
 Person = tuple[int, str, str]
@@ -56,7 +76,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Rebuilt:
+class BlockSolution:
     """People that fit the tables, and how many of them could be others."""
 
     people: tuple[Person, ...]
@@ -74,7 +94,7 @@ class Rebuilt:
         return found
 
 
-def published(people: Sequence[Person], *, least: int = 3) -> Block:
+def exact_tables(people: Sequence[Person], *, least: int = 3) -> Block:
     """What an office would print of these people: by sex, by race, by both, in all, and by sex and five years."""
     for place, (age, _, _) in enumerate(people):
         if not 0 <= age < AGES:
@@ -95,7 +115,7 @@ def published(people: Sequence[Person], *, least: int = 3) -> Block:
     return Block(sexes, races, tuple(rows))
 
 
-def coarse(people: Sequence[Person], *, width: int = 10) -> Block:
+def coarse_tables(people: Sequence[Person], *, width: int = 10) -> Block:
     """What an office that only coarsens would print: counts by sex, race and ten years of age, exact, nothing else."""
     sexes = tuple(sorted({sex for _, sex, _ in people}))
     races = tuple(sorted({race for _, _, race in people}))
@@ -114,10 +134,10 @@ def noisy_tables(
     races: tuple[str, ...],
     bits: Bits | None = None,
 ) -> Block:
-    """The same tables as `published`, in the same detail, under a budget.
+    """The same tables as `exact_tables`, in the same detail, under a budget.
 
     Half of epsilon buys the number of people, half a count of every age, sex and race. The cells that stand out most
-    are filled up to that number, and what comes of it is printed as `published` prints it. Without noise to speak of
+    are filled up to that number, and what comes of it is printed as `exact_tables` prints it. Without noise to speak of
     these are the exact tables.
 
     Guarantee: epsilon-private for one person added or removed: a person is in one cell, and every statistic is made of
@@ -135,10 +155,10 @@ def noisy_tables(
         if many <= 0:
             break
         kept += [cells[place]] * many
-    return published(kept)
+    return exact_tables(kept)
 
 
-def rebuild(block: Block, *, exact: bool = True, others: bool = True) -> Rebuilt | None:
+def rebuild(block: Block, *, exact: bool = True, others: bool = True) -> BlockSolution | None:
     """People that satisfy the tables, found by integer programming; None if nobody can or time is up.
 
     With `exact` every statistic must hold as printed; without, the sum of misses is made least, which is how an
@@ -148,7 +168,7 @@ def rebuild(block: Block, *, exact: bool = True, others: bool = True) -> Rebuilt
 
     most = max((round(one.count) for one in block.statistics), default=0)
     if most == 0:  # noise can empty a block: then it prints no sex and no race either
-        return Rebuilt((), 0)
+        return BlockSolution((), 0)
     cells = list(itertools.product(range(AGES), block.sexes, block.races))
     rows, low, high = _equations(block, cells)
     slack = np.zeros((len(rows), 0)) if exact else np.hstack([np.eye(len(rows)), -np.eye(len(rows))])
@@ -165,8 +185,8 @@ def rebuild(block: Block, *, exact: bool = True, others: bool = True) -> Rebuilt
     found = np.rint(first.x[: len(cells)]).astype(np.int64)
     people = tuple(cell for cell, many in zip(cells, found, strict=True) for _ in range(many))
     if not exact or not others:
-        return Rebuilt(people, len(people))
-    return Rebuilt(people, min(_moved(rows, low, high, found), len(people)))
+        return BlockSolution(people, len(people))
+    return BlockSolution(people, min(_moved(rows, low, high, found), len(people)))
 
 
 def _moved(rows: Floats, low: Floats, high: Floats, found: NDArray[np.int64]) -> int:
@@ -217,3 +237,91 @@ def _equations(block: Block, cells: list[Person]) -> tuple[Floats, Floats, Float
                 low.append(float(np.ceil(half)))
                 high.append(np.inf)
     return np.array(rows, dtype=float), np.array(low), np.array(high)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockAttack:
+    """How many people of how many came back, from exact tables, from coarser ones, and from the same under a budget."""
+
+    blocks: int
+    people: int
+    right: int
+    unique: int
+    """Blocks of which every solution has the same kinds of people: the attacker knows who is there."""
+    right_coarse: int
+    """From counts by sex, race and ten years of age, exact: what coarsening does without any noise."""
+    right_noisy: int
+    epsilon: float
+    curve: tuple[tuple[float, int], ...] = ()
+    """For each epsilon, from the same statistics in the same detail as the exact tables have."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    def explain(self) -> str:
+        """In words."""
+        along = ", ".join(f"{self._share(right)} at {epsilon:g}" for epsilon, right in self.curve)
+        return (
+            f"{self.blocks:,} blocks, {self.people:,} people in all. From printed tables (counts by sex, race and five "
+            f"years of age, mean and median ages) {self.right:,} people ({self._share(self.right)}) come back "
+            f"with exact age, sex and race; of {self.unique:,} blocks no other people fit. From coarser tables without "
+            f"noise (counts by sex, race and ten years of age): {self.right_coarse:,} "
+            f"({self._share(self.right_coarse)}). From the printed tables, in the same detail, under "
+            f"epsilon = {self.epsilon:g} a block: {self.right_noisy:,} ({self._share(self.right_noisy)}), some of them "
+            f"by chance. By epsilon: {along}."
+        )
+
+    def _share(self, right: int) -> str:
+        return f"{right / self.people:.0%}"
+
+    def picture(self) -> Picture:
+        """The curve over epsilon, and lines for exact and for coarse tables."""
+        points = tuple((epsilon, right / self.people) for epsilon, right in self.curve)
+        return lines(
+            "People rebuilt from tables of their block",
+            [Line("noisy tables", points)],
+            x=Axis(Scale.around([epsilon for epsilon, _ in points], log=True), "epsilon a block, same tables"),
+            y=Axis(Scale(0, 1), "people rebuilt", share),
+            levels=[
+                ("exact tables", self.right / self.people),
+                ("coarse tables, no noise", self.right_coarse / self.people),
+            ],
+        )
+
+
+def attack_blocks(blocks: int, people: int, epsilon: float, curve: Sequence[float] = CURVE) -> BlockAttack:
+    """Make up blocks, print their tables, solve for the people, and see who is right."""
+    for field, value, most in (("blocks", blocks, 1000), ("people", people, _PEOPLE)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise InputError(field, value, f"a whole number from 1 to {most:,}")
+    for budget in (epsilon, *curve):
+        if not 0 < budget < float("inf"):
+            raise InputError("epsilon", budget, "more than zero")
+    right = unique = coarser = 0
+    along = dict.fromkeys(sorted({float(epsilon), *map(float, curve)}), 0)
+    for _ in range(blocks):
+        truth = _draw_people(people)
+        found = rebuild(exact_tables(truth))
+        if found is not None:
+            right += found.right(truth)
+            unique += found.uncertain == 0
+        coarser += _right(coarse_tables(truth), truth)
+        for budget in along:
+            along[budget] += _right(noisy_tables(truth, budget, sexes=SEXES, races=RACES), truth)
+    noisy = along[float(epsilon)]
+    return BlockAttack(blocks, blocks * people, right, unique, coarser, noisy, float(epsilon), tuple(along.items()))
+
+
+def _right(block: Block, truth: list[Person]) -> int:
+    found = rebuild(block, others=False)
+    return 0 if found is None else found.right(truth)
+
+
+def _draw_people(people: int) -> list[Person]:
+    draws = (words(SystemBits(), 3 * people) >> np.uint64(11)) * 2.0**-53
+    ages, sexes, races = draws.reshape(3, people)
+    return [
+        (int(90 * age), SEXES[int(2 * sex)], RACES[int(np.searchsorted(_SHARES, race, side="right"))])
+        for age, sex, race in zip(ages, sexes, races, strict=True)
+    ]

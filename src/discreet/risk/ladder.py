@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, Phrase
-from discreet.risk.records import Coded
+from discreet.risk.records import CodedColumn
 
 __all__ = ["ANY", "Ladder", "ladder_of"]
 
@@ -28,15 +28,15 @@ class Ladder:
     def __len__(self) -> int:
         return len(self.groups)
 
-    def climbed(self, column: Coded, step: int) -> Coded:
+    def climbed(self, column: CodedColumn, step: int) -> CodedColumn:
         """The column at a step."""
-        return Coded(self.groups[step][column.codes], self.labels[step], column.ordered)
+        return CodedColumn(self.groups[step][column.codes], self.labels[step], column.ordered)
 
-    def loss(self, column: Coded, step: int) -> float:
+    def loss(self, column: CodedColumn, step: int) -> float:
         """The part of what the column told that is lost at a step, on average over rows."""
         return float(self.lost(column, step).mean())
 
-    def lost(self, column: Coded, step: int) -> NDArray[np.float64]:
+    def lost(self, column: CodedColumn, step: int) -> NDArray[np.float64]:
         """What each row loses at a step: 0 for the values, 1 for one group of all.
 
         (values in its group - 1) / (values - 1), the normalised certainty penalty.
@@ -46,7 +46,7 @@ class Ladder:
         return np.asarray((width - 1) / max(column.size - 1, 1))[column.codes]
 
 
-def ladder_of(name: str, column: Coded, how: Any = None) -> Ladder:
+def ladder_of(name: str, column: CodedColumn, how: Any = None) -> Ladder:
     """A ladder: from widths for numbers, (5, 10, 20); from a mapping of values to groups (each a name or a list of
     names, finest first); otherwise doubled widths for numbers, shortened codes for text of one length, and one step
     to `ANY` for other names.
@@ -75,7 +75,7 @@ def _cut(value: Any, left: int, length: int) -> Any:
     return None if value is None else value[:left] + ANY * (length - left)
 
 
-def _widths(name: str, column: Coded, widths: Sequence[Any], *, own: bool = False) -> Ladder:
+def _widths(name: str, column: CodedColumn, widths: Sequence[Any], *, own: bool = False) -> Ladder:
     steps = []
     for width in widths:
         if isinstance(width, bool) or not isinstance(width, int | float) or not 0 < width < float("inf"):
@@ -92,7 +92,7 @@ def _band(value: Any, width: float, whole: bool) -> Any:
     return f"{low}-{low + width - 1}" if whole else f"[{low:g}, {low + width:g})"
 
 
-def _mapped(name: str, column: Coded, groups: Mapping[Any, Any]) -> Ladder:
+def _mapped(name: str, column: CodedColumn, groups: Mapping[Any, Any]) -> Ladder:
     chains = []
     for value in column.values:
         if value is not None and value not in groups:
@@ -104,7 +104,7 @@ def _mapped(name: str, column: Coded, groups: Mapping[Any, Any]) -> Ladder:
     return _built(column, [[chain[step] for chain in padded] for step in range(depth)], name)
 
 
-def _built(column: Coded, steps: list[list[Any]], name: str | None = None) -> Ladder:
+def _built(column: CodedColumn, steps: list[list[Any]], name: str | None = None) -> Ladder:
     """Values, the steps given (those that change nothing left out), and one group of all.
 
     A step must put whole groups of the step before together; with `name` one that does not is refused, else left out.

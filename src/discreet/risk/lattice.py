@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.risk.classes import classes_of
 from discreet.risk.ladder import Ladder
-from discreet.risk.records import Coded
+from discreet.risk.records import CodedColumn, classes_of
 
 __all__ = ["Node", "least_coarse"]
 
@@ -32,7 +31,7 @@ class Node:
     """Whether no other node loses less; not known where there were too many to look at."""
 
 
-def least_coarse(columns: Sequence[Coded], ladders: Sequence[Ladder], k: int, redact: int) -> Node:
+def least_coarse(columns: Sequence[CodedColumn], ladders: Sequence[Ladder], k: int, redact: int) -> Node:
     """The steps with the least loss under which at most `redact` rows must be left out for classes of k or more.
 
     A row left out has lost everything, one that is kept what coarsening takes from it. A first node is found by
@@ -69,7 +68,7 @@ def least_coarse(columns: Sequence[Coded], ladders: Sequence[Ladder], k: int, re
 class _Search:
     """Nodes of one table, each grouped at most once; rows of equal values are grouped as one kind."""
 
-    def __init__(self, columns: Sequence[Coded], ladders: Sequence[Ladder], k: int, redact: int) -> None:
+    def __init__(self, columns: Sequence[CodedColumn], ladders: Sequence[Ladder], k: int, redact: int) -> None:
         self.ladders, self.k, self.redact, self.left = ladders, k, redact, _WORK
         self.distinct = classes_of(columns)
         first = np.zeros(len(self.distinct.sizes), dtype=np.int64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, Phrase
 
-__all__ = ["Membership", "membership"]
+__all__ = ["Membership", "judge_membership"]
 
 Floats = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ class Membership:
         return self.explain()
 
 
-def membership(members: Floats, others: Floats) -> Membership:
+def judge_membership(members: Floats, others: Floats) -> Membership:
     """Judge an attack by its scores: higher means "was in the data". A good score is minus the loss of a model, or that
     less the loss of a model trained without the person.
     """

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.risk.classes import classes_of
-from discreet.risk.records import Coded
+from discreet.risk.records import CodedColumn, classes_of
 
 __all__ = ["Boxes", "boxes"]
 
@@ -25,7 +24,7 @@ class Boxes:
     high: Codes
 
 
-def boxes(columns: Sequence[Coded], k: int, secret: Coded | None = None, diverse: int = 1) -> Boxes:
+def boxes(columns: Sequence[CodedColumn], k: int, secret: CodedColumn | None = None, diverse: int = 1) -> Boxes:
     """Cut at the median of the column that spans most, while both halves stay large enough.
 
     Large enough: k rows, and `diverse` values of `secret` if that is given. Works on distinct combinations of values

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.risk.classes import Classes
+from discreet.risk.records import Classes
 
-__all__ = ["Population", "population"]
+__all__ = ["Population", "estimate_population"]
 
 Floats = NDArray[np.float64]
 _EDGES = (1, 2, 3, 4, 5, 7, 11, 21, 51)  # where the bins of class sizes begin
@@ -65,7 +65,7 @@ class Population:
         )
 
 
-def population(classes: Classes, size: int) -> Population:
+def estimate_population(classes: Classes, size: int) -> Population:
     """Estimate; `size` counts the whole population, the sample included."""
     rows = len(classes.of)
     if isinstance(size, bool) or not isinstance(size, int) or size < rows:

@@ -1,8 +1,11 @@
-"""A table as its owner has it: columns of values, each told apart by a code. Nothing here is private from the owner."""
+"""A table as its owner has it: columns of values told apart by codes, and classes of rows that look alike.
+
+Every measure of anonymity rests on the classes. Nothing here is private from the owner.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +16,13 @@ from numpy.typing import NDArray
 from discreet.data.files import as_pattern
 from discreet.errors import InputError, Phrase
 
-__all__ = ["Coded", "Records"]
+__all__ = ["Classes", "CodedColumn", "Records", "classes_of"]
 
 Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coded:
+class CodedColumn:
     """One column: `values` in order, each row's place among them. A missing value is a value, `None`, the last."""
 
     codes: Codes
@@ -31,12 +34,12 @@ class Coded:
         """How many values there are."""
         return len(self.values)
 
-    def taken(self, rows: NDArray[Any]) -> Coded:
+    def taken(self, rows: NDArray[Any]) -> CodedColumn:
         """Some of the rows, under the same codes."""
-        return Coded(self.codes[rows], self.values, self.ordered)
+        return CodedColumn(self.codes[rows], self.values, self.ordered)
 
     @classmethod
-    def of(cls, values: Any, name: str) -> Coded:
+    def of(cls, values: Any, name: str) -> CodedColumn:
         """Tell the values of an Arrow array, or of anything that can be made one, apart."""
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -68,7 +71,7 @@ class Coded:
 class Records:
     """Columns of one length, by name."""
 
-    columns: Mapping[str, Coded]
+    columns: Mapping[str, CodedColumn]
     rows: int
 
     @classmethod
@@ -90,7 +93,7 @@ class Records:
             if not isinstance(source, pa.Table):
                 source = to_arrow() if callable(to_arrow) else pa.table(source)
             found = {name: source[name] for name in _known(names, source.column_names)}
-        columns = {name: Coded.of(values, name) for name, values in found.items()}
+        columns = {name: CodedColumn.of(values, name) for name, values in found.items()}
         lengths = {len(column.codes) for column in columns.values()}
         if len(lengths) != 1:
             raise InputError("columns", sorted(columns), "at least one column, all of one length")
@@ -108,7 +111,7 @@ class Records:
         columns = {name: column.taken(rows) for name, column in self.columns.items()}
         return Records(columns, len(next(iter(columns.values())).codes))
 
-    def __getitem__(self, name: str) -> Coded:
+    def __getitem__(self, name: str) -> CodedColumn:
         return self.columns[next(iter(_known([name], list(self.columns))))]
 
 
@@ -156,3 +159,55 @@ def _as_numbers(found: list[Any]) -> list[Any] | None:
         except ValueError:
             return None
     return numbers if all(number == number for number in numbers) and len(set(numbers)) == len(numbers) else None
+
+
+Codes = NDArray[np.int64]
+
+_DIRECT = 4  # with up to so many possible keys for each row, counting is quicker than sorting
+_ROOM = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes:
+    """`of` says in which class each row is; `sizes` how many rows a class has."""
+
+    of: Codes
+    sizes: Codes
+
+    @property
+    def smallest(self) -> int:
+        """k: every row looks like at least k - 1 others."""
+        return int(self.sizes.min())
+
+    @property
+    def alone(self) -> NDArray[np.bool_]:
+        """Which rows look like no other."""
+        return np.asarray(self.sizes[self.of] == 1)
+
+
+def classes_of(columns: Sequence[CodedColumn]) -> Classes:
+    """The classes of rows with equal values on all of `columns`, of which there is at least one.
+
+    >>> from discreet.risk.records import CodedColumn
+    >>> found = classes_of([CodedColumn.of(["a", "b", "a"], "x"), CodedColumn.of([1, 1, 1], "y")])
+    >>> found.sizes.tolist(), found.smallest
+    ([2, 1], 1)
+    """
+    key, room = np.zeros(len(columns[0].codes), dtype=np.int64), 1
+    for column in columns:
+        if room * column.size >= _ROOM:
+            key, room = _ranked(key, room)
+        key, room = key * column.size + column.codes, room * column.size
+    of, many = _ranked(key, room)
+    return Classes(of, np.bincount(of, minlength=many))
+
+
+def _ranked(key: Codes, room: int) -> tuple[Codes, int]:
+    """The same classes numbered 0, 1, ... without gaps, and how many there are."""
+    if room <= _DIRECT * len(key):
+        there = np.zeros(room, dtype=np.int64)
+        there[key] = 1
+        rank = np.cumsum(there)
+        return np.asarray(rank[key] - 1), int(rank[-1])
+    values, found = np.unique(key, return_inverse=True)
+    return found.astype(np.int64), len(values)

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.apps.attacks.people import even, normal
 from discreet.errors import InputError, MissingExtraError
-from discreet.risk.membership import Membership, membership
+from discreet.risk.membership import Membership, judge_membership
 from discreet.show import Line, Picture, roc
 
 __all__ = ["Exposed", "model_attacked", "roc_picture", "rows_attacked"]
@@ -91,7 +91,7 @@ def model_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
     def judged(params: Any) -> tuple[Membership, float]:
         losses = np.asarray(cross_entropy(apply(params, x), y), dtype=np.float64)
         right = np.asarray(apply(params, fresh_x)).argmax(axis=1) == fresh_y
-        return membership(-losses[:people], -losses[people:]), float(right.mean())
+        return judge_membership(-losses[:people], -losses[people:]), float(right.mean())
 
     (known, use), (hidden, private_use) = judged(plain), judged(private)
     delta = min(DELTA, 0.1 / people)
@@ -131,7 +131,7 @@ def rows_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
     def judged(shown: Any) -> tuple[Membership, float]:
         near = -_nearest(members, shown).astype(float), -_nearest(others, shown).astype(float)
         tables = [np.histogram2d(part[:, 0], part[:, 1], bins=values)[0] / len(part) for part in (shown, members)]
-        return membership(*near), float(1 - np.abs(tables[0] - tables[1]).sum() / 2)
+        return judge_membership(*near), float(1 - np.abs(tables[0] - tables[1]).sum() / 2)
 
     (known, use), (hidden, private_use) = judged(copied), judged(rows)
     name = "agreement on pairs of columns"

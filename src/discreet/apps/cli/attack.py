@@ -16,11 +16,12 @@ from discreet.apps.cli.completion import offered
 from discreet.apps.cli.output import AsJson, say, show_json, show_table, working
 from discreet.errors import InputError
 from discreet.noise.bits import SystemBits
-from discreet.risk.blocks import blocks_attacked
+from discreet.risk.census import attack_blocks
 from discreet.risk.difference import differencing
-from discreet.risk.link import link as linked
-from discreet.risk.reconstruct import picture as reconstruction_picture
-from discreet.risk.reconstruct import random_questions, reconstruction
+from discreet.risk.linkage import link as linked
+from discreet.risk.reconstruction import picture as reconstruction_picture
+from discreet.risk.reconstruction import random_questions
+from discreet.risk.reconstruction import reconstruct as reconstruct_bits
 
 __all__ = ["app"]
 
@@ -65,7 +66,7 @@ def reconstruct(
 ) -> None:
     """Rebuild secret bits from too many counts that were each nearly right, then try it on a budget."""
     with working("asking and solving"):
-        found = reconstruction(people, questions=questions, epsilon=epsilon, way=way)
+        found = reconstruct_bits(people, questions=questions, epsilon=epsilon, way=way)
     _drawn(reconstruction_picture(found, epsilon) if picture else None, picture)
     if as_json:
         show_json([asdict(one) for one in found])
@@ -87,7 +88,7 @@ def census(
 ) -> None:
     """Rebuild people of small blocks from published tables (age, sex, race), then from tables with noise."""
     with working("solving"):
-        found = blocks_attacked(blocks, people, epsilon)
+        found = attack_blocks(blocks, people, epsilon)
     _drawn(found.picture() if picture else None, picture)
     if as_json:
         show_json(found.to_dict())

@@ -11,9 +11,9 @@ import typer
 from discreet.apps.cli.completion import offered
 from discreet.apps.cli.output import AsJson, say, show_json, working
 from discreet.errors import InputError
-from discreet.risk.anonymity import anonymity
-from discreet.risk.anonymize import anonymize
-from discreet.risk.link import link
+from discreet.risk.coarsening import anonymize
+from discreet.risk.linkage import link
+from discreet.risk.measures import anonymity
 from discreet.risk.records import Records
 
 __all__ = ["risk"]

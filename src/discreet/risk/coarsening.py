@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from discreet.core.release import harmless
 from discreet.errors import InputError
-from discreet.risk.anonymity import PROMISE
 from discreet.risk.ladder import ANY, Ladder, ladder_of
 from discreet.risk.lattice import least_coarse
+from discreet.risk.measures import PROMISE
 from discreet.risk.mondrian import Boxes, boxes
-from discreet.risk.records import Coded, Records
+from discreet.risk.records import CodedColumn, Records
 
-__all__ = ["METHODS", "Anonymized", "anonymize"]
+__all__ = ["METHODS", "AnonymizedTable", "anonymize"]
 
 METHODS = ("lattice", "mondrian")
 
@@ -25,7 +25,7 @@ _NAMED = 4  # more values than these are shown by the first and the last
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Anonymized:
+class AnonymizedTable:
     """The table after coarsening, the rows that were left out, and the part of the quasi columns' detail lost."""
 
     records: Records
@@ -35,7 +35,7 @@ class Anonymized:
     loss: float
     method: str
     steps: dict[str, int]
-    columns: tuple[Coded, ...]
+    columns: tuple[CodedColumn, ...]
     """The quasi columns as they were: what a value falls into can be asked of values of other tables."""
     cut: tuple[Ladder, ...] | Boxes
     least: bool = False
@@ -109,7 +109,7 @@ def anonymize(
     sensitive: str | None = None,
     diverse: int = 1,
     drop: Iterable[str] = (),
-) -> Anonymized:
+) -> AnonymizedTable:
     """Make every row look like at least k - 1 others on the `quasi` columns.
 
     "lattice" coarsens whole columns along their ladders and leaves out up to the part `redact` of the rows, with the
@@ -159,10 +159,10 @@ def anonymize(
         }
     records = Records({**rest, **{name: made[name] for name in names if name not in dropped}}, everything.rows)
     taken = records.taken(np.flatnonzero(kept))
-    return Anonymized(taken, names, kept, k, loss, method, steps, tuple(columns), cut, least)
+    return AnonymizedTable(taken, names, kept, k, loss, method, steps, tuple(columns), cut, least)
 
 
-def _boxed(names: Sequence[str], columns: Sequence[Coded], cut: Boxes) -> tuple[dict[str, Coded], float]:
+def _boxed(names: Sequence[str], columns: Sequence[CodedColumn], cut: Boxes) -> tuple[dict[str, CodedColumn], float]:
     made, losses = {}, []
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):
         low, high = cut.low[:, place], cut.high[:, place]
@@ -170,12 +170,12 @@ def _boxed(names: Sequence[str], columns: Sequence[Coded], cut: Boxes) -> tuple[
         named = tuple(dict.fromkeys(labels))
         index = {label: code for code, label in enumerate(named)}
         codes = np.array([index[label] for label in labels], dtype=np.int64)[cut.of]
-        made[name] = Coded(codes, named, column.ordered)
+        made[name] = CodedColumn(codes, named, column.ordered)
         losses.append(float((high - low)[cut.of].mean()) / max(column.size - 1, 1))
     return made, sum(losses) / len(losses)
 
 
-def _spanned(column: Coded, low: int, high: int) -> Any:
+def _spanned(column: CodedColumn, low: int, high: int) -> Any:
     """The values of a box as one label."""
     if low == high:
         return column.values[low]

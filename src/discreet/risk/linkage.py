@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.risk.anonymize import Anonymized
-from discreet.risk.classes import classes_of
+from discreet.risk.coarsening import AnonymizedTable
 from discreet.risk.ladder import Ladder
 from discreet.risk.mondrian import Boxes
-from discreet.risk.records import Coded, Records
+from discreet.risk.records import CodedColumn, Records, classes_of
 
-__all__ = ["Linked", "link"]
+__all__ = ["Linkage", "link"]
 
 Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class Linkage:
     """What an attacker with a register gets out of a table without names. Counts are of people in the register."""
 
     people: int
@@ -63,7 +62,7 @@ class Linked:
 
 def link(
     released: Any, register: Any, *, on: Iterable[str], sensitive: str | None = None, person: str | None = None
-) -> Linked:
+) -> Linkage:
     """Match people in `register` to rows of `released` by the columns `on`.
 
     `released` is a table, or what `anonymize` made: then the attacker knows how it was coarsened, as published tables
@@ -73,7 +72,7 @@ def link(
     if not names:
         raise InputError("on", [], "at least one column that both tables have")
     people = Records.read(register, [*names, *([person] if person else [])])
-    if isinstance(released, Anonymized):
+    if isinstance(released, AnonymizedTable):
         if tuple(names) != released.quasi:
             raise InputError("on", names, "the columns that were coarsened", among=released.quasi)
         rows = released.records
@@ -94,10 +93,10 @@ def link(
         pairs = np.unique(of_rows * secret.size + secret.codes) // secret.size
         kinds = np.bincount(pairs, minlength=many)[of_people]
         told, nearly = int((found & (kinds == 1)).sum()), int((found & (kinds == 2)).sum())
-    return Linked(people.rows, int(found.sum()), int(single.sum()), right, told, nearly)
+    return Linkage(people.rows, int(found.sum()), int(single.sum()), right, told, nearly)
 
 
-def _same_codes(column: Coded, other: Coded) -> Codes:
+def _same_codes(column: CodedColumn, other: CodedColumn) -> Codes:
     """The codes that `other` gives to the values of `column`; -1 for values it does not have."""
     place = {value: code for code, value in enumerate(other.values)}
     return np.array([place.get(value, -1) for value in column.values], dtype=np.int64)[column.codes]
@@ -107,12 +106,14 @@ def _matched(rows: list[Codes], people: list[Codes], sizes: list[int]) -> tuple[
     """Class numbers that rows and people share; -1 for people with a value that no row has."""
     many = len(rows[0])
     stacked = [np.concatenate([a, np.maximum(b, 0)]) for a, b in zip(rows, people, strict=True)]
-    of = classes_of([Coded(codes, tuple(range(size)), True) for codes, size in zip(stacked, sizes, strict=True)]).of
+    of = classes_of(
+        [CodedColumn(codes, tuple(range(size)), True) for codes, size in zip(stacked, sizes, strict=True)]
+    ).of
     unknown = np.any([codes < 0 for codes in people], axis=0)
     return of[:many], np.where(unknown, -1, of[many:])
 
 
-def _placed(released: Anonymized, people: list[Codes]) -> tuple[Codes, Codes]:
+def _placed(released: AnonymizedTable, people: list[Codes]) -> tuple[Codes, Codes]:
     match released.cut:
         case Boxes() as cut:
             found = np.full(len(people[0]), -1, dtype=np.int64)
@@ -134,7 +135,7 @@ def _group(ladder: Ladder, step: int) -> Codes:
     return ladder.groups[step]
 
 
-def _right(rows: Coded, people: Coded, of_rows: Codes, of_people: Codes, single: NDArray[np.bool_]) -> int:
+def _right(rows: CodedColumn, people: CodedColumn, of_rows: Codes, of_people: Codes, single: NDArray[np.bool_]) -> int:
     """How many of the people linked one-to-one were linked to their own row."""
     owner = np.full(int(max(of_rows.max(), of_people.max())) + 1, -1, dtype=np.int64)
     owner[of_rows] = rows.codes

@@ -20,7 +20,7 @@ from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits, words
 from discreet.show import Axis, Line, Picture, Scale, lines, share
 
-__all__ = ["WAYS", "Guess", "curator_answers", "random_questions", "rebuilt", "reconstruction", "sloppy_answers"]
+__all__ = ["WAYS", "Guess", "curator_answers", "random_questions", "rebuild_bits", "reconstruct", "sloppy_answers"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -85,7 +85,7 @@ def _counts(asked: NDArray[np.int8], secret: Flags) -> NDArray[np.int64]:
     return found
 
 
-def rebuilt(asked: NDArray[np.int8], answers: Floats, way: str = "squares") -> Flags:
+def rebuild_bits(asked: NDArray[np.int8], answers: Floats, way: str = "squares") -> Flags:
     """Bits that fit the answers: by least squares, or by the linear program that makes the largest miss least."""
     if way not in WAYS:
         raise InputError("way", way, among=WAYS)
@@ -128,7 +128,7 @@ def _by_program(asked: NDArray[np.int8], answers: Floats) -> Flags:
     return np.asarray(found.x[:people] > 0.5)
 
 
-def reconstruction(
+def reconstruct(
     people: int = 1000,
     *,
     questions: int | None = None,
@@ -148,7 +148,7 @@ def reconstruction(
     asked = random_questions(people, many)
 
     def went(error: float, answers: Floats) -> Guess:
-        return Guess(people, many, error, float((rebuilt(asked, answers, way) == secret).mean()), way)
+        return Guess(people, many, error, float((rebuild_bits(asked, answers, way) == secret).mean()), way)
 
     found = [went(error * people**0.5, sloppy_answers(asked, secret, error * people**0.5)) for error in errors]
     if epsilon is not None:
@@ -165,7 +165,7 @@ def picture(guesses: Sequence[Guess], epsilon: float | None) -> Picture:
     series += [Line("under a budget", tuple(points[many:]), loose=True)] if points[many:] else []
     errors = Scale.around([error for error, _ in points], log=True, room=0.2)
     return lines(
-        "Secrets rebuilt from counts",
+        "Secrets rebuild_bits from counts",
         series,
         x=Axis(errors, "error of an answer / square root of people"),
         y=Axis(Scale(0.4, 1), "secret bits found", share),
