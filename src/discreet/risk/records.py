@@ -20,6 +20,9 @@ __all__ = ["Classes", "CodedColumn", "Records", "classes_of"]
 
 Codes = NDArray[np.int64]
 
+_DIRECT = 4  # with up to so many possible keys for each row, counting is quicker than sorting
+_ROOM = 1 << 62
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedColumn:
@@ -159,12 +162,6 @@ def _as_numbers(found: list[Any]) -> list[Any] | None:
         except ValueError:
             return None
     return numbers if all(number == number for number in numbers) and len(set(numbers)) == len(numbers) else None
-
-
-Codes = NDArray[np.int64]
-
-_DIRECT = 4  # with up to so many possible keys for each row, counting is quicker than sorting
-_ROOM = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, eq=False)
