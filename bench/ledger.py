@@ -91,8 +91,8 @@ def long_books(report: Report, name: str, place: str, count: int) -> None:
     from discreet.core.unit import Unit
     from discreet.core.wire import loss_to_json
     from discreet.ledger.budget import Charge
+    from discreet.ledger.chain import write
     from discreet.ledger.record import Record
-    from discreet.ledger.totals import write
 
     ledger = ledger_with(place, 10 * count)
     told = {"dataset": "visits", "allotment": "questions", "digest": "d", "unit": str(Unit())}

@@ -22,7 +22,7 @@ import numpy as np
 
 import discreet
 from discreet import Budget, Integer, Schema
-from discreet.constraints.project import project
+from discreet.constraints.projection import project
 from discreet.constraints.system import Between, Measurement
 from discreet.flows.mobility.ask import SHARES
 from discreet.flows.mobility.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, agreeing

@@ -19,11 +19,11 @@ import numpy as np
 
 from discreet import Allotment
 from discreet.noise.bits import SystemBits
+from discreet.power import ac_cost
 from discreet.power.grid import Grid
 from discreet.power.loads import Loads
 from discreet.power.matpower import Case
 from discreet.power.opf import Network
-from discreet.power.panda import ac_cost
 from discreet.power.plan import plan_loads
 from harness import Report, arguments, peak_megabytes, peer
 from jobs import run_plan

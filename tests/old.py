@@ -6,7 +6,7 @@ from pathlib import Path
 
 from discreet.ledger.anchor import Mark
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.location import store_at
+from discreet.ledger.opening import store_at
 from discreet.ledger.sqlite import SqliteStore
 
 GOLDEN = Path(__file__).parent / "golden"

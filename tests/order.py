@@ -17,7 +17,7 @@ LONG = (
     "tests/query/test_estimate.py",
     "tests/mechanisms/test_partition_selection.py",
     "tests/learn/",
-    "tests/power/test_grid.py",
+    "tests/power/test_pandapower.py",
     "tests/local/",
     "tests/synth/",
     "tests/apps/",

@@ -28,7 +28,7 @@ STAGES = (
     Stage("spend", "unit and limits compared, charge durable", ("ledger/door.py", "ledger/ledger.py")),
     Stage("open", "the engine connects to the table", ("data/source.py", "data/pool.py")),
     Stage("measure", "whole numbers, bounded; exact noise", ("query/compile.py", "mechanisms/laplace.py")),
-    Stage("record", "the noisy numbers, durable", ("ledger/custody.py", "ledger/sqlite.py")),
+    Stage("record", "the noisy numbers, durable", ("ledger/chain.py", "ledger/sqlite.py")),
     Stage("publish", "values and intervals; recorded", ("query/estimate.py", "query/notes.py")),
     Stage("read", "the Release that the record holds", ("query/release.py", "core/release.py")),
     Stage("show", "a table, --json, CSV, a picture", ("apps/cli/output.py", "")),

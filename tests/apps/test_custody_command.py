@@ -17,10 +17,10 @@ from discreet.apps.cli import main
 from discreet.core.loss import Pure
 from discreet.core.unit import Unit
 from discreet.errors import BudgetError, LedgerError
-from discreet.ledger.address import shown
 from discreet.ledger.anchor import FileAnchor
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.location import public_address
 
 LEDGER = ".discreet/ledger.db"
 SHIPPED = Path(str(files("discreet.apps.demo")))
@@ -399,5 +399,5 @@ def test_a_budget_is_closed_for_good(folder):
 
 
 def test_an_address_is_shown_without_its_password():
-    assert shown("postgresql://ann:secret@host:5432/books?password=secret") == "postgresql://host:5432/books"
-    assert shown("postgresql:///books") == "postgresql:///books"
+    assert public_address("postgresql://ann:secret@host:5432/books?password=secret") == "postgresql://host:5432/books"
+    assert public_address("postgresql:///books") == "postgresql:///books"

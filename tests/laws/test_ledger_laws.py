@@ -18,7 +18,7 @@ from discreet.core.loss import Pure
 from discreet.errors import BudgetError, LedgerError
 from discreet.ledger.budget import Budget, Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.location import store_at
+from discreet.ledger.opening import store_at
 from discreet.ledger.record import GENESIS, Record
 from discreet.ledger.sqlite import SqliteStore
 
@@ -166,7 +166,7 @@ def test_running_is_exclusive_for_one_release_and_free_for_others(store):
 HOLDER = """
 import sys, time
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.location import store_at
+from discreet.ledger.opening import store_at
 with Ledger.open(sys.argv[1], create=True).running("r1"):
     print("held", flush=True)
     time.sleep(60)

@@ -126,7 +126,7 @@ class Metered:
         self.gate = gate
 
     def unlock(self) -> None:
-        self.meter._purse.lock = nullcontext()
+        self.meter._balance.lock = nullcontext()
 
     def act(self) -> Any:
         return self.meter.measure((0,), gated(1, self.gate))

@@ -11,7 +11,7 @@ from discreet.ledger import discrepancy as discrepancy_module
 from discreet.ledger.anchor import FileAnchor
 from discreet.ledger.budget import Budget, Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.location import store_at
+from discreet.ledger.opening import store_at
 from old import old_ledger
 
 

@@ -159,19 +159,19 @@ def test_another_ledger_in_the_place_of_one_in_a_database_is_noticed(state):
 
 def test_what_is_remembered_of_a_database_has_no_password(state, monkeypatch):
     address = "postgresql://ann:geheim@host:5/books?options=-csearch_path%3Dx&password=geheim"
-    Guard(place=address)._register("identity")
+    Guard(address=address)._register("identity")
     (register,) = (state / "guards" / "places").iterdir()
     assert register.read_text() == "identity\npostgresql://host:5/books\n"
-    assert Guard(place=address.replace("geheim", "neu")).former() == "identity"
+    assert Guard(address=address.replace("geheim", "neu")).former() == "identity"
     for other in (address.replace("ann", "bob"), address.replace("3Dx", "3Dy"), address.replace("/books", "/book")):
-        assert Guard(place=other).former() is None
+        assert Guard(address=other).former() is None
 
 
 def test_a_guard_that_forgets_the_places_of_databases_would_be_seen(state, monkeypatch):
     """The planted bug: 0.1 and its like remembered paths only."""
     init = Guard.__init__
     monkeypatch.setattr(
-        Guard, "__init__", lambda self, named=(), *, place=None, local=True: init(self, named, local=local)
+        Guard, "__init__", lambda self, named=(), *, address=None, local=True: init(self, named, local=local)
     )
     with pytest.raises(pytest.fail.Exception):
         test_a_lost_ledger_of_a_database_is_not_begun_anew(state)

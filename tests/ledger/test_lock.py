@@ -3,13 +3,13 @@
 import os
 
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.lock import held
+from discreet.ledger.lock import file_lock
 
 
 def test_what_lies_beside_a_ledger_is_for_its_owner_whatever_the_umask_says(tmp_path):
     old = os.umask(0)
     try:
-        with held(tmp_path / "x.lock"):
+        with file_lock(tmp_path / "x.lock"):
             assert (tmp_path / "x.lock").stat().st_mode & 0o077 == 0
         ledger = Ledger.open(tmp_path / "books.db", create=True)
         with ledger.running("r"):

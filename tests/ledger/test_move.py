@@ -140,7 +140,7 @@ def test_a_move_that_was_stopped_goes_on_where_it_was(old, tmp_path, monkeypatch
     new = old.move(tmp_path / "new.db", who="ann", why="again")
     assert new.verify().ok
     assert new.remaining("visits").amount == 2
-    assert [stream.name for stream in new.private().iterdir()] == ["stream.db"]
+    assert [stream.name for stream in new.workspace("private").iterdir()] == ["stream.db"]
     assert secret is None or new._secret.read_bytes() == secret
     left = {path.name for path in tmp_path.iterdir() if path.name.startswith("old.db")}
     assert left <= {"old.db", "old.db-wal", "old.db-shm", "old.db.lock", "old.db.running"}
@@ -161,7 +161,7 @@ def cut(step, *, before=False):
 
 
 def remember(ledger):
-    with closing(sqlite3.connect(ledger.private() / "stream.db")) as stream:
+    with closing(sqlite3.connect(ledger.workspace("private") / "stream.db")) as stream:
         stream.execute("CREATE TABLE person (hash BLOB)")
         stream.commit()
 
@@ -183,17 +183,17 @@ def spendable(ledger):
 
 def test_a_database_has_the_memories_of_streams_in_the_state_folder(old, tmp_path):
     remember(old)
-    kept = old.private()
+    kept = old.workspace("private")
     new = old.move(fresh_schema(), who="ann", why="")
-    assert [stream.name for stream in new.private().iterdir()] == ["stream.db"]
+    assert [stream.name for stream in new.workspace("private").iterdir()] == ["stream.db"]
     assert not kept.exists()
     third = new.move(fresh_schema(), who="ann", why="")  # the same ledger, the same folder
-    assert third.private() == new.private()
-    assert [stream.name for stream in third.private().iterdir()] == ["stream.db"]
+    assert third.workspace("private") == new.workspace("private")
+    assert [stream.name for stream in third.workspace("private").iterdir()] == ["stream.db"]
 
 
 def test_a_file_that_cannot_be_copied_leaves_the_ledger_where_it_is(old, tmp_path):
-    (old.private() / "stream.db").write_bytes(b"no database" * 100)
+    (old.workspace("private") / "stream.db").write_bytes(b"no database" * 100)
     with pytest.raises(LedgerError, match="cannot be copied"):
         old.move(tmp_path / "new.db", who="ann", why="")
     spend(old, "r2")

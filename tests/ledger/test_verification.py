@@ -86,7 +86,7 @@ def test_an_edited_total_is_found(ledger, tmp_path):
 
 def test_a_truncated_chain_is_found_by_the_head_and_then_by_the_anchor(ledger, tmp_path):
     forge(tmp_path, ("DELETE FROM discreet_record WHERE sequence = 8", ()))
-    assert "not where their head says" in problems(ledger)
+    assert "not where the head says" in problems(ledger)
     last = next(record for record in ledger.records() if record.sequence == 7)
     connection = sqlite3.connect(tmp_path / "discreet.db")
     connection.execute("UPDATE discreet_head SET sequence = 7, hash = ?", (last.hash,))

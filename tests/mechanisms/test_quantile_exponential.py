@@ -12,7 +12,7 @@ from discreet.accounting import pure, zcdp
 from discreet.core.loss import BoundedRange, Repeated
 from discreet.errors import InputError
 from discreet.mechanisms import QuantileExponential, QuantileFlip
-from discreet.mechanisms.quantile_ladder import downward, upward
+from discreet.mechanisms.quantile_choice import downward, upward
 from mechanisms.outputs import exponential_law, lookup
 
 HISTOGRAMS = [np.array(h) for h in [*itertools.product(range(3), repeat=4), (400, 100, 40, 0), (0, 40, 100, 400)]]

@@ -12,7 +12,7 @@ from discreet.accounting import pure, zcdp
 from discreet.core.loss import GaussianNoise, LaplaceNoise, Repeated
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace, QuantileTree, quantile_tree
-from discreet.mechanisms.isotonic import rising
+from discreet.mechanisms.quantile_tree import rising
 from mechanisms.test_quantile_exponential import SHAPES, misses, quantile
 
 

@@ -338,7 +338,7 @@ def test_the_state_holds_no_id(tmp_path):
 def test_a_later_period_is_not_released_before_the_first_is_paid(curator):
     """In 0.1 the door took a step of cost zero from anyone."""
     plan = curator.table().agg(n=count()).stream(MONTHS).plan(epsilon=1).plan
-    step = StreamStep(plan, 2, "year", curator.ledger.private())
+    step = StreamStep(plan, 2, "year", curator.ledger.workspace("private"))
     with pytest.raises(InputError, match="never charged"):
         curator.local.through_the_door(step, plan.columns, release="year/2", why="")
     offer = curator.table().agg(n=count()).stream(MONTHS).plan(epsilon=1)

@@ -19,7 +19,7 @@ from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.mechanisms.inputs import read_count
 
-__all__ = ["AtMost", "Between", "Conflict", "Constraint", "Equal", "Measurement", "System", "conflict", "stacked"]
+__all__ = ["AtMost", "Between", "Conflict", "Constraint", "Equal", "Measurement", "System", "conflict", "stack"]
 
 Floats = NDArray[np.float64]
 Sparse = Any  # scipy's sparse arrays carry no static types here
@@ -152,7 +152,7 @@ class Conflict:
         return InputError("constraints", Phrase("a contradiction"), "constraints that can hold together", hint)
 
 
-def stacked(constraints: Sequence[Constraint], size: int) -> System:
+def stack(constraints: Sequence[Constraint], size: int) -> System:
     """The constraints in one system; sizes and bounds are checked here."""
     from scipy import sparse
 
@@ -161,7 +161,7 @@ def stacked(constraints: Sequence[Constraint], size: int) -> System:
     for constraint in constraints:
         match constraint:
             case Equal() | AtMost():
-                matrix = fitted(constraint.matrix, size, constraint.name)
+                matrix = matrix_for(constraint.matrix, size, constraint.name)
                 parts.append(matrix)
                 above.append(constraint.values)
                 equal = isinstance(constraint, Equal)
@@ -195,7 +195,7 @@ def conflict(constraints: Sequence[Constraint], size: int) -> Conflict | None:
     from scipy import sparse
     from scipy.optimize import linprog
 
-    system = stacked(constraints, read_count(size, "size"))
+    system = stack(constraints, read_count(size, "size"))
     if not system.names:
         return None
     # Each row in the form  rows x <= above + slack,  -rows x <= -below + slack, where the end is finite.
@@ -223,7 +223,7 @@ def conflict(constraints: Sequence[Constraint], size: int) -> Conflict | None:
     return Conflict((*names, *(system.bounded_by if (ends > _CLEAR).any() else ())), float(found.fun))
 
 
-def fitted(matrix: Sparse, size: int, name: str) -> Sparse:
+def matrix_for(matrix: Sparse, size: int, name: str) -> Sparse:
     """The matrix of a measurement or a constraint, for so many unknowns."""
     from scipy import sparse
 

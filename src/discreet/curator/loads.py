@@ -22,7 +22,7 @@ from discreet.power.ask import LoadsAsk, PublicGrid
 from discreet.power.grid import Grid
 from discreet.power.loads import Loads
 from discreet.power.plan import unit_of
-from discreet.power.released import HiddenLoads
+from discreet.power.release import HiddenLoads
 from discreet.query.ask import Ask, Checked
 from discreet.query.price import Price
 from discreet.query.table_plan import Priced

@@ -123,7 +123,7 @@ class Stream:
         return step.ids({name: ibis.dtype(kind) for name, kind in stored.items()}, source.engine)
 
     def _step(self, period: int) -> StreamStep:
-        return StreamStep(self.offer.plan, period, self.name, self.desk.ledger.private())
+        return StreamStep(self.offer.plan, period, self.name, self.desk.ledger.workspace("private"))
 
     def _nodes(self, period: int) -> list[Any] | None:
         """What was published for a period; None if nothing was."""

@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from discreet.ledger.lock import held
-from discreet.ledger.secret import state_folder
+from discreet.ledger.location import state_folder
+from discreet.ledger.lock import file_lock
 
 if sys.platform != "win32":
     import fcntl
@@ -47,7 +47,7 @@ class Spill:
         root = spill_root()
         self.path = root / uuid.uuid4().hex
         self._lock = self.path.with_suffix(".lock")
-        with held(root / "all"):
+        with file_lock(root / "all"):
             _remove_abandoned(root)
             self._handle = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             if sys.platform != "win32":

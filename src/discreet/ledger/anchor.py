@@ -25,7 +25,7 @@ from pathlib import Path
 from discreet.core.wire import Json, canonical, fraction
 from discreet.errors import GuardError, LedgerError
 from discreet.ledger.budget import Charge
-from discreet.ledger.lock import held
+from discreet.ledger.lock import file_lock
 from discreet.ledger.record import Head, Record
 from discreet.ledger.store import Reader
 
@@ -47,18 +47,18 @@ class Mark:
     spent: Totals = field(default_factory=dict)
     """By dataset and allotment: what was spent since the mark before, or, if `whole`, all that was spent so far."""
     moved: bool = False
-    """Whether the books go on in another ledger from here."""
+    """Whether the ledger goes on in another ledger from here."""
     whole: bool = False
 
     @classmethod
     def of(cls, reader: Reader) -> Mark:
-        """The mark of the books as they are, with all that was spent."""
+        """The mark of the ledger as it is, with all that was spent."""
         return cls(reader.head(), reader.totals(), whole=True)
 
     def to_text(self) -> str:
         """One line of JSON."""
         spent: list[Json] = [
-            [*place, str(charge.amount), str(charge.delta)] for place, charge in sorted(self.spent.items())
+            [*key, str(charge.amount), str(charge.delta)] for key, charge in sorted(self.spent.items())
         ]
         line: dict[str, Json] = {"sequence": self.head.sequence, "hash": self.head.hash}
         line |= {"format": 1, "spent": spent} if self.whole else {"charge": spent} if spent else {}
@@ -84,13 +84,13 @@ class Mark:
         if self.whole:
             return dict(self.spent)
         zero = Charge(Fraction(0))
-        return totals | {place: totals.get(place, zero) + charge for place, charge in self.spent.items()}
+        return totals | {key: totals.get(key, zero) + charge for key, charge in self.spent.items()}
 
 
 def marks_after(reader: Reader, last: Mark | None) -> list[Mark]:
-    """The marks that follow `last` up to the end of the books; one for the whole if there is none.
+    """The marks that follow `last` up to the end of the ledger; one for the whole if there is none.
 
-    `LedgerError` if the books do not have the record of `last`: the log is then that of another copy, which was faster.
+    `LedgerError` if the ledger does not have the record of `last`: then the log is of another copy, which was faster.
     """
     if last is None:
         return [Mark.of(reader)]
@@ -169,11 +169,11 @@ class Anchor(ABC):
             return [Mark.from_text(line) for line in self._lines()]
 
     def follow(self, look: Callable[[Mark | None], list[Mark]], known: Callable[[], list[Mark]] = list) -> None:
-        """See to it that the log reaches the end of the books.
+        """See to it that the log reaches the end of the ledger.
 
-        `look` gives the marks that follow the last one, and refuses a last one that the books do not have. It is called
-        under the lock, so whoever comes first writes for all, and the others find nothing left to do; of two copies
-        that went apart at the same moment only one is followed. A log that is new begins with what is `known`.
+        `look` gives the marks that follow the last one, and refuses a last one that the ledger does not have. It is
+        called under the lock, so whoever comes first writes for all, and the others find nothing left to do; of two
+        copies that went apart at the same moment only one is followed. A log that is new begins with what is `known`.
         """
         with self._alone():
             last = self.last()
@@ -200,7 +200,7 @@ class Anchor(ABC):
                 self._append([mark.to_text()])
 
     def rewrite(self, reader: Reader) -> None:
-        """Make it the log of these books: what it has in common with them stays, what else it held goes."""
+        """Make it the log of this ledger: what it has in common with it stays, what else it file_lock goes."""
         with self._alone():
             try:
                 known = self.history()
@@ -243,7 +243,7 @@ class _Readable(AbstractContextManager[None]):
 
 
 def agrees(mark: Mark, reader: Reader) -> bool:
-    """Whether the books have the record of this mark. Hashes are chained, so they have all before it as well."""
+    """Whether the ledger has the record of this mark. Hashes are chained, so it has all before it as well."""
     if mark.head.sequence == 0:
         return True
     row = reader.row(mark.head.sequence)
@@ -259,7 +259,7 @@ class FileAnchor(Anchor):
         self._lock_path = path.with_name(path.name + ".lock")
 
     def _alone(self) -> AbstractContextManager[None]:
-        return held(self._lock_path)
+        return file_lock(self._lock_path)
 
     def _last_line(self) -> str | None:
         try:

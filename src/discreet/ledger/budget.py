@@ -18,7 +18,7 @@ from discreet.core.loss import ZCDP, Loss
 from discreet.core.wire import Json, fraction
 from discreet.errors import InputError
 
-__all__ = ["Allotment", "Budget", "Charge", "Kind", "label", "shortened"]
+__all__ = ["Allotment", "Budget", "Charge", "Kind", "label", "shorten"]
 
 _LONG = 1024  # bits; a sum with a longer denominator than this takes further charges rounded up
 _FINE = 10**30
@@ -265,7 +265,7 @@ class Budget:
         return budget
 
 
-def shortened(price: Charge, spent: Charge) -> Charge:
+def shorten(price: Charge, spent: Charge) -> Charge:
     """The price, rounded up only if exact sums would otherwise grow without end."""
     total = spent + price
     if max(total.amount.denominator.bit_length(), total.delta.denominator.bit_length()) <= _LONG:

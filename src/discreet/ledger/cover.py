@@ -12,10 +12,9 @@ from discreet.core.loss import Loss
 from discreet.core.plan import Cover
 from discreet.core.wire import Json
 from discreet.errors import InputError, Phrase
-from discreet.ledger.acknowledgement import last_acknowledged
 from discreet.ledger.budget import Charge
 from discreet.ledger.chain import check_chain
-from discreet.ledger.outcome import outcome_in
+from discreet.ledger.outcome import last_acknowledged, outcome_in
 from discreet.ledger.record import Record
 from discreet.ledger.store import Reader
 
@@ -26,7 +25,7 @@ _NOTHING = Charge(Fraction(0))
 
 
 def check_cover(reader: Reader, step: Record, loss: Loss, price: Charge, cover: Cover | None) -> None:
-    """`InputError` unless a charge costs something, or what its cover names is on the books and covers it."""
+    """`InputError` unless a charge costs something, or what its cover names is on the ledger and covers it."""
     hint = "Nothing was spent and no data was read."
     free = price == _NOTHING or not terms(loss)  # a plan allotment charges the delta it aims at, whatever the loss
     if cover is None:

@@ -9,23 +9,18 @@ from discreet.core.unit import Protected
 from discreet.core.wire import Json
 from discreet.errors import GIVEN, MISSING, InputError
 from discreet.ledger.account import Account, account_of, opened_datasets
-from discreet.ledger.acknowledgement import SEEN, open_releases
 from discreet.ledger.anchor import Mark
 from discreet.ledger.budget import Budget, Charge
+from discreet.ledger.chain import append
 from discreet.ledger.discrepancy import Discrepancy
+from discreet.ledger.outcome import SEEN, open_releases
 from discreet.ledger.record import GENESIS, Record
 from discreet.ledger.store import Reader, Writer
-from discreet.ledger.totals import write
 
-__all__ = ["WriteOff", "append", "close_budget", "replace_budget", "write_off"]
+__all__ = ["WriteOff", "charge_losses", "close_budget", "replace_budget"]
 
 WriteOff = Literal["everything", "nothing"] | Mapping[tuple[str, str], Charge]
 """What to charge where nobody knows what was spent: by dataset and allotment, or in a word."""
-
-
-def append(writer: Writer, **values: object) -> Record:
-    """Add a record to the books."""
-    return write(writer, Record.after(writer.head(), **values))  # type: ignore[arg-type]
 
 
 def replace_budget(
@@ -45,7 +40,7 @@ def close_budget(writer: Writer, dataset: str, *, who: str, why: str) -> Account
     return account_of(writer, dataset)
 
 
-def write_off(
+def charge_losses(
     writer: Writer, discrepancy: Discrepancy, amounts: WriteOff | None, *, who: str, why: str
 ) -> list[Record]:
     """Charge what a discrepancy says is lost, or what the custodian says where it cannot be told; the records added.
@@ -59,7 +54,7 @@ def write_off(
         raise InputError("write_off", GIVEN, "left out: the guard knows what is missing", "Nothing was changed.")
     added: list[Record] = []
     for dataset, allotment, charge in lost:
-        # By its number on the books: should the guard not follow after this, the next word has other ids.
+        # By its number on the ledger: should the guard not follow after this, the next word has other ids.
         release = f"lost {mark.head.hash[:16]} {writer.head().sequence + 1}"
         named = {"dataset": dataset, "allotment": allotment, "release": release}
         added.append(append(writer, kind="charge", charge=charge, who=who, why=discrepancy.problem, **named))
@@ -68,7 +63,7 @@ def write_off(
         added.append(append(writer, kind="failure", who=who, **failed))
     detail: dict[str, Json] = {"acknowledged": discrepancy.problem, "anchor": mark.to_text()}
     if discrepancy.mark is None:
-        detail["write_off"] = amounts if isinstance(amounts, str) else "amounts"
+        detail["charge_losses"] = amounts if isinstance(amounts, str) else "amounts"
     added.append(append(writer, kind="note", dataset="", who=who, why=why, detail=detail))
     return added
 
@@ -80,24 +75,24 @@ def _decided(reader: Reader, amounts: WriteOff | None) -> list[tuple[str, str, C
         for dataset in opened_datasets(reader)
         for part in account_of(reader, dataset).budget.allotments
     }
-    open_places = [place for place, rest in left.items() if rest.amount or rest.delta]
+    open_keys = [key for key, rest in left.items() if rest.amount or rest.delta]
     if amounts == "nothing":
         return []
     if amounts == "everything":
-        return [(*place, left[place]) for place in open_places]
+        return [(*key, left[key]) for key in open_keys]
     hint = "What was spent and is not recorded here, nobody knows. Nothing was changed."
     if not isinstance(amounts, Mapping):
-        allowed = "'everything' that is left, 'nothing', or an amount for each of " + _names(open_places)
+        allowed = "'everything' that is left, 'nothing', or an amount for each of " + _names(open_keys)
         raise InputError("write_off", amounts, allowed, hint)
     if unknown := set(amounts) - set(left):
         raise InputError("write_off", _names(sorted(unknown)), "amounts for " + _names(list(left)), hint)
-    if silent := [place for place in open_places if place not in amounts]:
+    if silent := [key for key in open_keys if key not in amounts]:
         raise InputError("write_off", MISSING, f"given for {_names(silent)} too, if only 0", hint)
-    for place, charge in amounts.items():
+    for key, charge in amounts.items():
         if min(charge.amount, charge.delta) < 0:
-            raise InputError("write_off", charge.amount, f"at least 0 for {_names([place])}", hint)
-    return [(*place, charge) for place, charge in sorted(amounts.items()) if charge.amount or charge.delta]
+            raise InputError("write_off", charge.amount, f"at least 0 for {_names([key])}", hint)
+    return [(*key, charge) for key, charge in sorted(amounts.items()) if charge.amount or charge.delta]
 
 
-def _names(places: list[tuple[str, str]]) -> str:
-    return ", ".join(f"{dataset}/{allotment}" for dataset, allotment in places) or "no allotment"
+def _names(keys: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{dataset}/{allotment}" for dataset, allotment in keys) or "no allotment"

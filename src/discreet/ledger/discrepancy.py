@@ -1,4 +1,4 @@
-"""Why books may not be the ones last seen, and what taking them nevertheless would charge."""
+"""Why a ledger may not be the one last seen, and what using it nevertheless would charge."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _ZERO = Charge(Fraction(0))
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """What the guard has against the books."""
+    """What the guard has against the ledger."""
 
     problem: str
     """In words."""
     mark: Mark | None
     """What was last seen; None if that cannot be told: then the custodian says what is to be written off."""
     lost: tuple[tuple[str, str, Charge], ...]
-    """Dataset, allotment and amount of what is known to be spent and is not on these books."""
+    """Dataset, allotment and amount of what is known to be spent and is not on this ledger."""
     moved: bool
-    """Whether the books go on in another ledger."""
+    """Whether the ledger goes on in another ledger."""
 
     @property
     def remedy(self) -> str:
@@ -43,9 +43,9 @@ class Discrepancy:
 
 
 def find_discrepancy(reader: Reader, guard: Guard | None) -> Discrepancy | None:
-    """How these books differ from what was last seen; None if they do not, or nobody watches them.
+    """How this ledger differs from what was last seen; None if it does not, or nobody watches it.
 
-    Called inside a write transaction: then every mark is of a state that these books have been in.
+    Called inside a write transaction: then every mark is of a state that this ledger has been in.
     """
     if guard is None:
         return None
@@ -76,17 +76,17 @@ def find_discrepancy(reader: Reader, guard: Guard | None) -> Discrepancy | None:
 
 
 def _missing(reader: Reader, watch: Watch, absent: list[Anchor]) -> str | None:
-    """The name of a guard that should have seen these books and has not; None if nobody is missing.
+    """The name of a guard that should have seen this ledger and has not; None if nobody is missing.
 
     Every named one should, and, where none is named, the one of this machine: the one beside the ledger is copied with
-    it. Only books that 0.1 wrote last, before there were others, may be vouched for by any one.
+    it. Only a ledger that 0.1 wrote last, before there were others, may be vouched for by any one.
     """
     if reader.head() == GENESIS:
         return None
     asked = watch.named or ([] if watch.local is None else [watch.local])
     silent = [anchor.name for anchor in asked if anchor in absent]
     if not asked:
-        return "of another place"
+        return "of another key"
     if silent and _of_0_1(reader) and any(anchor not in absent for anchor in watch.own):
         return None
     return silent[0] if silent else None
@@ -101,10 +101,10 @@ def _of_0_1(reader: Reader) -> bool:
 
 
 def _difference(reader: Reader, anchor: Anchor, last: Mark) -> Discrepancy:
-    """What an anchor saw spent after the last record that it has in common with the books.
+    """What an anchor saw spent after the last record that it has in common with the ledger.
 
     A record that both have means that all before it are the same, for each holds the hash of the one before. What
-    the books hold beyond it is another history: it is charged already, and what the anchor saw comes to it.
+    the ledger holds beyond it is another history: it is charged already, and what the anchor saw comes to it.
     """
     totals: Totals = {}
     common: Totals = {}
@@ -115,9 +115,9 @@ def _difference(reader: Reader, anchor: Anchor, last: Mark) -> Discrepancy:
             common, moved = totals, False
         moved = moved or mark.moved
     lost = tuple(
-        (*place, missing)
-        for place, known in sorted(totals.items())
-        if (missing := common.get(place, _ZERO).left_of(known)) != _ZERO
+        (*key, missing)
+        for key, known in sorted(totals.items())
+        if (missing := common.get(key, _ZERO).left_of(known)) != _ZERO
     )
     head, behind = reader.head(), last.head.sequence > reader.head().sequence
     if moved and behind:
@@ -141,7 +141,7 @@ def _both(discrepancies: list[Discrepancy], others: list[Discrepancy]) -> Discre
     lost: dict[tuple[str, str], Charge] = {}
     for dataset, allotment, charge in (*_largest(discrepancies), *_largest(others)):
         lost[dataset, allotment] = lost.get((dataset, allotment), _ZERO) + charge
-    listed = tuple((*place, charge) for place, charge in sorted(lost.items()))
+    listed = tuple((*key, charge) for key, charge in sorted(lost.items()))
     return Discrepancy(first.problem, first.mark, listed, moved=any(each.moved for each in (*discrepancies, *others)))
 
 
@@ -152,4 +152,4 @@ def _largest(discrepancies: list[Discrepancy]) -> list[tuple[str, str, Charge]]:
         for dataset, allotment, charge in each.lost:
             most = lost.get((dataset, allotment), _ZERO)
             lost[dataset, allotment] = Charge(max(most.amount, charge.amount), max(most.delta, charge.delta))
-    return [(*place, charge) for place, charge in lost.items()]
+    return [(*key, charge) for key, charge in lost.items()]

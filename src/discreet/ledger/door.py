@@ -1,7 +1,7 @@
 """The one door: the only place where private data is opened.
 
 Spend, open, measure, record, publish, record. The cost is durable before the data is read, what was drawn is durable
-before anything is made of it, and the answer is durable before anyone sees it. Everything else in the house describes,
+before anything is made of it, and the answer is durable before anyone sees it. Everything else describes,
 prices or reads what came out. A test keeps it so (tests/ledger/test_one_door.py).
 """
 
@@ -44,7 +44,7 @@ class Resumable(Protocol):
 
     @property
     def watched(self) -> bool:
-        """Whether anything of the run is shown before its answer is on the books. Part of the digest."""
+        """Whether anything of the run is shown before its answer is on the ledger. Part of the digest."""
         ...
 
     def begun(self) -> bool:
@@ -67,7 +67,7 @@ class Durable(Resumable, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came out of the door. `result` is read from the books, so asking again gives the same."""
+    """What came out of the door. `result` is read from the ledger, so asking again gives the same."""
 
     release: str
     dataset: str
@@ -78,7 +78,7 @@ class Answer:
     time: str
     result: Json
     replayed: bool
-    """Whether it was on the books already: then nothing was read and nothing was spent this time."""
+    """Whether it was on the ledger already: then nothing was read and nothing was spent this time."""
     query: Json = None
     """What was asked, as it is on record."""
     data: DataVersion | None = None
@@ -252,7 +252,7 @@ def _try_again(plan: Plan, known: Outcome, ledger: Ledger, version: DataVersion,
         return
     if known.notes >= ATTEMPTS - 1:
         raise _failure(identity, ledger.failed(identity, _LOST, who=who).failure or _LOST)
-    # Nobody saw the lost draw: it would be on the books. See the proof note for what this rests on.
+    # Nobody saw the lost draw: it would be on the ledger. See the proof note for what this rests on.
     ledger.note(identity, _AGAIN, who=who, data=version if known.data not in (None, version) else None)
 
 
@@ -335,7 +335,7 @@ def _check_data(known: Outcome, version: DataVersion) -> bool:
 
 
 def stored(known: Outcome, *, replayed: bool = True) -> Answer:
-    """The answer that the books hold for a release."""
+    """The answer that the ledger holds for a release."""
     paid = known.charged
     result = json.loads(known.answer or "null")
     same = known.measurement == known.answer

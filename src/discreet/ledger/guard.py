@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from discreet.errors import InputError, LedgerError
-from discreet.ledger.address import place_key, shown
 from discreet.ledger.anchor import Anchor, FileAnchor, Mark, agrees, marks_after
+from discreet.ledger.location import address_key, guards_folder, private_folder, public_address
 from discreet.ledger.record import Head
-from discreet.ledger.state import guards_folder, private_folder
 from discreet.ledger.store import Reader, Store
 
 __all__ = ["Guard", "Watch", "anchor_at", "identity_of"]
@@ -34,7 +33,7 @@ class Watch(NamedTuple):
     beside: list[Anchor]
     """The one of version 0.1, if there is one. It lies beside the ledger and is restored with it: never enough."""
     former: list[Anchor]
-    """Those of another ledger that lay at this place before."""
+    """Those of another ledger that lay at this address before."""
 
     @property
     def own(self) -> list[Anchor]:
@@ -45,16 +44,16 @@ class Watch(NamedTuple):
 class Guard:
     """The anchors of one ledger: one in the state folder of this machine, under the ledger's identity, and the `named`.
 
-    `place` is where the ledger is kept: what lay there before is remembered on this machine and in named anchors of
-    many ledgers, so that another ledger in its place is noticed and a lost one is not begun anew. An anchor
-    `<place>.head` of version 0.1 is heeded and kept up. Without `local` nothing is kept in the state folder.
+    `address` is where the ledger is kept: what lay there before is remembered on this machine and in named anchors of
+    many ledgers, so that another ledger in its stead is noticed and a lost one is not begun anew. An anchor
+    `<address>.head` of version 0.1 is heeded and kept up. Without `local` nothing is kept in the state folder.
     """
 
-    def __init__(self, named: Sequence[str] = (), *, place: str | Path | None = None, local: bool = True) -> None:
+    def __init__(self, named: Sequence[str] = (), *, address: str | Path | None = None, local: bool = True) -> None:
         self._named = tuple(named)
-        self._place = place
+        self._address = address
         self._local = local
-        self._beside = FileAnchor(place.with_name(place.name + ".head")) if isinstance(place, Path) else None
+        self._beside = FileAnchor(address.with_name(address.name + ".head")) if isinstance(address, Path) else None
         self._entered: str | None = None
         self.seen: Head | None = None
         """A record that all anchors have seen; it saves looking again."""
@@ -65,8 +64,8 @@ class Guard:
         former: list[Anchor] = []
         before = self.former()
         if identity is not None and before not in (None, identity):
-            former = [_file_of(str(before)), *(anchor_at(place, before) for place in self._named if _many(place))]
-        named = [anchor_at(place, identity) for place in self._named if identity is not None or not _many(place)]
+            former = [_file_of(str(before)), *(anchor_at(address, before) for address in self._named if _many(address))]
+        named = [anchor_at(address, identity) for address in self._named if identity is not None or not _many(address)]
         return Watch(named, None if identity is None else self._local_of(identity), beside, former)
 
     def _local_of(self, identity: str) -> Anchor | None:
@@ -86,11 +85,17 @@ class Guard:
         """Add what was committed to every anchor; `LedgerError` if one of them follows another copy by now."""
         with store.read() as reader:
             identity, end = identity_of(reader), reader.head()
-        first, *others = self.watch(identity).own
-        self.lead(first, store)
-        for anchor in others:
-            self.lead(anchor, store, first.history)
-        self._register(identity)
+        try:
+            first, *others = self.watch(identity).own
+            self.lead(first, store)
+            for anchor in others:
+                self.lead(anchor, store, first.history)
+            self._register(identity)
+        except OSError as error:
+            raise LedgerError(
+                f"The change is on the ledger, but its guard cannot be written ({error.strerror}). Make room, "
+                "then ask again under the same release id: it is not charged twice."
+            ) from None
         self.seen = end
 
     @staticmethod
@@ -104,34 +109,34 @@ class Guard:
         anchor.follow(look, known)
 
     def saw(self, reader: Reader, sequence: int) -> bool:
-        """Whether all anchors are known to have seen a record of these books."""
+        """Whether all anchors are known to have seen a record of this ledger."""
         return self.seen is not None and self.seen.sequence >= sequence and agrees(Mark(self.seen), reader)
 
     def close(self, mark: Mark, reader: Reader) -> None:
-        """Put a last mark on every anchor of these books: they are behind it from now on, and refused."""
+        """Put a last mark on every anchor of this ledger: it is behind it from now on, and refused."""
         for anchor in self.watch(identity_of(reader)).own:
             if anchor.last() != mark:
                 anchor.add(mark)
 
     def accept(self, reader: Reader) -> None:
-        """Make these books the ones that are watched from now on."""
+        """Make this ledger the one that is watched from now on."""
         identity = identity_of(reader)
         for anchor in self.watch(identity).own:
             anchor.rewrite(reader)
         self._register(identity)
 
     def former(self) -> str | None:
-        """The identity of the ledger last seen at this place, on this machine."""
-        if self._place is None or not self._local:
+        """The identity of the ledger last seen at this address, on this machine."""
+        if self._address is None or not self._local:
             return None
         with suppress(OSError):
-            return _register_of(self._place).read_text(encoding="utf-8").split("\n")[0] or None
+            return _register_of(self._address).read_text(encoding="utf-8").split("\n")[0] or None
         return None
 
     def lost(self) -> int:
-        """How many records the ledger had that lay at this place, or that the named file watched; 0 if none did.
+        """How many records the ledger had that lay at this address, or that the named file watched; 0 if none did.
 
-        A shared anchor knows the place by its path or address: one at the same path of another machine counts too.
+        A shared anchor knows a ledger by its path or address: one at the same path of another machine counts too.
         """
         before = self.former()
         identities = {word for register in self._registers() for word in register.entries()} | {before} - {None}
@@ -140,8 +145,8 @@ class Guard:
         return max((mark.head.sequence for mark in marks if mark is not None), default=1 if identities else 0)
 
     def _register(self, identity: str | None) -> None:
-        """Remember which ledger lies at this place, here and in the anchors that watch many."""
-        if self._place is None or identity is None:
+        """Remember which ledger lies at this address, here and in the anchors that watch many."""
+        if self._address is None or identity is None:
             return
         if self._entered != identity:
             for register in self._registers():
@@ -149,47 +154,47 @@ class Guard:
             self._entered = identity
         if not self._local or self.former() == identity:
             return
-        path = _register_of(self._place)
+        path = _register_of(self._address)
         try:
             private_folder(path.parent)
             draft = path.with_name(f"{path.name}.{os.getpid()}.new")
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                file.write(f"{identity}\n{shown(self._place)}\n")
+                file.write(f"{identity}\n{public_address(self._address)}\n")
             draft.replace(path)
         except (LedgerError, OSError):
             if not self._named:
                 raise
 
     def _registers(self) -> list[Anchor]:
-        """Where the named anchors keep which ledgers lay at this place."""
-        if self._place is None:
+        """Where the named anchors keep which ledgers lay at this address."""
+        if self._address is None:
             return []
-        return [anchor_at(place, f"place-{place_key(self._place)}") for place in self._named if _many(place)]
+        return [anchor_at(address, f"place-{address_key(self._address)}") for address in self._named if _many(address)]
 
 
-def anchor_at(place: str, identity: str | None) -> Anchor:
-    """The anchor at a place: a file, a folder with a file for each ledger, sqlite:///path or postgresql://..."""
-    scheme, mark, rest = place.partition("://")
+def anchor_at(address: str, identity: str | None) -> Anchor:
+    """The anchor at an address: a file, a folder with a file for each ledger, sqlite:///path or postgresql://..."""
+    scheme, mark, rest = address.partition("://")
     if mark and scheme in ("postgresql", "postgres", "sqlite"):
         from discreet.ledger.anchor_table import PostgresAnchor, SqliteAnchor
 
         if scheme == "sqlite":
             return SqliteAnchor(Path(rest.removeprefix("/") if not rest.startswith("//") else rest[1:]), identity or "")
-        return PostgresAnchor(place, identity or "")
+        return PostgresAnchor(address, identity or "")
     if mark:
         raise InputError("anchor", f"{scheme}://...", "a path, sqlite:///path or a postgresql:// address")
-    path = Path(place)
+    path = Path(address)
     return FileAnchor(path / f"{identity}.head") if path.is_dir() else FileAnchor(path)
 
 
-def _many(place: str) -> bool:
-    """Whether several ledgers are watched at a place, so that which one it is must be known."""
-    return "://" in place or Path(place).is_dir()
+def _many(address: str) -> bool:
+    """Whether several ledgers are watched at an address, so that which one it is must be known."""
+    return "://" in address or Path(address).is_dir()
 
 
 def _file_of(identity: str) -> FileAnchor:
     return FileAnchor(private_folder(guards_folder()) / f"{identity}.head")
 
 
-def _register_of(place: str | Path) -> Path:
-    return guards_folder() / "places" / place_key(place)
+def _register_of(address: str | Path) -> Path:
+    return guards_folder() / "places" / address_key(address)

@@ -17,30 +17,27 @@ from discreet.core.wire import Json, canonical, loss_to_json
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.account import (
     Account,
+    Declaration,
     Standing,
     account_of,
+    allotment_history,
     closed_refusal,
     opened_datasets,
     refusal,
     standing_of,
 )
-from discreet.ledger.account import former_allotments as _former_allotments
-from discreet.ledger.budget import Allotment, Budget, Charge, label
-from discreet.ledger.budget import shortened as _short
-from discreet.ledger.chain import check_chain
+from discreet.ledger.budget import Allotment, Budget, Charge, label, shorten
+from discreet.ledger.chain import append, check_bound, check_chain, write
 from discreet.ledger.cover import check_cover, cover_to
-from discreet.ledger.custody import WriteOff, append, close_budget, replace_budget
-from discreet.ledger.custody import write_off as _write_off
-from discreet.ledger.declaration import Declaration
+from discreet.ledger.custody import WriteOff, charge_losses, close_budget, replace_budget
 from discreet.ledger.discrepancy import Discrepancy, find_discrepancy
 from discreet.ledger.guard import Guard, identity_of
-from discreet.ledger.location import begin, store_at
+from discreet.ledger.location import private_folder, workspace
+from discreet.ledger.opening import begin, store_at
 from discreet.ledger.outcome import Charged, Outcome, form_to, known_in, outcome_in, outcome_of
 from discreet.ledger.record import Head, Record
 from discreet.ledger.secret import fresh_secret, secret_at, secret_path
-from discreet.ledger.state import private_folder, workspace
 from discreet.ledger.store import Reader, Store, Writer
-from discreet.ledger.totals import check_bound, write
 from discreet.ledger.verification import Verification, verify
 from discreet.ledger.witness import witness, witnessed_outcome
 
@@ -50,9 +47,9 @@ _ROW = Unit()
 
 
 class Ledger:
-    """The books of one or more datasets. `Ledger.open("books.db", create=True)` or `Ledger.open("postgresql://...")`.
+    """Budgets and charges of datasets: `Ledger.open("books.db", create=True)` or `Ledger.open("postgresql://...")`.
 
-    Guarantee: the charges on the books of an allotment never exceed its caps, whoever spends from however many threads
+    Guarantee: the charges to an allotment never exceed its caps, whoever spends from however many threads
     and processes; a charge that `spend` returned is on disk; no record is ever changed (`verify`). Together with
     the one door (`discreet.ledger.door`) everything released stays within the budget: docs/proofs/ledger.md.
     """
@@ -66,7 +63,7 @@ class Ledger:
     @classmethod
     def open(
         cls,
-        place: str | Path,
+        address: str | Path,
         *,
         anchor: str | Path | None = None,
         create: bool = False,
@@ -79,9 +76,9 @@ class Ledger:
         budgets begin again. It is watched by an anchor in the state folder of this machine (DISCREET_STATE) and by the
         one that `anchor` or DISCREET_ANCHOR names: a file, a folder, sqlite:///path or postgresql://...
         """
-        store, guard = store_at(place, anchor, create=create, anew=anew)
-        begin(store, guard, place, create=create, anew=anew, who=who)
-        return cls(store, guard, secret_path(place))
+        store, guard = store_at(address, anchor, create=create, anew=anew)
+        begin(store, guard, address, create=create, anew=anew, who=who)
+        return cls(store, guard, secret_path(address))
 
     @classmethod
     def temporary(cls, folder: str | Path) -> Ledger:
@@ -106,16 +103,12 @@ class Ledger:
             return replace(data.version(fresh_secret()), outline="")
         return data.version(secret_at(self._secret))
 
-    def private(self) -> Path:
-        """The folder for what a job must remember of people between its steps, which only its owner may read."""
-        return self.workspace("private")
-
     def create(self, dataset: str, budget: Budget, *, unit: Protected = _ROW, who: str) -> Account:
         """Open a budget for a dataset and what it protects. The same again changes nothing; another one is refused."""
-        wanted = Declaration(dataset, budget, unit, who, new=True)
+        declaration = Declaration(dataset, budget, unit, who, new=True)
         with self._write() as writer:
-            if not wanted.matches(writer):
-                wanted.record(writer)
+            if not declaration.matches(writer):
+                declaration.record(writer)
             return account_of(writer, dataset)
 
     def declare(self, dataset: str, budget: Budget, *, unit: Protected = _ROW, who: str, new: bool = False) -> Account:
@@ -124,13 +117,13 @@ class Ledger:
         One that the ledger has already is compared. A name that is not among those of a ledger with budgets is refused
         unless it is said to be `new`: a misspelt name would begin a budget anew.
         """
-        wanted = Declaration(dataset, budget, unit, who, new)
-        with self._store.write() as writer:  # to be told now, and not at the first charge, that these are old books
+        declaration = Declaration(dataset, budget, unit, who, new)
+        with self._store.write() as writer:  # to be told now, and not at the first charge, that this is an old copy
             self._check(writer)
             check_bound(writer, whole=False)
-            if not wanted.matches(writer):
-                wanted.check_name(writer)
-        self._declared[dataset] = wanted
+            if not declaration.matches(writer):
+                declaration.check_name(writer)
+        self._declared[dataset] = declaration
         return self.account(dataset)
 
     def raise_budget(
@@ -176,7 +169,7 @@ class Ledger:
     def former_allotments(self, dataset: str, allotment: str) -> list[Allotment]:
         """An allotment as every budget that a dataset ever had on record defined it, the latest first."""
         with self._store.read() as reader:
-            return _former_allotments(reader, dataset, allotment)
+            return allotment_history(reader, dataset, allotment)
 
     def datasets(self) -> tuple[str, ...]:
         """Every dataset with a budget that was opened, in the order they came."""
@@ -243,7 +236,7 @@ class Ledger:
                 if known.open:  # it may be run again: is nothing hidden?
                     check_chain(writer)
                 return Charged(release, dataset, part.name, paid.charge, spent.left_of(part.cap), already_paid=True)
-            charge = _short(price, spent)
+            charge = shorten(price, spent)
             if account.closed:
                 raise closed_refusal(dataset, part, charge)
             if writer.latest(dataset, "open") is None:
@@ -310,7 +303,7 @@ class Ledger:
         """Held while a release runs, so that two who ask for it get one answer."""
         return self._store.running(release)
 
-    # The books themselves
+    # The records
 
     def records(self, dataset: str | None = None) -> Iterator[Record]:
         """Every record, or those of one dataset, in order."""
@@ -337,12 +330,12 @@ class Ledger:
             return verify(reader, self._guard)
 
     def discrepancy(self) -> Discrepancy | None:
-        """Why these are not the books last seen here, and what `acknowledge` would charge; None if all is well."""
+        """Why this is not the ledger last seen here, and what `acknowledge` would charge; None if all is well."""
         with self._store.write() as writer:  # alone, so that nobody's newer mark is taken for a discrepancy
             return find_discrepancy(writer, self._guard)
 
     def check_guard(self) -> None:
-        """`LedgerError` unless something watches these books and has nothing against them."""
+        """`LedgerError` unless something watches this ledger and has nothing against it."""
         if self._guard is None:
             raise LedgerError("Nothing watches this ledger: one restored from an old copy would give budget back.")
         with self._store.write() as writer:
@@ -350,15 +343,13 @@ class Ledger:
 
     def _check(self, writer: Writer) -> None:
         if discrepancy := find_discrepancy(writer, self._guard):
-            raise LedgerError(
-                f"This ledger is not the one last seen here: {discrepancy.problem}. Nothing was spent. "
-                f"{discrepancy.remedy}"
-            )
+            problem = f"This ledger is not the one last seen here: {discrepancy.problem}. Nothing was spent."
+            raise LedgerError(f"{problem} {discrepancy.remedy}")
 
     def acknowledge(self, *, who: str, why: str, write_off: WriteOff | None = None) -> tuple[Record, ...]:
-        """A custodian's word that these books are to be used although their guard says otherwise.
+        """A custodian's word that this ledger is to be used although its guard says otherwise.
 
-        What the guard knows to have been spent and these books do not is charged now, so that a restored copy gives no
+        What the guard knows to have been spent and this ledger does not is charged now: a restored copy gives no
         budget back. What is open ends: releases without an outcome fail, streams go no further. Where the guard is
         lost, nobody knows: then `write_off` says what to charge, an amount for each allotment that has something left,
         "everything" or "nothing". Returns the records added.
@@ -370,16 +361,16 @@ class Ledger:
             if discrepancy is None:
                 return ()
             check_bound(writer)  # or the word would bind what was edited
-            added = _write_off(writer, discrepancy, write_off, who=who, why=why)
+            added = charge_losses(writer, discrepancy, write_off, who=who, why=why)
         with self._store.write() as writer:
             self._guard.accept(writer)
         return tuple(added)
 
     def move(self, to: str | Path, *, who: str, why: str, anchor: str | Path | None = None) -> Ledger:
-        """Carry these books over to a new place, and close them: they can be read, and no longer spent from.
+        """Carry this ledger over to a new address, and close it: it can be read, and no longer spent from.
 
         The secret and what streams remember of people go along. Guarantee: at no moment, whatever fails, can both be
-        spent from. If it is stopped half-way, the same move again finishes it. Only if the other place is lost does
+        spent from. If it is stopped half-way, the same move again finishes it. Only if the new ledger is lost does
         `acknowledge` open this ledger again, which charges nothing and ends its streams.
         """
         from discreet.ledger.move import move_ledger
@@ -390,14 +381,14 @@ class Ledger:
         return new
 
     def workspace(self, name: str) -> Path:
-        """A folder of this machine for passing state, such as what an engine spills; for its owner alone."""
+        """A folder of this machine, for its owner alone: "private" is for what a job must remember of people."""
         with self._store.read() as reader:
             identity = identity_of(reader) or "new"
         return private_folder(workspace(self._store.path, identity, name))
 
     @contextmanager
     def _write(self) -> Iterator[Writer]:
-        """A transaction on books that are the ones last seen; the guard follows when it is durable."""
+        """A transaction on a ledger that is the one last seen; the guard follows when it is durable."""
         with self._store.write() as writer:
             self._check(writer)
             check_bound(writer)
@@ -405,10 +396,4 @@ class Ledger:
             yield writer
             after = writer.head()
         if self._guard is not None and after != before:
-            try:
-                self._guard.follow(self._store)
-            except OSError as error:
-                raise LedgerError(
-                    f"The change is on the ledger, but its guard cannot be written ({error.strerror}). Make room, "
-                    "then ask again under the same release id: it is not charged twice."
-                ) from None
+            self._guard.follow(self._store)

@@ -1,83 +1,98 @@
-"""The store and the guard at a place, and how a new ledger begins."""
+"""Where a ledger lies and where its state does: addresses in words, and folders of this machine."""
 
 from __future__ import annotations
 
-import getpass
+import hashlib
 import os
+import sys
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
-from discreet.errors import InputError, LedgerError, MissingLedgerError, kind_of
-from discreet.ledger.address import missing_ledger, shown
-from discreet.ledger.custody import append
-from discreet.ledger.guard import Guard
-from discreet.ledger.record import GENESIS
-from discreet.ledger.secret import fresh_secret
-from discreet.ledger.state import private_folder
-from discreet.ledger.store import Store
+from discreet.errors import LedgerError, MissingLedgerError
 
-__all__ = ["begin", "store_at"]
+__all__ = [
+    "address_key",
+    "guards_folder",
+    "missing_ledger",
+    "private_folder",
+    "public_address",
+    "state_folder",
+    "workspace",
+]
 
 
-def store_at(
-    place: str | Path, anchor: str | Path | None, *, create: bool, anew: bool = True, local: bool = True
-) -> tuple[Store, Guard]:
-    """What keeps the records at a place and what watches them; `MissingLedgerError` if there are none to be kept.
+def public_address(address: str | Path) -> str:
+    """An address without the password that may be in it.
 
-    Unless `anew`, nothing is made where there was a ledger before: a backup would not go in beside empty tables.
+    >>> public_address("postgresql://ann:secret@host/books?x=1")
+    'postgresql://host/books'
     """
-    if not isinstance(place, (str, os.PathLike)):
-        raise InputError("ledger", kind_of(place), "a path or a postgresql:// address")
-    named = str(anchor) if anchor is not None else os.environ.get("DISCREET_ANCHOR") or None
-    anchors = () if named is None else (named,)
-    if isinstance(place, str) and place.startswith(("postgresql://", "postgres://")):
-        from discreet.ledger.postgres import PostgresStore
-
-        guard = Guard(anchors, place=place, local=local)
-        if create and not anew:
-            try:
-                return PostgresStore(place, create=False), guard
-            except MissingLedgerError:
-                _check_lost(guard, place)
-        return PostgresStore(place, create=create), guard
-    if isinstance(place, str) and "://" in place:
-        raise InputError("ledger", place.partition("://")[0] + "://...", "a path or a postgresql:// address")
-    from discreet.ledger.sqlite import SqliteStore
-
-    path = Path(place)
-    guard = Guard(anchors, place=path.absolute(), local=local)
-    if not path.exists():
-        if not create:
-            raise missing_ledger(path)
-        if not anew:
-            _check_lost(guard, place)
-        if path.parent.name == ".discreet":
-            private_folder(path.parent)
-    return SqliteStore(path), guard
+    kind, mark, rest = str(address).partition("://")
+    return f"{kind}://{rest.rpartition('@')[2].partition('?')[0]}" if mark else str(address)
 
 
-def begin(store: Store, guard: Guard, place: str | Path, *, create: bool, anew: bool, who: str | None) -> None:
-    """Write the first record of books that have none, if they are to be created; it tells them from all others."""
-    with store.read() as reader:
-        if reader.head() != GENESIS:
-            return
-    if not create:
-        raise missing_ledger(place)
-    with store.write() as writer:
-        if writer.head() != GENESIS:  # someone else was faster
-            return
-        if not anew:
-            _check_lost(guard, place)
-        person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
-        detail = {"created": fresh_secret().hex()}
-        append(writer, kind="note", dataset="", who=person, why="created", detail=detail)
-        guard.accept(writer)  # before the commit: no moment without a guard
+def address_key(address: str | Path) -> str:
+    """What an address is remembered by: the file that a path leads to, or a database's address without the password.
+
+    The user counts, for what a database shows may depend on it.
+    """
+    if isinstance(address, Path):
+        return hashlib.sha256(str(address.resolve()).encode()).hexdigest()[:32]
+    parts = urlsplit(address)
+    user, at, host = parts.netloc.rpartition("@")
+    options = [(name, value) for name, value in parse_qsl(parts.query) if name not in ("password", "passfile")]
+    told = [user.partition(":")[0] + at + host, parts.path, *map("=".join, sorted(options))]
+    return hashlib.sha256("\n".join(["database", *told]).encode()).hexdigest()[:32]
 
 
-def _check_lost(guard: Guard, place: str | Path) -> None:
-    """Refuse to begin where a ledger was kept before."""
-    if lost := guard.lost():
+def missing_ledger(address: str | Path) -> MissingLedgerError:
+    """The error where there is no ledger: it names the command that makes one, and what to do if there was one."""
+    name = public_address(address)
+    return MissingLedgerError(
+        f"There is no ledger at {name}. Nothing was read or spent. Make one, once: discreet ledger create --ledger "
+        f"{name} (in Python: create=True). If there was one before, do not make another, which would begin its budgets "
+        "anew: say where it is with --ledger or DISCREET_LEDGER, or put it back from a backup."
+    )
+
+
+def state_folder() -> Path:
+    """The folder of discreet's own state: DISCREET_STATE, or where this platform keeps such things."""
+    if named := os.environ.get("DISCREET_STATE"):
+        return Path(named).absolute()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "discreet"
+    if given := os.environ.get("XDG_STATE_HOME"):
+        return Path(given).absolute() / "discreet"
+    try:
+        return Path.home() / ".local" / "state" / "discreet"
+    except RuntimeError:
         raise LedgerError(
-            f"A ledger with {lost} records was kept at {shown(place)} and is gone. Nothing was made. Put it back "
-            "from a backup. Only if what it released no longer matters, or if it is kept under this path on "
-            "another machine that shares the guard, begin anew: discreet ledger create --anew."
-        )
+            "This user has no home folder to keep state in. Set DISCREET_STATE to a folder that stays, or name the "
+            "guard of the ledger with DISCREET_ANCHOR. Nothing was spent."
+        ) from None
+
+
+def guards_folder() -> Path:
+    """Where the guards of ledgers are kept: apart from the ledgers, so that one restored folder does not hold both."""
+    return state_folder() / "guards"
+
+
+def workspace(ledger: Path | None, identity: str, name: str) -> Path:
+    """Where state of a ledger lies on this machine: beside its file, or, of a database, under its identity."""
+    if ledger is not None:
+        return ledger.with_name(f"{ledger.name}.{name}")
+    return state_folder() / "ledgers" / identity / name
+
+
+def private_folder(path: Path) -> Path:
+    """The folder itself, made if it is not there, for its owner alone; `LedgerError` says why it cannot be."""
+    try:
+        for folder in reversed((path, *path.parents)):
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as problem:
+        raise LedgerError(
+            f"The folder {str(path)!r} cannot be made ({problem.strerror}). Nothing was spent. Set DISCREET_STATE to a "
+            "folder that stays and can be written, or name the guard of the ledger with DISCREET_ANCHOR."
+        ) from None
+    return path

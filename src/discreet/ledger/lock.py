@@ -11,16 +11,16 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["held"]
+__all__ = ["file_lock"]
 
 
 @contextmanager
-def held(path: Path, *, remove: bool = False) -> Iterator[None]:
+def file_lock(path: Path, *, remove: bool = False) -> Iterator[None]:
     """Hold the lock file `path`, waiting for it; `remove` it at the end.
 
     Locks belong to the opened file, not to the process, so threads exclude each other too.
     """
-    if sys.platform == "win32":  # the books stay exact without these locks; only waiting is less orderly
+    if sys.platform == "win32":  # the ledger stays exact without these locks; only waiting is less orderly
         yield
         return
     while True:

@@ -1,7 +1,7 @@
 """From one ledger to another, so that at no moment both can be spent from, and nothing of the old one is left behind.
 
 Records are copied as they are: hashes, release ids and answers stay what they were, and a note on the move is the last.
-The secret and what streams remember of people are copied before. Then the note is put on the anchors of the old books,
+The secret and what streams remember of people are copied before. Then the note is put on the anchors of the old ledger,
 which are behind it from then on and refused by every write; then the new ones are committed; then the old secret and
 memories are removed. The note lies in a file until the end, so that a move that was stopped anywhere goes on.
 """
@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from discreet.core.wire import canonical
 from discreet.errors import InputError, LedgerError, Phrase
-from discreet.ledger.address import shown
 from discreet.ledger.anchor import Mark
+from discreet.ledger.chain import write
 from discreet.ledger.guard import Guard, identity_of
+from discreet.ledger.location import private_folder, public_address, workspace
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.secret import database_key, secret_at
-from discreet.ledger.state import private_folder, workspace
 from discreet.ledger.store import Store, Writer
-from discreet.ledger.totals import write
 from discreet.ledger.verification import verify
 
 if TYPE_CHECKING:
@@ -37,15 +36,19 @@ _LEFT = "The ledger does not add up, and was left where it is: "
 
 
 class Begun(NamedTuple):
-    """A move that was not finished: where to, and the last record of the new books."""
+    """A move that was not finished: where to, and the last record of the new ledger."""
 
     to: str
     note: Record
 
 
-def move_ledger(old: Ledger, new: Ledger, place: str | Path, *, who: str, why: str) -> None:
-    """Carry all of a ledger over to an empty one at a place, or finish a move that was begun."""
-    to = f"{shown(place)} ({database_key(str(place))})" if "://" in str(place) else str(Path(place).resolve())
+def move_ledger(old: Ledger, new: Ledger, address: str | Path, *, who: str, why: str) -> None:
+    """Carry all of a ledger over to an empty one at an address, or finish a move that was begun."""
+    to = (
+        f"{public_address(address)} ({database_key(str(address))})"
+        if "://" in str(address)
+        else str(Path(address).resolve())
+    )
     if (guard := old._guard) is None:
         hint = "Only a ledger with a guard can be closed: open it with Ledger.open."
         raise InputError("ledger", Phrase("no guard"), "a ledger that can be closed", hint)
@@ -58,18 +61,18 @@ def move_ledger(old: Ledger, new: Ledger, place: str | Path, *, who: str, why: s
             raise InputError("to", Phrase(f"{new.head().sequence} records"), "an empty ledger", "Nothing was changed.")
         if old._secret is not None and new._secret is not None and old._secret.exists():
             secret_at(new._secret, secret_at(old._secret))  # or no stored release could be compared with the data
-        with old._store.write() as books, new._write() as writer:
-            note = begun.note if begun is not None and _closed_by(begun.note, guard, books) else None
+        with old._store.write() as transaction, new._write() as writer:
+            note = begun.note if begun is not None and _closed_by(begun.note, guard, transaction) else None
             if note is not None and begun is not None and begun.to != to:
                 raise LedgerError(
                     f"This ledger is being moved to {begun.to}: finish that move first. Nothing was changed. Only if "
-                    "that place is lost may the custodian open it again: discreet ledger acknowledge --reopen."
+                    "the other ledger is lost may the custodian open it again: discreet ledger acknowledge --reopen."
                 )
-            checked = verify(books, None if note is not None else guard)
+            checked = verify(transaction, None if note is not None else guard)
             if not checked.ok:
                 raise LedgerError(_LEFT + "; ".join(checked.problems))
             _copy_folder(*_memories(old, new, identity))
-            _carry_over(books, guard, writer, note, draft, to, who=who, why=why)
+            _carry_over(transaction, guard, writer, note, draft, to, who=who, why=why)
     elif new._guard is not None:
         new._guard.follow(new._store)
     _tidy(old, new, identity, draft)
@@ -78,7 +81,7 @@ def move_ledger(old: Ledger, new: Ledger, place: str | Path, *, who: str, why: s
 def _carry_over(
     old: Writer, guard: Guard, new: Writer, begun: Record | None, draft: Path, to: str, *, who: str, why: str
 ) -> None:
-    """Copy the books of one transaction into the empty ones of another, and close the old ones."""
+    """Copy the records of one transaction into the empty ledger of another, and close the old one."""
     for row in old.rows():
         new.append(Record.from_body(row.body))
     for (dataset, allotment), spent in old.totals().items():
@@ -95,7 +98,7 @@ def _carry_over(
 
 
 def _closed_by(note: Record, guard: Guard, old: Writer) -> bool:
-    """Whether these books, all of them, were closed for a move that ends with this note."""
+    """Whether this ledger, all of it, was closed for a move that ends with this note."""
     if old.head() != Head(note.sequence - 1, note.previous):
         return False
     marks = [anchor.last() for anchor in guard.watch(identity_of(old)).own]

@@ -1,23 +1,75 @@
-"""What is known of a release: its charge, its measurement, and its answer, its failure, or neither yet."""
+"""What is known of a release: its charge, its measurement, and its answer, its failure, or neither yet.
+
+A custodian's acknowledgement of a ledger from which records are missing ends whatever was open: the missing records may
+be answers that were published. So a release that was charged before it and has no outcome is closed, and what was paid
+before it covers no further step. Proof: docs/proofs/ledger.md, "What was open".
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from discreet.core.version import DataVersion
 from discreet.core.wire import Json
-from discreet.errors import InputError
-from discreet.ledger.acknowledgement import SEEN, last_acknowledged
+from discreet.errors import DiscreetError, InputError
 from discreet.ledger.budget import Charge
 from discreet.ledger.record import Record
-from discreet.ledger.store import Reader
+from discreet.ledger.store import Reader, Row
 
-__all__ = ["Charged", "Outcome", "form_to", "known_in", "outcome_in", "outcome_of"]
+__all__ = [
+    "SEEN",
+    "Charged",
+    "Outcome",
+    "acknowledges",
+    "form_to",
+    "known_in",
+    "last_acknowledged",
+    "open_releases",
+    "outcome_in",
+    "outcome_of",
+]
+
+SEEN = "the ledger lost records since, and its answer may have been seen"
+
+
+def acknowledges(record: Record) -> bool:
+    """Whether a record is the word of a custodian that a ledger with a discrepancy is to be used."""
+    return record.kind == "note" and isinstance(record.detail, dict) and "acknowledged" in record.detail
+
+
+def last_acknowledged(reader: Reader) -> int:
+    """The number of the last acknowledgement; 0 if there was none."""
+    notes = (row.record() for row in reader.rows("") if row.kind == "note")  # of the ledger itself: few
+    return max((record.sequence for record in notes if acknowledges(record)), default=0)
+
+
+def open_releases(reader: Reader) -> Iterator[tuple[str, str]]:
+    """Dataset and id of every release that was charged and for which something may still be drawn.
+
+    One whose measurement is on record has been drawn for good; amounts written off are never drawn for.
+    """
+    charged: dict[str, Row] = {}
+    for row in reader.rows():
+        if row.kind == "charge":
+            charged[row.release] = row
+        elif row.kind in ("measurement", "answer", "failure"):
+            charged.pop(row.release, None)
+    for row in charged.values():
+        if _priced(row):
+            yield row.dataset, row.release
+
+
+def _priced(row: Row) -> bool:
+    try:
+        return bool(Record.from_body(row.body).digest)
+    except DiscreetError:  # edited: `verify` says so, and it is closed like any other
+        return True
 
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """A charge that is on the books."""
+    """A charge that is on the ledger."""
 
     release: str
     dataset: str
@@ -25,7 +77,7 @@ class Charged:
     charge: Charge
     left: Charge
     already_paid: bool
-    """Whether it was on the books before it was asked for this time."""
+    """Whether it was on the ledger before it was asked for this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +146,7 @@ def _form(record: Record | None) -> tuple[str, int]:
 
 
 def known_in(reader: Reader, release: str) -> Outcome:
-    """What the books say of a release; `InputError` if it was never charged."""
+    """What the ledger says of a release; `InputError` if it was never charged."""
     outcome = outcome_in(reader, release)
     if outcome is None:
         raise InputError("release", release, "the id of a release that was paid for")
@@ -102,7 +154,7 @@ def known_in(reader: Reader, release: str) -> Outcome:
 
 
 def outcome_in(reader: Reader, release: str) -> Outcome | None:
-    """What the books say of a release; None if it was never charged.
+    """What the ledger says of a release; None if it was never charged.
 
     One without an outcome that was charged before records were lost has failed, unless its measurement is on record: of
     that nothing is drawn again. Acknowledging writes that down; 0.1 did not.

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError, MissingExtraError
-from discreet.ledger.address import missing_ledger
+from discreet.ledger.location import missing_ledger
 from discreet.ledger.store import Reader, Writer
-from discreet.ledger.tables import SCHEMA, Books, check_format
+from discreet.ledger.tables import SCHEMA, Transaction, check_format
 
 if TYPE_CHECKING:
     import psycopg
@@ -76,7 +76,7 @@ class PostgresStore:
 
     def _connect(self) -> Connection:
         connection = self._library.connect(self._url, autocommit=True, connect_timeout=10)
-        # A server may be set to answer before the charge is on disk. Not for these books.
+        # A server may be set to answer before the charge is on disk. Not for this ledger.
         if connection.execute("SHOW synchronous_commit").fetchall() == [("off",)]:
             connection.execute("SET synchronous_commit = on")
         return connection
@@ -107,7 +107,7 @@ class PostgresStore:
                     raise
 
     @contextmanager
-    def _transaction(self, *begin: str) -> Iterator[Books]:
+    def _transaction(self, *begin: str) -> Iterator[Transaction]:
         with self._translated():
             connection = self._begin(*begin)
             try:
@@ -116,7 +116,7 @@ class PostgresStore:
                     cursor = connection.execute(statement.replace("?", "%s").encode(), values)
                     return cursor.fetchall() if cursor.description else []
 
-                yield Books(execute)
+                yield Transaction(execute)
                 connection.execute("COMMIT")
             except BaseException:
                 connection.close()  # rolls back
@@ -126,14 +126,14 @@ class PostgresStore:
     @contextmanager
     def read(self) -> Iterator[Reader]:
         """A snapshot."""
-        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as books:
-            yield books
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as transaction:
+            yield transaction
 
     @contextmanager
     def write(self) -> Iterator[Writer]:
         """The only writer: it holds the row of the head, and each statement after that sees all that is committed."""
-        with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED", _ALONE) as books:
-            yield books
+        with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED", _ALONE) as transaction:
+            yield transaction
 
     @contextmanager
     def running(self, release: str) -> Iterator[None]:

@@ -12,30 +12,24 @@ from contextlib import suppress
 from pathlib import Path
 
 from discreet.errors import LedgerError
+from discreet.ledger.location import state_folder
 from discreet.noise.bits import SystemBits
 
-__all__ = ["SIZE", "database_key", "fresh_secret", "secret_at", "secret_path", "state_folder"]
+__all__ = ["SIZE", "database_key", "fresh_secret", "secret_at", "secret_path"]
 
 SIZE = 32
 
 
-def state_folder() -> Path:
-    """The folder for what belongs to ledgers and not to data, on this machine, of this user."""
-    if named := os.environ.get("DISCREET_STATE"):
-        return Path(named)
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "discreet"
-
-
-def secret_path(place: str | Path) -> Path:
+def secret_path(address: str | Path) -> Path:
     """Where the secret of a ledger lies: beside a file; for a database, in the folder for state of this user.
 
     DISCREET_KEY names another file, such as one that several machines share.
     """
     if named := os.environ.get("DISCREET_KEY"):
         return Path(named)
-    if isinstance(place, str) and "://" in place:
-        return state_folder() / f"{database_key(place)}.key"
-    path = Path(place)
+    if isinstance(address, str) and "://" in address:
+        return state_folder() / f"{database_key(address)}.key"
+    path = Path(address)
     return path.with_name(path.name + ".key")
 
 
@@ -77,7 +71,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _create(path: Path, secret: bytes) -> None:
-    """Written whole beside its place first: nobody reads half a secret, and of two who make one, one stays."""
+    """Written whole beside its address first: nobody reads half a secret, and of two who make one, one stays."""
     beside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import LedgerError
-from discreet.ledger.lock import held
+from discreet.ledger.lock import file_lock
 from discreet.ledger.store import Reader, Writer
-from discreet.ledger.tables import SCHEMA, Books, check_format
+from discreet.ledger.tables import SCHEMA, Transaction, check_format
 
 __all__ = ["SqliteStore"]
 
@@ -43,7 +43,7 @@ class SqliteStore:
         self._guard = threading.Lock()
         if not path.parent.is_dir():
             raise LedgerError(f"The folder of the ledger {path.name!r} does not exist. Nothing was spent.")
-        with _translated(), held(self._lock_path):
+        with _translated(), file_lock(self._lock_path):
             self._prepare()
         _stores.add(self)
         weakref.finalize(self, _close, self._idle)
@@ -87,7 +87,7 @@ class SqliteStore:
             self._idle.append(connection)
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Books]:
+    def _transaction(self, begin: str) -> Iterator[Transaction]:
         with _translated():
             connection = self._take()
             try:
@@ -96,7 +96,7 @@ class SqliteStore:
                 def execute(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
                     return connection.execute(statement, values).fetchall()
 
-                yield Books(execute)
+                yield Transaction(execute)
                 connection.execute("COMMIT")
             except BaseException:
                 connection.close()  # rolls back
@@ -106,21 +106,21 @@ class SqliteStore:
     @contextmanager
     def read(self) -> Iterator[Reader]:
         """A snapshot: SQLite's log shows a reader one state until it ends."""
-        with self._transaction("BEGIN") as books:
-            yield books
+        with self._transaction("BEGIN") as transaction:
+            yield transaction
 
     @contextmanager
     def write(self) -> Iterator[Writer]:
         """The only writer. BEGIN IMMEDIATE alone makes it so; the lock file makes others queue instead of polling."""
-        with held(self._lock_path), self._transaction("BEGIN IMMEDIATE") as books:
-            yield books
+        with file_lock(self._lock_path), self._transaction("BEGIN IMMEDIATE") as transaction:
+            yield transaction
 
     @contextmanager
     def running(self, release: str) -> Iterator[None]:
         """A lock file for each release that runs."""
         name = hashlib.sha256(release.encode()).hexdigest()[:32]
         self._running_path.mkdir(mode=0o700, exist_ok=True)
-        with held(self._running_path / name, remove=True):
+        with file_lock(self._running_path / name, remove=True):
             yield
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class SqliteStore:
             _close(self._idle)
 
     def _renew(self) -> None:
-        self._guard = threading.Lock()  # a thread that is not in this child may have held it
+        self._guard = threading.Lock()  # a thread that is not in this child may have file_lock it
         self._idle.clear()
 
 

@@ -1,4 +1,4 @@
-"""What a ledger needs of the place that keeps it. This file is the architecture of the stores.
+"""What a ledger needs of the database that stores it. This file is the architecture of the stores.
 
 A store gives three things: a consistent view to read, a transaction in which nobody else writes and which is durable
 when it ends, and a lock per release that dies with its holder. It knows nothing about budgets.
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
 
 
 class Reader(Protocol):
-    """One consistent state of the books."""
+    """One consistent state of the ledger."""
 
     def head(self) -> Head:
         """The end of the chain, as noted beside it."""
@@ -104,7 +104,7 @@ class Reader(Protocol):
 
 
 class Writer(Reader, Protocol):
-    """The books while nobody else can write them."""
+    """The ledger while nobody else can write it."""
 
     def append(self, record: Record) -> None:
         """Add the next record and move the head."""

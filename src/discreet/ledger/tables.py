@@ -14,7 +14,7 @@ from discreet.ledger.budget import Charge
 from discreet.ledger.record import GENESIS, Head, Kind, Record
 from discreet.ledger.store import Entry, Row, changed
 
-__all__ = ["FORMAT", "SCHEMA", "Books", "Execute", "check_format"]
+__all__ = ["FORMAT", "SCHEMA", "Execute", "Transaction", "check_format"]
 
 FORMAT = 1
 
@@ -47,7 +47,7 @@ Execute = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
 
 def check_format(found: int) -> None:
-    """Refuse books written by a version with other tables."""
+    """Refuse a ledger written by a version with other tables."""
     if found != FORMAT:
         raise LedgerError(
             f"The ledger has format {found}; this version of discreet reads format {FORMAT}. "
@@ -55,7 +55,7 @@ def check_format(found: int) -> None:
         )
 
 
-class Books:
+class Transaction:
     """The reader and writer of one transaction, over a function that executes SQL with `?` placeholders."""
 
     def __init__(self, execute: Execute) -> None:

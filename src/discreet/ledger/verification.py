@@ -1,4 +1,4 @@
-"""The books checked again from the first record: chain, sums, caps, prices, units, covers, outcomes, anchor."""
+"""The ledger checked again from the first record: chain, sums, caps, prices, units, covers, outcomes, anchor."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from fractions import Fraction
 from discreet.core.wire import canonical, loss_from_json
 from discreet.errors import DiscreetError
 from discreet.ledger.account import unit_text
-from discreet.ledger.acknowledgement import acknowledges
 from discreet.ledger.budget import Allotment, Budget, Charge
+from discreet.ledger.chain import hash_of_accounts, hash_of_totals
 from discreet.ledger.cover import cover_from, cover_problem
 from discreet.ledger.discrepancy import find_discrepancy
 from discreet.ledger.guard import Guard
+from discreet.ledger.outcome import acknowledges
 from discreet.ledger.record import GENESIS, Head, Record
 from discreet.ledger.store import Entry, Reader, Row
-from discreet.ledger.totals import hash_of_accounts, hash_of_totals
 
 __all__ = ["Verification", "verify"]
 
@@ -152,15 +152,15 @@ class _Check:
         self.charged[record.release] = record
         if min(record.charge.amount, record.charge.delta) < 0:
             self.found(f"{name} is a negative charge")
-        place = (record.dataset, record.allotment)
-        spent = self.spent.get(place, Charge(Fraction(0))) + record.charge
-        self.spent[place] = spent
+        key = (record.dataset, record.allotment)
+        spent = self.spent.get(key, Charge(Fraction(0))) + record.charge
+        self.spent[key] = spent
         budget = self.budgets.get(record.dataset)
         if budget is None:
-            if record.digest:  # what was written off for a dataset these books never had carries none
+            if record.digest:  # what was written off for a dataset this ledger never had carries none
                 self.found(f"{name} charges {record.dataset!r}, which had no budget")
             return
-        if not record.digest:  # written off, in full: it was spent, whatever these books allow
+        if not record.digest:  # written off, in full: it was spent, whatever this ledger allows
             return
         if not record.unit:
             self.without_unit += 1
@@ -177,13 +177,13 @@ class _Check:
     def price(self, record: Record, part: Allotment, name: str) -> None:
         """The price of the recorded loss, computed again; and what covers a step of cost zero."""
         aim = record.charge.delta if part.kind == "plan" else None
-        place = (part.kind, str(aim), canonical(record.loss))
-        if place not in self.prices:
+        key = (part.kind, str(aim), canonical(record.loss))
+        if key not in self.prices:
             try:
-                self.prices[place] = part.price(loss_from_json(record.loss), aim)
+                self.prices[key] = part.price(loss_from_json(record.loss), aim)
             except DiscreetError:
-                self.prices[place] = None
-        price = self.prices[place]
+                self.prices[key] = None
+        price = self.prices[key]
         if price is None:
             self.found(f"{name} has a loss that cannot be priced in allotment {record.allotment!r}")
             return
@@ -208,9 +208,9 @@ def verify(reader: Reader, guard: Guard | None) -> Verification:
     for row in reader.rows():
         check.row(row)
     if reader.head() != check.head:
-        check.found(f"the books end at record {check.head.sequence}, not where their head says")
-    totals = {place: charge for place, charge in reader.totals().items() if charge != Charge(Fraction(0))}
-    spent = {place: charge for place, charge in check.spent.items() if charge != Charge(Fraction(0))}
+        check.found(f"the records end at {check.head.sequence}, not where the head says")
+    totals = {key: charge for key, charge in reader.totals().items() if charge != Charge(Fraction(0))}
+    spent = {key: charge for key, charge in check.spent.items() if charge != Charge(Fraction(0))}
     for dataset, allotment in sorted(totals.keys() | spent.keys()):
         if totals.get((dataset, allotment)) != spent.get((dataset, allotment)):
             check.found(f"the total of allotment {allotment!r} of {dataset!r} is not the sum of its charges")

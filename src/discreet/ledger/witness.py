@@ -1,4 +1,4 @@
-"""What is shown of the books is what their guard has seen: it follows before an answer is read, not only after it."""
+"""What is shown of a ledger is what its guard has seen: it follows before an answer is read, not only after it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["witness", "witnessed_outcome"]
 
 
 def witnessed_outcome(store: Store, guard: Guard | None, release: str) -> Outcome | None:
-    """What the books say of a release, with what was drawn only if the guard has seen it; None if it was never charged.
+    """What is known of a release, with what was drawn only if the guard has seen it; None if it was never charged.
 
     Guarantee: of all copies of a ledger under one guard, only the answers of one history are returned, unless a
     custodian acknowledges another: docs/proofs/ledger.md, "What is shown".
@@ -39,7 +39,7 @@ def witness(store: Store, guard: Guard | None, sequence: int | None = None) -> b
         return True
     with store.read() as reader:
         anchors = guard.watch(identity_of(reader)).own
-    # Before the books: what a mark says was committed by then, so books without its record are another copy.
+    # Before the ledger: what a mark says was committed by then, so a ledger without its record is another copy.
     marks = [(anchor, mark) for anchor in anchors if (mark := _last(anchor)) is not None]
     with store.read() as reader:
         end = reader.head()

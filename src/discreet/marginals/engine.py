@@ -31,7 +31,7 @@ from discreet.query.group import group_codes
 from discreet.query.predicate import Predicate
 from discreet.query.question import Query
 
-__all__ = ["EngineCounts", "coded", "moved_by"]
+__all__ = ["EngineCounts", "encode", "moved_by"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -67,7 +67,7 @@ class EngineCounts:
         self.domain = domain
         self._data = data
         salt = [int(word) & _MASK for word in words(bits, 8)]
-        self._rows = coded(domain, schema, data.table, salt, condition)
+        self._rows = encode(domain, schema, data.table, salt, condition)
         self._found: dict[Columns, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
 
     def prepare(self, marginals: Iterable[Columns]) -> None:
@@ -127,7 +127,7 @@ class EngineCounts:
             self._found[columns] = (numbers[here] - starts[place], counts[here])
 
 
-def coded(
+def encode(
     domain: Domain, schema: Schema, table: Expression, salt: Sequence[int], condition: Predicate | None = None
 ) -> Expression:
     """The table of codes, c0, c1, ...; where the unit is a person, its rows count as `many` each, within the limits.

@@ -50,7 +50,7 @@ class Noisy:
 
 
 @dataclass(slots=True)
-class _Purse:
+class _Balance:
     """What may be spent, what was, and what came of it."""
 
     price: Fraction
@@ -83,17 +83,17 @@ class Meter:
         self._bits = bits
         self._bins: Bins | None = None
         self.currency: Currency = currency
-        self._purse = _Purse(Fraction(price))
+        self._balance = _Balance(Fraction(price))
 
     @property
     def price(self) -> Fraction:
         """What everything together may cost."""
-        return self._purse.price
+        return self._balance.price
 
     @property
     def spent(self) -> Fraction:
         """What was paid so far."""
-        return self._purse.spent
+        return self._balance.spent
 
     def merged(self, bins: Bins) -> Meter:
         """The same meter, on the same price, of a table whose codes are put together in bins."""
@@ -108,12 +108,12 @@ class Meter:
 
         So that it is not lost if a method stops on its way.
         """
-        return tuple(self._purse.answers)
+        return tuple(self._balance.answers)
 
     @property
     def choices(self) -> tuple[list[int], ...]:
         """Everything that was chosen and paid for, in order."""
-        return tuple(self._purse.choices)
+        return tuple(self._balance.choices)
 
     def measure_rest(self) -> None:
         """Measure single columns for all that is left of the price, an equal part each."""
@@ -125,7 +125,7 @@ class Meter:
     @property
     def broken(self) -> bool:
         """Whether something went wrong where exact counts were looked at. Whoever knows of it may tell nobody."""
-        return self._purse.broken
+        return self._balance.broken
 
     @property
     def domain(self) -> Domain:
@@ -148,7 +148,7 @@ class Meter:
         try:
             yield
         except Exception:
-            self._purse.broken = True
+            self._balance.broken = True
             raise
 
     def noise(self, amount: Fraction) -> Laplace | Gaussian:
@@ -164,10 +164,10 @@ class Meter:
         self._spend(amount)
         with self._looking():
             exact = self._counts.marginal(columns)
-            with self._purse.lock:
+            with self._balance.lock:
                 noisy = noise.release(exact.ravel(), bits=self._bits)
             found = Noisy(columns, noisy.reshape(exact.shape), noise)
-        self._purse.answers.append((self._bins, found))
+        self._balance.answers.append((self._bins, found))
         return found
 
     def choose(
@@ -207,9 +207,9 @@ class Meter:
             int(weight) * (self._distance(columns, guess(columns)) - int(penalty))
             for columns, weight, penalty in zip(candidates, scaled, np.rint(less), strict=True)
         ]
-        with self._looking(), self._purse.lock:
+        with self._looking(), self._balance.lock:
             chosen = mechanism.release(np.array(scores, dtype=np.int64), bits=self._bits)
-        self._purse.choices.append([int(place) for place in chosen])
+        self._balance.choices.append([int(place) for place in chosen])
         return chosen
 
     def _choice(self, amount: Fraction, k: int, sensitivity: int) -> TopK:
@@ -242,7 +242,7 @@ class Meter:
     def _spend(self, amount: Fraction) -> None:
         if amount <= 0:
             raise InputError("amount", amount, "more than zero")
-        with self._purse.lock:
+        with self._balance.lock:
             if amount > self.left:
                 raise InputError("amount", amount, f"at most what is left of the price, {self.left}")
-            self._purse.spent += amount
+            self._balance.spent += amount

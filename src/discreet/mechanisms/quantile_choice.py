@@ -7,7 +7,9 @@ choice is made.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -27,11 +29,48 @@ from discreet.mechanisms.inputs import (
     read_probability_inside,
 )
 from discreet.mechanisms.quantile import Quantile, read_bins, read_histogram, read_quantiles
-from discreet.mechanisms.quantile_ladder import Segments, downward, most_segments, upward
 from discreet.noise.bits import SystemBits
 from discreet.noise.choice import Gaps
 
-__all__ = ["ByChoice"]
+__all__ = ["ByChoice", "Segments", "downward", "most_segments", "upward"]
+
+Segments = tuple[NDArray[np.int64], NDArray[np.int64]]  # the first and the last bin of each, from the nearest on
+
+
+def downward(at: int) -> Segments:
+    """The bin `at`, then those below it down to the first.
+
+    >>> [bins.tolist() for bins in downward(7)]
+    [[7, 6, 5, 4, 3, 1, 0], [7, 6, 5, 4, 3, 2, 0]]
+    """
+    outer = at - _distances(at)
+    return outer, np.concatenate([outer[:1], outer[:-1] - 1])
+
+
+def upward(at: int, bins: int) -> Segments:
+    """The bin `at`, then those above it up to the last."""
+    outer = at + _distances(bins - 1 - at)
+    return np.concatenate([outer[:1], outer[:-1] + 1]), outer
+
+
+def most_segments(bins: int) -> int:
+    """How many segments there are at most on one side of a bin."""
+    return len(_distances(bins - 1))
+
+
+@lru_cache(maxsize=4096)
+def _distances(farthest: int) -> NDArray[np.int64]:
+    return np.fromiter(_grow(farthest), dtype=np.int64)
+
+
+def _grow(farthest: int) -> Iterator[int]:
+    """0, 1, 2, 3, 4, 6, 9, 13, ... as long as they stay below the last, then the last."""
+    distance = 0
+    while distance < farthest:
+        yield distance
+        distance = max(distance + 1, distance * 3 // 2)
+    yield farthest
+
 
 _FARTHEST = 2**61  # ranks times a denominator are below 2**62; a target moved by less than this stays inside 64 bits
 

@@ -28,12 +28,11 @@ from discreet.mechanisms.inputs import (
     read_outputs,
     read_probability_inside,
 )
-from discreet.mechanisms.isotonic import rising
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantile import Quantile, read_bins, read_histogram, read_quantiles
 from discreet.noise.bits import SystemBits
 
-__all__ = ["QuantileTree", "RankCurve"]
+__all__ = ["QuantileTree", "RankCurve", "rising"]
 
 _USUAL = 0.005  # chances below are of tails that no normal law describes
 _POOLED = 1 << 14  # bins; more are not worth the time, and the guaranteed interval stands
@@ -254,3 +253,22 @@ def _chance(exact: Fraction) -> float:
     if chance == 0:
         raise InputError("confidence", float(1 - exact), "further below 1: floating point reads it as 1")
     return chance
+
+
+def rising(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The numbers x_0 <= x_1 <= ... for which the sum of (x - values)^2 is least: neighbours that fall are pooled.
+
+    >>> rising(np.array([1.0, 4.0, 2.0, 5.0])).tolist()
+    [1.0, 3.0, 3.0, 5.0]
+    """
+    means: list[float] = []
+    lengths: list[int] = []
+    for value in values.tolist():
+        mean, length = value, 1
+        while means and means[-1] > mean:
+            before = lengths.pop()
+            mean = (mean * length + means.pop() * before) / (length + before)
+            length += before
+        means.append(mean)
+        lengths.append(length)
+    return np.repeat(np.array(means), lengths)

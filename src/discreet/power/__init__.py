@@ -1,9 +1,37 @@
-"""Loads of a power grid, hidden, and still loads that the grid can feed at about the same cost."""
+"""Loads of a power grid, hidden, and still loads that the grid can feed at about the same cost.
 
-from discreet.power.ask import LoadsAsk
-from discreet.power.grid import Grid
-from discreet.power.loads import Loads
-from discreet.power.opf import optimal_flow
-from discreet.power.released import HiddenLoads
+* `Grid` is public: buses, branches, generators with `Quadratic` or `Piecewise` costs. `Loads` are private.
+* `LoadsAsk` describes a release, `LoadPlan` prices it, `HiddenLoads` is what comes of it.
+* `optimal_flow` is DC optimal power flow; `ac_cost` evaluates AC optimal power flow where pandapower converges.
+"""
 
-__all__ = ["Grid", "HiddenLoads", "Loads", "LoadsAsk", "optimal_flow"]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.core.lazy import lazy
+
+if TYPE_CHECKING:
+    from discreet.power.ask import LoadsAsk as LoadsAsk
+    from discreet.power.grid import Grid as Grid
+    from discreet.power.grid import Piecewise as Piecewise
+    from discreet.power.grid import Quadratic as Quadratic
+    from discreet.power.loads import Loads as Loads
+    from discreet.power.opf import Flow as Flow
+    from discreet.power.opf import optimal_flow as optimal_flow
+    from discreet.power.pandapower import ac_cost as ac_cost
+    from discreet.power.plan import LoadPlan as LoadPlan
+    from discreet.power.release import HiddenLoads as HiddenLoads
+
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {
+        "ask": ("LoadsAsk",),
+        "grid": ("Grid", "Piecewise", "Quadratic"),
+        "loads": ("Loads",),
+        "opf": ("Flow", "optimal_flow"),
+        "pandapower": ("ac_cost",),
+        "plan": ("LoadPlan",),
+        "release": ("HiddenLoads",),
+    },
+)

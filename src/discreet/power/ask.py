@@ -16,7 +16,7 @@ from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.power.grid import Grid
 from discreet.power.plan import LoadPlan, plan_loads
-from discreet.power.released import HiddenLoads
+from discreet.power.release import HiddenLoads
 from discreet.query.ask import Ask, Checked, option
 from discreet.query.forms import AMOUNT
 from discreet.query.price import Price, plan_within

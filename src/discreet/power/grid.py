@@ -22,7 +22,7 @@ from discreet.errors import InputError, Phrase, kind_of
 __all__ = ["Cost", "Grid", "Piecewise", "Quadratic"]
 
 Reals = NDArray[np.float64]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 _SLACK = 1e-9  # how much a slope may fall before a curve counts as not convex: costs are written with few digits
 
 
@@ -97,18 +97,18 @@ class Grid:
 
     bus_names: tuple[str, ...]
     demand: Reals
-    branch_from: Places
-    branch_to: Places
+    branch_from: Indices
+    branch_to: Indices
     susceptance: Reals
     shift: Reals
     limit: Reals
     angle_lower: Reals
     angle_upper: Reals
-    generator_bus: Places
+    generator_bus: Indices
     generator_lower: Reals
     generator_upper: Reals
     costs: tuple[Cost, ...]
-    load_bus: Places
+    load_bus: Indices
     load_names: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -154,13 +154,13 @@ class Grid:
             generator_upper=np.array([unit[2] for unit in units], dtype=float),
             costs=tuple(unit[3] for unit in units),
             load_bus=np.asarray(loads, dtype=np.int64),
-            load_names=tuple(f"load {place}" for place in range(len(loads))),
+            load_names=tuple(f"load {index}" for index in range(len(loads))),
         )
 
     @classmethod
     def from_pandapower(cls, net: Any) -> Grid:
         """The grid of a pandapower net. Its `load.p_mw` is not read; see `Loads.from_pandapower` for that."""
-        from discreet.power.panda import grid_of_net
+        from discreet.power.pandapower import grid_of_net
 
         return grid_of_net(net)
 
@@ -216,8 +216,8 @@ class Grid:
         if not self.loads or not self.costs:
             raise InputError("grid", self, "one with a load and a generator")
         for name in ("branch_from", "branch_to", "generator_bus", "load_bus"):
-            places = getattr(self, name)
-            if places.size and (places.min() < 0 or places.max() >= count):
+            buses = getattr(self, name)
+            if buses.size and (buses.min() < 0 or buses.max() >= count):
                 raise InputError(f"grid.{name}", Phrase("a bus that does not exist"), f"made of buses 0 to {count - 1}")
         for name in ("demand", "susceptance", "shift", "generator_lower", "generator_upper"):
             _finite(f"grid.{name}", getattr(self, name))
@@ -239,7 +239,7 @@ class Grid:
             raise InputError("grid.capacity", self.capacity, "more than zero: generators have to feed the loads")
 
 
-def _reached(count: int, start: Places, end: Places) -> set[int]:
+def _reached(count: int, start: Indices, end: Indices) -> set[int]:
     """The buses connected with the first."""
     beside: list[list[int]] = [[] for _ in range(count)]
     for a, b in zip(start.tolist(), end.tolist(), strict=True):

@@ -50,7 +50,7 @@ class Loads:
     @classmethod
     def from_pandapower(cls, net: Any) -> Loads:
         """The loads of a pandapower net that are in service, `p_mw` times `scaling`."""
-        from discreet.power.panda import load_powers
+        from discreet.power.pandapower import load_powers
 
         return cls(load_powers(net))
 

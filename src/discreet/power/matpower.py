@@ -20,7 +20,7 @@ import numpy as np
 from discreet.errors import InputError, Phrase
 from discreet.power.grid import Cost, Grid, Piecewise, Quadratic, Reals
 
-__all__ = ["Case", "assembled", "grid_of_case"]
+__all__ = ["Case", "assemble_grid", "grid_of_case"]
 
 Matrices = tuple[Reals, Reals, Reals]
 
@@ -52,23 +52,23 @@ class Case:
     @classmethod
     def read(cls, path: str | Path) -> Case:
         """Read a `.m` file. It is parsed, never run."""
-        place = Path(path)
+        file = Path(path)
         allowed = "a MATPOWER case file (.m) of version 2"
         try:
-            if place.stat().st_size > _LARGEST:
-                raise InputError("path", place.name, f"{allowed} of at most {_LARGEST >> 20} MB")
-            text = place.read_text(encoding="utf-8", errors="replace")
+            if file.stat().st_size > _LARGEST:
+                raise InputError("path", file.name, f"{allowed} of at most {_LARGEST >> 20} MB")
+            text = file.read_text(encoding="utf-8", errors="replace")
         except OSError as problem:
-            raise InputError("path", place.name, allowed, f"It cannot be read: {problem.strerror}.") from None
+            raise InputError("path", file.name, allowed, f"It cannot be read: {problem.strerror}.") from None
         bare = re.sub(r"%[^\n]*", "", text)
         base = re.search(r"\bmpc\.baseMVA\s*=\s*([0-9.eE+-]+)\s*;", bare)
         if base is None:
-            raise InputError("path", place.name, allowed, "It has no line 'mpc.baseMVA = ...;'.")
-        matrices = [_matrix(bare, name, place.name) for name in _WIDTHS]
+            raise InputError("path", file.name, allowed, "It has no line 'mpc.baseMVA = ...;'.")
+        matrices = [_matrix(bare, name, file.name) for name in _WIDTHS]
         return cls(_number(base[1], "baseMVA"), *matrices)
 
     @property
-    def kept(self) -> Reals:
+    def connected(self) -> Reals:
         """The rows of buses that are part of the grid."""
         rows: Reals = self.bus[self.bus[:, _TYPE] != _ISOLATED]
         return rows
@@ -76,33 +76,33 @@ class Case:
     @property
     def load_rows(self) -> Reals:
         """The rows of buses that have a load, in order: those that draw more than nothing."""
-        rows: Reals = self.kept[self.kept[:, _PD] > 0]
+        rows: Reals = self.connected[self.connected[:, _PD] > 0]
         return rows
 
 
 def grid_of_case(case: Case) -> Grid:
     """The grid, without what its loads draw. Negative loads are public injections, as in pandapower."""
-    kept = case.kept
-    numbers = [int(number) for number in kept[:, 0]]
-    injections = np.minimum(kept[:, _PD], 0) + kept[:, _GS]
+    rows = case.connected
+    numbers = [int(number) for number in rows[:, 0]]
+    injections = np.minimum(rows[:, _PD], 0) + rows[:, _GS]
     loads = [int(number) for number in case.load_rows[:, 0]]
-    return assembled(case.base, numbers, injections, (case.branch, case.gen, case.gencost), loads, loads)
+    return assemble_grid(case.base, numbers, injections, (case.branch, case.gen, case.gencost), loads, loads)
 
 
-def assembled(
+def assemble_grid(
     base: float, numbers: list[int], demand: Reals, matrices: Matrices, loads: list[int], names: Sequence[object]
 ) -> Grid:
     """A grid from branch, gen and gencost in MATPOWER's columns; `loads` are the numbers of the buses they are at."""
     branch, gen, gencost = matrices
-    place = {number: index for index, number in enumerate(numbers)}
-    on = (branch[:, _STATUS] > 0) & _among(branch[:, _FROM], place) & _among(branch[:, _TO], place)
+    index_of = {number: index for index, number in enumerate(numbers)}
+    on = (branch[:, _STATUS] > 0) & _among(branch[:, _FROM], index_of) & _among(branch[:, _TO], index_of)
     branch = branch[on]
     if (branch[:, _X] == 0).any():
         raise InputError(
             "branch", Phrase("a reactance of zero"), "reactances that are not zero", "Merge the buses it joins."
         )
     ratio = np.where(branch[:, _RATIO] == 0, 1.0, branch[:, _RATIO])
-    running = (gen[:, _GEN_STATUS] > 0) & _among(gen[:, 0], place)
+    running = (gen[:, _GEN_STATUS] > 0) & _among(gen[:, 0], index_of)
     if len(gencost) < len(gen):
         raise InputError("gencost", Phrase(f"{len(gencost)} rows"), f"a row for each of the {len(gen)} generators")
     costs = [_cost(row) for row in gencost[: len(gen)][running]]
@@ -111,18 +111,18 @@ def assembled(
     return Grid(
         bus_names=tuple(str(number) for number in numbers),
         demand=np.asarray(demand, dtype=float),
-        branch_from=np.array([place[int(bus)] for bus in branch[:, _FROM]], dtype=np.int64),
-        branch_to=np.array([place[int(bus)] for bus in branch[:, _TO]], dtype=np.int64),
+        branch_from=np.array([index_of[int(bus)] for bus in branch[:, _FROM]], dtype=np.int64),
+        branch_to=np.array([index_of[int(bus)] for bus in branch[:, _TO]], dtype=np.int64),
         susceptance=base / (branch[:, _X] * ratio),
         shift=np.radians(branch[:, _SHIFT]),
         limit=np.where(branch[:, _RATE] == 0, math.inf, branch[:, _RATE]),
         angle_lower=low,
         angle_upper=high,
-        generator_bus=np.array([place[int(bus)] for bus in gen[:, 0]], dtype=np.int64),
+        generator_bus=np.array([index_of[int(bus)] for bus in gen[:, 0]], dtype=np.int64),
         generator_lower=np.round(gen[:, _PMIN], _DIGITS),
         generator_upper=np.round(gen[:, _PMAX], _DIGITS),
         costs=tuple(costs),
-        load_bus=np.array([place[bus] for bus in loads], dtype=np.int64),
+        load_bus=np.array([index_of[bus] for bus in loads], dtype=np.int64),
         load_names=tuple(str(name) for name in names),
     )
 
@@ -152,8 +152,8 @@ def _cost(row: Reals) -> Cost:
     raise InputError("gencost", Phrase(f"model {row[_MODEL]:g} with {terms} terms"), "model 1 or 2 with all its terms")
 
 
-def _among(buses: Reals, place: dict[int, int]) -> Any:
-    return np.array([int(bus) in place for bus in buses], dtype=bool)
+def _among(buses: Reals, index_of: dict[int, int]) -> Any:
+    return np.array([int(bus) in index_of for bus in buses], dtype=bool)
 
 
 def _matrix(text: str, name: str, file: str) -> Reals:

@@ -46,7 +46,7 @@ class Network:
 
         self.grid = grid
         units, buses, lines = len(grid.costs), grid.buses, len(grid.limit)
-        curved = [(place, cost) for place, cost in enumerate(grid.costs) if isinstance(cost, Piecewise)]
+        curved = [(unit, cost) for unit, cost in enumerate(grid.costs) if isinstance(cost, Piecewise)]
         self.width = units + buses + len(curved)
         at = np.arange(lines)
         ends = sparse.csr_matrix(
@@ -86,9 +86,9 @@ class Network:
         # The angle of the first bus is the reference.
         self.reference = sparse.csr_matrix(([1.0], ([0], [units])), shape=(1, self.width))
         self.square, self.slope, self.fixed = np.zeros(self.width), np.zeros(self.width), 0.0
-        for place, cost in enumerate(grid.costs):
+        for unit, cost in enumerate(grid.costs):
             if isinstance(cost, Quadratic):
-                self.square[place], self.slope[place] = cost.square * _BASE**2, cost.slope * _BASE
+                self.square[unit], self.slope[unit] = cost.square * _BASE**2, cost.slope * _BASE
                 self.fixed += cost.fixed
         self.slope[units + buses :] = _BASE
 
@@ -192,13 +192,13 @@ def _pieces(curved: list[tuple[int, Piecewise]], first: int, width: int) -> list
     from scipy import sparse
 
     found = []
-    for index, (place, cost) in enumerate(curved):
+    for index, (unit, cost) in enumerate(curved):
         lines = cost.lines
         at = np.arange(len(lines))
         rows = sparse.csr_matrix(
             (
                 np.r_[[slope for slope, _ in lines], -np.ones(len(lines))],
-                (np.r_[at, at], np.r_[np.full(len(lines), place), np.full(len(lines), first + index)]),
+                (np.r_[at, at], np.r_[np.full(len(lines), unit), np.full(len(lines), first + index)]),
             ),
             shape=(len(lines), width),
         )

@@ -68,7 +68,7 @@ def planes_near(repair: Repair, noisy: Steps, scale: Fraction, price: float, bit
     part = price / PARTS  # money for one MW
     money = part * repair.step
     slopes, heights = [], []
-    for loads in _places(repair, noisy, scale, bits):
+    for loads in _loads_near(repair, noisy, scale, bits):
         flow = repair.network.flow(loads, lost=price)
         if flow is None or not (math.isfinite(flow.cost) and np.isfinite(flow.prices).all()):
             continue
@@ -80,7 +80,7 @@ def planes_near(repair: Repair, noisy: Steps, scale: Fraction, price: float, bit
     return Planes(np.array(slopes), tuple(heights), money)
 
 
-def _places(repair: Repair, noisy: Steps, scale: Fraction, bits: Bits) -> Iterator[Reals]:
+def _loads_near(repair: Repair, noisy: Steps, scale: Fraction, bits: Bits) -> Iterator[Reals]:
     """Loads where planes are put: the nearest feasible ones, more and less of them, all alike, and with fresh noise."""
     nearest = repair.closest(repair.megawatts(noisy))
     middle = nearest if nearest is not None else repair.megawatts(repair.anchor)

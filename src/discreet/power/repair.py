@@ -16,7 +16,7 @@ from discreet.errors import InputError
 from discreet.power.grid import Grid, Reals
 from discreet.power.opf import Flow, Network, solve
 
-__all__ = ["Repair", "Repaired"]
+__all__ = ["Repair", "RepairedLoads"]
 
 Steps = NDArray[np.int64]
 Way = Literal["window", "nearest", "anchor"]
@@ -28,7 +28,7 @@ _TOWARD = (0.5, 0.25, 0.125, 0.0625, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
+class RepairedLoads:
     """Loads in whole steps that the grid can feed, the cost of feeding them, and how they were found.
 
     `way` is "window" (feasible, cost in the window), "nearest" (feasible and near, but no loads of whole steps with
@@ -79,7 +79,7 @@ class Repair:
         """Steps as MW."""
         return np.asarray(steps, dtype=np.float64) * self.step
 
-    def near(self, noisy: Steps, reference: float, beta: float) -> Repaired:
+    def near(self, noisy: Steps, reference: float, beta: float) -> RepairedLoads:
         """The nearest loads found that are feasible and cost within `beta` (a share) of `reference`."""
         far = self.grid.capacity
         target = np.clip(self.megawatts(noisy), -2 * far, 3 * far)  # beyond, only the solver's precision would suffer
@@ -95,25 +95,25 @@ class Repair:
                 if flow is None:
                     continue
                 if abs(flow.cost - reference) <= beta * reference:
-                    return Repaired(steps, flow.cost, "window", rounds)
+                    return RepairedLoads(steps, flow.cost, "window", rounds)
                 if best is None or abs(flow.cost - reference) < abs(best.cost - reference):
-                    best = Repaired(steps, flow.cost, "nearest", rounds)
+                    best = RepairedLoads(steps, flow.cost, "nearest", rounds)
         return best if best is not None else self._resort(target, rounds)
 
-    def _resort(self, target: Reals, rounds: int) -> Repaired:
+    def _resort(self, target: Reals, rounds: int) -> RepairedLoads:
         found = self.closest(target)
         if found is None:
-            return Repaired(self.anchor, self.anchor_flow.cost, "anchor", rounds)
+            return RepairedLoads(self.anchor, self.anchor_flow.cost, "anchor", rounds)
         steps = self._rounded(found)
         flow = self.flow(steps)
         if flow is not None:
-            return Repaired(steps, flow.cost, "nearest", rounds)
+            return RepairedLoads(steps, flow.cost, "nearest", rounds)
         for share in _TOWARD:  # feasible loads are a convex set, and the anchor is well inside
             steps = self._rounded((1 - share) * self.megawatts(self.anchor) + share * found)
             flow = self.flow(steps)
             if flow is not None:
-                return Repaired(steps, flow.cost, "anchor", rounds)
-        return Repaired(self.anchor, self.anchor_flow.cost, "anchor", rounds)
+                return RepairedLoads(steps, flow.cost, "anchor", rounds)
+        return RepairedLoads(self.anchor, self.anchor_flow.cost, "anchor", rounds)
 
     def _window(self, net: Network, target: Reals, low: float, high: float) -> tuple[Reals | None, int]:
         """Loads near `target` whose cost is between `low` and `high`.

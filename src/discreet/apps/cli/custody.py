@@ -16,11 +16,11 @@ from discreet.apps.cli.output import AsJson, say, show_json
 from discreet.core.exact import as_written
 from discreet.curator.opening import STATE
 from discreet.errors import MISSING, InputError, MissingLedgerError
-from discreet.ledger.address import shown
 from discreet.ledger.budget import Charge
 from discreet.ledger.custody import WriteOff
 from discreet.ledger.discrepancy import Discrepancy
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.location import public_address
 from discreet.ledger.quote import price_text
 
 __all__ = ["acknowledge", "create", "move"]
@@ -44,11 +44,11 @@ def create(
     except MissingLedgerError:
         made = Ledger.open(place, create=True, anew=anew, who=person(who))
     else:
-        raise InputError("--ledger", shown(place), "a place without a ledger", "Nothing was changed.")
+        raise InputError("--ledger", public_address(place), "a place without a ledger", "Nothing was changed.")
     if as_json:
-        show_json({"ledger": shown(place), "head": head_values(made.head())})
+        show_json({"ledger": public_address(place), "head": head_values(made.head())})
         return
-    say(f"A new ledger: {shown(place)}. A schema's [budget] is opened there with the first charge.")
+    say(f"A new ledger: {public_address(place)}. A schema's [budget] is opened there with the first charge.")
 
 
 def acknowledge(
@@ -176,19 +176,22 @@ def move(
     opened = books(ledger)
     head = opened.head()
     if head.sequence == 0:
-        raise InputError("--ledger", shown(ledger), "a ledger with records", "There is nothing to move.")
+        raise InputError("--ledger", public_address(ledger), "a ledger with records", "There is nothing to move.")
     if ledger == to or ("://" not in ledger + to and Path(ledger).resolve() == Path(to).resolve()):
-        raise InputError("to", shown(to), "a place other than where the ledger is", "Nothing was changed.")
+        raise InputError("to", public_address(to), "a place other than where the ledger is", "Nothing was changed.")
     if not yes:
-        lines = [f"Moves {number_of(head.sequence, 'record')} from {shown(ledger)} to {shown(to)}."]
-        lines.append(f"{shown(ledger)} can then be read, and nothing can be spent from it any more.")
+        lines = [f"Moves {number_of(head.sequence, 'record')} from {public_address(ledger)} to {public_address(to)}."]
+        lines.append(f"{public_address(ledger)} can then be read, and nothing can be spent from it any more.")
         confirm(lines, "Move it?")
     end = opened.move(to, who=person(who), why=told).head()
     if as_json:
-        show_json({"from": shown(ledger), "to": shown(to), "head": head_values(end)})
+        show_json({"from": public_address(ledger), "to": public_address(to), "head": head_values(end)})
         return
-    say(f"Moved: {shown(to)} has {number_of(end.sequence, 'record')}, a note on the move the last of them.")
-    say(f"{shown(ledger)} is closed: it can be read. From now on name the new one, with --ledger or DISCREET_LEDGER.")
+    say(f"Moved: {public_address(to)} has {number_of(end.sequence, 'record')}, a note on the move the last of them.")
+    say(
+        f"{public_address(ledger)} is closed: it can be read. From now on name the new one, with --ledger or "
+        "DISCREET_LEDGER."
+    )
     say(f"Head: {end.sequence} {end.hash}")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.mechanisms.quantile_ladder import downward, most_segments, upward
+from discreet.mechanisms.quantile_choice import downward, most_segments, upward
 
 
 @pytest.mark.parametrize("bins", [1, 2, 3, 7, 64, 1000])

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.constraints.project import Floats, Projection, Sparse, Terms
+from discreet.constraints.projection import Floats, Projection, Sparse, Terms
 from discreet.constraints.system import Constraint, System, conflict
 from discreet.errors import DiscreetError, InputError
 
-__all__ = ["whole_near"]
+__all__ = ["nearest_integers"]
 
 Whole = NDArray[np.int64]
 
@@ -30,7 +30,7 @@ _WIDER = (1, 4, 32)  # how far beyond [floor, floor + 1] the first answer is loo
 _ROUNDS = 200
 
 
-def whole_near(
+def nearest_integers(
     x: Floats, terms: Terms, system: System, constraints: Sequence[Constraint], solver: str, seconds: float
 ) -> Projection:
     """Whole numbers near the real optimum `x` that meet the constraints; `proven` if no others do better."""

@@ -19,8 +19,8 @@ from discreet.constraints.system import (
     Measurement,
     System,
     conflict,
-    fitted,
-    stacked,
+    matrix_for,
+    stack,
 )
 from discreet.core.signature import typed
 from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase, kind_of
@@ -83,13 +83,13 @@ def project(
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
         raise InputError("seconds", seconds, "more than zero")
     size = _size(measurements, constraints)
-    system = stacked(constraints, size)
+    system = stack(constraints, size)
     terms = Terms.of(measurements, size)
     x, used, proven = _solved(terms, system, constraints, solver, float(seconds))
     if whole:
-        from discreet.constraints.whole import whole_near
+        from discreet.constraints.rounding import nearest_integers
 
-        return whole_near(x, terms, system, constraints, used, float(seconds))
+        return nearest_integers(x, terms, system, constraints, used, float(seconds))
     x = np.clip(x, system.lower, system.upper)
     return Projection(x, terms.objective(x), system.violation(x), used, proven)
 
@@ -107,7 +107,7 @@ class Terms:
         """The measurements, stacked."""
         from scipy import sparse
 
-        matrix = sparse.csr_array(sparse.vstack([fitted(m.matrix, size, m.name) for m in measurements]))
+        matrix = sparse.csr_array(sparse.vstack([matrix_for(m.matrix, size, m.name) for m in measurements]))
         values = np.concatenate([m.values for m in measurements])
         if len(values) != matrix.shape[0]:
             raise InputError("measurements", Phrase(f"{len(values)} values"), f"one for each row, {matrix.shape[0]}")

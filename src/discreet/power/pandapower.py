@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.errors import InputError, MissingExtraError, Phrase, kind_of
 from discreet.power.grid import Grid, Reals
-from discreet.power.matpower import assembled
+from discreet.power.matpower import assemble_grid
 
 __all__ = ["ac_cost", "grid_of_net", "load_powers"]
 
@@ -25,10 +25,10 @@ def grid_of_net(net: Any) -> Grid:
     """The grid of a net, as pandapower's own optimal power flow sees it. What its loads draw is not read."""
     table = _loads(net)
     bare = copy.deepcopy(net)
-    demand, case, place = _converted(bare, 0.0)
+    demand, case, numbers_of = _converted(bare, 0.0)
     marked, _, _ = _converted(bare, 1.0)
     numbers = [int(number) for number in case["bus"][:, 0]]
-    loads = [int(place[bus]) for bus in table["bus"]]
+    loads = [int(numbers_of[bus]) for bus in table["bus"]]
     found = [numbers.index(bus) for bus in loads if bus in numbers]
     expected = np.bincount(np.array(found, dtype=np.int64), minlength=len(numbers))
     if len(found) < len(loads) or np.abs(marked - demand - expected).max() > 1e-6:
@@ -38,7 +38,7 @@ def grid_of_net(net: Any) -> Grid:
     if len(set(names)) < len(names):
         names = [f"load {index}" for index in table.index]
     matrices = (case["branch"].real, case["gen"].real, case["gencost"].real)
-    return assembled(float(case["baseMVA"]), numbers, demand, matrices, loads, names)
+    return assemble_grid(float(case["baseMVA"]), numbers, demand, matrices, loads, names)
 
 
 def load_powers(net: Any) -> list[float]:

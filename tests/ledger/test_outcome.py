@@ -10,9 +10,9 @@ from discreet.errors import InputError, RunError
 from discreet.ledger import cover as cover_module
 from discreet.ledger import custody as custody_module
 from discreet.ledger import outcome as outcome_module
-from discreet.ledger.acknowledgement import SEEN, last_acknowledged, open_releases
 from discreet.ledger.door import release
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.outcome import SEEN, last_acknowledged, open_releases
 from discreet.ledger.record import Record
 from jobs import Data, Job
 

@@ -1,4 +1,4 @@
-"""What is hidden from a search buys nothing: no rerun, no larger budget, no reopened account."""
+"""What is edited or hidden buys nothing: no larger total, no rerun, no larger budget, no reopened account."""
 
 import sqlite3
 from contextlib import closing
@@ -7,8 +7,8 @@ import pytest
 
 from discreet import Budget, Ledger, Pure
 from discreet.errors import BudgetError, LedgerError
+from discreet.ledger import chain as chain_module
 from discreet.ledger import ledger as ledger_module
-from discreet.ledger import totals as totals_module
 from discreet.ledger.chain import check_chain
 from discreet.ledger.door import ATTEMPTS, release
 from jobs import Data, Job
@@ -122,7 +122,7 @@ def test_a_lowered_budget_stays_lowered(ledger, statement):
 
 def test_without_the_check_a_larger_budget_comes_back(ledger, monkeypatch):
     """The planted bug: accounts are looked up and nothing is compared."""
-    monkeypatch.setattr(totals_module, "check_accounts", lambda *_, **__: None)
+    monkeypatch.setattr(chain_module, "check_accounts", lambda *_, **__: None)
     ledger.lower_budget("visits", Budget(epsilon=1), who="carla", why="enough")
     ledger.note("first", "a record after it", who="ann")
     with pytest.raises(BudgetError):
@@ -154,8 +154,8 @@ def test_a_whole_chain_is_walked_without_a_word_and_a_cut_one_is_not(ledger):
 
 def test_verify_compares_the_accounts_that_a_record_was_written_with(ledger, monkeypatch):
     with monkeypatch.context() as bug:
-        bug.setattr(totals_module, "hash_of_accounts", lambda entries: "0" * 64)
-        bug.setattr(totals_module, "check_accounts", lambda *_, **__: None)
+        bug.setattr(chain_module, "hash_of_accounts", lambda entries: "0" * 64)
+        bug.setattr(chain_module, "check_accounts", lambda *_, **__: None)
         ledger.close_budget("visits", who="carla", why="done")
     assert any("other budgets" in problem for problem in ledger.verify().problems)
 
@@ -168,3 +168,41 @@ def test_an_acknowledgement_does_not_bind_what_was_edited(ledger, tmp_path):
         path.unlink()
     with pytest.raises(LedgerError, match="budgets of the ledger"):
         ledger.acknowledge(who="carla", why="moved", write_off="nothing")
+
+
+def test_an_edited_total_buys_nothing(ledger):
+    edit(ledger, "UPDATE discreet_total SET amount = '0'")
+    data = Data()
+    with pytest.raises(LedgerError, match="totals"):
+        release(Job(digest="other"), data, ledger, who="eve")
+    for read in (lambda: ledger.remaining("visits"), lambda: ledger.standing("visits")):
+        with pytest.raises(LedgerError, match="totals"):
+            read()
+    assert data.opened == 0
+
+
+@pytest.mark.parametrize(
+    "statement", ["DELETE FROM discreet_total", "INSERT INTO discreet_total VALUES ('x','y','1','0')"]
+)
+def test_a_total_removed_or_added_is_noticed(ledger, statement):
+    edit(ledger, statement)
+    with pytest.raises(LedgerError, match="totals"):
+        ledger.spend("visits", Pure("1/2"), release="third", who="eve", digest="d")
+
+
+def test_without_the_check_an_edited_total_is_spent(ledger, monkeypatch):
+    """The bug of 0.1, planted."""
+    edit(ledger, "UPDATE discreet_total SET amount = '0'")
+    monkeypatch.setattr(ledger_module, "check_bound", lambda *_, **__: None)
+    ledger.spend("visits", Pure(2), release="third", who="eve", digest="d")
+    assert not ledger.verify().ok
+
+
+def test_the_totals_of_0_1_are_added_up_once(tmp_path):
+    ledger = old_ledger(tmp_path)
+    edit(ledger, "UPDATE discreet_total SET amount = '0' WHERE dataset = 'visits'")
+    with pytest.raises(LedgerError, match="totals"):
+        ledger.spend("rows", Pure("1/100"), release="r3", who="eve", digest="d")
+    edit(ledger, "UPDATE discreet_total SET amount = '2' WHERE dataset = 'visits'")
+    ledger.spend("rows", Pure("1/100"), release="r3", who="ann", digest="d")
+    assert ledger.verify().ok

@@ -1,7 +1,6 @@
-"""Noisy measurements under constraints: nearer to the truth, never back to the data, and honest about proofs."""
+"""Noisy measurements projected under constraints: nearer to the truth, and never back to the data."""
 
 import ast
-import itertools
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -12,10 +11,9 @@ from scipy import sparse
 from scipy.optimize import lsq_linear
 
 import discreet
-from discreet.constraints import whole as whole_module
-from discreet.constraints.project import Terms, project
-from discreet.constraints.system import AtMost, Between, Equal, Measurement, conflict, stacked
-from discreet.errors import InputError, MissingExtraError
+from discreet.constraints.projection import project
+from discreet.constraints.system import AtMost, Between, Equal, Measurement
+from discreet.errors import MissingExtraError
 from discreet.flows.mobility.nearest import nearest
 
 SOURCE = Path(discreet.__file__).parent
@@ -125,132 +123,6 @@ def test_a_total_over_many_cells_adds_one_row_and_not_a_full_matrix():
     assert abs(found.values.sum() - truth.sum()) < abs(np.maximum(cells.values, 0).sum() - truth.sum()) / 10
 
 
-def test_constraints_that_contradict_each_other_are_named():
-    noisy = Measurement("cells", None, [5, -2, 3, 8])
-    zones = Equal("zones", [[1, 1, 0, 0], [0, 0, 1, 0]], [4, 2], labels=["north", "south"])
-    hours = Equal("hours", [[1, 1, 1, 0]], [10], labels=["morning"])
-    harmless = AtMost("cap", [[0, 0, 0, 1]], [100])
-    for solver in ("auto", "osqp", "clarabel"):
-        with pytest.raises(InputError, match="zones") as caught:
-            project([noisy], [harmless, zones, hours, COUNTS], solver=solver)
-        for name in ("zones[north]", "zones[south]", "hours[morning]"):
-            assert name in str(caught.value)
-        assert "cap" not in str(caught.value)
-    with pytest.raises(InputError, match=r"zones\[north\] and counts"):
-        project([noisy], [Equal("zones", [[1, 1, 0, 0]], [-4], ["north"]), COUNTS])
-    with pytest.raises(InputError, match=r"zones\[north\]"):
-        project([noisy], [zones, hours, COUNTS], whole=True)
-
-
-def test_what_is_named_contradicts_itself_without_the_rest():
-    caught = 0
-    for seed in range(20):
-        chance = np.random.default_rng(seed)
-        known = [
-            Equal("e", chance.integers(0, 2, (4, 6)), chance.integers(0, 9, 4)),
-            AtMost("g", chance.integers(0, 3, (4, 6)), chance.integers(0, 9, 4)),
-            Between("b", 0, 5),
-        ]
-        why = conflict(known, 6)
-        if why is None:
-            assert project([Measurement("cells", None, np.ones(6))], known).violation < 1e-4
-            continue
-        caught += 1
-        system = stacked(known, 6)
-        rows = [row for row, name in enumerate(system.names) if name in why.names]
-        low, high = system.below[rows], system.above[rows]
-        finite = np.isfinite(low)
-        alone = [AtMost("above", system.rows[rows], high), COUNTS if "b" not in why.names else known[2]]
-        if finite.any():
-            alone.append(AtMost("below", -system.rows[rows][finite], -low[finite]))
-        assert conflict(alone, 6) is not None
-    assert caught > 3
-
-
-def brute(asked, known, size, most):
-    system = stacked(known, size)
-    terms = Terms.of(asked, size)
-    grid = (np.array(point, dtype=float) for point in itertools.product(range(most + 1), repeat=size))
-    return min(terms.objective(x) for x in grid if system.violation(x) < 1e-9)
-
-
-def test_whole_numbers_are_the_best_there_are_where_that_is_claimed():
-    proven = 0
-    for seed in range(24):
-        chance = np.random.default_rng(seed)
-        rows = chance.integers(-1, 3, (3, 4)) if seed % 2 else (chance.random((3, 4)) < 0.5).astype(int)
-        truth = chance.integers(0, 4, 4)
-        asked = [
-            Measurement("cells", None, truth + chance.integers(-4, 5, 4), variance=int(chance.integers(1, 9))),
-            Measurement("sums", rows, rows @ truth + chance.integers(-4, 5, 3), variance=int(chance.integers(1, 9))),
-        ]
-        known = [
-            Equal("e", rows[:1], rows[:1] @ truth),
-            AtMost("g", rows[1:2], rows[1:2] @ truth + 1),
-            Between("b", 0, 5),
-        ]
-        found = project(asked, known, whole=True)
-        assert found.values.dtype == np.int64
-        assert found.violation == 0
-        if found.proven:
-            proven += 1
-            assert found.objective == pytest.approx(brute(asked, known, 4, 5))
-    assert proven > 8
-
-
-def test_a_worse_start_is_left_and_a_stopped_search_claims_nothing(monkeypatch):
-    asked = [Measurement("cells", None, [5, -2, 3, 9], variance=2), Measurement("sum", [[1, 1, 1, 1]], [20])]
-    known = [Equal("pair", [[1, 1, 0, 0]], [4]), Between("b", 0, 12)]
-    best = brute(asked, known, 4, 12)
-    monkeypatch.setattr(whole_module, "_first", lambda box, x, until: np.array([0, 4, 12, 0]))
-    assert project(asked, known, whole=True).objective == pytest.approx(best)
-    monkeypatch.setattr(whole_module, "_ROUNDS", 2)
-    stopped = project(asked, known, whole=True)
-    assert stopped.objective > best
-    assert not stopped.proven
-
-
-def test_whole_numbers_that_cannot_be_are_refused():
-    noisy = Measurement("cells", None, [1.0, 1.0])
-    with pytest.raises(InputError, match="whole"):
-        project([noisy], [Equal("odd", [[2, 2]], [3])], whole=True)
-    with pytest.raises(InputError, match="measurements hold fractions"):
-        project([Measurement("cells", [[0.5, 1]], [1.0])], whole=True)
-
-
-@pytest.mark.parametrize(
-    ("build", "field"),
-    [
-        (lambda: Measurement("cells", None, [1, float("nan")]), "cells.values"),
-        (lambda: Measurement("cells", None, []), "cells.values"),
-        (lambda: Measurement("cells", None, ["a"]), "cells.values"),
-        (lambda: Measurement("", None, [1]), "measurement.name"),
-        (lambda: Measurement("cells", None, [1, 2], weight=-1), "cells.weight"),
-        (lambda: Measurement("cells", None, [1, 2], weight=[1, float("inf")]), "cells.weight"),
-        (lambda: Measurement("cells", None, [1, 2], variance=0), "cells.variance"),
-        (lambda: Measurement("cells", None, [1, 2], variance=[1, 2, 3]), "cells.variance"),
-        (lambda: Measurement("cells", [[1, 2]], [1, 2]), "cells.matrix"),
-        (lambda: Measurement("cells", [[1, np.nan]], [1]), "cells.matrix"),
-        (lambda: Measurement("cells", "abc", [1]), "cells.matrix"),
-        (lambda: Equal("totals", [[1, 1]], [np.inf]), "totals.values"),
-        (lambda: AtMost("limits", [[1, 1]], [1], labels=["a", "b"]), "limits.labels"),
-        (lambda: Between("range", np.nan), "range.lower"),
-        (lambda: project([]), "measurements"),
-        (lambda: project([[1, 2, 3]]), "measurements"),
-        (lambda: project([Measurement("a", None, [1])], solver="excel"), "solver"),
-        (lambda: project([Measurement("a", None, [1])], seconds=0), "seconds"),
-        (lambda: project([Measurement("a", None, [1, 2])], [Equal("t", [[1, 1, 1]], [3])]), "t.matrix"),
-        (lambda: project([Measurement("a", None, [1, 2])], [Between("b", [0, 0, 0])]), "b.lower"),
-        (lambda: project([Measurement("a", None, [1, 2])], [Between("b", 3, 1)]), "b"),
-        (lambda: project([Measurement("a", None, [1]), Measurement("b", None, [1, 2])]), "measurements"),
-    ],
-)
-def test_what_is_not_allowed_is_refused_by_name(build, field):
-    with pytest.raises(InputError) as caught:
-        build()
-    assert caught.value.field == field
-
-
 def test_one_cell():
     assert project([Measurement("cell", None, [-3])], [COUNTS]).values == pytest.approx([0], abs=1e-6)
     assert project([Measurement("cell", None, [2.6])], [COUNTS], whole=True).values.tolist() == [3]
@@ -288,7 +160,9 @@ def reads_data(module):
     }
 
 
-AFTER = ["constraints", "constraints.project", "constraints.system", "constraints.whole"]
+AFTER = ["constraints", "constraints.projection", "constraints.system", "constraints.rounding"]
+
+
 AFTER += [f"flows.mobility.{name}" for name in ("nearest", "gravity", "table", "flows")]
 
 
