@@ -155,9 +155,9 @@ def test_verify_computes_every_price_again(ledger, monkeypatch):
     ledger.spend("visits", Pure(1), release="honest", who="ann", digest="d", allotment="a")
     assert ledger.verify().ok
     with monkeypatch.context() as bug:
-        whole = ledger_module.shorten
+        shorten = ledger_module.shorten
         bug.setattr(
-            ledger_module, "shorten", lambda price, spent: cheap(replace(price, amount=price.amount / 2), spent)
+            ledger_module, "shorten", lambda price, spent: shorten(replace(price, amount=price.amount / 2), spent)
         )
         ledger.spend("visits", Pure(1), release="cheap", who="eve", digest="d", allotment="a")
     (problem,) = ledger.verify().problems
