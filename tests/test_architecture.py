@@ -25,9 +25,12 @@ import json, sys, threading
 from discreet.apps.cli import main
 
 entered = set()
+loading = threading.local()  # how many modules are being loaded: what runs for that is no part of the walk
 
 def note(frame, event, argument):
-    if event == "call" and frame.f_code.co_name != "<module>":
+    if frame.f_code.co_name == "<module>":
+        loading.depth = getattr(loading, "depth", 0) + {"call": 1, "return": -1}.get(event, 0)
+    elif event == "call" and not getattr(loading, "depth", 0):
         entered.add(frame.f_code.co_filename)
 
 sys.setprofile(note)

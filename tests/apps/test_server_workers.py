@@ -177,7 +177,7 @@ def test_workers_share_the_rate_and_what_they_are_told_is_private(folder, monkey
     with asked.shared():
         told = Path(os.environ["DISCREET_SERVING"])
         assert told.stat().st_mode & 0o077 == 0
-        from discreet.apps.server.settings import worker
+        from discreet.apps.web.site import worker
 
         assert worker().title == "discreet"
     assert not told.exists()

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.apps.cli import ask, attack, audit, calibrate, demo, init, jobs, ledger, risk, serve, survey
-from discreet.apps.cli.examples import adorn, epilog
+from discreet.apps.cli.commands import CommandGroup
+from discreet.apps.cli.examples import epilog
 from discreet.errors import BudgetError, DiscreetError, InputError, MissingLedgerError
 
 __all__ = ["app", "exit_code", "main"]
@@ -22,29 +22,13 @@ _UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     name="discreet",
+    cls=CommandGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="A trusted curator in a box: private answers, priced before they are asked.",
     epilog=epilog(""),
 )
-app.command("init")(init.init)
-app.command("plan")(ask.plan)
-app.command("ask")(ask.ask)
-app.command("sql")(ask.sql)
-for _kind, _commands in jobs.APPS.items():
-    app.add_typer(_commands, name=_kind)
-app.add_typer(survey.app, name="survey", short_help="Surveys randomised on the respondent's device.")
-app.add_typer(ledger.releases_app, name="releases")
-app.add_typer(ledger.ledger_app, name="ledger", short_help="Budgets and charges: show, verify, raise, ...")
-app.add_typer(calibrate.app, name="calibrate", short_help="Noise for a budget, and what an epsilon means.")
-app.command("risk")(risk.risk)
-app.add_typer(attack.app, name="attack")
-app.add_typer(audit.app, name="audit")
-app.command("serve")(serve.serve)
-app.add_typer(serve.token_app, name="token")
-app.command("demo", short_help="See it: a table, three questions, a refusal.")(demo.demo)
-adorn(app)
 
 
 def _version(wanted: bool) -> None:

@@ -13,7 +13,6 @@ from discreet.apps.cli.completion import offered
 from discreet.apps.cli.output import fit_to_write, paid, say, show_json, show_release, show_table
 from discreet.core.release import number, percent
 from discreet.errors import MISSING, InputError
-from discreet.trees.methods import METHODS
 
 if TYPE_CHECKING:
     from discreet.learn.release import ModelRelease
@@ -92,9 +91,17 @@ _FORMAT = Annotated[
     typer.Option("--format", help="Format of the files: parquet or csv.", autocompletion=offered("parquet", "csv")),
 ]
 _MAP = Annotated[Path | None, typer.Option("--map", help="Also write a map with intervals to this HTML file.")]
+
+
+def _methods(ctx: typer.Context, incomplete: str) -> list[str]:
+    from discreet.trees.methods import METHODS
+
+    return offered(*METHODS)(ctx, incomplete)
+
+
 _AGAIN = Annotated[
     str | None,
-    typer.Option("--method", help="Another method on the same noisy counts: free.", autocompletion=offered(*METHODS)),
+    typer.Option("--method", help="Another method on the same noisy counts: free.", autocompletion=_methods),
 ]
 
 

@@ -45,16 +45,19 @@ class Commands:
 
     ask: type[Ask]
     noun: str
-    help: str
+    about: str
     delivery: Delivery
     watch: Callable[[Any], AbstractContextManager[None]] = lambda plan: progress()
     """What shows how far the run of a plan is."""
+    more: tuple[str, ...] = ()
+    """Names of further commands, for the help."""
     aliases: tuple[str, ...] = ()
     """Other words for `release`, which are not listed."""
 
     def app(self) -> typer.Typer:
         """The application with all of them."""
-        app = typer.Typer(no_args_is_help=True, help=self.help)
+        words = ", ".join(("plan", "release", "show", *self.more))
+        app = typer.Typer(no_args_is_help=True, help=f"{self.about}: {words}.")
         app.command("plan")(self._plan())
         for name in ("release", *self.aliases):
             app.command(name, hidden=name != "release")(self._release())

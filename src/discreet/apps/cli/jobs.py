@@ -2,60 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import typer
 
-from discreet.apps.cli import synth_report, train
 from discreet.apps.cli.delivery import MODEL, ROWS, TABLES, TREE
 from discreet.apps.cli.job import Commands
-from discreet.curator import KINDS, Kind
-from discreet.flows.commuting.ask import CommuteAsk
-from discreet.flows.mobility.ask import FlowsAsk
-from discreet.learn.ask import SearchAsk, TrainAsk
-from discreet.query.batch import BatchAsk
-from discreet.query.stream import StreamAsk
-from discreet.synth.ask import SynthAsk
-from discreet.trees.ask import TreeAsk
+from discreet.curator import KINDS
 
-__all__ = ["APPS"]
-
-_COMMANDS = (
-    Commands(BatchAsk, "a batch of questions", "Several questions with one price: plan, release, show.", TABLES),
-    Commands(StreamAsk, "the next period of a stream", "The same question every period: plan, release, show.", TABLES),
-    Commands(TreeAsk, "a hierarchy", "Hierarchies that add up, nation to block: plan, release, show.", TREE),
-    Commands(FlowsAsk, "flows", "Who goes where, and when: flows that add up: plan, release, show.", TABLES),
-    Commands(CommuteAsk, "synthetic commuters", "Made-up rows of origin and destination: plan, release, show.", TABLES),
-    Commands(
-        SynthAsk,
-        "synthetic rows",
-        "Synthetic tables: plan, release, show, report.",
-        ROWS,
-        aliases=("run",),
-    ),
-    Commands(
-        TrainAsk,
-        "a model",
-        "Models with an epsilon: plan, release, show, card, predict.",
-        MODEL,
-        watch=train.show_training,
-        aliases=("run",),
-    ),
-    Commands(SearchAsk, "the best of several models", "Models tuned privately: plan, release, show.", MODEL),
-)
+__all__ = ["job_app"]
 
 
-def _plain(kind: Kind) -> Commands:
-    """The commands of a kind that needs nothing of its own: its releases are tables."""
-    ask = kind.ask()
-    about = (ask.__doc__ or "").partition("\n")[0].rstrip(".")
-    return Commands(ask, f"a {kind.noun}", f"{about}: plan, release, show.", TABLES)
+def job_app(kind: str) -> typer.Typer:
+    """The application of a kind: plan, release, show, and what else its releases can do."""
+    app = _commands(kind).app()
+    if kind == "synth":
+        from discreet.apps.cli.synth_report import report
+
+        app.command("report")(report)
+    if kind == "train":
+        from discreet.apps.cli.train import card, predict
+
+        app.command("card")(card)
+        app.command("predict")(predict)
+    return app
 
 
-_LISTED = {one.ask.kind for one in _COMMANDS}
-_OTHERS = [_plain(kind) for name, kind in KINDS.items() if kind.sent and name not in _LISTED]
-APPS: Mapping[str, typer.Typer] = {one.ask.kind: one.app() for one in (*_COMMANDS, *_OTHERS)}
-"""An application for each kind."""
-APPS["synth"].command("report")(synth_report.report)
-APPS["train"].command("card")(train.card)
-APPS["train"].command("predict")(train.predict)
+def _commands(kind: str) -> Commands:
+    ask = KINDS[kind].ask()
+    match kind:
+        case "batch":
+            return Commands(ask, "a batch of questions", "Several questions with one price", TABLES)
+        case "stream":
+            return Commands(ask, "the next period of a stream", "The same question every period", TABLES)
+        case "tree":
+            return Commands(ask, "a hierarchy", "Hierarchies that add up, nation to block", TREE)
+        case "flows":
+            return Commands(ask, "flows", "Who goes where, and when: flows that add up", TABLES)
+        case "commute":
+            return Commands(ask, "synthetic commuters", "Made-up rows of origin and destination", TABLES)
+        case "synth":
+            return Commands(ask, "synthetic rows", "Synthetic tables", ROWS, more=("report",), aliases=("run",))
+        case "train":
+            from discreet.apps.cli.train import show_training
+
+            more = ("card", "predict")
+            return Commands(ask, "a model", "Models with an epsilon", MODEL, show_training, more, aliases=("run",))
+        case "search":
+            return Commands(ask, "the best of several models", "Models tuned privately", MODEL)
+        case _:  # a kind that needs nothing of its own: its releases are tables
+            about = (ask.__doc__ or "").partition("\n")[0].rstrip(".")
+            return Commands(ask, f"a {KINDS[kind].noun}", about, TABLES)

@@ -1,0 +1,124 @@
+"""The table of commands: what each is for, and where it lies. A command loads when it is used, not when listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from discreet.apps.cli.examples import adorn
+
+__all__ = ["COMMANDS", "CommandGroup", "Commands"]
+
+_KIND = "jobs:job_app"
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "init": ("init:init", "Write a schema to fill in."),
+    "plan": ("ask:plan", "What a question would cost and how far its answers may be off."),
+    "ask": ("ask:ask", "Ask, after showing the price."),
+    "sql": ("ask:sql", "Ask in SQL."),
+    "risk": ("risk:risk", "How anonymous a table is."),
+    "serve": ("serve:serve", "Serve curators over HTTP."),
+    "demo": ("demo:demo", "See it: a table, three questions, a refusal."),
+    "batch": (_KIND, "Several questions with one price: plan, release, show."),
+    "stream": (_KIND, "The same question every period: plan, release, show."),
+    "tree": (_KIND, "Hierarchies that add up, nation to block: plan, release, show."),
+    "flows": (_KIND, "Who goes where, and when: flows that add up: plan, release, show."),
+    "commute": (_KIND, "Made-up rows of origin and destination: plan, release, show."),
+    "synth": (_KIND, "Synthetic tables: plan, release, show, report."),
+    "train": (_KIND, "Models with an epsilon: plan, release, show, card, predict."),
+    "search": (_KIND, "Models tuned privately: plan, release, show."),
+    "survey": ("survey:app", "Surveys randomised on the respondent's device."),
+    "releases": ("ledger:releases_app", "Stored releases, read again for free: list, show."),
+    "ledger": ("ledger:ledger_app", "Budgets and charges: show, verify, raise, ..."),
+    "calibrate": ("calibrate:app", "Noise for a budget, and what an epsilon means."),
+    "attack": ("attack:app", "Attacks to run and to show, and to see failing under a budget."),
+    "audit": ("audit:app", "Try to refute privacy claims."),
+    "token": ("serve:token_app", "Tokens of a server: create, list, revoke."),
+}
+"""Where each command lies, as `module:name` of this package, and what the list of commands says of it.
+
+A kind of job that is not named here has its commands all the same.
+"""
+
+
+class Commands(Mapping[str, Any]):
+    """The commands by name, each made when it is asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            if name not in COMMANDS and name not in _other_kinds():
+                raise KeyError(name)
+            self._made[name] = _command(name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*COMMANDS, *_other_kinds()])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def _other_kinds() -> list[str]:
+    """Kinds of job that the table does not name."""
+    from discreet.curator import KINDS
+
+    return [name for name, kind in KINDS.items() if kind.sent and name not in COMMANDS]
+
+
+def _command(name: str) -> Any:
+    home, _ = COMMANDS.get(name, (_KIND, ""))
+    module, _, attribute = home.partition(":")
+    found = getattr(import_module(f"{__package__}.{module}"), attribute)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.callback()(lambda: None)  # with it, one command is a group too
+    if home == _KIND:
+        found = found(name)
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=name)
+    else:
+        app.command(name)(found)
+    adorn(app)
+    return cast(TyperGroup, get_command(app)).commands[name]
+
+
+class CommandGroup(TyperGroup):
+    """A group over the table: to list the commands, or to complete the name of one, none of them is loaded."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "commands": None})
+        self.commands: Any = Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, in the order of the table."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list that --help shows."""
+        with self._listed():
+            super().format_commands(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Names of commands, and options."""
+        with self._listed():
+            return super().shell_complete(ctx, incomplete)
+
+    @contextmanager
+    def _listed(self) -> Iterator[None]:
+        """While this lasts, commands are what the table says of them."""
+        loading = self.commands
+        self.commands = {
+            name: TyperCommand(name, short_help=COMMANDS[name][1]) if name in COMMANDS else loading[name]
+            for name in loading
+        }
+        try:
+            yield
+        finally:
+            self.commands = loading
