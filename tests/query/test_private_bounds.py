@@ -10,48 +10,31 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-import pyarrow
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from bounds_table import PURE, SMALL, SUMS, UNITS, ZCDP, neighbours, opened, plan, run, schema_of, table_of
 from scipy import stats
 
-import discreet
-from chance import LEVEL, at_most
+from chance import LEVEL
 from discreet.accounting import pure, zcdp
 from discreet.core.loss import Repeated
 from discreet.core.unit import Unit
-from discreet.data.column import Category, Integer, Real
-from discreet.data.schema import Schema
+from discreet.data.column import Category, Integer
 from discreet.data.source import source_of
 from discreet.errors import InputError
-from discreet.ledger.budget import Allotment, Budget
-from discreet.noise.bits import SystemBits
+from discreet.ledger.budget import Allotment
 from discreet.query.aggregate import count, mean, std, total, variance
 from discreet.query.compile import GROUP, compile_query, measure_name
-from discreet.query.composite_plan import CompositePlan, plan_question
+from discreet.query.composite_plan import plan_question
 from discreet.query.key import bins, discover, key
-from discreet.query.measure import lattice_for, moment_lattice, sensitivity
 from discreet.query.notation import read_outputs
 from discreet.query.plan import plan_query
 from discreet.query.price import Price
-from discreet.query.private_bounds import SEARCHED, BoundsPlan, _most, plan_bounds
+from discreet.query.private_bounds import SEARCHED, BoundsPlan
 from discreet.query.quantile import median
 from discreet.query.question import Query
 from discreet.query.question_ask import plan_any
-from discreet.query.range_search import SURE, moved_by_one, round_bins
-from jobs import run_plan
 from plan_text import explain
 
-PURE = Allotment("questions", "pure", epsilon=10_000)
-ZCDP = Allotment("questions", "zcdp", rho=5)
-COLUMNS = {
-    "g": Category(["a", "b", "c"], nullable=False),
-    "pay": Real(0, 10**9, nullable=True),
-    "debt": Real(-1000, 1000, nullable=True),
-    "age": Integer(-(10**6), 10**6, nullable=False),
-}
-UNITS = [Unit(), Unit(neighbours="replace"), Unit("p", groups=2, rows=3), Unit("p", "replace", groups=2, rows=2)]
 ALL = {
     "n": count(),
     "s": total("pay", "private"),
@@ -63,34 +46,11 @@ ALL = {
 }
 
 
-def schema_of(unit=UNITS[0], **columns):
-    return Schema("people", {**COLUMNS, **columns}, unit)
-
-
-def plan(outputs, schema=None, allotment=PURE, keys=(), **price):
-    query = Query().group_by(*keys).agg(**outputs)
-    return plan_question(query, schema or schema_of(), allotment, Price.read(**price))
-
-
-def table_of(rows):
-    kinds = {"p": pyarrow.int64(), "g": pyarrow.string(), "pay": pyarrow.float64(), "debt": pyarrow.float64()}
-    kinds["age"] = pyarrow.int64()
-    return pyarrow.table({name: pyarrow.array([r.get(name) for r in rows], kind) for name, kind in kinds.items()})
-
-
-def run(made, rows):
-    with source_of(table_of(rows)).open() as connection:
-        return run_plan(made, connection, SystemBits())["columns"]
-
-
 def ranges(made):
     """All bounds that may be found, for each search."""
     for search in made.searches:
         places = range(search.grid.bins)
         yield [search.range(a, b) for a, b in itertools.combinations_with_replacement(places, 2)]
-
-
-# What it costs, whatever is found.
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
@@ -143,12 +103,6 @@ def test_a_price_divided_by_what_was_found_would_be_too_little():
     assert zcdp(wrong.cost).rho > zcdp(Repeated(made.each, made.measured)).rho
 
 
-# One unit, and what it can move: for all bounds that may be found, on the integers of the engine.
-
-SMALL = {"pay": Real(0, 1000, nullable=True), "debt": Real(-10, 10, nullable=True)}
-SUMS = {"s": total("pay", "private"), "v": variance("debt", "private"), "n": count()}
-
-
 def counted(step, table, salt=tuple(range(11, 19))):
     """The exact measures of every group."""
     with source_of(table).open() as connection:
@@ -188,23 +142,6 @@ def own_range(rows, found):
     return own
 
 
-def neighbours(chance):
-    def rows(person, size):
-        pool = [0.0, 1.0, 3.0, 900.0, None]
-        return [
-            {
-                "p": person,
-                "g": chance.choice("abc"),
-                "pay": chance.choice(pool),
-                "debt": chance.choice([-9.0, 0.5, 7.0]),
-            }
-            for _ in range(size)
-        ]
-
-    others = [row for person in range(2, 5) for row in rows(person, 3)]
-    return others, others + rows(1, 8)
-
-
 @pytest.mark.parametrize("unit", [Unit("p", groups=2, rows=3), Unit("p", groups=1, rows=1)], ids=str)
 def test_one_unit_moves_the_answer_within_its_price_for_all_bounds(unit):
     made = plan(SUMS, schema_of(unit, **SMALL), keys=("g",), epsilon=1)
@@ -222,48 +159,6 @@ def test_values_clipped_to_what_the_data_hold_are_caught():
     assert all(within_price(made, *pair, found) for pair in tables)
     assert not all(within_price(made, *pair, found, own_range) for pair in tables)
 
-
-@pytest.mark.parametrize("replaced", [False, True])
-def test_one_unit_moves_the_counts_within_their_price(replaced):
-    """Also where a part of the groups is published: rows of others are in no bin."""
-    unit = Unit("p", "replace" if replaced else "add-remove", groups=2, rows=2)
-    made = plan(SUMS, schema_of(unit, **SMALL), keys=(key("g", ["a", "b"]),), epsilon=1)
-    search, chance, most = made.searches[0], random.Random(3), 0
-    claimed = moved_by_one(unit)
-
-    class Bare:
-        """Noise of nothing, to see what it would be added to."""
-
-        def release(self, exact, bits):
-            return exact
-
-    bare = type(search)(search.column, search.grid, Bare(), search.moved)
-    for _ in range(6):
-        tables = neighbours(chance)
-        others, more = tables if not replaced else ([*tables[0], *neighbours(chance)[1][-8:]], tables[1])
-        salt = SystemBits().read(4096)
-        counts = []
-        for rows in (others, more):
-            with source_of(table_of(rows)).open() as connection:
-                counts.append(bare.counts(Query(), made.question.keys, made.schema, connection, Same(salt)))
-            inside = [row for row in rows if row["g"] in "ab" and row["pay"] is not None]
-            assert counts[-1].sum() <= len(inside)
-        most = max(most, int(np.abs(counts[0] - counts[1]).sum()))
-    assert 0 < most <= claimed.l1
-
-
-class Same:
-    """The same bits twice: the draws of two tables are to be those of one release."""
-
-    def __init__(self, fixed):
-        self.fixed, self.place = fixed, 0
-
-    def read(self, count):
-        self.place += count
-        return self.fixed[self.place - count : self.place].copy()
-
-
-# An audit of the whole job: from what comes out, how much privacy was lost at least.
 
 BASE, EXTRA = [1.0] * 60, 900.0
 
@@ -311,36 +206,6 @@ def test_the_audit_passes_the_job_and_catches_bounds_of_the_data():
     assert loses_more(*mutant, 2, event)
 
 
-# What is found.
-
-
-def search_for(column, epsilon=1, unit=UNITS[0], allotment=PURE, way="epsilon"):
-    schema = Schema("t", {"x": column}, unit)
-    made = plan_bounds(Query().agg(s=total("x", "private")), schema, allotment, Price.read(**{way: epsilon}))
-    return made.searches[0]
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize(("allotment", "way", "price"), [(PURE, "epsilon", 1), (ZCDP, "rho", "0.02")])
-def test_full_bins_are_within_and_empty_ones_far_away_are_not(allotment, way, price):
-    search = search_for(Integer(-(10**6), 10**6, nullable=False), price, allotment=allotment, way=way)
-    edges = [int(edge) for edge in search.grid.edges]
-    counts = np.zeros(search.grid.bins, dtype=np.int64)
-    for start in (10, 20, 200):
-        counts[edges.index(start)] = 2 * search.sure + 1
-    trials, lost, beyond, grown = 2000, 0, 0, 0
-    for _ in range(trials):
-        low, high = (int(end) for end in search.found(search.noise.release(counts)))
-        lost += low > 10 or high < 500
-        beyond += low < 5 or high > 1000
-        grown += high > 500
-    assert at_most(lost, trials, 1 - SURE)
-    assert at_most(beyond, trials, 1 - SURE + 0.05**2 * 2)
-    assert at_most(grown, trials, 1 - SURE + 0.05)
-    # Else too few rows of a tail would ever be kept; it is about 0.05: missed once in 10^9.
-    assert not at_most(grown, trials, 0.005)
-
-
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -364,48 +229,6 @@ def test_whatever_the_data_are_bounds_come_out(values, expected):
         assert (ends == [None] * 3 and name != "s") or all(math.isfinite(end) for end in ends)
     kept = [0.0 if v == -5.0 else min(v, 1e9) for v in values if v is not None and not math.isnan(v)]
     assert table["s"][0] == pytest.approx(sum(kept), abs=float(expected[1]) * 0.1)
-
-
-columns = st.one_of(
-    st.tuples(st.integers(-(10**9), 10**12), st.integers(1, 10**12)).map(
-        lambda p: Integer(p[0], p[0] + p[1], nullable=False)
-    ),
-    st.tuples(st.fractions(-(10**6), 10**12), st.fractions(Fraction(1, 10**9), 10**12, max_denominator=10**9)).map(
-        lambda p: Real(p[0], p[0] + p[1], nullable=False)
-    ),
-    st.sampled_from(
-        [
-            Real(0, 1e-12, nullable=False),
-            Real(0, "1000.0000000001", nullable=False),
-            Real(-1e-9, 1e9, nullable=False),
-            Real("0.001", "0.0011", nullable=False),
-        ]
-    ),
-)
-
-
-@settings(deadline=None, max_examples=40)
-@given(columns, st.sampled_from(UNITS), st.randoms(use_true_random=False))
-def test_no_bounds_that_may_be_found_can_fail(column, unit, chance):
-    schema = Schema("t", {"x": column}, unit)
-    outputs = {"s": total("x", "private"), "m": mean("x", "private"), "d": std("x", "private")}
-    query = Query().agg(**outputs)
-    try:
-        made = plan_bounds(query, schema, PURE, Price.read(epsilon=100))
-    except InputError:  # said before anything is read
-        return
-    search, most = made.searches[0], _most(made.question, schema)
-    places = [tuple(sorted(chance.choices(range(search.grid.bins), k=2))) for _ in range(6)]
-    for first, last in [*places, (0, 0), (search.grid.bins - 1,) * 2]:
-        low, high = search.range(first, last)
-        assert column.lower <= low <= search.grid.edges[first]
-        assert search.grid.edges[last + 1] <= high <= column.upper
-        assert low < high
-        assert lattice_for(column, low, high).width >= 1
-        for whole in (False, True):
-            assert moment_lattice(column, low, high, whole=whole).width >= 1
-        for measure in made.answering({"x": (low, high)}).measures:
-            assert 1 <= sensitivity(measure, unit, 1).each <= most
 
 
 def test_a_sum_is_stretched_to_zero_at_no_cost():
@@ -435,17 +258,9 @@ def test_the_error_said_beforehand_is_the_one_that_comes():
         assert "pay_high - pay_low" in averaged.unit
 
 
-# Through the door.
-
-
 @pytest.fixture
 def curator(tmp_path):
-    chance = random.Random(11)
-    rows = [{"p": i % 3000, "g": "ab"[i % 2], "pay": chance.lognormvariate(5, 0.5), "age": 40} for i in range(6000)]
-    rows += [{"p": 5, "g": "a", "pay": 9e8, "age": 40}] * 500  # one person, with more than their part
-    schema = schema_of(Unit("p", groups=1, rows=2))
-    budget = Budget(epsilon=10_000)
-    return discreet.open(table_of(rows), schema, ledger=tmp_path / "l.db", budget=budget, who="test", create=True)
+    return opened(tmp_path)
 
 
 @pytest.mark.filterwarnings("ignore:.*may describe earlier data")  # a table in memory has no version
@@ -504,23 +319,6 @@ def test_rows_of_groups_that_are_not_published_are_not_searched():
     assert run(plan_question(whole, schema_of(), PURE, Price.read(epsilon=4000)), rows)["pay_high"] == [200]
 
 
-def test_several_columns_and_quantiles_beside(curator):
-    outputs = {"m": mean("pay", "private"), "a": mean("age", "private"), "mid": median("pay"), "n": count()}
-    offer = curator.table().group_by("g").agg(**outputs).plan(epsilon=1000)  # so that no empty bin is taken for full
-    assert isinstance(offer.plan, CompositePlan)
-    assert offer.plan.charge.amount == 1000
-    assert str(offer).count("First, bounds of") == 2
-    answer = offer.release()
-    assert answer.outputs == ("m", "a", "mid", "n", "pay_low", "pay_high", "age_low", "age_high")
-    assert type(answer["age_low"][0]) is int
-    assert answer["a"][0] == pytest.approx(40, abs=5)
-    batch = curator.batch(x=curator.table().agg(m=mean("pay", "private")), y=curator.table().agg(n=count()))
-    offer = batch.plan(epsilon=3)
-    assert "First, bounds of pay" in str(offer)
-    parts = offer.release()
-    assert "pay_low" in parts["x"].outputs
-
-
 def test_in_json_and_back(curator):
     query = Query().agg(s=total("pay", "private"), d=std("age", "private", sample=True)).checked(curator.schema)
     assert query.searched == ("pay", "age")
@@ -570,9 +368,3 @@ def test_streams_and_other_words_are_refused(curator):
     with pytest.raises(InputError, match="one fixed plan"):
         plan({"s": total("pay", "private")}, None, Allotment("x", "plan", epsilon=1, delta=1e-6), epsilon=1)
     assert curator.standing()[0].left.amount == 10_000
-
-
-def test_round_bins_are_refused_only_where_there_are_none():
-    with pytest.raises(InputError, match="declared"):
-        round_bins(schema_of(flag=Integer(0, 1, nullable=False)), "flag")
-    assert round_bins(schema_of(), "age").bins > 30

@@ -2,77 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from fractions import Fraction
 
 import numpy as np
 import pyarrow
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from days import DAY, LOW, SCHEMA, place
 
 import discreet
 from chance import at_most
 from discreet.core.unit import Unit
-from discreet.data.column import Category, Date
+from discreet.data.column import Category
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, Budget
 from discreet.noise.bits import SystemBits
 from discreet.query.aggregate import count
-from discreet.query.contribution import GROUP
-from discreet.query.grid import DECADES, Days, grid_for
+from discreet.query.grid import DECADES, grid_for
 from discreet.query.price import Price
 from discreet.query.quantile import At, median, quantile, quantiles, spread
 from discreet.query.quantile_plan import plan_quantiles
 from discreet.query.question import Query
-from discreet.query.tally import BIN, ROWS, compile_tally
 from jobs import run_plan
 from plan_text import explain
 
 PURE = Allotment("questions", "pure", epsilon=10_000)
-LOW, HIGH = date(1960, 2, 28), date(2024, 12, 31)
-DAY = Date(LOW, HIGH, nullable=True)
-SCHEMA = Schema("visits", {"day": DAY, "g": Category(["a", "b"], nullable=False)})
-DAYS = st.none() | st.dates(date(1900, 1, 1), date(2100, 1, 1)) | st.sampled_from([LOW, HIGH, date(1970, 1, 1)])
-
-
-def place(day, grid):
-    return (min(max(day, LOW), HIGH) - LOW).days // grid.width
-
-
-@pytest.mark.parametrize("stored", ["date", "moment", "text"])
-@settings(deadline=None, max_examples=15)
-@given(st.lists(DAYS, max_size=30), st.sampled_from([2, 7, 1024, 2**16]))
-def test_days_are_counted_by_the_rules(stored, days, size):
-    grid = grid_for(DAY, size)
-    if stored == "moment":
-        cells = pyarrow.array([d and datetime(d.year, d.month, d.day, 23, 59) for d in days], pyarrow.timestamp("us"))
-    elif stored == "text":
-        cells = pyarrow.array([*(d and d.isoformat() for d in days), "2024-13-01", "soon"], pyarrow.string())
-    else:
-        cells = pyarrow.array(days, pyarrow.date32())
-    query = Query().agg(m=median("day", grid=size)).checked(SCHEMA)
-    with source_of(pyarrow.table({"day": cells})).open() as connection:
-        found = connection.integers(compile_tally(query, SCHEMA, "day", grid, connection.table, list(range(10))))
-    assert set(found[GROUP].tolist()) <= {0}
-    got = dict(zip(found[BIN].tolist(), found[ROWS].tolist(), strict=True))
-    assert got == Counter(place(day, grid) for day in days if day is not None)
-
-
-@pytest.mark.parametrize("size", [2, 7, 100, 2**16])
-def test_bins_of_days_cover_the_bounds_without_gaps(size):
-    grid = grid_for(DAY, size)
-    assert isinstance(grid, Days)
-    assert grid.start(0) == LOW.toordinal()
-    assert grid.end(grid.bins - 1) == HIGH.toordinal()
-    for j in range(grid.bins - 1):
-        assert grid.end(j) + 1 == grid.start(j + 1)
-        assert grid.start(j) <= grid.middle(j) <= grid.end(j)
-    assert grid.bins <= size
-    assert grid_for(DAY, 2**16).width == 1
 
 
 def middle_of_may(n=4000):

@@ -15,8 +15,8 @@ import ibis
 import ibis.expr.operations as ops
 import pytest
 import sqlglot
+from engine_cases import KINDS, Case, on_duckdb, parquet, rows, schema
 from sqlglot import exp
-from test_engines import KINDS, Case, on_duckdb, parquet, rows, schema
 
 from dirty import SALT
 from discreet.core.unit import Unit
