@@ -1,6 +1,8 @@
 """Values of another type than is declared: categories that are numbers or truth values, fractions in whole numbers."""
 
-from datetime import datetime, timedelta, timezone
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import ibis
@@ -8,9 +10,13 @@ import numpy as np
 import pandas
 import pytest
 
-from discreet import Budget, Category, Date, Integer, Schema, bins, count, mean, total
+from discreet import Budget
 from discreet.curator import open_curator
+from discreet.data.column import Category, Date, Integer, Real, Text
 from discreet.data.read import problem
+from discreet.data.schema import Schema
+from discreet.query.aggregate import count, mean, total
+from discreet.query.key import bins
 
 EXACT = 10**6  # at this epsilon nothing here has noise
 WAYS = ["frame", "csv", "parquet"]
@@ -96,3 +102,28 @@ def test_a_moment_with_a_time_zone_is_its_day_in_utc_in_a_column_of_any_values(t
         assert counts(values, days, "frame", tmp_path, bins("c", every="month"))[1] == len(values)
     last = datetime.max.replace(tzinfo=timezone(timedelta(hours=-5)))  # which has no day in UTC
     assert counts(pandas.Series([last], dtype=object), days, "frame", tmp_path, bins("c", every="month"))[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("column", "kinds"),
+    [
+        (Integer(0, 1, nullable=False), ["date", "timestamp", "array<int64>", "json", "binary", "time"]),
+        (Category(["a"], nullable=False), ["timestamp", "array<string>", "json", "binary", "struct<a: int64>"]),
+        (Date("2020-01-01", "2021-01-01", nullable=False), ["int64", "float64", "boolean", "array<date>"]),
+        (Text(), ["array<string>", "json", "decimal", "decimal(10, 2)"]),
+    ],
+)
+def test_stored_types_that_cannot_be_read_are_known_beforehand(column, kinds):
+    for kind in kinds:
+        assert problem(column, ibis.dtype(kind), tries=True)
+    assert problem(column, ibis.dtype("string"), tries=True) is None
+
+
+def test_only_an_engine_that_can_try_reads_text_as_numbers_or_dates():
+    for column in (
+        Integer(0, 1, nullable=False),
+        Real(0, 1, nullable=False),
+        Date(date(2020, 1, 1), date(2021, 1, 1), nullable=False),
+    ):
+        assert problem(column, ibis.dtype("string"), tries=False)
+    assert problem(Category(["a"], nullable=False), ibis.dtype("string"), tries=False) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import math
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import pytest
 import discreet
 from dirty import KEYS, SALT, arrow, engine, schema_for, some_rows
 from discreet.core.unit import Unit
-from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.data.column import Boolean, Category, Date, Integer, Real
 from discreet.data.schema import Schema
 from discreet.data.source import Source, source_of
 from discreet.errors import InputError
@@ -27,8 +27,11 @@ from reference import measures_of, of_persons, of_rows
 from servers import fresh_schema
 
 ROWS = some_rows(250)
+
 PERSONS = Unit("p", groups=2, rows=2)
+
 OUTPUTS = (("rows", count()), ("with_m", count("m")), ("sum", total("y")), ("avg", mean("x")), ("var", variance("m")))
+
 QUESTIONS = [
     Query(None, (KEYS[0],), OUTPUTS),
     Query(None, (key("long"), key("flag")), OUTPUTS),
@@ -108,6 +111,7 @@ def postgres(folder: Path) -> Source:
 
 
 NATIVE = [parquet_file, parquet_glob, parquet_folder, pandas_frame, polars_frame, polars_lazy, arrow_stream]
+
 NATIVE += [duckdb_file, postgres, pandas_objects]
 
 
@@ -147,7 +151,9 @@ NUMBERS = [
     "5.",
     "--1",
 ]
+
 DAYS = ["", "2020-02-29", "2020-02-30", "2021-03-02", "2021-12-31", "0001-01-01", "2020-05-05 23:59:59", "junk", "9999"]
+
 FLAGS = ["", "true", "TRUE", "f", "No", "yes", "1", "0", "2", "wahr", "T", " true"]
 
 
@@ -383,39 +389,6 @@ def test_what_cannot_be_a_source_is_refused_by_name(tmp_path):
         assert caught.value.__context__ is None or isinstance(caught.value.__context__, InputError)
 
 
-@pytest.mark.parametrize(
-    ("column", "kinds"),
-    [
-        (Integer(0, 1, nullable=False), ["date", "timestamp", "array<int64>", "json", "binary", "time"]),
-        (Category(["a"], nullable=False), ["timestamp", "array<string>", "json", "binary", "struct<a: int64>"]),
-        (Date("2020-01-01", "2021-01-01", nullable=False), ["int64", "float64", "boolean", "array<date>"]),
-        (Text(), ["array<string>", "json", "decimal", "decimal(10, 2)"]),
-    ],
-)
-def test_stored_types_that_cannot_be_read_are_known_beforehand(column, kinds):
-    import ibis
-
-    from discreet.data.read import problem
-
-    for kind in kinds:
-        assert problem(column, ibis.dtype(kind), tries=True)
-    assert problem(column, ibis.dtype("string"), tries=True) is None
-
-
-def test_only_an_engine_that_can_try_reads_text_as_numbers_or_dates():
-    import ibis
-
-    from discreet.data.read import problem
-
-    for column in (
-        Integer(0, 1, nullable=False),
-        Real(0, 1, nullable=False),
-        Date(date(2020, 1, 1), date(2021, 1, 1), nullable=False),
-    ):
-        assert problem(column, ibis.dtype("string"), tries=False)
-    assert problem(Category(["a"], nullable=False), ibis.dtype("string"), tries=False) is None
-
-
 def test_memory_can_be_limited_and_what_does_not_fit_is_nobody_else_s_to_read(tmp_path, monkeypatch):
     path = parquet_file(tmp_path)
     monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "it's here"))
@@ -436,7 +409,9 @@ def test_memory_can_be_limited_and_what_does_not_fit_is_nobody_else_s_to_read(tm
 
 # One door.
 SOURCE = Path(discreet.__file__).parent
+
 ENGINE_CALLS = {"to_pyarrow", "to_pandas", "to_polars", "execute", "connect", "read_csv", "read_parquet", "memtable"}
+
 ENGINE_CALLS |= {"raw_sql", "to_pyarrow_batches", "create_table", "insert", "read_json", "cache", "preview"}
 
 

@@ -20,16 +20,13 @@ from discreet.query.question import Query
 from jobs import run_plan
 
 PURE = Allotment("questions", "pure", epsilon=10_000)
-
 ZCDP = Allotment("questions", "zcdp", rho=5)
-
 COLUMNS = {
     "g": Category(["a", "b", "c"], nullable=False),
     "pay": Real(0, 10**9, nullable=True),
     "debt": Real(-1000, 1000, nullable=True),
     "age": Integer(-(10**6), 10**6, nullable=False),
 }
-
 UNITS = [Unit(), Unit(neighbours="replace"), Unit("p", groups=2, rows=3), Unit("p", "replace", groups=2, rows=2)]
 
 
@@ -54,7 +51,6 @@ def run(made, rows):
 
 
 SMALL = {"pay": Real(0, 1000, nullable=True), "debt": Real(-10, 10, nullable=True)}
-
 SUMS = {"s": total("pay", "private"), "v": variance("debt", "private"), "n": count()}
 
 

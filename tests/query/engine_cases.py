@@ -44,9 +44,7 @@ ODD = [
     "/* */",
     "a\u0301",
 ]
-
 NAMES = ["", "a", "A", "Zoë", "it's", 'x"y', "\\", "${env:HOME}", "日本", " a"]
-
 MORE = {
     "odd": Category(ODD, nullable=True),
     "few": Category(ODD[:9], nullable=False),
@@ -56,7 +54,6 @@ MORE = {
     "moment": Date("2020-01-01", "2020-12-31", nullable=True),
     "code": Category(["1", "2", "-3", "0"], nullable=True),
 }
-
 _types = {
     "who": pyarrow.string(),
     "odd": pyarrow.string(),
@@ -67,7 +64,6 @@ _types = {
     "moment": pyarrow.timestamp("us", "UTC"),
     "code": pyarrow.float64(),
 }
-
 _pools = {
     "odd": [*ODD, None, "á", "\\\\", "$", "discreet"],
     "few": [*ODD[:9], None, "n", "tests"],
@@ -202,7 +198,6 @@ def answers(source: Source, cases: list[Case]) -> list[dict[int, list[int]]]:
 
 
 OUTPUTS = (("rows", count()), ("sum", total("y")), ("sum2", total("big")))
-
 MORE_KEYS = [
     key("odd"),
     key("few"),
@@ -210,23 +205,14 @@ MORE_KEYS = [
     key("code"),
     bins("price", [-5, -0.01, 5]),
 ]
-
 MORE_KEYS += [bins("price", [-5, -0.01, 5]), bins("moment", every="month")]
-
 MORE_KEYS += [bins("moment", ["2020-03-01", "2020-03-02", "2020-12-31"]), key("small")]
-
 EVERY_KEY = [*KEYS, *MORE_KEYS]
-
 FEW_KEYS = [key("short"), key("long"), key("n"), bins("m", width=7), bins("d", every="month"), key("odd")]
-
 EVERYTHING = (("n", count()), *((f"n_{name}", count(name)) for name in ("m", "d", "long", "flag", "odd", "moment")))
-
 EVERYTHING += tuple((f"t_{name}", total(name)) for name in ("n", "m", "y", "big", "x", "price", "small", "short_float"))
-
 EVERYTHING += (("a", mean("x")), ("v", variance("m")), ("s", std("x")), ("t", total("x", bounds=(-1, 2.5))))
-
 EVERYTHING += (("v2", variance("price")), ("a2", mean("n")))
-
 CONDITIONS = [
     "n = 5 or n < -2",
     "n >= 1 and not (m > 50)",

@@ -16,17 +16,13 @@ from discreet.noise.bits import SystemBits
 from jobs import run_plan
 
 PURE = Allotment("questions", "pure", epsilon=10)
-
 ZCDP = Allotment("questions", "zcdp", rho=5)
-
 PEOPLE = {
     "g": Category(["a", "b", "c"], nullable=False),
     "pay": Real(0, 1000, nullable=True),
     "age": Integer(0, 120, nullable=False),
 }
-
 ROWS_SCHEMA = Schema("people", PEOPLE)
-
 SURE = 1 - 1e-13  # a confidence at which an interval may be asserted outright
 
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pyarrow
 import pytest
+from word_crowd import CANARY, many
 
-from crowd import CANARY, many
 from discreet.core.unit import Unit
 from discreet.curator import open_curator
 from discreet.data.column import Category, Text

@@ -12,9 +12,9 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from word_crowd import CANARY, many
 
 from chance import at_most, frequency_fits
-from crowd import CANARY, many
 from discreet.accounting import zcdp
 from discreet.accounting.convert import basic
 from discreet.core.loss import Approx

@@ -74,7 +74,7 @@ def tallies(source: Source) -> set[tuple[int, ...]]:
 
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_what_quantiles_are_made_of_is_the_same(engine):
-    # DuckDB's own is held to a reference in tests/query/test_quantiles.py.
+    # DuckDB's own is held to a reference in tests/query/test_tally.py.
     wanted = tallies(on_duckdb())
     assert len({row[0] for row in wanted}) == 6
     assert tallies(engine()) == wanted

@@ -7,9 +7,9 @@ from datetime import date, datetime
 
 import pyarrow
 import pytest
-from days import DAY, HIGH, LOW, SCHEMA, place
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from visit_days import DAY, HIGH, LOW, SCHEMA, place
 
 from discreet.data.column import Integer, Real
 from discreet.data.source import source_of

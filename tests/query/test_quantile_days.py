@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow
 import pytest
-from days import DAY, LOW, SCHEMA, place
+from visit_days import DAY, LOW, SCHEMA, place
 
 import discreet
 from chance import at_most

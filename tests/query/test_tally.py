@@ -27,7 +27,6 @@ from discreet.query.tally import BIN, ROWS, compile_tally
 from reference import clamp, group, number, order
 
 SALTS = [*SALT, 424_242_421, 1_717_171_717]
-
 SLOW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -81,9 +80,7 @@ def tally(source, query, schema, name, grid, salt=SALTS):
 
 
 grids = st.sampled_from([2, 7, 1024, 2**16, DECADES])
-
 names = st.sampled_from(["n", "m", "big", "x", "y"])
-
 few = [k for k in KEYS if k.edges != ("every", "day")]
 
 

@@ -106,7 +106,7 @@ def order_of(person: Expression, group: Expression, width: int, salt: Sequence[i
 
     The middle of a sum of products, squared twice: plain arithmetic that no engine does differently and that stays
     within 64 bits. Without the squares, the hashes of two groups would differ by the same for nearly every person, and
-    so most persons would choose alike (tests/query/test_pick.py).
+    so most persons would choose alike (tests/query/test_contribution.py).
     """
     person, group = _numbered(person), group.cast("int64")
     first, second = ((int(word) & (2**30 - 1)) | 2**29 | 1 for word in salt[:2])
