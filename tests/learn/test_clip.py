@@ -1,5 +1,11 @@
 """Clipped sums: all ways agree, nothing is longer than the bound, nothing that is no number gets in."""
 
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
+
 import json
 import os
 import subprocess
@@ -8,19 +14,16 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
+import clip_models
+import jax
+import jax.numpy as jnp
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-jax = pytest.importorskip("jax")
-
-import clip_models  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-
-from discreet.errors import InputError  # noqa: E402
-from discreet.learn.clip import HOW, clipped_sum, explain, norms, slack  # noqa: E402
-from discreet.learn.clip import groups as grouping  # noqa: E402
+from discreet.errors import InputError
+from discreet.learn.clip import HOW, clipped_sum, explain, norms, slack
+from discreet.learn.clip import groups as grouping
 
 EVERY = tuple([1] * 12)
 SOME = (1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1)

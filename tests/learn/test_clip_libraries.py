@@ -1,15 +1,18 @@
 """Models of flax, equinox and haiku are clipped as they are: nothing wrapped, nothing declared."""
 
+from __future__ import annotations
+
 import pytest
 
-jax = pytest.importorskip("jax")
+pytest.importorskip("jax")
 
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-from clip_models import EXAMPLES, chance, cross_entropy, images  # noqa: E402
+import jax
+import jax.numpy as jnp
+import numpy as np
+from clip_models import EXAMPLES, chance, cross_entropy, images
 
-from discreet.errors import InputError  # noqa: E402
-from discreet.learn.clip import clipped_sum, explain, refuse_mixing  # noqa: E402
+from discreet.errors import InputError
+from discreet.learn.clip import clipped_sum, explain, refuse_mixing
 
 
 def agree(losses, params, batch):

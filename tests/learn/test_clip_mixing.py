@@ -1,15 +1,18 @@
 """Models in which examples meet are refused, and the operation is named; the usual layers pass."""
 
+from __future__ import annotations
+
 import pytest
 
-jax = pytest.importorskip("jax")
+pytest.importorskip("jax")
 
-import clip_models  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
+import clip_models
+import jax
+import jax.numpy as jnp
+from jax import lax
 
-from discreet.errors import InputError  # noqa: E402
-from discreet.learn.clip import refuse_mixing  # noqa: E402
+from discreet.errors import InputError
+from discreet.learn.clip import refuse_mixing
 
 WEIGHTS = jnp.ones((4, 3))
 BATCH = jnp.ones((5, 6, 4)), jnp.zeros(5, jnp.int32)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
-import numpy as np
 import pytest
 
 pytest.importorskip("sklearn")
 pytest.importorskip("jax")
 
+from dataclasses import asdict
+
+import numpy as np
 from sklearn.base import clone
 
 import discreet.learn.estimators.descent as descent

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-import numpy as np
 import pytest
 
 pytest.importorskip("sklearn")
 pytest.importorskip("jax")
 
+from fractions import Fraction
+
 import jax
+import numpy as np
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import (
     check_estimator_cloneable,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
+pytest.importorskip("sklearn")
+
 import subprocess
 import sys
 from fractions import Fraction
 
 import numpy as np
-import pytest
-
-pytest.importorskip("sklearn")
-
 from estimator_rows import BOUNDS, CERTAIN
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from scipy import stats
-
-from chance import LEVEL, frequency_fits
 
 pytest.importorskip("sklearn")
 
+import numpy as np
 from estimator_rows import CERTAIN
+from scipy import stats
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
+from chance import LEVEL, frequency_fits
 from discreet.learn.estimators import DPPCA, DPBoostedTrees, DPKMeans, DPLinearRegression, DPNaiveBayes
 from discreet.learn.estimators import linear_regression as regression
 from discreet.learn.estimators.plan import FitPrice

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-import numpy as np
 import pytest
-
-from chance import fits, gaussian_pmf, laplace_pmf
 
 pytest.importorskip("sklearn")
 
+from fractions import Fraction
+
+import numpy as np
 from estimator_rows import farthest
 
+from chance import fits, gaussian_pmf, laplace_pmf
 from discreet.errors import InputError
 from discreet.learn.estimators import (
     DPPCA,

@@ -1,14 +1,17 @@
 """Nets: no example sees another, sizes as published, and looks at an image that are that image's."""
 
-import numpy as np
+from __future__ import annotations
+
 import pytest
 
+pytest.importorskip("jax")
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
 from discreet.errors import InputError
-
-jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-
-from discreet.learn.nets import (  # noqa: E402
+from discreet.learn.nets import (
     convolutional,
     dense,
     flipped_and_shifted,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
+pytest.importorskip("jax")
+
 import math
 import subprocess
 import sys
 
 import numpy as np
-import pytest
-
-pytest.importorskip("jax")
 
 from discreet.learn.optimizer import optimizer_of, rate_at
 from discreet.learn.recipe import Recipe

@@ -1,29 +1,24 @@
-"""Noise drawn on the device: its tail, its law, its price, and what it is added to."""
+"""Noise drawn on the device: the law and the tail that are claimed, and room for rounding."""
 
 from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
 
 import math
 from fractions import Fraction
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-import pytest
 from scipy import special, stats
+from train_steps import SECRET
 
 from chance import LEVEL, frequency_fits
-
-jax = pytest.importorskip("jax")
-
-import jax.numpy as jnp  # noqa: E402
-from train_steps import SECRET, examples, flat, recipe, start, step_of  # noqa: E402
-
-from discreet.core.loss import Approx, Composed  # noqa: E402
-from discreet.errors import InputError  # noqa: E402
-from discreet.learn import noise as noise_module  # noqa: E402
-from discreet.learn.card import Card  # noqa: E402
-from discreet.learn.lot import microbatches  # noqa: E402
-from discreet.learn.noise import MIDDLE, SMALL, add_noise, device_key, settle_noise  # noqa: E402
-from discreet.learn.recipe import DEVICE_DELTA, Recipe  # noqa: E402
-from discreet.learn.sampler import (  # noqa: E402
+from discreet.errors import InputError
+from discreet.learn.noise import device_key
+from discreet.learn.sampler import (
     REACH,
     VARIANCE,
     draw_integers,
@@ -169,84 +164,3 @@ def test_the_bound_on_the_lattice_makes_room_for_rounding(multiplier, size):
 def test_noise_too_large_for_the_lattice_is_refused_early():
     with pytest.raises(InputError, match="exact"):
         lattice_length(Fraction(10_000), 10**6)
-
-
-def test_what_comes_out_is_whole_steps_of_the_rounded_sum_and_noise():
-    keys, multiplier = device_key(SECRET, 1), Fraction(1)
-    steps = lattice_length(multiplier, 4)
-    sums = jnp.asarray([0.0, 1e-9, 3.0, -2.5])
-    noisy = np.asarray(add_noise(sums, keys, 1.0, multiplier), dtype=np.float64) * steps
-    near = np.asarray(add_noise(sums + 1e-9, keys, 1.0, multiplier), dtype=np.float64) * steps
-    drawn = np.asarray(draw_integers(keys, 4), dtype=np.float64)
-    assert np.allclose(noisy, np.rint(np.asarray(sums, dtype=np.float64) * steps) + drawn, rtol=1e-6, atol=2)
-    assert np.array_equal(noisy, near)  # less than half a step is not seen at all
-
-
-@pytest.mark.parametrize("size", [0.0, 1e5, 3e9, 2.0**40, -7e8])
-def test_sums_of_any_size_are_added_exactly(size):
-    value = np.float32(size)
-    found = noise_module._added(jnp.full(3, value), jnp.asarray([-5000, 1, 4097], jnp.int32))
-    exact = np.float64(value) + np.array([-5000, 1, 4097])
-    assert np.allclose(np.asarray(found, dtype=np.float64), exact, rtol=2e-7)
-    assert np.isfinite(np.asarray(noise_module._added(jnp.asarray([np.nan, np.inf]), jnp.zeros(2, jnp.int32)))).all()
-
-
-def test_sums_of_neighbours_stay_within_the_premise():
-    """Every neighbour of a lot, by the device's own sums: the difference is within the bound and its allowance."""
-    x, y = examples(120)
-    one = recipe(noise="device", microbatch=128, bound=0.5)
-    step, params = step_of(one), start()
-    everyone = np.arange(120)
-
-    def summed(places):
-        total = step.sum_lot(params, step.place((x, y)), microbatches(places, 128), SECRET, 0)
-        return flat(total[0]).astype(np.float64)
-
-    whole_lot = summed(everyone)
-    moved = [np.linalg.norm(whole_lot - summed(np.delete(everyone, place))) for place in everyone]
-    assert max(moved) <= 0.5 * (1 + 1 / 1024)
-    assert max(moved) > 0.49
-
-
-def test_what_noise_on_the_device_is_short_of_is_charged_and_told():
-    device, exact = recipe(noise="device"), recipe(noise="exact")
-    assert device.noise_delta() == 5 * DEVICE_DELTA
-    assert device.cost == Composed([device.cost.losses[0], Approx(0, 5 * DEVICE_DELTA)])
-    assert exact.noise_delta() < device.noise_delta() < Fraction(1, 10**20)
-    assert recipe().cost == device.cost  # not named yet: the larger of the two
-    card = Card.of_recipe(device, 1e-5, name="linear", dataset="d")
-    assert card.to_dict()["delta_of_noise"] == "5.4976e-22"
-    assert "5.4976e-22 for the law of the noise" in card.to_markdown()
-    assert any("premise" in limit for limit in card.limits)
-    within = Recipe.within(1, 1e-5, lot=100, steps=50, examples=10_000, bound=1, noise="device")
-    assert within.epsilon(1e-5) <= 1
-
-
-def test_noise_that_is_not_named_is_exact_for_small_models_and_on_a_cpu(monkeypatch):
-    small, middle, large = ({"w": np.zeros(size)} for size in (SMALL, MIDDLE, MIDDLE + 1))
-    assert [settle_noise(recipe(), one).noise for one in (small, middle, large)] == ["exact", "exact", "device"]
-    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert [settle_noise(recipe(), one).noise for one in (small, middle, large)] == ["exact", "device", "device"]
-    for named in ("device", "exact"):
-        assert settle_noise(recipe(noise=named), large).noise == named
-
-
-def test_a_recipe_of_0_1_is_read_and_says_what_its_noise_was():
-    entry = recipe(noise="device").to_dict()
-    assert Recipe.from_dict(entry) == recipe(noise="device")
-    del entry["sampler"]
-    old = Recipe.from_dict(entry)
-    assert old.noise == "float"
-    assert Recipe.from_dict({**entry, "noise": "exact"}).noise == "exact"
-    assert any("5.42" in limit for limit in Card.of_recipe(old, 1e-5, name="m", dataset="d").limits)
-    with pytest.raises(InputError, match="read from runs of version"):
-        settle_noise(old, start())
-
-
-def test_lots_whose_sums_single_precision_cannot_hold_take_exact_noise():
-    large = {"examples": 100_000, "lot": 2**14 + 1, "steps": 1, "bound": 1, "multiplier": 1}
-    with pytest.raises(InputError, match="16,384"):
-        Recipe(**large, noise="device")
-    many = {"w": np.zeros(2_000_000, np.float32)}  # a model that is large enough for the device
-    assert settle_noise(Recipe(**large), many).noise == "exact"
-    assert settle_noise(Recipe(**{**large, "lot": 2**14}), many).noise == "device"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pyarrow
-import pyarrow.parquet
 import pytest
 
 pytest.importorskip("jax")
 
+import numpy as np
+import pyarrow
+import pyarrow.parquet
 
-from discreet import Allotment, Boolean, Budget, Category, Date, Integer, Real, Schema
+from discreet import Allotment, Boolean, Budget, Category, Date, Integer, Real, Schema, Text, Unit
+from discreet.data.source import source_of
+from discreet.learn.encoding import Encoding
+from discreet.learn.matrix import examples_of
+from discreet.noise.replay import Replay
 
 COLUMNS = {
     "age": Integer(0, 100, nullable=False),
@@ -21,6 +25,7 @@ COLUMNS = {
     "rich": Category(["no", "yes"], nullable=False),
 }
 SCHEMA = Schema("people", COLUMNS)
+PERSONS = Schema("people", {"person": Text(), **COLUMNS}, unit=Unit("person", groups=5, rows=9))
 BUDGET = Budget(
     epsilon=5,
     delta=3e-6,
@@ -54,3 +59,9 @@ def table(rows=400, seed=1) -> pyarrow.Table:
 
 def charges(ledger, name="people"):
     return len(ledger.releases(name))
+
+
+def read(rows, schema=SCHEMA, target="rich", key=b"k", condition=None):
+    """The examples of a table, as training reads them."""
+    with source_of(rows).open() as data:
+        return examples_of(Encoding.of(schema, target), schema, data, Replay(key), condition)

@@ -1,33 +1,40 @@
-"""Noise: its law, its scale, its price, and that nothing moves a sum farther than the bound."""
+"""Noise on sums of gradients: Gaussian of the stated scale, exact on the integers, fresh each step."""
 
 from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
 
 import math
 from fractions import Fraction
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-import pytest
 from scipy import stats
+from train_steps import OTHER, SECRET, flat, recipe, step_of
 
 from chance import LEVEL, fits, gaussian_pmf, mean_fits
-
-jax = pytest.importorskip("jax")
-
-import jax.numpy as jnp  # noqa: E402
-from train_steps import OTHER, SECRET, examples, flat, linear, recipe, start, step_of  # noqa: E402
-
-from discreet.learn.gradients import each_alone, example_gradients  # noqa: E402
-from discreet.learn.noise import (  # noqa: E402
+from discreet.errors import InputError
+from discreet.learn import noise as noise_module
+from discreet.learn.noise import (
     LONGEST,
+    MIDDLE,
+    SMALL,
     add_noise,
     device_key,
     exact_noise,
     lattice_shares,
     lattice_sigma,
     lattice_sum,
+    settle_noise,
 )
-from discreet.learn.objective import cross_entropy  # noqa: E402
-from discreet.learn.trainer import losses_of  # noqa: E402
+from discreet.learn.recipe import Recipe
+from discreet.learn.sampler import (
+    draw_integers,
+    lattice_length,
+)
 
 
 def moved_vectors(noise, steps=300, size=(40, 10), **more):
@@ -160,20 +167,6 @@ def test_what_a_row_adds_does_not_depend_on_where_it_is():
     assert np.array_equal(sum(apart), lattice_sum(rows[turned], np.ones(60), 1.0))
 
 
-def test_the_gradient_of_an_example_does_not_depend_on_where_it_is():
-    x, y = examples()
-    losses, params = losses_of(linear, cross_entropy), start()
-    turned = np.random.default_rng(2).permutation(200)
-    whole, values = jax.jit(lambda b: each_alone(losses, params, b))((x, y))
-    moved, _ = jax.jit(lambda b: each_alone(losses, params, b))((x[turned], y[turned]))
-    part, _ = jax.jit(lambda b: each_alone(losses, params, b))((x[:7], y[:7]))
-    assert np.array_equal(np.asarray(whole)[turned], moved)
-    assert np.array_equal(whole[:7], part)
-    other, others = example_gradients(losses, params, (x, y))
-    assert np.allclose(whole, other, atol=1e-5)
-    assert np.allclose(values, others, atol=1e-5)
-
-
 def test_gradient_and_loss_together_are_no_longer_than_the_bound():
     gradient, loss = lattice_shares(recipe(report_loss=2))
     assert gradient**2 + loss**2 <= LONGEST**2
@@ -190,3 +183,41 @@ def test_a_gradient_that_was_not_clipped_would_be_found_out():
 def test_noise_comes_in_single_precision_whatever_the_parameters_are():
     tree = add_noise({"a": jnp.zeros(3, jnp.bfloat16)}, device_key(SECRET, 0), 1.0, Fraction(1))
     assert tree["a"].dtype == jnp.float32
+
+
+def test_what_comes_out_is_whole_steps_of_the_rounded_sum_and_noise():
+    keys, multiplier = device_key(SECRET, 1), Fraction(1)
+    steps = lattice_length(multiplier, 4)
+    sums = jnp.asarray([0.0, 1e-9, 3.0, -2.5])
+    noisy = np.asarray(add_noise(sums, keys, 1.0, multiplier), dtype=np.float64) * steps
+    near = np.asarray(add_noise(sums + 1e-9, keys, 1.0, multiplier), dtype=np.float64) * steps
+    drawn = np.asarray(draw_integers(keys, 4), dtype=np.float64)
+    assert np.allclose(noisy, np.rint(np.asarray(sums, dtype=np.float64) * steps) + drawn, rtol=1e-6, atol=2)
+    assert np.array_equal(noisy, near)  # less than half a step is not seen at all
+
+
+@pytest.mark.parametrize("size", [0.0, 1e5, 3e9, 2.0**40, -7e8])
+def test_sums_of_any_size_are_added_exactly(size):
+    value = np.float32(size)
+    found = noise_module._added(jnp.full(3, value), jnp.asarray([-5000, 1, 4097], jnp.int32))
+    exact = np.float64(value) + np.array([-5000, 1, 4097])
+    assert np.allclose(np.asarray(found, dtype=np.float64), exact, rtol=2e-7)
+    assert np.isfinite(np.asarray(noise_module._added(jnp.asarray([np.nan, np.inf]), jnp.zeros(2, jnp.int32)))).all()
+
+
+def test_noise_that_is_not_named_is_exact_for_small_models_and_on_a_cpu(monkeypatch):
+    small, middle, large = ({"w": np.zeros(size)} for size in (SMALL, MIDDLE, MIDDLE + 1))
+    assert [settle_noise(recipe(), one).noise for one in (small, middle, large)] == ["exact", "exact", "device"]
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert [settle_noise(recipe(), one).noise for one in (small, middle, large)] == ["exact", "device", "device"]
+    for named in ("device", "exact"):
+        assert settle_noise(recipe(noise=named), large).noise == named
+
+
+def test_lots_whose_sums_single_precision_cannot_hold_take_exact_noise():
+    large = {"examples": 100_000, "lot": 2**14 + 1, "steps": 1, "bound": 1, "multiplier": 1}
+    with pytest.raises(InputError, match="16,384"):
+        Recipe(**large, noise="device")
+    many = {"w": np.zeros(2_000_000, np.float32)}  # a model that is large enough for the device
+    assert settle_noise(Recipe(**large), many).noise == "exact"
+    assert settle_noise(Recipe(**{**large, "lot": 2**14}), many).noise == "device"

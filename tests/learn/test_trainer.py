@@ -1,76 +1,37 @@
-"""Steps and whole runs: sums of a lot, a step done again is the same, what is averaged and divided; several devices."""
+"""Training without a ledger: the same by the same secret, divided by the expected lot, refused before it begins."""
 
 from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
 
 import os
 import subprocess
 import sys
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-import pytest
+import optax
+from attrs import evolve
+from train_steps import OTHER, SECRET, examples, flat, linear, one_by_one, recipe, start
 
 from chance import mean_fits
 from discreet.core.progress import listening
 from discreet.errors import InputError
-from discreet.learn.lot import capacity, microbatches, sample_lot
-
-jax = pytest.importorskip("jax")
-
-import jax.numpy as jnp  # noqa: E402
-import optax  # noqa: E402
-from train_steps import OTHER, SECRET, examples, flat, linear, recipe, start, step_of  # noqa: E402
-
-from discreet.learn import step as step_module  # noqa: E402
-from discreet.learn.gradients import augmented, each_alone  # noqa: E402
-from discreet.learn.noise import (  # noqa: E402
-    LONGEST,
+from discreet.learn.lot import sample_lot
+from discreet.learn.objective import cross_entropy
+from discreet.learn.trainer import (
+    train,
+    train_losses,
 )
-from discreet.learn.objective import absolute, cross_entropy, logistic, squared  # noqa: E402
-from discreet.learn.trainer import losses_of, train  # noqa: E402
-
-
-def one_by_one(params, x, y, places, bound):
-    """The sum of clipped gradients, by definition."""
-    total = np.zeros(flat(params).shape)
-    for place in places:
-        row = jax.grad(lambda p, i=place: cross_entropy(linear(p, x[i : i + 1]), y[i : i + 1]).sum())(params)
-        vector = flat(row).astype(np.float64)
-        total += vector * min(1.0, bound / np.linalg.norm(vector))
-    return total
-
-
-@pytest.mark.parametrize(
-    ("noise", "microbatch", "how"),
-    [("device", None, "auto"), ("device", 4, "ghost"), ("device", 4, "vmap"), ("device", 4, "microbatch"),
-     ("exact", None, "auto"), ("exact", 4, "auto")],
-)  # fmt: skip
-def test_a_lot_sums_to_the_same_in_any_parts(noise, microbatch, how):
-    x, y = examples()
-    one = recipe(microbatch=microbatch, bound=0.5, noise=noise, how=how)
-    places = np.array([0, 3, 4, 9, 50, 199])
-    step, params = step_of(one), start()
-    total = step.sum_lot(params, step.place((x, y)), microbatches(places, capacity(one)), SECRET, 0)
-    found = flat(total) if noise == "device" else total * (0.5 / LONGEST)
-    assert np.allclose(found, one_by_one(params, x, y, places, 0.5), atol=1e-5)
-
-
-def test_an_empty_lot_still_gets_noise():
-    for noise in ("device", "exact"):
-        one = recipe(noise=noise)
-        step, params = step_of(one), start()
-        total = step.sum_lot(params, step.place(examples()), [], SECRET, 0)
-        assert not np.any(flat(total))
-        noisy, _ = step.add_noise(total, params, SECRET, 0)
-        assert np.abs(flat(noisy)).min() > 0
 
 
 def test_a_lot_of_nothing_trains_on_no_rows_at_all():
     x, y = examples()
     result = train(linear, cross_entropy, start(), (x[:0], y[:0]), recipe(), secret=SECRET)
     assert result.state.step == 5
-
-
-# Steps and whole runs
 
 
 def test_the_same_secret_gives_the_same_model_and_another_does_not():
@@ -173,66 +134,6 @@ def test_copies_are_averaged_before_clipping():
         train(linear, cross_entropy, params, (x, y), one)
 
 
-def centred(key, batch):
-    """An augmentation that looks at the whole batch it is shown."""
-    x, y = batch
-    return x - 1e3 * x.sum(0), y
-
-
-def moved_by_one_row(noise) -> float:
-    """How far one more row moves a sum of clipped gradients under `centred`, as a part of the bound."""
-    one = recipe(examples=41, lot=41, noise=noise)
-    losses = losses_of(lambda params, x: x @ params, lambda outputs, y: outputs[:, 0] * y)
-    step, params = step_of(one, losses, augment=centred), jnp.zeros((1, 1))
-    rows, last = np.zeros((40, 1), np.float32), np.ones((1, 1), np.float32)
-    sums = []
-    for x in (rows, np.concatenate([rows, last])):
-        data = x, np.ones(len(x), np.float32)
-        step.check(params, data)
-        total = step.sum_lot(params, step.place(data), microbatches(np.arange(len(x)), 64), SECRET, 0)
-        sums.append(flat(total) if noise == "device" else total / LONGEST)
-    return float(np.linalg.norm(sums[1] - sums[0]))
-
-
-@pytest.mark.parametrize("noise", ["device", "exact"])
-def test_augmentation_sees_one_example_at_a_time(noise):
-    assert 0.9 < moved_by_one_row(noise) <= 1
-
-
-def test_augmentation_of_a_whole_batch_is_found_out(monkeypatch):
-    """The twin: shown all examples at once, the same augmentation lets one row move those of all others."""
-    monkeypatch.setattr(step_module, "augmented", lambda augment, key, batch: augment(key, batch))
-    assert moved_by_one_row("device") > 10
-
-
-def test_every_example_has_looks_of_its_own():
-    def stirred(key, batch):
-        return batch + jax.random.normal(key, (2, 1))
-
-    key = np.array([1, 2], dtype=np.uint32)
-    made = np.asarray(augmented(stirred, key, jnp.zeros((3, 1))))
-    assert made.shape == (6, 1)
-    assert len(np.unique(made)) == 6
-    assert np.array_equal(made, augmented(stirred, key, jnp.zeros((3, 1))))
-    values = each_alone(lambda p, x: x[:, 0] * p, jnp.ones(()), jnp.zeros((3, 1)), stirred, key)[1]
-    assert np.allclose(values, made.reshape(3, 2).mean(axis=1))
-
-
-@pytest.mark.parametrize("loss", [squared, absolute, logistic])
-def test_numbers_and_yes_or_no_can_be_learned_too(loss):
-    chance = np.random.default_rng(2)
-    x = chance.normal(size=(2000, 4)).astype(np.float32)
-    score = x @ np.array([1.0, -2.0, 0.5, 0.0], dtype=np.float32)
-    y = (score > 0).astype(np.float32) if loss is logistic else score
-    one = recipe(examples=2000, lot=400, steps=200, rate=0.5, multiplier=1)
-    before = float(loss(linear(start(4, 1), x), y).mean())
-    result = train(linear, loss, start(4, 1), (x, y), one, secret=SECRET)
-    assert float(loss(linear(result.params, x), y).mean()) < 0.6 * before
-
-
-# Several devices, and no JAX
-
-
 DEVICES = """
 import numpy as np, jax, jax.numpy as jnp
 from discreet.learn.objective import cross_entropy
@@ -286,3 +187,40 @@ def test_without_jax_the_extra_is_named():
     code = "import sys; sys.modules['jax'] = None\nfrom discreet.learn import train"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'discreet[learn]'" in run.stderr
+
+
+def test_bad_data_is_refused_before_the_first_step():
+    x, y = examples()
+    broken = x.copy()
+    broken[5, 2] = np.nan
+    with pytest.raises(InputError, match="finite numbers"):
+        train(linear, cross_entropy, start(), (broken, y), recipe())
+    with pytest.raises(InputError, match="labels from 0 to 2"):
+        train(linear, cross_entropy, start(), (x, y + 1), recipe())
+    with pytest.raises(InputError, match="one whole number"):
+        train(linear, cross_entropy, start(), (x, y.astype(np.float32)), recipe())
+    with pytest.raises(InputError, match="as many rows each"):
+        train(linear, cross_entropy, start(), (x, y[:-1]), recipe())
+    with pytest.raises(InputError, match="a pair"):
+        train(linear, cross_entropy, start(), x, recipe())
+    with pytest.raises(InputError, match="arrays of real numbers"):
+        train(linear, cross_entropy, {"w": np.ones(3, dtype=int)}, (x, y), recipe())
+    with pytest.raises(InputError, match="nothing to train"):
+        train_losses(lambda p, b: b[0].sum(1), {}, (x, y), recipe())
+    with pytest.raises(InputError, match="one number for each example"):
+        train(linear, lambda out, y: out.mean(), start(), (x, y), recipe())
+
+
+def test_a_model_that_mixes_examples_is_refused():
+    def shifted(params, x):
+        return (x - x.mean(axis=0)) @ params["w"] + params["b"]
+
+    for noise in ("device", "exact"):
+        with pytest.raises(InputError, match="example"):
+            train(shifted, cross_entropy, start(), examples(), recipe(noise=noise))
+
+
+def test_the_length_of_the_data_is_not_looked_at():
+    x, y = examples()
+    train(linear, cross_entropy, start(), (x[:60], y[:60]), recipe(steps=1))
+    assert evolve(recipe(), steps=7).steps == 7

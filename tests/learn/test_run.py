@@ -1,25 +1,25 @@
-"""What a run keeps: checkpoints that are private and whole, and runs that survive being killed."""
+"""A run that was stopped goes on as if nothing had been: from its own checkpoint, on its own data, charged once."""
 
 from __future__ import annotations
 
-import random
-import signal
-import stat
-import subprocess
-import sys
-import textwrap
-
-import numpy as np
-import pyarrow
-import pyarrow.parquet
 import pytest
 
 pytest.importorskip("jax")
 
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
+import pyarrow
+import pyarrow.parquet
 from train_people import BUDGET, FIXED, SCHEMA, charges, table
+from train_steps import few, small
 
 import discreet
 from discreet.core.progress import listening
@@ -27,81 +27,10 @@ from discreet.errors import InputError, RunError
 from discreet.learn import run as run_module
 from discreet.learn.checkpoint import Checkpoint, data_tag
 from discreet.learn.objective import cross_entropy
-from discreet.learn.recipe import Recipe
 from discreet.learn.run import fingerprint, identity_of, resume
 from discreet.learn.trainer import losses_of
 from discreet.ledger.door import ATTEMPTS
 from discreet.ledger.ledger import Ledger
-
-
-def linear(params, x):
-    return x @ params["w"]
-
-
-def small(**more):
-    recipe = Recipe(examples=50, lot=20, steps=4, bound=1, multiplier=1, ema=0.5, momentum=0.5, **more)
-    return losses_of(linear, cross_entropy), {"w": np.zeros((3, 2), np.float32)}, recipe
-
-
-def few():
-    chance = np.random.default_rng(1)
-    return chance.normal(size=(50, 3)).astype(np.float32), chance.integers(0, 2, 50).astype(np.int32)
-
-
-def test_a_checkpoint_is_private_whole_and_comes_back_bit_for_bit(tmp_path):
-    losses, params, recipe = small(report_loss=1.0)
-    place = Checkpoint(tmp_path / "run")
-    run = resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place, every=1)
-    done = run.go(few())
-    assert stat.S_IMODE(place.path.stat().st_mode) == 0o600
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-    back = resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place)
-    assert back.state.step == 4
-    assert back.secret == run.secret
-    assert back.heard == done.losses
-    assert np.array_equal(back.go(few()).params["w"], done.params["w"])
-    place.destroy()
-    assert list(tmp_path.iterdir()) == []
-    place.destroy()  # nothing there: nothing to do
-
-
-def test_a_save_that_was_killed_half_way_leaves_the_last_one_whole(tmp_path, monkeypatch):
-    losses, params, recipe = small()
-    place = Checkpoint(tmp_path / "run")
-    run = resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place, every=1)
-
-    def killed(*_):
-        raise KeyboardInterrupt  # after the new file was written, before it took the old one's place
-
-    kept = []
-    whole = Checkpoint.save
-
-    def save(self, state, *rest):
-        if state.step == 2:
-            monkeypatch.setattr("pathlib.Path.replace", killed)
-        whole(self, state, *rest)
-        kept.append(state.step)
-
-    monkeypatch.setattr(Checkpoint, "save", save)
-    with pytest.raises(KeyboardInterrupt):
-        run.go(few())
-    monkeypatch.undo()
-    assert kept == [0, 1]
-    assert len(list(tmp_path.iterdir())) == 2
-    again = resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place)
-    assert (again.state.step, again.secret) == (1, run.secret)
-    place.destroy()
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("part", ["recipe", "model", "code", "backend"])
-def test_a_checkpoint_of_something_else_is_refused(tmp_path, part):
-    losses, params, recipe = small()
-    place = Checkpoint(tmp_path / "run")
-    identity = identity_of(recipe, "m")
-    resume(losses, params, recipe, identity, checkpoint=place).go(few())
-    with pytest.raises(InputError, match=f"the same {part}.*charged anew"):
-        resume(losses, params, recipe, identity | {part: "other"}, checkpoint=place)
 
 
 def test_a_checkpoint_of_other_data_is_refused(tmp_path):
@@ -113,23 +42,6 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
     with pytest.raises(InputError, match="on the same data"):
         again.go((x, 1 - y))
     assert data_tag(bytes(32), x) != data_tag(bytes(31) + b"1", x)
-
-
-@pytest.mark.parametrize("broken", [b"", b"nonsense", b"PK\x05\x06" + bytes(18)])
-def test_a_broken_checkpoint_is_refused_without_being_quoted(tmp_path, broken):
-    losses, params, recipe = small()
-    (tmp_path / "run").write_bytes(broken)
-    with pytest.raises(InputError, match="an undamaged file that a run wrote"):
-        resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=Checkpoint(tmp_path / "run"))
-
-
-def test_a_checkpoint_of_another_shape_is_refused(tmp_path):
-    losses, params, recipe = small()
-    place = Checkpoint(tmp_path / "run")
-    resume(losses, params, recipe, identity_of(recipe, "m"), checkpoint=place).go(few())
-    wide = {"w": np.zeros((3, 5), np.float32)}
-    with pytest.raises(InputError, match="of the same shape"):
-        resume(losses, wide, recipe, identity_of(recipe, "m"), checkpoint=place)
 
 
 KILLED = """
@@ -292,15 +204,6 @@ def test_a_run_is_kept_before_anything_is_read(curator, tmp_path):
     secret = offer.plan.resume().secret
     assert offer.plan.resume().secret == secret  # the file's, not a fresh one each time
     assert len(offer.release(release="early").losses) == 6
-
-
-def test_only_what_a_save_left_beside_the_file_is_destroyed(tmp_path):
-    mine = [tmp_path / "run[1]", tmp_path / ".run[1].77"]
-    others = [tmp_path / name for name in (".run1.77", ".run[1].b.77", ".run[1].77b", ".run[1]")]
-    for path in mine + others:
-        path.write_bytes(b"secret")
-    Checkpoint(mine[0]).destroy()
-    assert sorted(tmp_path.iterdir()) == sorted(others)
 
 
 def test_the_fingerprint_follows_arrays_a_model_closes_over_and_its_own_gradient():

@@ -1,21 +1,19 @@
-"""Lots: every example joins by a coin of its own, and none is cut."""
+"""Lots: every example joins by a coin of its own, none is cut, shuffled batches are found out."""
 
 from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
 
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from scipy import stats
+from train_steps import OTHER, SECRET, recipe
 
 from chance import fits, frequency_fits
-from discreet.errors import InputError
-from discreet.learn.keys import key_of, new_secret
 from discreet.learn.lot import capacity, microbatches, sample_lot
-
-jax = pytest.importorskip("jax")
-
-from train_steps import OTHER, SECRET, recipe  # noqa: E402
 
 
 def test_a_lot_asked_for_again_is_the_same_and_another_is_another():
@@ -64,12 +62,3 @@ def test_microbatches_hold_most_lots_and_divide_among_devices():
     assert 600 < capacity(recipe(examples=60_000, lot=600)) < 720
     assert capacity(recipe(microbatch=10), devices=4) == 12
     assert capacity(recipe(lot=200)) == 200
-
-
-def test_keys_differ_by_purpose_and_place_and_the_secret_must_be_one():
-    keys = {key_of(SECRET, "a", 1), key_of(SECRET, "a", 2), key_of(SECRET, "b", 1), key_of(OTHER, "a", 1)}
-    assert len(keys) == 4
-    assert new_secret() != new_secret()
-    with pytest.raises(InputError, match="32 bytes") as caught:
-        key_of(b"short", "a", 1)
-    assert "short" not in str(caught.value)

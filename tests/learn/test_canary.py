@@ -1,21 +1,16 @@
-"""Canaries: what they catch of trainers broken on purpose, and that a sound trainer is let through.
-
-One run can refute a claim about clipping or about noise. It cannot see that lots were shuffled rather than drawn by
-coins: canaries are found about as easily either way. That is caught by looking at the lots that a run sums.
-"""
+"""Canaries: a sound trainer is let through, one that does not clip, reuses noise or shuffles is caught."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from scipy import stats
-
-from chance import fits
 
 pytest.importorskip("jax")
 
 import jax.numpy as jnp
+import numpy as np
+from scipy import stats
 
+from chance import fits
 from discreet.audit.one_run import guess
 from discreet.errors import InputError
 from discreet.learn import step as stepping
@@ -26,6 +21,7 @@ from discreet.learn.recipe import Recipe
 from discreet.learn.trainer import losses_of, train
 
 REAL, CANARIES, STEPS = 400, 300, 30
+
 RECIPE = Recipe(examples=700, lot=140, steps=STEPS, bound=1, multiplier=6, rate=0.001, noise="device")
 DELTA = 1e-12  # so small that a claim can be refuted beyond doubt
 GUESSES = 200

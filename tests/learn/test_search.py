@@ -1,18 +1,26 @@
-"""The price of a search: every run counts, and so does the choice."""
+"""A search: every run is charged, and so is the choice, which is private."""
 
 from __future__ import annotations
 
+import pytest
+
+pytest.importorskip("jax")
+
 from fractions import Fraction
 
+import jax.numpy as jnp
 import numpy as np
 import pyarrow
-import pytest
 from scipy import stats
+from train_people import charges
+from train_steps import less_the_sum
 
 import discreet
 from chance import LEVEL
 from discreet import Allotment, Budget, Category, Integer, Schema
+from discreet.core.plan import Plan
 from discreet.errors import InputError
+from discreet.learn.model import Model
 from discreet.learn.recipe import Recipe
 from discreet.learn.search import Search, choose_privately, right_answers
 
@@ -94,37 +102,8 @@ def test_right_answers_are_counted():
     assert right_answers([np.zeros((0, 2))], np.zeros(0)) == [0]
 
 
-def centred(params, x):
-    """Mixes rows in a way that is not followed: each is compared with the sum of all it is shown with."""
-    import jax
-    import jax.numpy as jnp
-
-    whole = jnp.zeros((1, x.shape[1])).at[jnp.zeros(x.shape[0], int)].add(x)
-    return jax.lax.stop_gradient(x - whole) @ params
-
-
-def moved_by_one_row(outputs) -> int:
-    """How far one held-out row moves the number of right answers."""
-    rows, labels = np.tile(np.float32([[1, 0]]), (50, 1)), np.ones(50, np.int32)
-    more = np.concatenate([rows, np.float32([[-1e4, 0]])])
-    (before,) = right_answers([outputs(rows)], labels)
-    (after,) = right_answers([outputs(more)], np.append(labels, 0))
-    return abs(after - before)
-
-
-def test_held_out_rows_are_scored_one_at_a_time():
-    pytest.importorskip("jax")
-    from discreet.learn.gradients import outputs_alone
-
-    assert moved_by_one_row(lambda rows: outputs_alone(centred, np.eye(2), rows)) <= 1
-    assert moved_by_one_row(lambda rows: centred(np.eye(2), rows)) > 10  # the twin: all in one batch
-    assert outputs_alone(centred, np.eye(2), np.zeros((0, 2), np.float32)).shape == (0, 2)
-
-
 def test_a_search_scores_its_rows_one_at_a_time(tmp_path, monkeypatch):
-    jnp = pytest.importorskip("jax.numpy")
     from discreet.learn import search
-    from discreet.learn.model import Model
 
     seen = []
     monkeypatch.setattr(search, "right_answers", lambda outputs, y: seen.extend(outputs) or [0] * len(outputs))
@@ -133,8 +112,43 @@ def test_a_search_scores_its_rows_one_at_a_time(tmp_path, monkeypatch):
     budget = Budget(epsilon=50, delta=1e-5, allotments=[Allotment("models", "plan", epsilon=50, delta=1e-5)])
     data = pyarrow.table({"age": list(range(40)), "rich": ["no", "yes"] * 20})
     curator = discreet.open(data, schema, ledger=tmp_path / "budget.db", budget=budget, who="me", create=True)
-    question = curator.train(Model(centred, jnp.ones((1, 2))), target="rich", examples=40, lot=10, steps=1)
+    question = curator.train(Model(less_the_sum, jnp.ones((1, 2))), target="rich", examples=40, lot=10, steps=1)
     question.search([{"rate": 0.1}, {"rate": 1.0}], epsilon=40, delta=1e-6, held_out="1/2").release()
     assert len(seen) == 2
     # A row by itself is its own sum: nothing is left of it. In one batch much would be.
     assert all(len(outputs) and not outputs.any() for outputs in seen)
+
+
+def test_a_search_is_charged_whole_and_keeps_one(curator):
+    question = curator.train(target="rich", examples=400, lot=200, steps=2)
+    offer = question.search([{"rate": 0.1}, {"rate": 2.0, "steps": 3}], epsilon=3)
+    assert isinstance(offer.plan, Plan)
+    assert Fraction(28, 10) < offer.plan.charge.amount <= 3
+    assert offer.plan.search.choice == Fraction(3, 10)
+    assert "2 runs, all charged" in str(offer)
+    model = offer.release(release="best")
+    assert charges(curator.ledger) == 1
+    assert model.recipe.rate in (0.1, 2.0)
+    assert "2 runs, all charged" in curator.release("best").card().tuning
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"settings": [{"rate": 1}]}, "at least two"),
+        ({"settings": [{"rate": 1}, {"multiplier": 1}]}, "changes to the recipe"),
+        ({"settings": [{"rate": 1}, {"pace": 1}]}, "settings of a Recipe"),
+        ({"settings": [{"rate": 1}, {"rate": -1}]}, "more than zero"),
+        ({"held_out": 1}, "less than 1"),
+        ({"choice": 0}, "private too"),
+        ({"choice": 2}, "of the choice"),
+        ({"epsilon": 0}, "more than zero"),
+        ({"delta": 1}, "less than 1"),
+        ({"delta": "1e-3"}, "at most the delta of the allotment"),
+        ({"allotment": "questions"}, "kind plan"),
+    ],
+)
+def test_a_bad_search_of_settings_is_refused(curator, given, said):
+    asked = {"settings": [{"rate": 1}, {"rate": 2}], "epsilon": 1} | given
+    with pytest.raises(InputError, match=said):
+        curator.train(target="rich", examples=400).search(asked.pop("settings"), **asked)

@@ -1,25 +1,27 @@
-"""Recipes: what they refuse, the noise they find, what they cost."""
+"""Recipes: refused by name where they are wrong, calibrated to a budget, and their noise is charged for what it is."""
 
 from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
 
 import math
 import warnings
 from fractions import Fraction
 
-import pytest
+from train_steps import SECRET, recipe, start
 
+from discreet.core.loss import Approx, Composed
 from discreet.errors import InputError
 from discreet.learn import recipe as module
-from discreet.learn.recipe import DEVICE_DELTA, Recipe, weak_delta
-
-jax = pytest.importorskip("jax")
-
-from train_steps import SECRET, recipe  # noqa: E402
-
-from discreet.learn.noise import (  # noqa: E402
+from discreet.learn.card import Card
+from discreet.learn.noise import (
     exact_noise,
     lattice_sigma,
+    settle_noise,
 )
+from discreet.learn.recipe import DEVICE_DELTA, Recipe, weak_delta
 
 
 @pytest.mark.parametrize(
@@ -111,3 +113,29 @@ def test_exact_noise_costs_hardly_more_than_real_noise():
     real, exact = recipe(), recipe(noise="exact")
     assert real.epsilon(1e-5) <= exact.epsilon(1e-5) <= real.epsilon(1e-5) + Fraction(1, 1000)
     assert exact.epsilon(1e-5, 0) == 0
+
+
+def test_what_noise_on_the_device_is_short_of_is_charged_and_told():
+    device, exact = recipe(noise="device"), recipe(noise="exact")
+    assert device.noise_delta() == 5 * DEVICE_DELTA
+    assert device.cost == Composed([device.cost.losses[0], Approx(0, 5 * DEVICE_DELTA)])
+    assert exact.noise_delta() < device.noise_delta() < Fraction(1, 10**20)
+    assert recipe().cost == device.cost  # not named yet: the larger of the two
+    card = Card.of_recipe(device, 1e-5, name="linear", dataset="d")
+    assert card.to_dict()["delta_of_noise"] == "5.4976e-22"
+    assert "5.4976e-22 for the law of the noise" in card.to_markdown()
+    assert any("premise" in limit for limit in card.limits)
+    within = Recipe.within(1, 1e-5, lot=100, steps=50, examples=10_000, bound=1, noise="device")
+    assert within.epsilon(1e-5) <= 1
+
+
+def test_a_recipe_of_0_1_is_read_and_says_what_its_noise_was():
+    entry = recipe(noise="device").to_dict()
+    assert Recipe.from_dict(entry) == recipe(noise="device")
+    del entry["sampler"]
+    old = Recipe.from_dict(entry)
+    assert old.noise == "float"
+    assert Recipe.from_dict({**entry, "noise": "exact"}).noise == "exact"
+    assert any("5.42" in limit for limit in Card.of_recipe(old, 1e-5, name="m", dataset="d").limits)
+    with pytest.raises(InputError, match="read from runs of version"):
+        settle_noise(old, start())

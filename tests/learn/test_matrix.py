@@ -1,6 +1,10 @@
-"""Examples of a table on every engine: every row is read by the same rule, and none can make a run fail."""
+"""Examples of a table: the same on every engine and in any order, one row of each person."""
 
 from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
 
 import functools
 import math
@@ -8,16 +12,15 @@ from datetime import date
 
 import numpy as np
 import pyarrow
-import pytest
+import pyarrow.parquet
+from train_people import PERSONS, SCHEMA, read, table
 
 from discreet import Boolean, Category, Date, Integer, Real, Schema, Unit
-
-pytest.importorskip("jax")
-
 from discreet.data.source import source_of
 from discreet.learn.encoding import Encoding
 from discreet.learn.matrix import examples_of
 from discreet.noise.replay import Replay
+from discreet.query.parse import parse_condition
 from servers import fresh_schema
 
 WORDS = ["", "%", "Ä", "Zoë", "null", "a", "A", "aa", "b", "ß", "10", "9", "--", ";"]
@@ -106,3 +109,61 @@ def test_a_person_has_one_row_everywhere(engine):
         x, _ = examples_of(encoding, schema, data, Replay(b"k"))
     persons = {row["p"] for row in rows() if row["p"] is not None and row["short"] in ("a", "it's", "é")}
     assert len(x) == len(persons)
+
+
+def test_examples_are_laid_out_by_the_schema_alone():
+    rows = pyarrow.table(
+        {
+            "age": [25, 200, -7, 50],
+            "sex": ["m", None, "?", "f"],
+            "pay": [50_000.0, float("nan"), 1e9, 0.0],
+            "works": [True, False, True, False],
+            "since": [date(2000, 1, 1), date(2020, 12, 31), date(2030, 1, 1), date(1990, 1, 1)],
+            "rich": ["yes", "no", "yes", None],
+        }
+    )
+    encoding = Encoding.of(SCHEMA, "rich")
+    assert encoding.labels == ("age", "sex=f", "sex=m", "sex missing", "pay", "pay missing", "works", "since")
+    x, y = read(rows)
+    found = {tuple(np.round(row, 4).tolist()): int(label) for row, label in zip(x, y, strict=True)}
+    assert found == {
+        (-0.5, 0, 1, 0, 0, 0, 1, -1): 1,
+        (1, 0, 0, 1, 0, 1, -1, 1): 0,
+        (-1, 0, 0, 1, 1, 0, 1, 1): 1,
+    }
+
+
+def test_the_order_of_rows_does_not_matter():
+    rows = table(200)
+    turned = rows.take(np.random.default_rng(4).permutation(200))
+    for one, two in zip(read(rows), read(turned), strict=True):
+        assert np.array_equal(one, two)
+
+
+def test_a_condition_leaves_rows_out():
+    x, _ = read(table(), condition=parse_condition("age >= 50"))
+    assert (x[:, 0] >= 0).all()
+    assert 50 < len(x) < 300
+
+
+def test_a_person_is_one_example_whatever_they_hold():
+    rows = table(300)
+    whole, _ = read(rows, PERSONS)
+    persons = rows["person"].to_pylist()
+    labelled = {person for person, label in zip(persons, rows["rich"].to_pylist(), strict=True) if label is not None}
+    assert len(whole) == len(labelled)
+    for gone in ("p0", "p7", "p50"):
+        kept = [place for place, person in enumerate(persons) if person != gone]
+        without, _ = read(rows.take(kept), PERSONS)
+        left = [tuple(row) for row in whole]
+        for row in without:
+            left.remove(tuple(row))  # every other person's example is what it was
+        assert len(left) == (gone in labelled)
+
+
+def test_another_key_picks_other_rows():
+    rows = table(300)
+    one, _ = read(rows, PERSONS, key=b"one")
+    two, _ = read(rows, PERSONS, key=b"two")
+    assert one.shape == two.shape
+    assert not np.array_equal(one, two)

@@ -1,0 +1,49 @@
+"""Model cards say what there is to know, exactly."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
+
+import json
+from fractions import Fraction
+
+import numpy as np
+from train_people import FIXED
+
+from discreet.errors import InputError
+from discreet.learn.card import Card
+from discreet.learn.recipe import Recipe
+
+
+def test_a_card_says_what_there_is_to_know(curator, tmp_path):
+    model = curator.train(target="rich", examples=400, **FIXED, report_loss=3).plan().release(release="carded")
+    assert len(model.losses) == 6
+    card = model.card()
+    entry = json.loads(card.to_json())
+    assert entry["steps"] == 6
+    assert entry["noise_multiplier"] == "3"
+    assert entry["sampling"] == "Poisson"
+    assert entry["audit"] is None
+    assert float(entry["epsilon"]) >= float(model.epsilon)
+    assert "dp-accounting" in entry["accountant"]
+    text = card.with_audit({"epsilon at least": 0.1}).with_tuning("3 runs, all charged").to_markdown()
+    assert "epsilon at least: 0.1" in text
+    assert "3 runs, all charged" in text
+    assert "| protects | one row, added or removed |" in text
+    assert "Noise is exact" in text
+    assert "1e-40 for the law of the noise" in text
+    with pytest.raises(InputError, match="plain values"):
+        card.with_audit({"x": object()})
+    place = model.save(tmp_path / "model.npz")
+    assert json.loads(place.with_suffix(".json").read_text())["release"] == "carded"
+    assert sorted(np.load(place)) == ["0/b", "0/w"]
+    with pytest.raises(InputError, match="npz"):
+        model.save(tmp_path / "model.bin")
+
+
+def test_a_delta_on_a_card_is_as_written():
+    recipe = Recipe(examples=50, lot=20, steps=1, bound=1, multiplier=4)
+    assert Card.of_recipe(recipe, "1/1000000", name="m", dataset="d").delta == "1e-6"
+    assert Card.of_recipe(recipe, Fraction(10**9 + 1, 10**15), name="m", dataset="d").delta == "1.0001e-6"

@@ -1,0 +1,51 @@
+"""Values in hand are encoded as the engine reads them; columns that do not fit are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+from train_people import PERSONS, SCHEMA, read, table
+
+from discreet import Integer, Real, Schema
+from discreet.errors import InputError
+from discreet.learn.encoding import Encoding
+
+
+def test_values_in_hand_are_read_as_the_engine_reads_them():
+    rows = table(300)
+    encoding = Encoding.of(SCHEMA, "rich")
+    known = [place for place, label in enumerate(rows["rich"].to_pylist()) if label is not None]
+    ours = encoding.rows(rows.take(known))
+    x, _ = read(rows)
+    assert np.array_equal(x[np.lexsort(x.T)], ours[np.lexsort(ours.T)])
+
+
+def test_a_number_can_be_the_target():
+    schema = Schema("people", {"age": Integer(0, 100, nullable=False), "pay": Real(0, 100, nullable=False)})
+    encoding = Encoding.of(schema, "pay")
+    assert encoding.classes == ()
+    _, y = read(pyarrow.table({"age": [1, 2, 3], "pay": [0.0, 50.0, 100.0]}), schema, "pay")
+    assert sorted(y) == [-1, 0, 1]
+    assert list(encoding.number(np.array([-1.0, 0.5, 7.0]))) == [0, 75, 100]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"target": "nothing"}, "declared column"),
+        ({"target": "since"}, "a category, a boolean or a number"),
+        ({"target": "rich", "features": ["rich", "age"]}, "other than the target"),
+        ({"target": "rich", "features": ["age", "age"]}, "each column once"),
+        ({"target": "rich", "features": []}, "at least one"),
+        ({"target": "rich", "features": "age"}, "a list of columns"),
+        ({"target": "rich", "features": ["person"]}, "declared values"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(given, said):
+    with pytest.raises(InputError, match=said):
+        Encoding.of(PERSONS, **given)

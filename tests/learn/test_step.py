@@ -1,0 +1,92 @@
+"""A step: sums that do not depend on how a lot is cut, examples that do not see each other, noise also on nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
+
+import jax.numpy as jnp
+import numpy as np
+from train_steps import SECRET, examples, flat, one_by_one, recipe, start, step_of
+
+from discreet.learn import step as step_module
+from discreet.learn.lot import capacity, microbatches
+from discreet.learn.noise import (
+    LONGEST,
+)
+from discreet.learn.trainer import losses_of
+
+
+@pytest.mark.parametrize(
+    ("noise", "microbatch", "how"),
+    [("device", None, "auto"), ("device", 4, "ghost"), ("device", 4, "vmap"), ("device", 4, "microbatch"),
+     ("exact", None, "auto"), ("exact", 4, "auto")],
+)  # fmt: skip
+def test_a_lot_sums_to_the_same_in_any_parts(noise, microbatch, how):
+    x, y = examples()
+    one = recipe(microbatch=microbatch, bound=0.5, noise=noise, how=how)
+    places = np.array([0, 3, 4, 9, 50, 199])
+    step, params = step_of(one), start()
+    total = step.sum_lot(params, step.place((x, y)), microbatches(places, capacity(one)), SECRET, 0)
+    found = flat(total) if noise == "device" else total * (0.5 / LONGEST)
+    assert np.allclose(found, one_by_one(params, x, y, places, 0.5), atol=1e-5)
+
+
+def test_an_empty_lot_still_gets_noise():
+    for noise in ("device", "exact"):
+        one = recipe(noise=noise)
+        step, params = step_of(one), start()
+        total = step.sum_lot(params, step.place(examples()), [], SECRET, 0)
+        assert not np.any(flat(total))
+        noisy, _ = step.add_noise(total, params, SECRET, 0)
+        assert np.abs(flat(noisy)).min() > 0
+
+
+def centred(key, batch):
+    """An augmentation that looks at the whole batch it is shown."""
+    x, y = batch
+    return x - 1e3 * x.sum(0), y
+
+
+def moved_by_one_row(noise) -> float:
+    """How far one more row moves a sum of clipped gradients under `centred`, as a part of the bound."""
+    one = recipe(examples=41, lot=41, noise=noise)
+    losses = losses_of(lambda params, x: x @ params, lambda outputs, y: outputs[:, 0] * y)
+    step, params = step_of(one, losses, augment=centred), jnp.zeros((1, 1))
+    rows, last = np.zeros((40, 1), np.float32), np.ones((1, 1), np.float32)
+    sums = []
+    for x in (rows, np.concatenate([rows, last])):
+        data = x, np.ones(len(x), np.float32)
+        step.check(params, data)
+        total = step.sum_lot(params, step.place(data), microbatches(np.arange(len(x)), 64), SECRET, 0)
+        sums.append(flat(total) if noise == "device" else total / LONGEST)
+    return float(np.linalg.norm(sums[1] - sums[0]))
+
+
+@pytest.mark.parametrize("noise", ["device", "exact"])
+def test_augmentation_sees_one_example_at_a_time(noise):
+    assert 0.9 < moved_by_one_row(noise) <= 1
+
+
+def test_augmentation_of_a_whole_batch_is_found_out(monkeypatch):
+    """The twin: shown all examples at once, the same augmentation lets one row move those of all others."""
+    monkeypatch.setattr(step_module, "augmented", lambda augment, key, batch: augment(key, batch))
+    assert moved_by_one_row("device") > 10
+
+
+def test_sums_of_neighbours_stay_within_the_premise():
+    """Every neighbour of a lot, by the device's own sums: the difference is within the bound and its allowance."""
+    x, y = examples(120)
+    one = recipe(noise="device", microbatch=128, bound=0.5)
+    step, params = step_of(one), start()
+    everyone = np.arange(120)
+
+    def summed(places):
+        total = step.sum_lot(params, step.place((x, y)), microbatches(places, 128), SECRET, 0)
+        return flat(total[0]).astype(np.float64)
+
+    whole_lot = summed(everyone)
+    moved = [np.linalg.norm(whole_lot - summed(np.delete(everyone, place))) for place in everyone]
+    assert max(moved) <= 0.5 * (1 + 1 / 1024)
+    assert max(moved) > 0.49
