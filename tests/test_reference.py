@@ -27,7 +27,7 @@ from handbook.python_pages import documented, python_pages  # noqa: E402
 from handbook.settings import KEYS, READERS, SCHEMA, SURVEY, VARIABLES, keys_read  # noqa: E402
 from handbook.words import markdown  # noqa: E402
 
-from discreet.curator.opening import schema_and_budget  # noqa: E402
+from discreet.curator.setup import read_schema_and_budget  # noqa: E402
 from discreet.errors import InputError  # noqa: E402
 from discreet.local.questionnaire.questionnaire import Questionnaire  # noqa: E402
 
@@ -128,7 +128,7 @@ def test_an_undocumented_key_fails_and_one_that_nothing_reads_too(tmp_path):
 
 def test_the_schema_with_every_key_is_read_and_has_every_key():
     declared = tomllib.loads(SCHEMA)
-    budget, schema = schema_and_budget(declared)
+    budget, schema = read_schema_and_budget(declared)
     assert [part.name for part in budget.allotments] == ["questions", "models"]
     assert {"age", "county", "months", "area", "income"} <= set(schema.columns)
     wanted = {key for table, keys in KEYS.items() if "survey" not in table and "questions" not in table for key in keys}
@@ -150,7 +150,7 @@ def test_a_key_that_is_not_documented_is_refused_by_the_program(table):
         place = place[name]
     place["nonsense"] = 1
     with pytest.raises(InputError, match=r"nonsense|only|and file or table"):
-        schema_and_budget(declared)
+        read_schema_and_budget(declared)
 
 
 def keys_of(declared):

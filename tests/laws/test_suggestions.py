@@ -6,7 +6,7 @@ from discreet.core.loss import Pure
 from discreet.core.release import Release
 from discreet.core.unit import Unit
 from discreet.curator.kinds import read_release
-from discreet.curator.opening import budget_from
+from discreet.curator.setup import budget_from
 from discreet.data.column import Category, Date, Integer
 from discreet.data.schema import Schema
 from discreet.errors import InputError

@@ -109,7 +109,7 @@ READERS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("data/schema.py", "_derived"): ("[derived.*]",),
     ("data/column.py", "column_from"): ("[columns.*]",),
     ("data/column.py", "_FIELDS"): ("[columns.*]",),
-    ("curator/opening.py", "budget_from"): ("[budget]", "[budget.allotments.*]"),
+    ("curator/setup.py", "budget_from"): ("[budget]", "[budget.allotments.*]"),
     ("local/questionnaire/questionnaire.py", "from_dict"): ("survey.toml",),
     ("local/questionnaire/questionnaire.py", "_FIELDS"): ("survey.toml",),
     ("local/questionnaire/question.py", "question_from"): ("[[questions]]",),

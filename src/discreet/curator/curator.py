@@ -11,8 +11,8 @@ from discreet.core.exact import Number
 from discreet.core.signature import typed
 from discreet.curator.desk import Desk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
-from discreet.curator.opening import ledger_place
 from discreet.curator.question import Question, batch_of
+from discreet.curator.setup import find_ledger
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
 from discreet.errors import InputError, Phrase
@@ -71,7 +71,7 @@ class Curator:
         such as "2024-02", and stands on every charge and release (docs/guides/new-data.md); `names` are those of the
         columns of a CSV file without a header line. Both may stand under [dataset] in the schema.
         """
-        place = ledger if isinstance(ledger, Ledger) else ledger_place(source, schema, ledger)
+        place = ledger if isinstance(ledger, Ledger) else find_ledger(source, schema, ledger)
         # From here on nothing that could be printed holds the data.
         source = source_of(source, table)
         joins = {name: source_of(other, name) for name, other in (joins or {}).items()}

@@ -13,7 +13,7 @@ from discreet.core.exact import Number
 from discreet.core.version import DataVersion
 from discreet.curator.kinds import read_release
 from discreet.curator.offer import Offer
-from discreet.curator.opening import declared_in
+from discreet.curator.setup import read_setup
 from discreet.curator.stream import StreamOffer
 from discreet.data.schema import Schema
 from discreet.data.source import Source
@@ -89,7 +89,7 @@ class LocalDesk:
         create: bool = False,
     ) -> Self:
         """Data, a schema and a ledger or its place: see `Curator.open`."""
-        declared = declared_in(schema)
+        declared = read_setup(schema)
         found = declared.schema
         joined = dict(joins or {})
         if set(joined) != set(found.joins):

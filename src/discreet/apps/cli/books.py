@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet.apps.cli.completion import datasets
-from discreet.curator.opening import ledger_place
+from discreet.curator.setup import find_ledger
 from discreet.ledger.account import Standing
 from discreet.ledger.ledger import Ledger
 
@@ -24,7 +24,7 @@ Dataset = Annotated[str | None, typer.Option(help="Only this dataset.", autocomp
 
 def place_of(ledger: str | None) -> str:
     """The ledger that is named, or the one of the schema in this folder."""
-    return str(ledger_place(None, "discreet.toml", ledger))
+    return str(find_ledger(None, "discreet.toml", ledger))
 
 
 def books(ledger: str | None) -> Ledger:

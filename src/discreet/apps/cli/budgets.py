@@ -13,7 +13,7 @@ from discreet.apps.cli.completion import datasets
 from discreet.apps.cli.decision import Who, Why, Yes, check_reason, confirm, head_values, person
 from discreet.apps.cli.options import SchemaFile
 from discreet.apps.cli.output import AsJson, say, show_json
-from discreet.curator.opening import schema_and_budget, schema_path
+from discreet.curator.setup import read_schema_and_budget, schema_path
 from discreet.errors import InputError, Phrase
 from discreet.ledger.account import Account
 from discreet.ledger.budget import Allotment, Budget
@@ -40,7 +40,7 @@ def open_budget(
     Needed for a dataset that is new to a ledger which has others: a misspelt name would begin a budget anew.
     """
     path = schema_path("", schema)
-    budget, declared = schema_and_budget(path)
+    budget, declared = read_schema_and_budget(path)
     if budget is None:
         raise InputError("--schema", str(path), "a schema with a [budget]", "Nothing was changed.")
     opened = books(ledger)
@@ -190,7 +190,7 @@ def _declared(dataset: str, schema: str | None) -> Budget:
     if not path.exists():
         hint = "Nothing was changed. Name the new budget with --epsilon or --rho, or a schema that declares it."
         raise InputError("--schema", str(path), "a schema with the new [budget]", hint)
-    budget, found = schema_and_budget(path)
+    budget, found = read_schema_and_budget(path)
     if found.name != dataset:
         raise InputError("--schema", str(path), f"the schema of {dataset!r}: this one is of {found.name!r}")
     if budget is None:

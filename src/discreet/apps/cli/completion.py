@@ -82,7 +82,7 @@ def _columns(ctx: typer.Context) -> list[str]:
 
 
 def _schema(ctx: typer.Context) -> dict[str, Any]:
-    from discreet.curator.opening import schema_path
+    from discreet.curator.setup import schema_path
 
     data, named = ctx.params.get("data"), ctx.params.get("schema") or os.environ.get("DISCREET_SCHEMA")
     try:
@@ -99,13 +99,13 @@ def _table(declared: Any, name: str) -> dict[str, Any]:
 
 def _books(ctx: typer.Context) -> Any:
     """The ledger, if it is a file that is there: TAB makes no ledger and calls no server."""
-    from discreet.curator.opening import ledger_place
+    from discreet.curator.setup import find_ledger
     from discreet.ledger.ledger import Ledger
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            place = str(ledger_place(None, "discreet.toml", ctx.params.get("ledger")))
+            place = str(find_ledger(None, "discreet.toml", ctx.params.get("ledger")))
         return Ledger.open(place) if "://" not in place and Path(place).is_file() else None
     except DiscreetError:
         return None

@@ -14,7 +14,7 @@ from discreet.apps.cli.books import Place, books, number_of, place_of
 from discreet.apps.cli.decision import Who, Why, Yes, check_reason, confirm, head_values, person
 from discreet.apps.cli.output import AsJson, say, show_json
 from discreet.core.exact import as_written
-from discreet.curator.opening import STATE
+from discreet.curator.setup import STATE
 from discreet.errors import MISSING, InputError, MissingLedgerError
 from discreet.ledger.budget import Charge
 from discreet.ledger.custody import WriteOff

@@ -21,7 +21,7 @@ from discreet.apps.cli.output import say, show_bars, show_release
 from discreet.core.release import Release
 from discreet.curator import Curator, open_curator
 from discreet.curator.offer import Offer
-from discreet.curator.opening import STATE
+from discreet.curator.setup import STATE
 from discreet.errors import BudgetError, MissingExtraError
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger

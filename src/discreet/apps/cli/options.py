@@ -9,7 +9,7 @@ import typer
 
 from discreet.apps.cli.completion import allotments, columns, offered, outputs
 from discreet.curator import Curator, open_curator
-from discreet.curator.opening import schema_path
+from discreet.curator.setup import schema_path
 from discreet.errors import MissingLedgerError
 from discreet.query.function import listed_functions
 

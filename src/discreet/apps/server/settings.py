@@ -15,7 +15,7 @@ from discreet.apps.server.jobs import Jobs
 from discreet.apps.server.service import Limits, Service
 from discreet.apps.server.tokens import Tokens
 from discreet.curator import Curator, open_curator
-from discreet.curator.opening import schema_path
+from discreet.curator.setup import schema_path
 from discreet.errors import InputError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What a curator is opened with: a schema, what is written beside it, and a place for the ledger."""
+"""How a curator is set up: a schema, what is written beside it, and where the ledger is."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from discreet.ledger.ledger import Ledger
 
 __all__ = [
     "STATE",
-    "Declared",
+    "Setup",
     "budget_from",
-    "chosen_ledger",
-    "declared_in",
-    "ledger_place",
-    "schema_and_budget",
+    "choose_ledger",
+    "find_ledger",
+    "read_schema_and_budget",
+    "read_setup",
     "schema_path",
 ]
 
@@ -33,7 +33,7 @@ STATE = ".discreet"
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class Setup:
     """What a schema's file declares: the schema, its budget, and which data it is for."""
 
     schema: Schema
@@ -43,10 +43,10 @@ class Declared:
     """Of the columns of a CSV file that has no header line."""
 
 
-def declared_in(schema: Schema | Mapping[str, Any] | str | Path) -> Declared:
+def read_setup(schema: Schema | Mapping[str, Any] | str | Path) -> Setup:
     """A schema, and everything else that its file declares."""
     if isinstance(schema, Schema):
-        return Declared(schema)
+        return Setup(schema)
     if not isinstance(schema, (Mapping, str, os.PathLike)):
         raise InputError("schema", kind_of(schema), "a Schema, its tables, or the path of a discreet.toml")
     if isinstance(schema, Mapping):
@@ -59,7 +59,7 @@ def declared_in(schema: Schema | Mapping[str, Any] | str | Path) -> Declared:
     names = of_data.get("names", ())
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
         raise InputError("dataset.names", names, "the names of the columns, in the order of a file without a header")
-    return Declared(
+    return Setup(
         found,
         budget_from(entry["budget"]) if "budget" in entry else None,
         DataVersion.declare(of_data["version"]) if "version" in of_data else None,
@@ -75,9 +75,9 @@ def schema_path(data: str, schema: str | None) -> Path:
     return beside if beside.exists() and not Path("discreet.toml").exists() else Path("discreet.toml")
 
 
-def schema_and_budget(schema: Schema | Mapping[str, Any] | str | Path) -> tuple[Budget | None, Schema]:
+def read_schema_and_budget(schema: Schema | Mapping[str, Any] | str | Path) -> tuple[Budget | None, Schema]:
     """A schema, and the budget its file declares."""
-    declared = declared_in(schema)
+    declared = read_setup(schema)
     return declared.budget, declared.schema
 
 
@@ -97,7 +97,7 @@ def budget_from(entry: Mapping[str, Any]) -> Budget:
     return Budget(entry.get("epsilon"), rho=entry.get("rho"), delta=entry.get("delta", 0), allotments=parts)
 
 
-def ledger_place(source: Any, schema: Schema | Mapping[str, Any] | str | Path, ledger: str | Path | None) -> str | Path:
+def find_ledger(source: Any, schema: Schema | Mapping[str, Any] | str | Path, ledger: str | Path | None) -> str | Path:
     """Where the ledger is: as named, as the environment or the schema says, or else beside the schema.
 
     Version 0.1 put it beside the data. Such a ledger is used as long as it is there, which is said in a warning:
@@ -111,10 +111,10 @@ def ledger_place(source: Any, schema: Schema | Mapping[str, Any] | str | Path, l
     if declared := _declared_ledger(schema):
         return declared if "://" in declared or path is None else path.parent / declared
     state = (Path() if path is None else path.parent) / STATE / "ledger.db"
-    return chosen_ledger(_beside(source), state, source)
+    return choose_ledger(_beside(source), state, source)
 
 
-def chosen_ledger(old: Path, state: Path, source: Any = None) -> Path:
+def choose_ledger(old: Path, state: Path, source: Any = None) -> Path:
     """The ledger of version 0.1 if it is there and was not moved, else the one in the folder for state."""
     if old.is_file() and _in_use(old):
         if state.exists():
