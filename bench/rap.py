@@ -27,7 +27,7 @@ from discreet.marginals.meter import Meter
 from discreet.query.key import Key
 from discreet.synth.descent import Target
 from discreet.synth.rap import rap
-from discreet.synth.relaxed import Relaxed
+from discreet.synth.relaxation import Relaxed
 from discreet.synth.tiles import cut
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes
 

@@ -14,7 +14,7 @@ from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.meter import Meter
 from discreet.mechanisms import TopK
 from discreet.synth.aim import _Guess, _Rounds, aim, outline
-from discreet.synth.compress import compress
+from discreet.synth.compression import compress
 from discreet.synth.model import fit, target_of
 from planted import PRICE, distance, domain_of, meter_of, paid, planted
 

@@ -7,8 +7,8 @@ from discreet.data.column import Category, Integer
 from discreet.data.schema import Schema
 from discreet.marginals.domain import Domain
 from discreet.noise.replay import Replay
-from discreet.synth.compress import compress
-from discreet.synth.target import Target
+from discreet.synth.compression import compress
+from discreet.synth.descent import Target
 from planted import domain_of
 
 LONG = Domain.of(Schema("t", {"n": Integer(0, 99, nullable=False)}))

@@ -6,7 +6,7 @@ from discreet.data.column import Category, Integer
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.marginals.domain import Domain
-from discreet.synth import impossible
+from discreet.synth import exclusions
 
 SCHEMA = Schema("t", {"a": Integer(0, 99, nullable=False), "c": Category(["x", "y"], nullable=False)})
 
@@ -15,13 +15,13 @@ SCHEMA = Schema("t", {"a": Integer(0, 99, nullable=False), "c": Category(["x", "
 def tried(monkeypatch):
     """How many combinations each look at the domain tried."""
     sizes = []
-    drawn_rows = impossible.drawn_rows
+    draw_rows = exclusions.draw_rows
 
     def counted(domain, columns, codes):
         sizes.append(len(codes))
-        return drawn_rows(domain, columns, codes)
+        return draw_rows(domain, columns, codes)
 
-    monkeypatch.setattr(impossible, "drawn_rows", counted)
+    monkeypatch.setattr(exclusions, "draw_rows", counted)
     return sizes
 
 
@@ -30,11 +30,11 @@ def domain():
 
 
 def test_a_plan_with_conditions_looks_at_few_combinations(tried):
-    assert len(impossible.read_conditions(["a < 15 and c = 'x'", "a > 90"], SCHEMA, domain())) == 2
+    assert len(exclusions.read_conditions(["a < 15 and c = 'x'", "a > 90"], SCHEMA, domain())) == 2
     assert sum(tried) <= 2**10
 
 
 def test_what_leaves_nothing_possible_is_refused_after_all_were_tried(tried):
     with pytest.raises(InputError, match="leave some rows possible"):
-        impossible.read_conditions(["a >= 0"], SCHEMA, domain())
+        exclusions.read_conditions(["a >= 0"], SCHEMA, domain())
     assert max(tried) == 2**17

@@ -17,7 +17,7 @@ from discreet.noise.replay import Replay
 from discreet.synth.measurement import Measurement, RecordedMeter, measured, no_counts
 from discreet.synth.methods import METHODS, method_named
 from discreet.synth.record import synthetic_from, synthetic_to
-from discreet.synth.rescue import bare, rescued
+from discreet.synth.rescue import independent_rows, run_with_rescue
 from planted import PRICE, distance, meter_of, planted
 
 ALL = [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
@@ -78,8 +78,8 @@ def test_a_method_that_stops_is_replayed_to_where_it_stopped():
 
     record = on_record(stops, domain, codes)
     assert [noisy.columns for _, noisy in record.answers] == [(2,), (0,), (1,), (2,), (3,)]
-    made = rescued(stops, RecordedMeter(blank(domain), record), ALL, 500)
-    straight = rescued(stops, meter_of(domain, codes), ALL, 500)
+    made = run_with_rescue(stops, RecordedMeter(blank(domain), record), ALL, 500)
+    straight = run_with_rescue(stops, meter_of(domain, codes), ALL, 500)
     np.testing.assert_array_equal(made.codes, straight.codes)
     assert made.notes == straight.notes
 
@@ -90,7 +90,7 @@ def test_what_a_method_cannot_go_through_again_gives_independent_rows(name):
     domain, codes = planted()
     record = on_record(name, domain, codes)
     turned = Measurement(record.answers[::-1], record.choices)
-    made = rescued(method_named(name), RecordedMeter(blank(domain), turned), ALL, None)
+    made = run_with_rescue(method_named(name), RecordedMeter(blank(domain), turned), ALL, None)
     assert "stopped on its way" in made.notes[0]
     assert all(distance(made.codes, codes, domain, (column,)) < 0.2 for column in range(4))
 
@@ -100,7 +100,7 @@ def test_another_number_of_rows_and_independent_columns_are_free():
     record = on_record("mst", domain, codes)
     many = method_named("mst")(RecordedMeter(blank(domain), record), ALL, 5000)
     assert many.codes.shape == (5000, 4)
-    alone = bare(RecordedMeter(blank(domain), record), 5000, "alone")
+    alone = independent_rows(RecordedMeter(blank(domain), record), 5000, "alone")
     assert distance(many.codes, codes, domain, (0, 3)) < 0.15 < distance(alone.codes, codes, domain, (0, 3))
 
 

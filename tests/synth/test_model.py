@@ -9,13 +9,11 @@ import chance
 from discreet.errors import InputError
 from discreet.noise.replay import Replay
 from discreet.synth import descent
-from discreet.synth.calibrate import Passing
-from discreet.synth.junction import junction, tree_cells
-from discreet.synth.model import Model, fit, noisy_total
-from discreet.synth.reweight import reweight
+from discreet.synth.descent import Target, merged
+from discreet.synth.junction import Passing, junction, tree_cells
+from discreet.synth.model import Model, fit, noisy_total, simplex
 from discreet.synth.sample import deal
-from discreet.synth.simplex import simplex
-from discreet.synth.target import Target, merged
+from discreet.synth.weighting import reweight
 
 SIZES = (3, 2, 4, 3, 2, 1)
 CHAIN = [(0, 1), (1, 2), (2, 3), (3, 4)]

@@ -26,15 +26,14 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.bits import SystemBits
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import checked
-from discreet.synth.impossible import holds
-from discreet.synth.report.ask import answer, in_words, read_asks, some_asks
-from discreet.synth.report.association import associations
+from discreet.synth.exclusions import holds
 from discreet.synth.report.bounds import Interval, Known
 from discreet.synth.report.cells import met
-from discreet.synth.report.encode import encoded
-from discreet.synth.report.predict import halves, score, task_of, train
-from discreet.synth.report.quality import agreements, distances, marginals_of
-from discreet.synth.rows import drawn_rows
+from discreet.synth.report.encoding import encoded
+from discreet.synth.report.prediction import halves, score, task_of, train
+from discreet.synth.report.quality import agreements, associations, distances, marginals_of
+from discreet.synth.report.statistic import answer, default_statistics, in_words, read_statistics
+from discreet.synth.rows import draw_rows
 from discreet.synth.synthetic import Synthetic
 
 SCHEMA = Schema(
@@ -85,7 +84,7 @@ def test_cells_are_sure_and_possible_as_rows_are(text):
     for seed in range(6):
         rng = np.random.default_rng(seed)
         codes = np.stack([rng.integers(0, size, 20_000) for size in DOMAIN.sizes], axis=1)
-        true = holds(wanted, drawn_rows(DOMAIN, SCHEMA.columns, codes), DOMAIN)
+        true = holds(wanted, draw_rows(DOMAIN, SCHEMA.columns, codes), DOMAIN)
         place = tuple(codes[:, column] for column in columns)
         assert (true | ~cells.sure[place]).all()
         assert (~true | cells.may[place]).all()
@@ -139,8 +138,8 @@ BINS = [np.arange(size) if size < 20 else np.arange(size) // 7 for size in DOMAI
 
 def missed(noises, runs, *, claimed=None, level=0.8):
     codes = some_codes(3000)
-    drawn = drawn_rows(DOMAIN, SCHEMA.columns, codes)
-    asks = read_asks([text for text, _ in ASKS], DOMAIN, SCHEMA.columns)
+    drawn = draw_rows(DOMAIN, SCHEMA.columns, codes)
+    asks = read_statistics([text for text, _ in ASKS], DOMAIN, SCHEMA.columns)
     truth = [answer(one, drawn, DOMAIN) for one in asks]
     misses = np.zeros(len(asks), dtype=int)
     for run in range(runs):
@@ -216,13 +215,13 @@ def test_with_hardly_any_noise_intervals_are_as_narrow_as_cells():
     assert found.upper - found.lower < 40
     assert known.count(None).upper - known.count(None).lower < 12
     ages = codes[:, 2].mean()
-    mean = known.ask(read_asks(["mean(age)"], DOMAIN, SCHEMA.columns)[0])
+    mean = known.ask(read_statistics(["mean(age)"], DOMAIN, SCHEMA.columns)[0])
     assert mean.lower <= ages <= mean.upper
     assert mean.upper - mean.lower < 2.5
     # Parts bound the whole: no more than either, no less than what must overlap.
     both = known.count(condition("age >= 10 and size <= 900"))
     true = int(
-        ((codes[:, 2] >= 10) & holds(condition("size <= 900"), drawn_rows(DOMAIN, SCHEMA.columns, codes), DOMAIN)).sum()
+        ((codes[:, 2] >= 10) & holds(condition("size <= 900"), draw_rows(DOMAIN, SCHEMA.columns, codes), DOMAIN)).sum()
     )
     assert both.lower <= true <= both.upper
     assert known.count(condition("size > 3 or pay < 5")) is None
@@ -401,8 +400,10 @@ def test_the_area_under_the_curve_is_the_chance_that_a_yes_is_ranked_above_a_no(
 
 def test_questions_are_read_answered_and_said_again():
     codes = some_codes(3000)
-    drawn = drawn_rows(DOMAIN, SCHEMA.columns, codes)
-    asks = read_asks(["age >= 25 and sex = 'f'", " MEAN( age ) where works", "mean(works)"], DOMAIN, SCHEMA.columns)
+    drawn = draw_rows(DOMAIN, SCHEMA.columns, codes)
+    asks = read_statistics(
+        ["age >= 25 and sex = 'f'", " MEAN( age ) where works", "mean(works)"], DOMAIN, SCHEMA.columns
+    )
     sexes, ages, works = codes[:, 0], codes[:, 2], codes[:, 1] == 1
     assert answer(asks[0], drawn, DOMAIN) == pytest.approx(((ages >= 25) & (sexes == 0)).mean())
     assert answer(asks[1], drawn, DOMAIN) == pytest.approx(ages[works].mean())
@@ -410,11 +411,11 @@ def test_questions_are_read_answered_and_said_again():
     for text in CONDITIONS:
         wanted = condition(text)
         assert checked(parse_condition(in_words(wanted)), SCHEMA) == wanted
-        assert read_asks(wanted, DOMAIN, SCHEMA.columns)[0].condition == wanted
-    chosen = some_asks(DOMAIN, SCHEMA.columns, codes)
+        assert read_statistics(wanted, DOMAIN, SCHEMA.columns)[0].condition == wanted
+    chosen = default_statistics(DOMAIN, SCHEMA.columns, codes)
     assert 3 <= len(chosen) <= 6
-    assert read_asks([one.text for one in chosen], DOMAIN, SCHEMA.columns)
-    assert math.isnan(answer(read_asks(["mean(age) where age < 0"], DOMAIN, SCHEMA.columns)[0], drawn, DOMAIN))
+    assert read_statistics([one.text for one in chosen], DOMAIN, SCHEMA.columns)
+    assert math.isnan(answer(read_statistics(["mean(age) where age < 0"], DOMAIN, SCHEMA.columns)[0], drawn, DOMAIN))
 
 
 @pytest.mark.parametrize(
@@ -434,5 +435,5 @@ def test_questions_are_read_answered_and_said_again():
 )
 def test_wrong_questions_are_refused(wrong):
     with pytest.raises(InputError) as problem:
-        read_asks([wrong], DOMAIN, SCHEMA.columns)
+        read_statistics([wrong], DOMAIN, SCHEMA.columns)
     assert problem.value.field == "asks"

@@ -19,10 +19,10 @@ from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Meter
 from discreet.noise.replay import Replay, uniforms
-from discreet.synth import relaxed
+from discreet.synth import relaxation
 from discreet.synth.descent import Target
 from discreet.synth.rap import _Rap, outline, rap
-from discreet.synth.relaxed import PROJECTIONS, Relaxed, load
+from discreet.synth.relaxation import PROJECTIONS, Relaxed, load
 from discreet.synth.tiles import cut
 
 SIZES = (3, 4, 2, 5)
@@ -249,7 +249,7 @@ def test_what_makes_no_sense_is_refused_before_anything_is_spent(field, how):
 
 def test_without_jax_nothing_is_spent(monkeypatch):
     asked = meter()
-    relaxed.load.cache_clear()
+    relaxation.load.cache_clear()
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(MissingExtraError, match=r"discreet\[synth\]"):
         rap(asked, [(0, 1)])

@@ -16,20 +16,19 @@ from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Meter
 from discreet.noise.replay import Replay
-from discreet.synth import drawn, methods
+from discreet.synth import methods, synthetic
 from discreet.synth import mosaic as mosaics
 from discreet.synth import plan as planning
-from discreet.synth.calibrate import Passing
-from discreet.synth.compress import compress
-from discreet.synth.junction import junction
+from discreet.synth.compression import compress
+from discreet.synth.descent import Target
+from discreet.synth.junction import Passing, junction
 from discreet.synth.measurement import Measurement
 from discreet.synth.methods import METHODS, method_named
 from discreet.synth.model import LARGEST, Model, fit, noisy_total, target_of
 from discreet.synth.mosaic import mosaic
 from discreet.synth.record import synthetic_from, synthetic_to
-from discreet.synth.rescue import rescued
+from discreet.synth.rescue import run_with_rescue
 from discreet.synth.sample import deal
-from discreet.synth.target import Target
 from planted import distance, domain_of, meter_of, planted
 
 ALL = [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
@@ -53,7 +52,7 @@ def test_what_was_measured_is_kept_when_a_method_stops(currency, monkeypatch):
         return fitted(*args, **how)
 
     monkeypatch.setattr(mosaics, "fit", failing)
-    made = rescued(lambda *job: mosaic(*job, way="flat"), meter, ALL, None)
+    made = run_with_rescue(lambda *job: mosaic(*job, way="flat"), meter, ALL, None)
     assert meter.left == 0
     assert made.codes.shape == (round(made.total), 4)
     assert "stopped on its way" in made.notes[0]
@@ -78,7 +77,7 @@ def test_what_is_left_goes_to_single_columns():
         meter.measure((2,), meter.price / 10)
         raise ZeroDivisionError
 
-    made = rescued(stops, meter, ALL, 500)
+    made = run_with_rescue(stops, meter, ALL, 500)
     assert meter.left == 0
     assert [one.columns for one in made.measured] == [(2,), (0,), (1,), (2,), (3,)]
     assert len(made.codes) == 500
@@ -97,7 +96,7 @@ def test_errors_from_where_exact_counts_are_seen_are_not_covered_up():
     for name in ("mosaic", "aim", "mst"):
         meter = Meter(Lost(domain, codes), Sensitivity(1), "rho", Fraction(1))
         with pytest.raises(ConnectionError):
-            rescued(method_named(name), meter, ALL, None)
+            run_with_rescue(method_named(name), meter, ALL, None)
         assert meter.broken
         assert meter.answers  # although something was measured
 
@@ -106,7 +105,7 @@ def test_a_method_that_measured_nothing_fails_as_it_did():
     domain, codes = planted()
     meter = meter_of(domain, codes)
     with pytest.raises(InputError, match="workload"):
-        rescued(mosaic, meter, [(0, 9)], None)
+        run_with_rescue(mosaic, meter, [(0, 9)], None)
     assert meter.spent == 0
 
 
@@ -154,7 +153,7 @@ def test_a_missing_extra_is_missed_before_the_charge(tmp_path, monkeypatch):
 @pytest.mark.parametrize("method", QUICK)
 def test_noise_does_not_say_how_large_a_table_may_get(method, monkeypatch):
     domain, codes = planted(rows=300)
-    monkeypatch.setattr(drawn, "MOST_ROWS", 1000)
+    monkeypatch.setattr(synthetic, "MOST_ROWS", 1000)
     seen = []
     for key in range(4):  # noise of some hundred thousand a column: either sign
         meter = meter_of(domain, codes, price=Fraction(1, 10**11), key=b"%d" % key)

@@ -18,8 +18,8 @@ from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts
 from discreet.noise.bits import SystemBits
 from discreet.query.predicate import col
-from discreet.synth.impossible import holds, possible, read_conditions, repaired
-from discreet.synth.rows import drawn_rows, key_column, to_arrow
+from discreet.synth.exclusions import holds, possible, read_conditions, repaired
+from discreet.synth.rows import draw_rows, key_column, to_arrow
 
 SCHEMA = Schema(
     "t",
@@ -47,7 +47,7 @@ def some_codes(rows: int = 4000, seed: int = 3) -> np.ndarray:
 
 
 def arrow(codes: np.ndarray) -> pyarrow.Table:
-    drawn = drawn_rows(DOMAIN, SCHEMA.columns, codes)
+    drawn = draw_rows(DOMAIN, SCHEMA.columns, codes)
     return pyarrow.table(
         {one.name: to_arrow(one, SCHEMA.columns[one.name], drawn[one.name]) for one in DOMAIN.attributes}
     )
@@ -116,7 +116,7 @@ CONDITIONS = ["age < 16 and works", "flag is null and sex = 'm'", "size > 500 an
 def test_what_cannot_be_is_not():
     codes = some_codes()
     conditions = read_conditions(CONDITIONS, SCHEMA, DOMAIN)
-    before = drawn_rows(DOMAIN, SCHEMA.columns, codes)
+    before = draw_rows(DOMAIN, SCHEMA.columns, codes)
     assert all(holds(condition, before, DOMAIN).any() for condition in conditions)
     fixed, drawn, changed = repaired(DOMAIN, SCHEMA.columns, codes, conditions)
     assert not any(holds(condition, drawn, DOMAIN).any() for condition in conditions)

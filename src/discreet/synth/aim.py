@@ -19,12 +19,10 @@ from discreet.errors import InputError
 from discreet.marginals.counts import ArrayCounts, Columns
 from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Meter, Noisy
-from discreet.synth.calibrate import Floats
-from discreet.synth.compress import Compressed, compress
-from discreet.synth.drawn import drawn, mean_noise, read_rows
-from discreet.synth.junction import Junction, tree_cells
+from discreet.synth.compression import Compression, compress
+from discreet.synth.junction import Floats, Junction, tree_cells
 from discreet.synth.model import Model, fit, target_of
-from discreet.synth.synthetic import Synthetic
+from discreet.synth.synthetic import Synthetic, draw_synthetic, mean_noise, read_rows
 from discreet.synth.workload import Workload, closure, read_workload
 
 __all__ = ["aim", "outline"]
@@ -83,11 +81,13 @@ def aim(
         model = job.made(each)
         if len(fitting) < len(inside):
             job.notes.append(f"{len(inside) - len(fitting)} marginals were too large to be measured")
-        return drawn("aim", model, count, [*measured, *job.measured], job.notes, bins, width)
+        return draw_synthetic("aim", model, count, [*measured, *job.measured], job.notes, bins, width)
     if meter.left > 0:  # noise hides all there is to choose from: single columns get the rest
         again = meter.left / width
         measured += [meter.measure(columns, again) for columns in ones]
-    return drawn("aim", fit(meter.domain.sizes, measured, steps=_END), count, measured, ["columns are independent"])
+    return draw_synthetic(
+        "aim", fit(meter.domain.sizes, measured, steps=_END), count, measured, ["columns are independent"]
+    )
 
 
 def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
@@ -108,7 +108,7 @@ def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
 class _Rounds:
     """Rounds of choosing, measuring and fitting, in bins, until nothing is left to spend."""
 
-    def __init__(self, meter: Meter, bins: Compressed, bearing: Mapping[Columns, float], cells: int) -> None:
+    def __init__(self, meter: Meter, bins: Compression, bearing: Mapping[Columns, float], cells: int) -> None:
         self.meter, self.bearing, self.cells = meter, bearing, cells
         self.sizes = bins.sizes
         self.held = list(bins.targets)

@@ -18,12 +18,12 @@ from discreet.query.ask import Ask, Checked, Form, option
 from discreet.query.forms import CONDITION, CONDITIONS, NAMES, TEXT, WHOLE, check_condition, names_in, sizes_in
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
-from discreet.synth.drawn import MOST_ROWS
-from discreet.synth.impossible import read_conditions
+from discreet.synth.exclusions import read_conditions
 from discreet.synth.methods import METHODS, chosen_method, method_named
 from discreet.synth.plan import SynthPlan
 from discreet.synth.release import SyntheticRelease
-from discreet.synth.wanted import Wanted, wanted
+from discreet.synth.synthetic import MOST_ROWS
+from discreet.synth.workload import WorkloadMarginals, resolve_workload
 
 __all__ = ["CheckedSynth", "SynthAsk"]
 
@@ -149,7 +149,7 @@ class SynthAsk(Ask):
         return CheckedSynth(
             schema=schema,
             domain=domain,
-            wanted=wanted(self.workload, domain, rows),
+            workload=resolve_workload(self.workload, domain, rows),
             method=self.method,
             rows=rows,
             condition=check_condition(self.where, schema),
@@ -164,7 +164,7 @@ class CheckedSynth(Checked[SyntheticRelease]):
 
     schema: Schema
     domain: Domain
-    wanted: Wanted
+    workload: WorkloadMarginals
     method: str
     rows: int | None
     condition: Predicate | None
@@ -194,14 +194,14 @@ class CheckedSynth(Checked[SyntheticRelease]):
             currency=cast(Any, currency),
             price=amount,
             method=self.method,
-            workload=self.wanted.marginals,
+            workload=self.workload.marginals,
             rows=self.rows,
             condition=self.condition,
             impossible=self.impossible,
             keys=self.keys,
             confidence=price.confidence,
-            left_out=self.wanted.left_out,
-            limit=self.wanted.limit,
+            left_out=self.workload.left_out,
+            limit=self.workload.limit,
         )
         return plan.by(*chosen_method(plan.domain, plan.workload)) if self.method == "auto" else plan
 

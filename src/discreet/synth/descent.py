@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.synth.calibrate import Floats
-from discreet.synth.target import Target, merged
+from discreet.marginals.counts import Columns
+from discreet.synth.junction import Floats
 
-__all__ = ["CALM", "Target", "descend", "merged"]
+__all__ = ["CALM", "Target", "average_targets", "descend"]
 
 CALM = 1.5
 """How hard potentials are held back in the first round, in standard deviations of the noise for each unit."""
@@ -31,6 +32,38 @@ _ROUNDS = 3
 _CLOSE = 1e-4  # standard deviations: nearer to the minimum is not worth a step
 _STUCK = 1e-6
 Evaluate = Callable[[Sequence[Floats]], tuple[float, list[Floats]]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """Counts, one axis a column, with the variance of each (or one for all)."""
+
+    columns: Columns
+    values: Floats
+    variance: Floats
+
+    def total(self) -> tuple[float, float]:
+        """What the counts add up to, and its variance."""
+        return float(self.values.sum()), float(np.broadcast_to(self.variance, self.values.shape).sum())
+
+
+def average_targets(targets: Sequence[Target]) -> list[Target]:
+    """One target for each set of columns: repeated measurements are averaged, the precise ones counting more.
+
+    Least squares sees no difference: the sum of squares is the same up to a constant.
+    """
+    found: dict[Columns, list[Target]] = {}
+    for target in targets:
+        found.setdefault(target.columns, []).append(target)
+    return [_average(group) for group in found.values()]
+
+
+def _average(group: list[Target]) -> Target:
+    if len(group) == 1:
+        return group[0]
+    precision = np.sum([np.broadcast_to(1 / one.variance, one.values.shape) for one in group], axis=0)
+    values = np.sum([one.values / one.variance for one in group], axis=0) / precision
+    return Target(group[0].columns, values, 1 / precision)
 
 
 def descend(

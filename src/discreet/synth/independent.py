@@ -6,9 +6,8 @@ A baseline, and the right choice where there is one column or where a price buys
 from __future__ import annotations
 
 from discreet.marginals.meter import Meter
-from discreet.synth.drawn import read_rows, row_count
 from discreet.synth.model import fit
-from discreet.synth.synthetic import Synthetic
+from discreet.synth.synthetic import Synthetic, read_rows, row_count
 from discreet.synth.workload import Workload, read_workload
 
 __all__ = ["independent", "outline"]

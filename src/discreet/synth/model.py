@@ -17,14 +17,11 @@ from discreet.core.mechanism import Bits
 from discreet.errors import InputError, Phrase
 from discreet.marginals.counts import Columns
 from discreet.noise.replay import Replay, key_of
-from discreet.synth.calibrate import Floats, Passing, drop, spread
-from discreet.synth.descent import CALM, descend
-from discreet.synth.junction import Junction, junction
+from discreet.synth.descent import CALM, Target, average_targets, descend
+from discreet.synth.junction import Floats, Junction, Passing, drop, junction, spread
 from discreet.synth.sample import Codes, sample
-from discreet.synth.simplex import simplex
-from discreet.synth.target import Target, merged
 
-__all__ = ["Measured", "Model", "fit", "noisy_total", "target_of"]
+__all__ = ["Model", "NoisyMarginal", "fit", "noisy_total", "simplex", "target_of"]
 
 LARGEST = 2_000_000
 """How many cells a marginal may have on its way when it is worked out from several cliques."""
@@ -35,7 +32,7 @@ _FLOOR = 0.01  # of the noise: what a code that was seen empty still weighs
 _LEAST = 1e-6  # a variance that could not be told from none
 
 
-class Measured(Protocol):
+class NoisyMarginal(Protocol):
     """What a model is fitted to: a `Noisy` of the meter, or a `Target`."""
 
     @property
@@ -152,7 +149,7 @@ class Model:
 
 def fit(
     sizes: Sequence[int],
-    measured: Iterable[Measured],
+    measured: Iterable[NoisyMarginal],
     *,
     total: float | None = None,
     start: Model | None = None,
@@ -174,7 +171,7 @@ def fit(
         if target.values.shape != expected:
             raise InputError("measured", Phrase(f"shape {target.values.shape}"), f"counts of shape {expected}")
     whole = max(noisy_total(targets) if total is None else float(total), 1.0)
-    wanted = merged(targets)
+    wanted = average_targets(targets)
     marginals = [target.columns for target in wanted]
     base = _base(sizes, wanted, whole)
     passing = Passing(sizes, junction(sizes, [*marginals, *also]), marginals, base)
@@ -196,13 +193,13 @@ def _base(sizes: Sequence[int], targets: Sequence[Target], total: float) -> list
     return logs
 
 
-def noisy_total(measured: Iterable[Measured]) -> float:
+def noisy_total(measured: Iterable[NoisyMarginal]) -> float:
     """How many rows there are, from the sums of what was measured, the precise ones counting more."""
     sums = [target_of(one).total() for one in measured]
     return sum(value / variance for value, variance in sums) / sum(1 / variance for _, variance in sums)
 
 
-def target_of(measured: Measured) -> Target:
+def target_of(measured: NoisyMarginal) -> Target:
     """Noisy counts as floats."""
     if isinstance(measured, Target) and bool(np.all(measured.variance >= _LEAST)):
         return measured
@@ -217,3 +214,15 @@ def _check(columns: Columns, sizes: Sequence[int]) -> None:
     rising = all(one < two for one, two in itertools.pairwise(columns))
     if not rising or any(not 0 <= column < len(sizes) for column in columns):
         raise InputError("columns", columns, f"different positions of columns, rising, from 0 to {len(sizes) - 1}")
+
+
+def simplex(values: Floats, total: float) -> Floats:
+    """The nearest numbers, none below zero, that add up to `total`, which is above zero.
+
+    >>> simplex(np.array([3.0, 1.0, -2.0]), 2.0)
+    array([2., 0., 0.])
+    """
+    falling = np.sort(values)[::-1]
+    over = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
+    last = np.flatnonzero(falling > over)[-1]
+    return np.asarray(np.maximum(values - over[last], 0.0))

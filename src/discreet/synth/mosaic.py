@@ -20,15 +20,13 @@ from discreet.errors import InputError
 from discreet.marginals.counts import Columns
 from discreet.marginals.meter import Meter, Noisy
 from discreet.noise.replay import Replay, key_of
-from discreet.synth.calibrate import Floats
-from discreet.synth.compress import compress
-from discreet.synth.drawn import mean_noise, read_rows, row_count
-from discreet.synth.junction import tree_cells
+from discreet.synth.compression import compress
+from discreet.synth.descent import Target, average_targets
+from discreet.synth.junction import Floats, tree_cells
 from discreet.synth.model import Model, fit, noisy_total, target_of
-from discreet.synth.reweight import Weighted, reweight
 from discreet.synth.sample import Codes
-from discreet.synth.synthetic import Synthetic
-from discreet.synth.target import Target, merged
+from discreet.synth.synthetic import Synthetic, mean_noise, read_rows, row_count
+from discreet.synth.weighting import WeightedRows, reweight
 from discreet.synth.workload import Workload, closure, read_workload
 
 __all__ = ["mosaic"]
@@ -100,7 +98,7 @@ class _Mosaic:
     def _merge(self, ones: Sequence[Target]) -> None:
         """Put codes together that single columns, as measured, do not tell apart."""
         self.total = max(noisy_total(ones), 1.0)
-        self.compressed = compress(self.meter.domain, merged(ones), self.total)
+        self.compressed = compress(self.meter.domain, average_targets(ones), self.total)
         self.sizes = self.compressed.sizes
         self.coarse = self.meter.merged(self.compressed.bins)
         self.held = list(self.compressed.targets)
@@ -175,7 +173,7 @@ class _Mosaic:
         self.notes.append(f"{len(self.measured) - len(self.sizes)} marginals chosen and measured")
 
     def _batch(
-        self, bearing: dict[Columns, float], known: Model | Weighted, amount: Fraction, many: int
+        self, bearing: dict[Columns, float], known: Model | WeightedRows, amount: Fraction, many: int
     ) -> list[Target]:
         """Choose and measure some marginals, at `amount` each; if there are fewer to choose from, at more."""
         candidates, spent = list(bearing), amount * many
@@ -204,16 +202,16 @@ class _Mosaic:
         self.model = fit(self.sizes, self.held, total=self.total, start=start, steps=steps)
         return self.model
 
-    def _weighted(self, model: Model) -> Weighted | Model:
+    def _weighted(self, model: Model) -> WeightedRows | Model:
         if not self.loose:
             return model
         return self._reweighted(model, model.rows(min(max(round(self.total), 1), _MOST_ROWS)))
 
-    def _reweighted(self, model: Model, rows: Codes) -> Weighted:
+    def _reweighted(self, model: Model, rows: Codes) -> WeightedRows:
         room = max(_MOST_LOOKS // len(rows) - len(self.held), 1)  # the first ones tell most
         return reweight(model, rows, [*self.held, *self.loose[:room]], steps=_WEIGH)
 
-    def _rows(self, model: Model, known: Weighted | Model, count: int, bits: Replay) -> Codes:
+    def _rows(self, model: Model, known: WeightedRows | Model, count: int, bits: Replay) -> Codes:
         """So many rows. More than were weighed would be the same ones many times: they are drawn and weighed anew."""
         if isinstance(known, Model) or count <= len(known.codes):
             return known.rows(count, bits)
@@ -226,7 +224,7 @@ class _Mosaic:
         known = self._weighted(model)
         bits = Replay(key_of(list(model.potentials.values()), "mosaic"))
         self.notes.append(f"a tree of {model.cells:,} cells, {len(self.loose)} marginals beside it")
-        if isinstance(known, Weighted):
+        if isinstance(known, WeightedRows):
             self.notes.append(f"{known.effective:.0%} of the weighted rows count")
         codes = self.compressed.expand(self._rows(model, known, count, bits), bits)
         return Synthetic(codes, self.total, tuple(self.measured), self.compressed.bins, self.fine, tuple(self.notes))
@@ -235,9 +233,9 @@ class _Mosaic:
 class _Guess:
     """What is known of a marginal: worked out, or counted in sampled rows where that would take too large a table."""
 
-    def __init__(self, known: Model | Weighted) -> None:
+    def __init__(self, known: Model | WeightedRows) -> None:
         self._known = known
-        self._rows: Weighted | None = None
+        self._rows: WeightedRows | None = None
 
     def __call__(self, columns: Columns) -> Floats:
         try:
@@ -245,7 +243,7 @@ class _Guess:
         except InputError:
             if self._rows is None:
                 rows = self._known.rows(min(max(round(self._known.total), 1), _MOST_ROWS), Replay(b"guess"))
-                self._rows = Weighted(self._known.sizes, rows, np.ones(len(rows)), self._known.total, {})
+                self._rows = WeightedRows(self._known.sizes, rows, np.ones(len(rows)), self._known.total, {})
             return self._rows.marginal(columns)
 
 

@@ -15,11 +15,10 @@ import numpy as np
 from discreet.core.progress import notify
 from discreet.marginals.counts import Columns
 from discreet.marginals.meter import Meter
-from discreet.synth.calibrate import Floats
-from discreet.synth.compress import compress
-from discreet.synth.drawn import drawn, read_rows
+from discreet.synth.compression import compress
+from discreet.synth.junction import Floats
 from discreet.synth.model import Model, fit, noisy_total, target_of
-from discreet.synth.synthetic import Synthetic
+from discreet.synth.synthetic import Synthetic, draw_synthetic, read_rows
 from discreet.synth.workload import Workload, read_workload
 
 __all__ = ["mst", "outline"]
@@ -55,7 +54,7 @@ def mst(meter: Meter, workload: Workload, rows: int | None = None) -> Synthetic:
             again = meter.left / len(ones)
             measured += [meter.measure(columns, again) for columns in ones]
         model = fit(meter.domain.sizes, measured, steps=_END)
-        return drawn("mst", model, count, measured, ["no pairs: columns are independent"])
+        return draw_synthetic("mst", model, count, measured, ["no pairs: columns are independent"])
     independent = fit(bins.sizes, bins.targets, total=noisy_total(bins.targets), steps=_END)
     coarse = meter.merged(bins.bins)
     tree = _chosen(coarse, pairs, independent, meter.left / 2 / many)
@@ -63,7 +62,7 @@ def mst(meter: Meter, workload: Workload, rows: int | None = None) -> Synthetic:
     measured += [coarse.measure(columns, each) for columns in tree]
     targets = [*bins.targets, *(target_of(one) for one in measured[len(ones) :])]
     model = fit(bins.sizes, targets, total=independent.total, start=independent, steps=_END)
-    return drawn("mst", model, count, measured, [f"a tree of {many} pairs"], bins, len(ones))
+    return draw_synthetic("mst", model, count, measured, [f"a tree of {many} pairs"], bins, len(ones))
 
 
 def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:

@@ -24,15 +24,13 @@ from discreet.errors import InputError
 from discreet.marginals.counts import Columns
 from discreet.marginals.meter import Meter, Noisy
 from discreet.noise.replay import Replay, key_of
-from discreet.synth.calibrate import Floats
-from discreet.synth.compress import compress
-from discreet.synth.descent import Target, merged
-from discreet.synth.drawn import mean_noise, read_rows, row_count
-from discreet.synth.model import noisy_total, target_of
-from discreet.synth.relaxed import PROJECTIONS, Projection, Relaxed, load
+from discreet.synth.compression import compress
+from discreet.synth.descent import Target, average_targets
+from discreet.synth.junction import Floats
+from discreet.synth.model import noisy_total, simplex, target_of
+from discreet.synth.relaxation import PROJECTIONS, Projection, Relaxed, load
 from discreet.synth.sample import Codes, deal
-from discreet.synth.simplex import simplex
-from discreet.synth.synthetic import Synthetic
+from discreet.synth.synthetic import Synthetic, mean_noise, read_rows, row_count
 from discreet.synth.tiles import cut
 from discreet.synth.workload import Workload, read_workload
 
@@ -211,7 +209,7 @@ class _Rap:
         """A candidate, with fresh noise; if it was measured before, both count."""
         target = self._keep(self.coarse.measure(self.candidates[place], pay))
         before = self.targets.get(self.width + place)
-        self.targets[self.width + place] = target if before is None else merged([before, target])[0]
+        self.targets[self.width + place] = target if before is None else average_targets([before, target])[0]
 
     def _rows(self, bits: Replay) -> Codes:
         """Decided rows, about as many from each undecided one; those are in no order, so any may be left out."""

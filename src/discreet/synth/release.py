@@ -20,9 +20,9 @@ from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Noisy
 from discreet.query.predicate import Predicate, checked, predicate_from
-from discreet.synth.impossible import repaired
+from discreet.synth.exclusions import repaired
 from discreet.synth.record import domain_from, synthetic_from
-from discreet.synth.rows import Drawn, key_column, to_arrow
+from discreet.synth.rows import ColumnValues, key_column, to_arrow
 from discreet.synth.sample import Codes
 from discreet.synth.synthetic import Synthetic
 
@@ -69,7 +69,7 @@ class SyntheticRelease(Publication):
         )
 
     @cached_property
-    def _rows(self) -> tuple[Codes, dict[str, Drawn], int]:
+    def _rows(self) -> tuple[Codes, dict[str, ColumnValues], int]:
         return repaired(self.domain, self.declared, self.made.codes, self.impossible)
 
     @property
@@ -78,7 +78,7 @@ class SyntheticRelease(Publication):
         return self._rows[0]
 
     @property
-    def drawn(self) -> dict[str, Drawn]:
+    def drawn(self) -> dict[str, ColumnValues]:
         """The rows as numbers: codes of categories and booleans, days since 1970."""
         return self._rows[1]
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from discreet.marginals.meter import Meter, Noisy
-from discreet.synth.drawn import read_rows, row_count
 from discreet.synth.methods import Method
 from discreet.synth.model import fit
-from discreet.synth.synthetic import Synthetic
+from discreet.synth.synthetic import Synthetic, read_rows, row_count
 from discreet.synth.workload import Workload
 
-__all__ = ["bare", "rescuable", "rescued"]
+__all__ = ["independent_rows", "rescuable", "run_with_rescue"]
 
 
-def rescued(method: Method, meter: Meter, workload: Workload, rows: int | None) -> Synthetic:
+def run_with_rescue(method: Method, meter: Meter, workload: Workload, rows: int | None) -> Synthetic:
     """What a method makes; or, if it stops with an error, independent columns, and a note that says so.
 
     Single columns as they were measured are kept, and what is left of the price goes to them. A method that stopped
@@ -29,7 +28,9 @@ def rescued(method: Method, meter: Meter, workload: Workload, rows: int | None) 
         if not rescuable(meter):
             raise
     meter.measure_rest()
-    return bare(meter, rows, "the method stopped on its way: every column by itself, from what was measured by then")
+    return independent_rows(
+        meter, rows, "the method stopped on its way: every column by itself, from what was measured by then"
+    )
 
 
 def rescuable(meter: Meter) -> bool:
@@ -37,7 +38,7 @@ def rescuable(meter: Meter) -> bool:
     return not meter.broken and bool(_alone(meter))
 
 
-def bare(meter: Meter, rows: int | None, note: str) -> Synthetic:
+def independent_rows(meter: Meter, rows: int | None, note: str) -> Synthetic:
     """Rows of independent columns, from the single ones that were measured."""
     fine = [noisy for bins, noisy in meter.answers if bins is None]
     model = fit(meter.domain.sizes, _alone(meter))

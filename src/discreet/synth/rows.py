@@ -25,25 +25,25 @@ from discreet.query.key import Bin
 from discreet.query.measure import lattice_for
 from discreet.synth.sample import Codes
 
-__all__ = ["Drawn", "draw", "drawn_rows", "key_column", "number_of", "to_arrow"]
+__all__ = ["ColumnValues", "draw", "draw_rows", "key_column", "number_of", "to_arrow"]
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _FINE = 16  # points that the narrowest bin of real numbers has at least
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class ColumnValues:
     """A column's values as numbers: codes of categories and booleans, days since 1970; and where there is none."""
 
     values: NDArray[Any]
     missing: NDArray[np.bool_]
 
-    def taken(self, rows: NDArray[np.int64]) -> Drawn:
+    def taken(self, rows: NDArray[np.int64]) -> ColumnValues:
         """The values of some rows."""
-        return Drawn(self.values[rows], self.missing[rows])
+        return ColumnValues(self.values[rows], self.missing[rows])
 
 
-def drawn_rows(domain: Domain, columns: Mapping[str, Column], codes: Codes) -> dict[str, Drawn]:
+def draw_rows(domain: Domain, columns: Mapping[str, Column], codes: Codes) -> dict[str, ColumnValues]:
     """Values for every column of a table of codes."""
     seed = hashlib.sha256(np.ascontiguousarray(codes, dtype="<i8").tobytes()).digest()
     return {
@@ -52,20 +52,20 @@ def drawn_rows(domain: Domain, columns: Mapping[str, Column], codes: Codes) -> d
     }
 
 
-def draw(attribute: Attribute, column: Column, codes: NDArray[np.int64], seed: bytes) -> Drawn:
+def draw(attribute: Attribute, column: Column, codes: NDArray[np.int64], seed: bytes) -> ColumnValues:
     """Values for one column's codes."""
     missing = codes == attribute.size - 1 if attribute.missing else np.zeros(len(codes), dtype=bool)
     known = np.where(missing, 0, codes)
     match column:
         case Category() | Boolean():
-            return Drawn(known, missing)
+            return ColumnValues(known, missing)
         case Integer() | Real() | Date():
             step = Fraction(1) if not isinstance(column, Real) else _step(column, attribute)
             low, high = _ends(attribute, column, step)
             share = uniforms(Replay(seed + attribute.name.encode()), len(codes))
             first, many = low[known], (high - low + 1)[known]
             places = first + np.minimum((share * many).astype(np.int64), many - 1)
-            return Drawn(places * float(step) if isinstance(column, Real) else places, missing)
+            return ColumnValues(places * float(step) if isinstance(column, Real) else places, missing)
         case _:
             raise InputError(f"columns.{attribute.name}", Phrase("free text"), "a column whose values are declared")
 
@@ -113,7 +113,7 @@ def number_of(attribute: Attribute, value: Any) -> Any:
     return _number(value) if isinstance(value, date) else float(value) if isinstance(value, Fraction) else int(value)
 
 
-def to_arrow(attribute: Attribute, column: Column, drawn: Drawn) -> Any:
+def to_arrow(attribute: Attribute, column: Column, drawn: ColumnValues) -> Any:
     """A column of an Arrow table."""
     import pyarrow
 

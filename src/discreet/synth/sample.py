@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
 from discreet.noise.replay import uniforms
-from discreet.synth.calibrate import Floats
-from discreet.synth.junction import Junction
+from discreet.synth.junction import Floats, Junction
 
 __all__ = ["Codes", "deal", "sample"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.marginals.counts import Columns
-from discreet.synth.calibrate import Floats
+from discreet.synth.junction import Floats
 
 __all__ = ["Tiles", "cut"]
 

@@ -1,18 +1,30 @@
-"""What a synthetic table is wanted for: marginals with weights, and all the smaller ones that bear on them."""
+"""The workload of a synthetic table: marginals to preserve, as people write them, and all the smaller ones within."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
+from discreet.query.key import Bin
 
-__all__ = ["Workload", "closure", "read_workload"]
+__all__ = ["Workload", "WorkloadMarginals", "WorkloadSpec", "closure", "read_workload", "resolve_workload"]
 
 Workload = Mapping[Columns, float] | Iterable[Columns]
 """Marginals that matter, each with how much; without weights all matter alike."""
+LARGEST = 1_000_000
+"""How many cells a marginal of the workload may have."""
+MOST = 100_000_000
+"""How many cells all of them may have together."""
+_TRIPLE = 50_000  # cells of a triple, if nobody says how many rows there are
+_LISTED = 20_000  # marginals
+
+WorkloadSpec = str | Iterable[str | Iterable[str]] | Mapping[Any, float] | None
 
 
 def read_workload(workload: Workload, domain: Domain) -> dict[Columns, float]:
@@ -55,3 +67,83 @@ def closure(workload: Mapping[Columns, float], least: int = 1) -> dict[Columns, 
         part: sum(weight * len(columns.intersection(part)) for columns, weight in sets)
         for part in sorted(inside, key=lambda one: (len(one), one))
     }
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadMarginals:
+    """Marginals with weights, and those of the kind asked for that were left out because they are too large."""
+
+    marginals: dict[Columns, float]
+    left_out: tuple[Columns, ...] = ()
+    limit: int = LARGEST
+
+
+def resolve_workload(asked: WorkloadSpec, domain: Domain, rows: int | None = None) -> WorkloadMarginals:
+    """Read a workload: "pairs" (the default), "triples", names of columns in lists, or such lists with weights.
+
+    Of pairs and triples those with too many cells are left out; what is listed and too large is an error. A triple may
+    have as many cells as there will be `rows`, since in more of them counts would mostly be noise.
+    """
+    if asked is None or isinstance(asked, str):
+        found = _all(asked or "pairs", domain, rows)
+    else:
+        found = WorkloadMarginals(_listed(asked, domain))
+    cells = sum(domain.cells(columns) for columns in found.marginals)
+    if cells > MOST or len(found.marginals) > _LISTED:
+        got = Phrase(f"{len(found.marginals):,} marginals of {cells:,} cells")
+        raise InputError("workload", got, f"at most {_LISTED:,} marginals of {MOST:,} cells together", _advice(domain))
+    return found
+
+
+def _all(kind: str, domain: Domain, rows: int | None) -> WorkloadMarginals:
+    sizes = {"pairs": 2, "triples": 3}
+    if kind not in sizes:
+        raise InputError("workload", kind, '"pairs", "triples", or a list such as [("age", "sex"), ("age", "pay")]')
+    many = min(sizes[kind], len(domain))
+    limit = LARGEST if many < 3 else min(LARGEST, rows if rows is not None else _TRIPLE)
+    every = list(itertools.combinations(range(len(domain)), many))
+    kept = [columns for columns in every if domain.cells(columns) <= limit]
+    left_out = tuple(columns for columns in every if domain.cells(columns) > limit)
+    if many == 3:  # a pair that is in no triple of a fair size still matters
+        held = {pair for columns in kept for pair in itertools.combinations(columns, 2)}
+        pairs = itertools.combinations(range(len(domain)), 2)
+        kept += [pair for pair in pairs if pair not in held and domain.cells(pair) <= LARGEST]
+    if not kept:
+        smallest = min(left_out, key=domain.cells)
+        raise _too_large(smallest, domain)
+    return WorkloadMarginals(dict.fromkeys(kept, 1.0), left_out, limit)
+
+
+def _listed(asked: Iterable[Any] | Mapping[Any, float], domain: Domain) -> dict[Columns, float]:
+    if not isinstance(asked, (Mapping, Iterable)):
+        raise InputError("workload", asked, '"pairs", "triples", or a list such as [("age", "sex")]')
+    weights = asked if isinstance(asked, Mapping) else None
+    marginals: dict[Columns, float] = {}
+    for names in asked:
+        listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
+        places = tuple(sorted(domain.place(name, "workload") for name in listed))
+        if len(set(places)) != len(places):
+            raise InputError("workload", listed, "a list of marginals with each column once")
+        weight = 1.0 if weights is None else weights[names]
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not math.isfinite(weight):
+            raise InputError("workload", weight, "weighted by numbers")
+        marginals[places] = marginals.get(places, 0.0) + weight
+    found = read_workload(marginals, domain)
+    for columns in found:
+        if domain.cells(columns) > LARGEST:
+            raise _too_large(columns, domain)
+    return found
+
+
+def _too_large(columns: Columns, domain: Domain) -> InputError:
+    sizes = " x ".join(f"{domain.names[column]} ({domain.sizes[column]:,})" for column in columns)
+    allowed = f"made of marginals of at most {LARGEST:,} cells: {sizes} makes {domain.cells(columns):,}"
+    return InputError("workload", tuple(domain.names[column] for column in columns), allowed, _advice(domain))
+
+
+def _advice(domain: Domain) -> str:
+    widest = max(domain.attributes, key=lambda one: one.size)
+    less = f"put values of {widest.name} together in its declaration"
+    if isinstance(widest.labels[0], Bin):
+        less = f'fewer bins={{"{widest.name}": 16}}'
+    return f"Nothing was spent. The widest column is {widest.name} ({widest.size:,}): {less}, or name fewer columns."

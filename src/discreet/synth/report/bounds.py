@@ -31,9 +31,9 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.blend import half_width, one_sided
 from discreet.mechanisms.inputs import read_confidence
 from discreet.query.predicate import And, Predicate, columns_of
-from discreet.synth.calibrate import Floats, spread
-from discreet.synth.report.ask import Ask
+from discreet.synth.junction import Floats, spread
 from discreet.synth.report.cells import Cells, ends, met
+from discreet.synth.report.statistic import Statistic
 from discreet.synth.synthetic import Synthetic
 
 __all__ = ["Interval", "Known"]
@@ -70,7 +70,7 @@ class Known:
         # All methods measure single columns first, whatever comes out: choosing among these is no choice by noise.
         self._alone = made.measured[:width] if alone == [(place,) for place in range(width)] else ()
 
-    def ask(self, ask: Ask, confidence: float = 0.95) -> Interval | None:
+    def ask(self, ask: Statistic, confidence: float = 0.95) -> Interval | None:
         """The interval for a question; None if no noisy counts bear on it."""
         miss = 1 - float(read_confidence(confidence))
         if ask.column is not None:
@@ -177,7 +177,7 @@ class Known:
 
     # Means.
 
-    def _mean(self, ask: Ask, miss: float) -> Interval | None:
+    def _mean(self, ask: Statistic, miss: float) -> Interval | None:
         """Values of a mean that the noisy counts do not rule out.
 
         If the mean is at least u, the sum of (value - u) over the rows is at least 0. From the greatest value down,

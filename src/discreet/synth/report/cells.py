@@ -19,7 +19,7 @@ from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Attribute, Domain
 from discreet.query.key import Bin
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
-from discreet.synth.calibrate import Floats, spread
+from discreet.synth.junction import Floats, spread
 
 __all__ = ["Cells", "ends", "met"]
 

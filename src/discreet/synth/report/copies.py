@@ -25,19 +25,17 @@ from discreet.marginals.counts import ArrayCounts, Bins, MergedCounts
 from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Noisy
 from discreet.query.predicate import Predicate
-from discreet.synth.calibrate import Floats
-from discreet.synth.compress import Compressed
-from discreet.synth.impossible import repaired
-from discreet.synth.junction import tree_cells
-from discreet.synth.model import Model, fit, noisy_total, target_of
-from discreet.synth.reweight import Weighted, reweight
-from discreet.synth.rows import Drawn
+from discreet.synth.compression import Compression
+from discreet.synth.exclusions import repaired
+from discreet.synth.junction import Floats, tree_cells
+from discreet.synth.model import Model, fit, noisy_total, simplex, target_of
+from discreet.synth.rows import ColumnValues
 from discreet.synth.sample import Codes
-from discreet.synth.simplex import simplex
 from discreet.synth.synthetic import Synthetic
+from discreet.synth.weighting import WeightedRows, reweight
 
 if TYPE_CHECKING:
-    from discreet.synth.target import Target
+    from discreet.synth.descent import Target
 
 __all__ = ["Copy", "draws", "trials"]
 
@@ -51,7 +49,7 @@ class Copy:
     """A synthetic table: codes, and the values drawn for them."""
 
     codes: Codes
-    drawn: dict[str, Drawn]
+    drawn: dict[str, ColumnValues]
 
 
 class _Source:
@@ -68,7 +66,7 @@ class _Source:
         self.shares = _shares(domain, measured[:fine], self.bins)
         self.known = self._fitted(targets, _TREE if made.bins is not None else _FINE_TREE)
 
-    def _fitted(self, targets: Sequence[Target], most: int) -> Model | Weighted:
+    def _fitted(self, targets: Sequence[Target], most: int) -> Model | WeightedRows:
         held = [one for one in targets if len(one.columns) == 1]
         model = fit(self.sizes, held or targets[:1], total=self.total, steps=_FIRST)
         loose: list[Target] = []
@@ -85,7 +83,7 @@ class _Source:
         return reweight(model, rows, [*held, *loose], steps=_WEIGH)
 
     def rows(self, count: int, bits: Bits) -> Codes:
-        return Compressed(tuple(self.bins), (), self.shares).expand(self.known.rows(count, bits), bits)
+        return Compression(tuple(self.bins), (), self.shares).expand(self.known.rows(count, bits), bits)
 
 
 def draws(

@@ -14,26 +14,25 @@ from discreet.core.progress import notify
 from discreet.marginals.domain import Attribute
 from discreet.noise.replay import Replay, key_of
 from discreet.query.key import Bin
-from discreet.synth.calibrate import Floats
-from discreet.synth.report.ask import Ask, answer
-from discreet.synth.report.association import associations
+from discreet.synth.junction import Floats
 from discreet.synth.report.bounds import Interval, Known
 from discreet.synth.report.copies import Copy, draws, trials
-from discreet.synth.report.predict import Score, Task, halves, most_common, score, task_of, train
-from discreet.synth.report.quality import Agreement, Distance, agreements, distances, marginals_of
+from discreet.synth.report.prediction import Score, Task, halves, most_common, score, task_of, train
+from discreet.synth.report.quality import Agreement, Distance, agreements, associations, distances, marginals_of
+from discreet.synth.report.statistic import Statistic, answer
 from discreet.synth.sample import Codes
 
 if TYPE_CHECKING:
     from discreet.synth.release import SyntheticRelease
 
-__all__ = ["Asked", "Column", "Figures", "Group", "Prediction", "Real", "figures_of", "real_figures_of"]
+__all__ = ["Answer", "Column", "Figures", "Group", "Prediction", "Real", "figures_of", "real_figures_of"]
 
 _GROUPS = 24  # bars of one column
 _NAMED = 12  # values of one column that have bars of their own, if they have no order
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Answer:
     """One question: what the rows answer, what other draws answer, and two intervals for the true answer.
 
     `known` comes from the noisy counts and the law of their noise: it holds, whatever the rows are like. `about` comes
@@ -96,7 +95,7 @@ class Figures:
     confidence: float
     copies: int
     total: Interval | None
-    asks: tuple[Asked, ...]
+    asks: tuple[Answer, ...]
     columns: tuple[Column, ...]
     agreements: list[Agreement]
     association: Floats
@@ -111,7 +110,7 @@ class Figures:
 
 
 def figures_of(
-    release: SyntheticRelease, asks: Sequence[Ask], copies: int, confidence: float, real: Codes | None = None
+    release: SyntheticRelease, asks: Sequence[Statistic], copies: int, confidence: float, real: Codes | None = None
 ) -> Figures:
     """The figures of a release; with real rows, the ones that need them too."""
     domain, declared, made = release.domain, release.declared, release.made
@@ -128,7 +127,7 @@ def figures_of(
     for ask in asks:
         said = answer(ask, there, domain)
         found.append(
-            Asked(
+            Answer(
                 ask.text,
                 ask.column is not None,
                 said,
@@ -217,7 +216,7 @@ def _words(first: Any, last: Any) -> str:
 
 
 def real_figures_of(
-    release: SyntheticRelease, asks: Sequence[Ask], figures: Figures, real: Copy, target: str | None
+    release: SyntheticRelease, asks: Sequence[Statistic], figures: Figures, real: Copy, target: str | None
 ) -> Figures:
     """The same figures, and how far they are from the real rows: for the owner's eyes."""
     domain = release.domain

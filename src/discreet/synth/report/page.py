@@ -13,7 +13,7 @@ from discreet.marginals.counts import Columns
 from discreet.show import Column as Bar
 from discreet.show import Markup, Span, Table, brief, clean, columns, dots, element, matrix, span, span_key
 from discreet.show import page as shell
-from discreet.synth.report.figures import Asked, Column, Figures, Real
+from discreet.synth.report.figures import Answer, Column, Figures, Real
 from discreet.synth.report.words import (
     ASKS,
     BANNER,
@@ -130,7 +130,7 @@ def _asks(figures: Figures) -> list[Any]:
     ]
 
 
-def _ask(asked: Asked, confidence: float) -> Markup:
+def _ask(asked: Answer, confidence: float) -> Markup:
     shown = brief if asked.mean else _share
     lines = [("From these rows", shown(asked.answer))]
     if asked.real is not None:

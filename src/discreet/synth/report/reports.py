@@ -14,11 +14,11 @@ from discreet.core.signature import typed
 from discreet.errors import InputError
 from discreet.mechanisms.inputs import read_confidence
 from discreet.query.predicate import Predicate
-from discreet.synth.report.ask import Ask, read_asks, some_asks
-from discreet.synth.report.encode import encoded
+from discreet.synth.report.encoding import encoded
 from discreet.synth.report.figures import Figures, figures_of, real_figures_of
 from discreet.synth.report.page import page
-from discreet.synth.report.predict import task_of
+from discreet.synth.report.prediction import task_of
+from discreet.synth.report.statistic import Statistic, default_statistics, read_statistics
 from discreet.synth.report.words import privacy
 
 if TYPE_CHECKING:
@@ -179,15 +179,15 @@ def compare(
 
 def _read(
     release: SyntheticRelease, asks: Iterable[str | Predicate] | None, copies: int, confidence: float
-) -> tuple[tuple[Ask, ...], float]:
+) -> tuple[tuple[Statistic, ...], float]:
     if isinstance(copies, bool) or not isinstance(copies, int) or not 0 <= copies <= _MOST:
         raise InputError("copies", copies, f"a whole number from 0 to {_MOST}")
     sure = float(read_confidence(confidence))
     if len(release) == 0:
         raise InputError("release", release.id, "a release with rows: this one has none")
     if asks is None:
-        return some_asks(release.domain, release.declared, release.codes), sure
-    return read_asks(asks, release.domain, release.declared), sure
+        return default_statistics(release.domain, release.declared, release.codes), sure
+    return read_statistics(asks, release.domain, release.declared), sure
 
 
 def _made(release: SyntheticRelease, figures: Figures) -> Report:

@@ -19,7 +19,7 @@ from discreet.marginals.domain import Domain
 from discreet.noise.replay import Replay, uniforms
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, checked, columns_of
-from discreet.synth.rows import Drawn, drawn_rows, number_of
+from discreet.synth.rows import ColumnValues, draw_rows, number_of
 from discreet.synth.sample import Codes
 
 __all__ = ["holds", "possible", "read_conditions", "repaired"]
@@ -65,15 +65,15 @@ def possible(
         every = np.unravel_index(np.arange(tries) % domain.cells(named), sizes)
         for place, column in zip(named, every, strict=True):
             codes[:, place] = column
-    drawn = drawn_rows(domain, columns, codes)
+    drawn = draw_rows(domain, columns, codes)
     return codes[~_any(conditions, drawn, domain)]
 
 
 def repaired(
     domain: Domain, columns: Mapping[str, Column], codes: Codes, conditions: Sequence[Predicate]
-) -> tuple[Codes, dict[str, Drawn], int]:
+) -> tuple[Codes, dict[str, ColumnValues], int]:
     """Codes and values that meet no condition, and how many rows were changed for it."""
-    drawn = drawn_rows(domain, columns, codes)
+    drawn = draw_rows(domain, columns, codes)
     bad = _any(conditions, drawn, domain) if conditions else np.zeros(len(codes), dtype=bool)
     changed = int(bad.sum())
     if changed == 0:
@@ -92,9 +92,9 @@ def repaired(
 
 def _settled(
     domain: Domain, columns: Mapping[str, Column], codes: Codes, conditions: Sequence[Predicate], changed: int
-) -> tuple[Codes, dict[str, Drawn], int]:
+) -> tuple[Codes, dict[str, ColumnValues], int]:
     """Codes that were possible once, with values drawn anew; where they are not possible now, those of other rows."""
-    drawn = drawn_rows(domain, columns, codes)
+    drawn = draw_rows(domain, columns, codes)
     bad = _any(conditions, drawn, domain)
     if bad.all():
         raise InputError("impossible", Phrase("these conditions"), "conditions that leave more rows possible")
@@ -105,7 +105,12 @@ def _settled(
 
 class _Repair:
     def __init__(
-        self, domain: Domain, conditions: Sequence[Predicate], codes: Codes, drawn: dict[str, Drawn], bits: Replay
+        self,
+        domain: Domain,
+        conditions: Sequence[Predicate],
+        codes: Codes,
+        drawn: dict[str, ColumnValues],
+        bits: Replay,
     ) -> None:
         self.domain, self.conditions, self.bits = domain, conditions, bits
         self.codes, self.drawn = codes, drawn
@@ -136,9 +141,9 @@ class _Repair:
             self.codes[bad, column] = self.codes[donors, column]
             values, missing = self.drawn[name].values.copy(), self.drawn[name].missing.copy()
             values[bad], missing[bad] = values[donors], missing[donors]
-            self.drawn[name] = Drawn(values, missing)
+            self.drawn[name] = ColumnValues(values, missing)
 
-    def _met(self, drawn: Mapping[str, Drawn]) -> NDArray[np.int64]:
+    def _met(self, drawn: Mapping[str, ColumnValues]) -> NDArray[np.int64]:
         """How many conditions each row meets."""
         return np.asarray(sum(holds(one, drawn, self.domain).astype(np.int64) for one in self.conditions))
 
@@ -157,7 +162,7 @@ class _Repair:
         return np.where(many > 0, self.good[order[place]], -1)
 
 
-def _any(conditions: Sequence[Predicate], drawn: Mapping[str, Drawn], domain: Domain) -> Truth:
+def _any(conditions: Sequence[Predicate], drawn: Mapping[str, ColumnValues], domain: Domain) -> Truth:
     """Which rows meet at least one of the conditions."""
     found = np.zeros(len(next(iter(drawn.values())).values), dtype=bool)
     for condition in conditions:
@@ -165,12 +170,12 @@ def _any(conditions: Sequence[Predicate], drawn: Mapping[str, Drawn], domain: Do
     return found
 
 
-def holds(condition: Predicate, drawn: Mapping[str, Drawn], domain: Domain) -> Truth:
+def holds(condition: Predicate, drawn: Mapping[str, ColumnValues], domain: Domain) -> Truth:
     """Where a condition is true: not where a missing value leaves it open."""
     return _truth(condition, drawn, domain)[0]
 
 
-def _truth(condition: Predicate, drawn: Mapping[str, Drawn], domain: Domain) -> tuple[Truth, Truth]:
+def _truth(condition: Predicate, drawn: Mapping[str, ColumnValues], domain: Domain) -> tuple[Truth, Truth]:
     """Where a condition is true, and where it is false."""
     match condition:
         case Compare(name, operator, value):

@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 from discreet.core.mechanism import Bits
 from discreet.marginals.counts import Columns
 from discreet.noise.replay import uniforms
-from discreet.synth.calibrate import Floats
-from discreet.synth.descent import CALM, descend
+from discreet.synth.descent import CALM, Target, average_targets, descend
+from discreet.synth.junction import Floats
 from discreet.synth.model import Model
 from discreet.synth.sample import Codes
-from discreet.synth.target import Target, merged
 
-__all__ = ["Weighted", "reweight"]
+__all__ = ["WeightedRows", "reweight"]
 
 
-class Weighted:
+class WeightedRows:
     """Rows with weights that add up to `total`: answers marginals, and makes rows that all weigh the same."""
 
     def __init__(
@@ -75,14 +74,14 @@ def reweight(
     start: Mapping[Columns, Floats] | None = None,
     steps: int = 60,
     calm: float = CALM,
-) -> Weighted:
+) -> WeightedRows:
     """Weights under which rows of a model come near to all targets, those it was fitted to and others.
 
     The rows stand in for all cells: with its own potentials the model gives all of them the same weight. `start` are
     potentials to begin with, of an earlier round.
     """
     sizes, total = model.sizes, model.total
-    wanted = merged(targets)
+    wanted = average_targets(targets)
     base = [model.potentials.get(target.columns, np.zeros(target.values.shape)) for target in wanted]
     cells = [flat(rows, target.columns, target.values.shape) for target in wanted]
 
@@ -107,4 +106,4 @@ def reweight(
     first = [(start or {}).get(target.columns, known) for target, known in zip(wanted, base, strict=True)]
     found = descend(evaluate, wanted, first, total, steps, calm)
     known = dict(zip([target.columns for target in wanted], found, strict=True))
-    return Weighted(sizes, rows, weigh(found)[1], total, known)
+    return WeightedRows(sizes, rows, weigh(found)[1], total, known)

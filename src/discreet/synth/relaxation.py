@@ -16,8 +16,8 @@ import numpy as np
 
 from discreet.core.progress import notify
 from discreet.errors import MissingExtraError
-from discreet.synth.calibrate import Floats
 from discreet.synth.descent import Target
+from discreet.synth.junction import Floats
 from discreet.synth.tiles import Tiles
 
 __all__ = ["PROJECTIONS", "Projection", "Relaxed", "load"]

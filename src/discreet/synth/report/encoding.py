@@ -17,7 +17,7 @@ from discreet.errors import InputError, Phrase, kind_of
 from discreet.marginals.domain import Attribute, Domain
 from discreet.query.key import Bin
 from discreet.synth.report.copies import Copy
-from discreet.synth.rows import Drawn
+from discreet.synth.rows import ColumnValues
 
 __all__ = ["encoded"]
 
@@ -61,7 +61,7 @@ def _arrow(table: Any) -> Any:
     raise InputError("real", kind_of(table), "an Arrow, pandas or Polars table, in memory")
 
 
-def _read(attribute: Attribute, column: Column, values: Any) -> tuple[NDArray[np.int64], Drawn]:
+def _read(attribute: Attribute, column: Column, values: Any) -> tuple[NDArray[np.int64], ColumnValues]:
     """The code of every value, -1 where there is none, and the values as numbers."""
     match column:
         case Category():
@@ -81,7 +81,7 @@ def _read(attribute: Attribute, column: Column, values: Any) -> tuple[NDArray[np
         case _:
             raise InputError(f"real.{attribute.name}", Phrase("free text"), "a column whose values are declared")
     missing = found < 0
-    drawn = Drawn(np.where(missing, 0.0, numbers), missing)
+    drawn = ColumnValues(np.where(missing, 0.0, numbers), missing)
     return np.where(missing, attribute.size - 1, found) if attribute.missing else found, drawn
 
 

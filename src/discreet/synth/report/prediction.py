@@ -15,8 +15,8 @@ from discreet.errors import InputError
 from discreet.marginals.domain import Domain
 from discreet.noise.replay import Replay, uniforms
 from discreet.query.key import Bin
-from discreet.synth.calibrate import Floats
-from discreet.synth.report.association import associations
+from discreet.synth.junction import Floats
+from discreet.synth.report.quality import associations
 from discreet.synth.sample import Codes
 
 __all__ = ["Score", "Task", "Trained", "halves", "most_common", "score", "task_of", "train"]

@@ -21,11 +21,11 @@ from discreet.errors import InputError
 from discreet.marginals.domain import Domain
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, checked, columns_of
-from discreet.synth.impossible import holds
-from discreet.synth.report.association import associations
-from discreet.synth.rows import Drawn
+from discreet.synth.exclusions import holds
+from discreet.synth.report.quality import associations
+from discreet.synth.rows import ColumnValues
 
-__all__ = ["Ask", "answer", "read_asks", "some_asks"]
+__all__ = ["Statistic", "answer", "default_statistics", "read_statistics"]
 
 MOST = 100
 """How many questions a report answers."""
@@ -34,7 +34,7 @@ _MEAN = re.compile(r"""\s*mean\s*\(\s*("[^"]+"|[^()"]+?)\s*\)\s*(?:where\s+(.+))
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Statistic:
     """A share of rows (no `column`), or the mean of a column among the rows that meet a condition."""
 
     text: str
@@ -48,7 +48,9 @@ class Ask:
         return tuple(dict.fromkeys([*named, *([] if self.column is None else [self.column])]))
 
 
-def read_asks(asked: Iterable[str | Predicate], domain: Domain, declared: Mapping[str, Column]) -> tuple[Ask, ...]:
+def read_statistics(
+    asked: Iterable[str | Predicate], domain: Domain, declared: Mapping[str, Column]
+) -> tuple[Statistic, ...]:
     """Questions about the columns of a synthetic table."""
     if isinstance(asked, (str, Compare, IsIn, IsMissing, And, Or, Not)):
         asked = [asked]
@@ -60,17 +62,17 @@ def read_asks(asked: Iterable[str | Predicate], domain: Domain, declared: Mappin
     return found
 
 
-def _read(asked: Any, domain: Domain, declared: Mapping[str, Column]) -> Ask:
+def _read(asked: Any, domain: Domain, declared: Mapping[str, Column]) -> Statistic:
     schema = Schema("synthetic", dict(declared))
     try:
         if not isinstance(asked, str):
             read = checked(asked, schema)
-            ask = Ask(in_words(read), read)
+            ask = Statistic(in_words(read), read)
         elif (mean := _MEAN.fullmatch(asked)) is None:
-            ask = Ask(asked.strip(), checked(parse_condition(asked), schema))
+            ask = Statistic(asked.strip(), checked(parse_condition(asked), schema))
         else:
             condition = None if mean[2] is None else checked(parse_condition(mean[2]), schema)
-            ask = Ask(asked.strip(), condition, mean[1].strip('"'))
+            ask = Statistic(asked.strip(), condition, mean[1].strip('"'))
     except InputError as problem:
         raise problem.about("asks") from None
     except (AttributeError, TypeError):
@@ -82,7 +84,7 @@ def _read(asked: Any, domain: Domain, declared: Mapping[str, Column]) -> Ask:
     return ask
 
 
-def answer(ask: Ask, drawn: Mapping[str, Drawn], domain: Domain) -> float:
+def answer(ask: Statistic, drawn: Mapping[str, ColumnValues], domain: Domain) -> float:
     """What rows say; NaN if none of them is asked about."""
     rows = len(next(iter(drawn.values())).values)
     met: NDArray[np.bool_] = np.ones(rows, dtype=bool)
@@ -95,7 +97,9 @@ def answer(ask: Ask, drawn: Mapping[str, Drawn], domain: Domain) -> float:
     return float(values.values[known].mean()) if known.any() else float("nan")
 
 
-def some_asks(domain: Domain, declared: Mapping[str, Column], codes: NDArray[np.int64]) -> tuple[Ask, ...]:
+def default_statistics(
+    domain: Domain, declared: Mapping[str, Column], codes: NDArray[np.int64]
+) -> tuple[Statistic, ...]:
     """Questions worth asking if nobody says which: about columns that go together in the synthetic rows."""
     if len(codes) == 0:
         return ()
@@ -109,14 +113,14 @@ def some_asks(domain: Domain, declared: Mapping[str, Column], codes: NDArray[np.
         weight = {c: float(np.nansum(np.abs(strength[[a, b], c]))) for c in parts if c not in (a, b)}
         sets.append(tuple(sorted((a, b, max(weight, key=lambda c: weight[c])))))
     conditions = [And(tuple(parts[place] for place in one)) for one in sets] or list(parts.values())[:3]
-    asks = [Ask(in_words(condition), condition) for condition in conditions]
+    asks = [Statistic(in_words(condition), condition) for condition in conditions]
     numbers = [place for place, name in enumerate(domain.names) if isinstance(declared[name], (Integer, Real))]
     for place in numbers[-1:]:
         name = domain.names[place]
         others = [parts[other] for other in parts if other != place and not domain.attributes[other].ordered]
         condition = And(tuple(others[:2])) if len(others) > 1 else others[0] if others else None
         text = f"mean({name})" + ("" if condition is None else f" where {in_words(condition)}")
-        asks.append(Ask(text, condition, name))
+        asks.append(Statistic(text, condition, name))
     return tuple(asks)
 
 

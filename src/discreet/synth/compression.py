@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
 from discreet.marginals.domain import Attribute, Domain
-from discreet.synth.calibrate import Floats
-from discreet.synth.model import noisy_total
+from discreet.synth.descent import Target
+from discreet.synth.junction import Floats
+from discreet.synth.model import noisy_total, simplex
 from discreet.synth.sample import Codes, deal
-from discreet.synth.simplex import simplex
-from discreet.synth.target import Target
 
-__all__ = ["Compressed", "compress"]
+__all__ = ["Compression", "compress"]
 
 _CLEAR = 3.0  # standard deviations of noise that a bin must rise above
 _SHORT = 24  # columns with so few ordered codes are merged only where noise hides them
@@ -29,7 +28,7 @@ _BINS = 32  # and longer ones to about so many bins of equal mass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Compressed:
+class Compression:
     """Which bin each code is in, what single columns were measured as in bins, and the codes' shares of their bin."""
 
     bins: tuple[NDArray[np.int64], ...]
@@ -54,7 +53,7 @@ class Compressed:
         return codes
 
 
-def compress(domain: Domain, measured: Sequence[Target], total: float) -> Compressed:
+def compress(domain: Domain, measured: Sequence[Target], total: float) -> Compression:
     """Bins for every column, from its measured counts; long ordered ones of at least a part of `total` rows each."""
     bins, targets, shares = [], [], []
     whole, doubt = noisy_total(measured), 1 / sum(1 / target.total()[1] for target in measured)
@@ -70,7 +69,7 @@ def compress(domain: Domain, measured: Sequence[Target], total: float) -> Compre
         bins.append(one)
         targets.append(Target(target.columns, values, variance))
         shares.append(_shares(counts, deviation, one))
-    return Compressed(tuple(bins), tuple(targets), tuple(shares))
+    return Compression(tuple(bins), tuple(targets), tuple(shares))
 
 
 def _bins(attribute: Attribute, counts: Floats, deviation: float, total: float) -> NDArray[np.int64]:
