@@ -1,4 +1,4 @@
-"""Relaxed adaptive projection: the map onto the simplex, the tiles, the fit, and what a whole run spends and finds."""
+"""The method rap: its price is spent to the last bit, and what is planted is found."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from relaxed_tables import ROWS, domain, rows
 
 from discreet.core.progress import listening
 from discreet.core.sensitivity import Sensitivity
@@ -18,30 +19,12 @@ from discreet.errors import InputError, MissingExtraError
 from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.domain import Domain
 from discreet.marginals.meter import Meter
-from discreet.noise.replay import Replay, uniforms
+from discreet.noise.replay import Replay
 from discreet.synth import relaxation
-from discreet.synth.descent import Target
 from discreet.synth.rap import _Rap, outline, rap
-from discreet.synth.relaxation import PROJECTIONS, Relaxed, load
-from discreet.synth.tiles import cut
+from discreet.synth.relaxation import PROJECTIONS
 
-SIZES = (3, 4, 2, 5)
-ROWS = 100
 PLENTY = Fraction(10**6)
-
-
-def domain(sizes=SIZES) -> Domain:
-    columns = {f"c{i}": Category([f"v{j:02d}" for j in range(size)], nullable=False) for i, size in enumerate(sizes)}
-    return Domain.of(Schema("t", columns))
-
-
-def rows(count=2000) -> np.ndarray:
-    """A table of which the second column nearly follows from the first, and the fourth from the third."""
-    chance = np.random.default_rng(5)
-    first, third = chance.integers(0, 3, count), chance.integers(0, 2, count)
-    second = np.where(chance.random(count) < 0.9, first + 1, chance.integers(0, 4, count))
-    fourth = np.where(chance.random(count) < 0.8, 4 * third, chance.integers(0, 5, count))
-    return np.stack([first, second, third, fourth], axis=1)
 
 
 def meter(price=PLENTY, currency="rho", table=None, bits=None) -> Meter:
@@ -54,100 +37,6 @@ def distance(made: np.ndarray, columns, table=None) -> float:
     table = rows() if table is None else table
     one, two = ArrayCounts(domain(), table).marginal(columns), ArrayCounts(domain(), made).marginal(columns)
     return float(np.abs(one / len(table) - two / len(made)).sum() / 2)
-
-
-def projected(logits, sizes, projection) -> np.ndarray:
-    owner = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    return np.asarray(load().project(np.asarray(logits, dtype=np.float32), owner, len(sizes), projection))
-
-
-def nearest(point: np.ndarray) -> np.ndarray:
-    """The nearest point of the simplex, by trying every support."""
-    best, found = np.inf, None
-    for support in itertools.product((False, True), repeat=len(point)):
-        if not any(support):
-            continue
-        held = np.array(support)
-        candidate = np.where(held, point - (point[held].sum() - 1) / held.sum(), 0.0)
-        if candidate.min() >= 0 and ((candidate - point) ** 2).sum() < best:
-            best, found = ((candidate - point) ** 2).sum(), candidate
-    return found
-
-
-def test_sparsemax_is_the_nearest_point_of_the_simplex():
-    sizes = (1, 2, 5, 7)
-    chance = np.random.default_rng(3)
-    spread = 10.0 ** chance.integers(-2, 2, 40)
-    logits = chance.normal(size=(sum(sizes), 40)) * spread
-    logits[3:6, :5] = 1.0  # ties
-    logits[:, 5] = 0.0
-    logits[:, 6] = -1000.0
-    logits[8, 7] = 1000.0
-    found, start = projected(logits, sizes, "sparsemax"), 0
-    for size in sizes:
-        block = slice(start, start + size)
-        wanted = np.stack([nearest(column) for column in logits[block].T], axis=1)
-        assert np.abs(found[block] - wanted).max() < 1e-4
-        start += size
-    assert (found == 0).any()
-
-
-def test_softmax_is_softmax():
-    logits = np.array([[0.0, 900.0], [1.0, -900.0], [5.0, 5.0]])
-    found = projected(logits, (2, 1), "softmax")
-    assert found[:, 0] == pytest.approx([1 / (1 + np.e), np.e / (1 + np.e), 1])
-    assert found[:, 1] == pytest.approx([1, 0, 1])
-
-
-def test_tiles_lose_and_add_nothing():
-    sizes = (3, 70, 2, 9, 40)
-    marginals = [columns for many in range(1, 5) for columns in itertools.combinations(range(5), many)][:-2]
-    tiles = cut(sizes, marginals)
-    everything = np.zeros((len(tiles), *tiles.shape))
-    tables = []
-    for number, columns in enumerate(marginals):
-        shape = tuple(sizes[column] for column in columns)
-        tables.append(np.arange(1.0, np.prod(shape) + 1).reshape(shape))
-        laid = tiles.lay(number, tables[-1])
-        assert laid.sum() == tables[-1].sum()
-        everything[tiles.of(number)] += laid
-    for number, table in enumerate(tables):
-        assert np.array_equal(tiles.read(number, everything), table)
-
-
-def shares(sizes=SIZES, count=ROWS) -> np.ndarray:
-    parts = [-np.log(1 - uniforms(Replay(b"shares%d" % size), size * count)).reshape(size, count) for size in sizes]
-    return np.concatenate([part / part.sum(axis=0) for part in parts])
-
-
-@pytest.mark.parametrize("projection", PROJECTIONS)
-def test_answers_are_means_of_products(projection):
-    marginals = [(0,), (1, 3), (0, 1, 2), (0, 1, 2, 3)]
-    start = shares()
-    table = Relaxed(cut(SIZES, marginals), start, projection)
-    assert np.abs(table.shares - start).max() < 1e-5
-    blocks = np.split(start, np.cumsum(SIZES)[:-1])
-    for columns, answer in zip(marginals, table.answers(), strict=True):
-        letters = "abcd"[: len(columns)]
-        how = ",".join(f"{letter}r" for letter in letters) + "->" + letters
-        assert np.abs(answer - np.einsum(how, *(blocks[column] for column in columns)) / ROWS).max() < 1e-5
-
-
-@pytest.mark.parametrize("projection", PROJECTIONS)
-def test_a_fit_finds_exact_marginals_that_can_be_met(projection):
-    marginals = [(0, 1), (1, 2, 3)]
-    exact = [ArrayCounts(domain(), rows()).marginal(columns).astype(float) for columns in marginals]
-    table = Relaxed(cut(SIZES, [*marginals, (0, 2)]), shares(), projection)
-    before = table.answers()
-    targets = {number: Target(columns, exact[number], np.array(1.0)) for number, columns in enumerate(marginals)}
-    left = table.fit(targets, 2000.0, 400, 0.05)
-    after = table.answers()
-    off = [[np.abs(answers[n] - exact[n] / 2000).sum() for n in (0, 1)] for answers in (before, after)]
-    assert max(off[1]) < 0.03 < min(off[0])
-    # What it says is left is the mean squared deviation, in variances.
-    assert left == pytest.approx(
-        sum(((2000 * after[n] - exact[n]) ** 2).sum() for n in (0, 1)) / (exact[0].size + exact[1].size), rel=0.2, abs=1
-    )
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)

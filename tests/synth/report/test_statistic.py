@@ -1,0 +1,55 @@
+"""Statistics are read, answered and said again; what makes no sense is refused."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from report_rows import CONDITIONS, DOMAIN, SCHEMA, condition, some_codes
+
+from discreet.errors import InputError
+from discreet.query.parse import parse_condition
+from discreet.query.predicate import checked
+from discreet.synth.report.statistic import answer, default_statistics, in_words, read_statistics
+from discreet.synth.rows import draw_rows
+
+
+def test_questions_are_read_answered_and_said_again():
+    codes = some_codes(3000)
+    drawn = draw_rows(DOMAIN, SCHEMA.columns, codes)
+    asks = read_statistics(
+        ["age >= 25 and sex = 'f'", " MEAN( age ) where works", "mean(works)"], DOMAIN, SCHEMA.columns
+    )
+    sexes, ages, works = codes[:, 0], codes[:, 2], codes[:, 1] == 1
+    assert answer(asks[0], drawn, DOMAIN) == pytest.approx(((ages >= 25) & (sexes == 0)).mean())
+    assert answer(asks[1], drawn, DOMAIN) == pytest.approx(ages[works].mean())
+    assert answer(asks[2], drawn, DOMAIN) == pytest.approx(works.mean())
+    for text in CONDITIONS:
+        wanted = condition(text)
+        assert checked(parse_condition(in_words(wanted)), SCHEMA) == wanted
+        assert read_statistics(wanted, DOMAIN, SCHEMA.columns)[0].condition == wanted
+    chosen = default_statistics(DOMAIN, SCHEMA.columns, codes)
+    assert 3 <= len(chosen) <= 6
+    assert read_statistics([one.text for one in chosen], DOMAIN, SCHEMA.columns)
+    assert math.isnan(answer(read_statistics(["mean(age) where age < 0"], DOMAIN, SCHEMA.columns)[0], drawn, DOMAIN))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "age >=",
+        "nowhere = 1",
+        "mean(sex)",
+        "mean(day)",
+        "mean(nowhere)",
+        "mean(age) where",
+        5,
+        None,
+        "sex = 'q'",
+        "1; drop",
+    ],
+)
+def test_wrong_questions_are_refused(wrong):
+    with pytest.raises(InputError) as problem:
+        read_statistics([wrong], DOMAIN, SCHEMA.columns)
+    assert problem.value.field == "asks"

@@ -1,0 +1,81 @@
+"""What may be asked of synthetic rows, and what is refused before anything is spent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from synth_desk import table
+
+import discreet
+from discreet import Budget, Integer, Schema, Text
+from discreet.errors import BudgetError, InputError
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"method": "magic"}, "method"),
+        ({"columns": ["age", "nowhere"]}, "columns"),
+        ({"columns": []}, "columns"),
+        ({"columns": ["age", "age"]}, "columns"),
+        ({"bins": {"pay": 1}}, "bins.pay"),
+        ({"bins": {"nowhere": 5}}, "bins"),
+        ({"rows": 0}, "rows"),
+        ({"rows": 10**9}, "rows"),
+        ({"rows": 1.5}, "rows"),
+        ({"workload": "quads"}, "workload"),
+        ({"workload": []}, "workload"),
+        ({"workload": [("age", "nowhere")]}, "workload"),
+        ({"workload": [("age", "age")]}, "workload"),
+        ({"workload": [3]}, "workload"),
+        ({"workload": 3}, "workload"),
+        ({"workload": {("age", "sex"): -1}}, "workload"),
+        ({"workload": {("age", "sex"): "much"}}, "workload"),
+        ({"where": "nowhere = 3"}, "where"),
+        ({"impossible": ["sex = 'x'"]}, "impossible"),
+        ({"impossible": ["age >= 0"]}, "impossible"),
+        ({"keys": {"age": "{}"}}, "keys"),
+        ({"keys": {"person": "P"}}, "keys.person"),
+        ({"keys": {"person": "{x}"}}, "keys.person"),
+        ({"keys": ["person"]}, "keys"),
+    ],
+)
+def test_wrong_questions_are_refused(curator, asked, field):
+    with pytest.raises(InputError) as problem:
+        curator.synthesize(**asked)
+    assert problem.value.field == field
+
+
+def test_wrong_prices_are_refused_before_anything_is_spent(curator):
+    question = curator.synthesize()
+    for how in ({}, {"epsilon": 0}, {"epsilon": -1}, {"rho": 1}, {"epsilon": 1, "share": 0.1}, {"share": 2}):
+        with pytest.raises(InputError):
+            question.plan(**how)
+    for price in ("1e-8", "1e-30"):
+        with pytest.raises(InputError, match="which says nothing"):
+            question.plan(epsilon=price)
+    with pytest.raises(InputError, match="protects nobody"):
+        question.plan(epsilon="1e30")
+    with pytest.raises(BudgetError):
+        question.plan(epsilon=11).release()
+    assert curator.standing()[0].spent.amount == 0
+
+
+def test_text_is_refused_and_said_how_to_go_on(tmp_path):
+    schema = Schema("t", {"name": Text(), "n": Integer(0, 3, nullable=False)})
+    rows = pyarrow.table({"name": ["Ann"], "n": [1]})
+    curator = discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
+    with pytest.raises(InputError, match="as a category, leave it out, or have it made anew"):
+        curator.synthesize()
+    offer = curator.synthesize(columns=["n"], keys={"name": "name {}"}).plan(epsilon=1)
+    assert offer.release(release="x").columns == ("name", "n")
+
+
+def test_a_condition_on_the_rows_that_count(curator):
+    release = curator.synthesize("independent", where="age >= 50", columns=["age", "works"]).plan(epsilon=4).release()
+    true = sum(1 for age in table()["age"].to_pylist() if age >= 50)
+    assert abs(release.total - true) < 150
+    ages = np.array(release.to_arrow()["age"].to_pylist())
+    assert (ages >= 50).mean() > 0.9

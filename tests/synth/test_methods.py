@@ -1,0 +1,55 @@
+"""Methods by name: each makes rows within its price, and none reaches the data."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from discreet.synth import methods
+
+
+def test_auto_chooses_and_says_why(curator):
+    assert curator.synthesize(columns=["age"]).plan(epsilon=1).plan.method == "independent"
+    apart = curator.synthesize(workload=["age", "sex"]).plan(epsilon=1)
+    assert apart.plan.method == "independent"
+    assert "no two columns" in str(apart)
+    usual = curator.synthesize().plan(epsilon=1)
+    assert usual.plan.method == "mosaic"
+    assert f"Method: {usual.plan.method}: {usual.plan.why}." in str(usual)
+    assert "independent: asked for." in str(curator.synthesize("independent").plan(epsilon=1))
+
+
+@pytest.mark.parametrize("method", [name for name in methods.METHODS if name != "rap"])
+def test_every_method_makes_rows_within_its_price(curator, method):
+    release = curator.synthesize(method, columns=["age", "sex", "works"], rows=800).plan(epsilon=3).release()
+    assert len(release) == 800
+    assert release.method == method
+    assert release.measured
+    release.domain.check(release.codes)
+    assert curator.standing()[0].spent.amount == 3
+
+
+ROOMS = ("synth", "marginals")
+
+
+def test_methods_cannot_reach_the_data():
+    folder = Path(methods.__file__).parent
+    seen, queue = set(), [*methods.METHODS, "released", "rows", "impossible"]
+    forbidden = ("discreet.data.source", "discreet.data.frame", "discreet.ledger.ledger", "discreet.marginals.engine")
+    while queue:
+        name = queue.pop()
+        path = next((path for room in ROOMS if (path := folder.parent / room / f"{name}.py").exists()), folder / name)
+        if name in seen or not path.is_file():
+            continue
+        seen.add(name)
+        for node in ast.walk(ast.parse(path.read_text())):
+            modules = [node.module] if isinstance(node, ast.ImportFrom) else []
+            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for module in modules:
+                assert not str(module).startswith(forbidden), (name, module)
+                _, _, inside = str(module).partition("discreet.")
+                if inside.startswith(tuple(f"{room}." for room in ROOMS)):
+                    queue.append(inside.partition(".")[2])
+    assert {"independent", "model", "meter"} <= seen

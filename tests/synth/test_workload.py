@@ -1,0 +1,45 @@
+"""Workloads: which marginals are preserved, and what to do about those too large."""
+
+from __future__ import annotations
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+import discreet
+from discreet import Budget, Category, Integer, Schema
+from discreet.errors import InputError
+
+
+def big(tmp_path, size: int = 5000):
+    columns = {name: Category([f"{name}{place}" for place in range(size)], nullable=False) for name in ("zip", "job")}
+    rows = pyarrow.table({"zip": ["zip1"], "job": ["job1"], "n": [1]})
+    schema = Schema("t", {**columns, "n": Integer(0, 3, nullable=False)})
+    return discreet.open(rows, schema, ledger=tmp_path / "t.db", budget=Budget(10), who="ann", create=True)
+
+
+def test_too_large_a_domain_says_which_columns_and_what_to_do(tmp_path):
+    curator = big(tmp_path)
+    offer = curator.synthesize().plan(epsilon=1)
+    assert offer.plan.left_out == ((0, 1),)
+    assert "more than 1,000,000 cells: 1 marginal, zip x job" in str(offer)
+    with pytest.raises(
+        InputError, match=r"zip \(5,000\) x job \(5,000\) makes 25,000,000.*put values of zip together"
+    ) as one:
+        curator.synthesize(workload=[("zip", "job")])
+    assert one.value.field == "workload"
+    with pytest.raises(InputError, match="zip"):
+        curator.synthesize(columns=["zip", "job"])
+
+
+def test_triples_are_those_that_rows_can_fill(curator):
+    few = curator.synthesize(workload="triples", rows=1000).plan(epsilon=1)
+    assert all(few.plan.domain.cells(one) <= 1000 for one in few.plan.workload if len(one) == 3)
+    pairs = {pair for one in few.plan.workload for pair in [one] if len(one) == 2}
+    held = {frozenset(one) for one in few.plan.workload}
+    assert pairs <= {tuple(sorted(one)) for one in held}
+    covered = {(a, b) for one in few.plan.workload for a in one for b in one if a < b}
+    assert len(covered) == 10  # every pair is in something
+    assert len(few.plan.left_out) + sum(len(one) == 3 for one in few.plan.workload) == 10
+    weights = curator.synthesize(workload={("age", "works"): 3, "sex": 1}).plan(epsilon=1).plan.workload
+    assert weights == {(0, 2): 3.0, (1,): 1.0}
