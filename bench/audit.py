@@ -13,7 +13,7 @@ import numpy as np
 from discreet.accounting import gaussian_sigma
 from discreet.apps.audits import MODULES
 from discreet.audit import OneRun, Pair, audit, audit_until_sure
-from discreet.audit.gate import _attack, _of, listed
+from discreet.audit.gate import _attack, _of, list_subjects
 from discreet.core.loss import Pure
 from discreet.mechanisms import Gaussian, Laplace, RandomizedResponse
 from discreet.noise.bernoulli import bernoulli
@@ -91,7 +91,7 @@ def one_run(report: Report) -> None:
 
 
 def itself(report: Report, *, quick: bool) -> None:
-    places, skipped = listed(MODULES)
+    places, skipped = list_subjects(MODULES)
     for text in skipped:
         report.note(f"not attacked: {text}")
     claims = sum(not _of(module)[place].planted for module, place in places)

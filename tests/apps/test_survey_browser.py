@@ -13,7 +13,7 @@ from browser import screenshot
 from chance import LEVEL, fits
 from discreet.apps.survey.server import application
 from discreet.apps.survey.store import open_reports
-from discreet.audit.audit import audit
+from discreet.audit.many_runs import audit
 from discreet.core.loss import Pure
 from discreet.local.questionnaire.law import law_to_page
 from servers import free_port

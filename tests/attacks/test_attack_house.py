@@ -14,7 +14,7 @@ import pytest
 import discreet
 from chance import frequency_fits
 from discreet import Budget, Category, Integer, Schema, count
-from discreet.audit.audit import audit
+from discreet.audit.many_runs import audit
 from discreet.core.loss import Pure
 from discreet.errors import DiscreetError
 

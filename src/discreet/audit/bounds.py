@@ -1,7 +1,9 @@
-"""The least privacy loss that an attack with known rates proves: epsilon, mu, rho.
+"""What an attack proves: rates from counts at a stated chance of being wrong, and the least loss they refute.
 
 An attack says "in" with probability at least `detected` when the person is in the data and at most `alarmed` when not.
-Any guarantee that forbids such an attack is refuted. All bounds are rounded down. Proof: docs/proofs/audit.md, "Rates".
+Any guarantee that forbids such an attack is refuted. Every tail is bounded from above, every interval is rounded
+outward and every loss down, so an audit is never surer than its runs allow. Proof: docs/proofs/audit.md, "Counts" and
+"Rates".
 """
 
 from __future__ import annotations
@@ -12,13 +14,15 @@ from statistics import NormalDist
 
 import numpy as np
 
-from discreet.audit.binomial import at_least, at_most
+from discreet.errors import InputError
 
-__all__ = ["Rates", "rates"]
+__all__ = ["Rates", "at_least", "at_most", "rates", "tail", "tail_ratio"]
 
 _ORDERS = 1 + np.geomspace(1e-4, 1e4, 81)  # of Renyi divergences
 _DOWN = 1e-9  # above every rounding in this file, relative to what is rounded
 _SMALL = 1e-10
+_CLOSE = 1e-10  # intervals are found to this relative precision, then rounded outward by what is left
+_SUMMED = 1e-10  # more than the rounding of a sum of up to a million masses
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +84,94 @@ def _divergences(p: float, q: float) -> np.ndarray[tuple[int], np.dtype[np.float
     a = _ORDERS
     both = np.logaddexp(a * math.log(p) + (1 - a) * math.log(q), a * math.log1p(-p) + (1 - a) * math.log1p(-q))
     return np.asarray(both / (a - 1), dtype=np.float64)
+
+
+def at_least(successes: int, trials: int, miss: float) -> float:
+    """A number that the probability behind `successes` of `trials` is below with chance `miss` at most.
+
+    Guarantee: Clopper and Pearson's exact bound, rounded down.
+
+    >>> round(at_least(75, 100, 0.05), 4)
+    0.6687
+    """
+    _read(successes, trials, miss)
+    if successes == 0:
+        return 0.0
+    low, high = 0.0, successes / trials
+    while high - low > _CLOSE * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(trials, middle, 1 - middle, successes) <= miss else (low, middle)
+    return low
+
+
+def at_most(successes: int, trials: int, miss: float) -> float:
+    """A number that the probability behind `successes` of `trials` is above with chance `miss` at most.
+
+    >>> round(at_most(0, 100, 0.05), 4)
+    0.0295
+    """
+    _read(successes, trials, miss)
+    if successes == trials:
+        return 1.0
+    low, high = successes / trials, 1.0
+    while high - low > _CLOSE * high:
+        middle = (low + high) / 2
+        wrong = tail(trials, 1 - middle, middle, trials - successes) > miss
+        low, high = (middle, high) if wrong else (low, middle)
+    return high
+
+
+def tail(trials: int, success: float, failure: float, least: int) -> float:
+    """P[X >= least], from above, for X the successes in `trials`; `failure` is 1 - `success`, as exactly as known."""
+    if least <= 0:
+        return 1.0
+    if least > trials or success <= 0:
+        return 0.0
+    if failure <= 0:
+        return 1.0
+    if least <= (trials + 1) * success:  # left of the mode: one minus the other side, from below
+        fewest = trials - least + 1
+        mass, slack = _log_mass(trials, failure, success, fewest)
+        logarithm = mass - slack
+        return min(1.0, 1 - math.exp(logarithm) * _partial(trials, failure / success, fewest)[0] + 1e-15)
+    mass, slack = _log_mass(trials, success, failure, least)
+    logarithm = mass + slack + math.log(tail_ratio(trials, success, failure, least))
+    return min(1.0, math.exp(min(0.0, logarithm)))
+
+
+def tail_ratio(trials: int, success: float, failure: float, least: int) -> float:
+    """P[X >= least] / P[X = least], from above."""
+    total, mass, step = _partial(trials, success / failure, least)
+    if mass:  # the steps keep falling: what is left is below a geometric series
+        total = total + mass * step / (1 - step) if step < 1 else math.inf
+    return total * (1 + 3 * _SUMMED)
+
+
+def _partial(trials: int, odds: float, least: int) -> tuple[float, float, float]:
+    """The masses from `least` on, in units of the first: their sum as far as it goes, the last, and its step."""
+    count = min(trials - least, 64 + 16 * math.isqrt(trials))
+    at = np.arange(least, least + count, dtype=np.float64)
+    steps = (trials - at) / (at + 1) * odds
+    with np.errstate(under="ignore", over="ignore"):
+        masses = np.cumprod(steps)
+    total = (1 + float(masses.sum())) * (1 - _SUMMED)
+    if least + count == trials:
+        return total, 0.0, 0.0
+    return total, float(masses[-1]), float(steps[-1])
+
+
+def _log_mass(trials: int, success: float, failure: float, at: int) -> tuple[float, float]:
+    """ln P[X = at], and more than its rounding: of the logarithms of three factorials and two powers."""
+    ways = math.lgamma(trials + 1) - math.lgamma(at + 1) - math.lgamma(trials - at + 1)
+    powers = at * math.log(success), (trials - at) * math.log(failure)
+    slack = 1e-12 + 1e-14 * (trials + 1) * math.log(trials + 2) + 1e-15 * (abs(powers[0]) + abs(powers[1]))
+    return ways + powers[0] + powers[1], slack
+
+
+def _read(successes: int, trials: int, miss: float) -> None:
+    if trials < 1:
+        raise InputError("trials", trials, "a whole number, 1 or more")
+    if not 0 <= successes <= trials:
+        raise InputError("successes", successes, f"between 0 and trials = {trials}")
+    if not 0 < miss < 1:
+        raise InputError("miss", miss, "strictly between 0 and 1")

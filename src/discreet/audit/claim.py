@@ -25,7 +25,7 @@ from discreet.core.exact import Number
 from discreet.core.loss import ZCDP, Approx, Loss, Pure
 from discreet.errors import InputError, LossError, kind_of
 
-__all__ = ["Claim", "Claimed", "read_claim"]
+__all__ = ["AnyClaim", "Claim", "read_claim"]
 
 Reals = NDArray[np.float64]
 
@@ -91,10 +91,10 @@ class Claim:
         return float(self.deltas.min()) if len(self.deltas) else 0.0
 
 
-Claimed = Loss | Tradeoff | tuple[Number, Number] | Claim
+AnyClaim = Loss | Tradeoff | tuple[Number, Number] | Claim
 
 
-def read_claim(claimed: Claimed) -> Claim:
+def read_claim(claimed: AnyClaim) -> Claim:
     """A loss, an (epsilon, delta) pair or a trade-off curve as a claim.
 
     >>> read_claim((1, 0)).words

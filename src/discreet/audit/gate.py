@@ -1,4 +1,4 @@
-"""The house attacks itself: every subject must stand, and every planted bug must be caught.
+"""Discreet attacks itself: every subject must stand, and every planted bug must be caught.
 
 The chance that a run of the gate cries wolf over mechanisms that keep their word is `ALARM` at most, divided evenly
 among the subjects (Bonferroni); planted bugs must be caught at the very same level, so the run proves its own strength.
@@ -13,21 +13,35 @@ from importlib import import_module
 from typing import Any
 
 from discreet.accounting.words import readable
+from discreet.audit.claim import AnyClaim
 from discreet.audit.finding import Finding
+from discreet.audit.outputs import Pair
 from discreet.audit.sequential import audit_until_sure
-from discreet.audit.subject import Subject
 from discreet.errors import InputError, MissingExtraError
 
-__all__ = ["ALARM", "MODULES", "TIERS", "Gate", "gate", "listed"]
+__all__ = ["ALARM", "MODULES", "TIERS", "Gate", "Subject", "list_subjects", "run_gate"]
 
 ALARM = 1e-9
 _RAREST = 1e-12  # beyond this, one minus it would lose its digits
 TIERS = {1: 1, 2: 16, 3: 200}  # how many times the runs of the first tier: half a minute, ten minutes, a night
-MODULES = (
-    "discreet.audit.subjects.mechanisms",
-    "discreet.audit.subjects.planted",
-)
-"""Subjects of the rooms below, the slow ones first; those of other rooms are named by whoever runs the gate."""
+MODULES = ("discreet.audit.subjects",)
+"""Subjects of the rooms below; those of other rooms are named by whoever runs the gate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A mechanism or job, what it claims, and pairs of neighbours.
+
+    `runs` on either side are what the first tier can afford, and `tier` is the first that attacks it. `planted` names
+    the bug of a broken twin, which an audit must catch. `attack` makes the claim and the pairs when they are needed.
+    """
+
+    name: str
+    kind: str
+    attack: Callable[[], tuple[AnyClaim, Sequence[Pair]]]
+    runs: int
+    planted: str = ""
+    tier: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +98,7 @@ class Gate:
         }
 
 
-def listed(modules: Sequence[str], tier: int = 1, only: str = "") -> tuple[list[tuple[str, int]], list[str]]:
+def list_subjects(modules: Sequence[str], tier: int = 1, only: str = "") -> tuple[list[tuple[str, int]], list[str]]:
     """Where each subject of a tier is, as (module, place in it); and why some modules are left out.
 
     A module lists what is attacked in `subjects()` and broken twins in `planted()`; either may be absent. `only` keeps
@@ -101,22 +115,22 @@ def listed(modules: Sequence[str], tier: int = 1, only: str = "") -> tuple[list[
     return found, skipped
 
 
-def gate(
+def run_gate(
     modules: Sequence[str] = MODULES,
     *,
     tier: int = 1,
     alarm: float = ALARM,
     only: str = "",
     workers: int = 1,
-    told: Callable[[Finding], None] | None = None,
+    on_finding: Callable[[Finding], None] | None = None,
 ) -> Gate:
-    """Attack every subject of the modules, in `workers` processes. `told` hears each finding as it comes."""
+    """Attack every subject of the modules, in `workers` processes. `on_finding` hears each finding."""
     if tier not in TIERS:
         raise InputError("tier", tier, "1 (half a minute), 2 (ten minutes) or 3 (a night)")
     if isinstance(alarm, bool) or not isinstance(alarm, (int, float)) or not _RAREST <= alarm < 1:
         raise InputError("alarm", alarm, "a probability of 1e-12 or more, such as 1e-9")
     begun = time.perf_counter()
-    places, skipped = listed(modules, tier, only)
+    places, skipped = list_subjects(modules, tier, only)
     if not places:
         raise InputError("only", only, "part of the name or kind of an attack", "Leave it out for all.")
     claims = sum(not _of(module)[place].planted for module, place in places)
@@ -124,8 +138,8 @@ def gate(
     found = []
     for one in _each([(module, place, tier, confidence) for module, place in places], workers):
         found.append(one)
-        if told is not None:
-            told(one)
+        if on_finding is not None:
+            on_finding(one)
     return Gate(
         tuple(one for one in found if not one.planted),
         tuple(one for one in found if one.planted),

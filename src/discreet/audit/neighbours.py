@@ -10,10 +10,11 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from discreet.audit.audit import audit, read_confidence, read_runs
-from discreet.audit.claim import Claimed, read_claim
+from discreet.audit.claim import AnyClaim, read_claim
 from discreet.audit.finding import Finding
+from discreet.audit.many_runs import audit, read_confidence, read_runs
 from discreet.audit.outputs import Pair
+from discreet.core.signature import typed
 from discreet.errors import InputError, Phrase
 
 __all__ = ["added", "histograms", "moved_scores", "pairs_of", "replaced", "worst"]
@@ -68,6 +69,7 @@ def moved_scores(size: int, by: int = 1, monotone: bool = False) -> Iterator[tup
         yield [base[0] + by, *(score + rest for score in base[1:])], list(base)
 
 
+@typed
 def pairs_of(release: Callable[[Data, int], Any], datasets: Iterable[tuple[Data, Data]]) -> list[Pair]:
     """Pairs for an audit: `release(data, runs)` on each dataset and its neighbour."""
     return [
@@ -82,7 +84,7 @@ def pairs_of(release: Callable[[Data, int], Any], datasets: Iterable[tuple[Data,
 
 def worst(
     pairs: Sequence[Pair],
-    claim: Claimed,
+    claim: AnyClaim,
     *,
     runs: int = 200_000,
     confidence: float = 0.95,

@@ -16,10 +16,10 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.accounting.exact import real_gaussian_delta
-from discreet.audit.binomial import tail, tail_ratio
-from discreet.audit.bounds import Rates
-from discreet.audit.claim import Claim, Claimed, read_claim
+from discreet.audit.bounds import Rates, tail, tail_ratio
+from discreet.audit.claim import AnyClaim, Claim, read_claim
 from discreet.audit.finding import Finding
+from discreet.audit.many_runs import read_confidence
 from discreet.core.check import at_least, named, whole
 from discreet.core.exact import exactly
 from discreet.core.mechanism import Bits
@@ -59,15 +59,15 @@ class OneRun:
         if self.correct > self.guesses:
             raise InputError("correct", self.correct, f"at most the number of guesses, {self.guesses}")
 
-    def chance(self, claim: Claimed) -> float:
+    def chance(self, claim: AnyClaim) -> float:
         """The most likely that this many right guesses can be if the claim is true: the best of its lines."""
         held = read_claim(claim)
         lines = zip(held.epsilons.tolist(), held.deltas.tolist(), strict=True)
         return min((chance(self, epsilon, delta) for epsilon, delta in lines), default=1.0)
 
-    def refutes(self, claim: Claimed, confidence: float = 0.95) -> bool:
+    def refutes(self, claim: AnyClaim, confidence: float = 0.95) -> bool:
         """Whether the run contradicts the claim; a true claim is contradicted with chance 1 - confidence at most."""
-        held, miss = read_claim(claim), 1 - _read_confidence(confidence)
+        held, miss = read_claim(claim), 1 - read_confidence(confidence)
         if self.correct == 0:
             return False
         return self.chance(held) <= miss or _overfull(self, lambda correct: _fewest_wrong(held, correct), miss)
@@ -76,12 +76,12 @@ class OneRun:
         """A lower bound on epsilon at this delta; zero where nothing is shown."""
         if not 0 <= delta < 1:
             raise InputError("delta", delta, "at least 0 and less than 1")
-        miss = 1 - _read_confidence(confidence)
+        miss = 1 - read_confidence(confidence)
         return _largest(lambda epsilon: chance(self, epsilon, delta) <= miss)
 
     def mu(self, confidence: float = 0.95) -> float:
         """A lower bound on mu, if the run is claimed to be as private as Gaussian noise of sensitivity/mu."""
-        miss = 1 - _read_confidence(confidence)
+        miss = 1 - read_confidence(confidence)
 
         def refuted(mu: float) -> bool:
             precision = exactly(mu, "mu") ** 2
@@ -92,7 +92,7 @@ class OneRun:
 
         return _largest(refuted)
 
-    def finding(self, claim: Claimed, *, confidence: float = 0.95, name: str = "the run") -> Finding:
+    def finding(self, claim: AnyClaim, *, confidence: float = 0.95, name: str = "the run") -> Finding:
         """What the run says of a claim, in words."""
         held = read_claim(claim)
         return Finding(
@@ -215,9 +215,3 @@ def _largest(refuted: Callable[[float], bool]) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if refuted(middle) else (low, middle)
     return low
-
-
-def _read_confidence(value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
-        raise InputError("confidence", value, "strictly between 0 and 1, such as 0.95")
-    return float(value)

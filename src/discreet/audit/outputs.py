@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, Phrase, kind_of
 
-__all__ = ["Outputs", "Pair", "Run", "as_outputs", "pair_of", "repeated"]
+__all__ = ["Outputs", "Pair", "Run", "as_outputs", "buffered", "pair_of", "repeated"]
 
 Outputs = NDArray[Any]  # of shape (runs, numbers), int64 or float64
 Run = Callable[[int], Any]
@@ -45,6 +45,20 @@ def pair_of(pair: Pair | tuple[Callable[..., Any], Callable[..., Any]]) -> Pair:
 def repeated(call: Callable[[], Any]) -> Run:
     """A function of no arguments, called once for each run."""
     return lambda runs: [call() for _ in range(runs)]
+
+
+def buffered(batch: Callable[[], Any]) -> Run:
+    """Runs of something that gives many independent outputs at a time; what is not needed yet is kept."""
+    kept: list[Any] = []
+
+    def run(runs: int) -> Any:
+        while sum(len(part) for part in kept) < runs:
+            kept.append(np.asarray(batch()))
+        whole = np.concatenate(kept)
+        kept[:] = [whole[runs:]]
+        return whole[:runs]
+
+    return run
 
 
 def _takes_runs(side: Callable[..., Any]) -> bool:

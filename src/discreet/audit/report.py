@@ -1,4 +1,4 @@
-"""A report of an audit as one page that needs nothing else: no network, no scripts."""
+"""A report of an audit as one page that needs nothing else, with pictures: no network, no scripts."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from discreet.accounting.words import percent, readable
-from discreet.audit.drawing import attack_roc, claim_reach
 from discreet.audit.finding import Finding
 from discreet.audit.gate import Gate
-from discreet.show import Markup, Table, element
+from discreet.show import Line, Markup, Picture, Reach, Table, element, reach, roc
 from discreet.show import page as shell
 
-__all__ = ["HEAD", "outcome", "page", "rows"]
+__all__ = ["HEAD", "attack_roc", "claim_reach", "outcome", "page", "rows"]
 
 HEAD = ("what", "claim", "claimed epsilon", "found, at least", "runs", "outcome")
 _READ = (
     "The shaded region is what the claim allows. The line is the best attack we found; the dot is what we are sure of. "
     "A claim is refuted by a dot outside the region, or by bets that win too often. A dot inside proves nothing."
 )
+_GRID = np.concatenate([np.geomspace(1e-4, 0.05, 40), np.linspace(0.05, 1, 60)])
 
 
 def rows(findings: Sequence[Finding]) -> list[list[str]]:
@@ -82,3 +84,27 @@ def _figure(found: Finding) -> Markup:
         words.append(element("p", None, f"Neighbours: {found.neighbours}."))
     words.append(element("p", None, f"Sign looked for: {found.event}. Each bound holds with {sure}."))
     return element("figure", {"class": "card withtext"}, attack_roc(found), element("figcaption", None, *words))
+
+
+def attack_roc(found: Finding) -> Picture:
+    """Detections against false alarms: the region the claim allows, the attack's curve, and what is sure."""
+    corners = (1 - found.claim.deltas) / (1 + np.exp(np.minimum(found.claim.epsilons, 700.0)))  # where two lines meet
+    at = np.unique(np.concatenate([[0.0], _GRID, corners]))
+    upper = list(zip(at.tolist(), found.claim.most_of(at).tolist(), strict=True))
+    lower = [(1 - x, 1 - y) for x, y in upper]  # an attack turned round is an attack
+    x, y = found.attack.alarmed, found.attack.detected
+    curves = [Line("attack", found.roc)] if found.roc else []
+    point = (1 - y, 1 - x) if found.swapped else (x, y)
+    return roc(
+        f"What attacks on {found.name} reached", curves, region=[*upper, *lower], point=point, bad=found.violated
+    )
+
+
+def claim_reach(found: Finding) -> Markup:
+    """How much of the claimed epsilon the best attack showed."""
+    share = None
+    if math.isfinite(found.claimed) and found.claimed > 0:
+        share = max(found.found, 0.0) / found.claimed
+    elif not math.isfinite(found.found) or found.violated:
+        share = math.inf
+    return reach(Reach(share, f"{found.name}: found {found.found:.3g}, claimed {found.claimed:.3g}", found.violated))

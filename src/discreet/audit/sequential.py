@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.audit import EVENTS, read_confidence, read_runs, roc_points, sides_alike, tested_rates
-from discreet.audit.claim import Claim, Claimed, read_claim
+from discreet.audit.claim import AnyClaim, Claim, read_claim
 from discreet.audit.events import Event, Judge, search
 from discreet.audit.finding import Finding
+from discreet.audit.many_runs import EVENTS, read_confidence, read_runs, roc_points, sides_alike, tested_rates
 from discreet.audit.outputs import Outputs, Pair, pair_of
 from discreet.errors import InputError, Phrase
 
@@ -64,7 +64,7 @@ class Bet:
 
 def audit_until_sure(
     pair: Pair | tuple[Callable[..., Any], Callable[..., Any]],
-    claim: Claimed,
+    claim: AnyClaim,
     *,
     most_runs: int = 1_000_000,
     confidence: float = 0.95,

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.claim import Claimed
-from discreet.audit.outputs import Pair
-from discreet.audit.subject import Subject, buffered
+from discreet.audit.claim import AnyClaim
+from discreet.audit.gate import Subject
+from discreet.audit.outputs import Pair, buffered
 from discreet.curator import open_curator
 from discreet.data.column import Category, Integer
 from discreet.data.schema import Schema
@@ -40,7 +40,7 @@ def planted() -> Iterator[Subject]:
     yield Subject("tree", "hierarchy", attack, 400_000, planted="wrong sensitivity")
 
 
-def _attack(price: dict[str, Any], budget: Budget, places: int) -> tuple[Claimed, Sequence[Pair]]:
+def _attack(price: dict[str, Any], budget: Budget, places: int) -> tuple[AnyClaim, Sequence[Pair]]:
     import pyarrow
 
     with TemporaryDirectory(prefix="discreet-audit-", ignore_cleanup_errors=True) as folder:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
-from discreet.audit.claim import Claimed
-from discreet.audit.outputs import Pair
-from discreet.audit.subject import Subject, buffered
+from discreet.audit.claim import AnyClaim
+from discreet.audit.gate import Subject
+from discreet.audit.outputs import Pair, buffered
 from discreet.learn.recipe import Recipe
 from discreet.learn.trainer import train
 
@@ -41,7 +41,7 @@ def planted() -> Iterator[Subject]:
 
 
 def _subject(name: str, recipe: Recipe, share: Fraction = Fraction(1)) -> Subject:
-    def attack() -> tuple[Claimed, Sequence[Pair]]:
+    def attack() -> tuple[AnyClaim, Sequence[Pair]]:
         used = evolve(recipe, multiplier=recipe.multiplier * share)
         pair = Pair(buffered(_pushed(used, True)), buffered(_pushed(used, False)), "an example that is there, or not")
         return recipe.cost, [pair]

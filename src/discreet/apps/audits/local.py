@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.claim import Claimed
-from discreet.audit.outputs import Pair
-from discreet.audit.subject import Subject, one_by_one
+from discreet.audit.claim import AnyClaim
+from discreet.audit.gate import Subject
+from discreet.audit.outputs import Pair, repeated
 from discreet.core.loss import Pure
 from discreet.local import (
     GRR,
@@ -51,12 +51,12 @@ def subjects() -> Iterator[Subject]:
 def planted() -> Iterator[Subject]:
     """Coins that tell the truth as if twice the epsilon had been agreed, and an answer that is not remembered."""
 
-    def attack() -> tuple[Claimed, Sequence[Pair]]:
+    def attack() -> tuple[AnyClaim, Sequence[Pair]]:
         return Pure(1), _attack(GRR(2, 2))[1]
 
     yield Subject("GRR", "responder", attack, 200_000, planted="half noise")
 
-    def forgetful() -> tuple[Claimed, Sequence[Pair]]:
+    def forgetful() -> tuple[AnyClaim, Sequence[Pair]]:
         def side(answer: int) -> Callable[[int], Any]:
             return lambda runs: np.stack([once.privatize(np.full(runs, answer)) for _ in range(_ROUNDS)], axis=1)
 
@@ -67,7 +67,7 @@ def planted() -> Iterator[Subject]:
     yield Subject("Longitudinal", "responder", forgetful, 200_000, planted="not remembered")
 
 
-def _attack(responder: Responder) -> tuple[Claimed, Sequence[Pair]]:
+def _attack(responder: Responder) -> tuple[AnyClaim, Sequence[Pair]]:
     def reports(answer: int) -> Callable[[int], Any]:
         def run(runs: int) -> Any:
             given = np.asarray(responder.privatize(np.full(runs, answer)))
@@ -80,12 +80,12 @@ def _attack(responder: Responder) -> tuple[Claimed, Sequence[Pair]]:
     return Pure(responder.epsilon), [Pair(reports(1), reports(0), "answer 1 and answer 0")]
 
 
-def _numbers(mean: Duchi | Piecewise | Hybrid) -> tuple[Claimed, Sequence[Pair]]:
+def _numbers(mean: Duchi | Piecewise | Hybrid) -> tuple[AnyClaim, Sequence[Pair]]:
     high, low = (lambda runs, end=end: mean.privatize(np.full(runs, float(end))) for end in (mean.upper, mean.lower))
     return Pure(mean.epsilon), [Pair(high, low, "the largest number and the smallest")]
 
 
-def _vectors() -> tuple[Claimed, Sequence[Pair]]:
+def _vectors() -> tuple[AnyClaim, Sequence[Pair]]:
     """Two of three numbers are told: where, and what, digit by digit."""
     law = VectorMean(3, 2, steps=2, told=2)
 
@@ -102,7 +102,7 @@ def _vectors() -> tuple[Claimed, Sequence[Pair]]:
     return Pure(law.epsilon), [Pair(side(float(law.upper)), side(float(law.lower)), "all largest and all smallest")]
 
 
-def _filters() -> tuple[Claimed, Sequence[Pair]]:
+def _filters() -> tuple[AnyClaim, Sequence[Pair]]:
     law = Rappor(bits=8, hashes=1, cohorts=2, f="1/2", p="1/4", q="3/4")
 
     def side(value: str) -> Callable[[int], Any]:
@@ -115,7 +115,7 @@ def _filters() -> tuple[Claimed, Sequence[Pair]]:
     return law.loss(1), [Pair(side("yes"), side("no"), "two strings")]
 
 
-def _prefixes() -> tuple[Claimed, Sequence[Pair]]:
+def _prefixes() -> tuple[AnyClaim, Sequence[Pair]]:
     """Keys say nothing by themselves: what counts is whether the bucket is that of either string's prefix."""
     law, both = HeavyHitters(1, length=2, alphabet="ab"), ("ab", "ba")
 
@@ -129,7 +129,7 @@ def _prefixes() -> tuple[Claimed, Sequence[Pair]]:
     return law.loss(), [Pair(side(both[0]), side(both[1]), "two strings")]
 
 
-def _again() -> tuple[Claimed, Sequence[Pair]]:
+def _again() -> tuple[AnyClaim, Sequence[Pair]]:
     """One respondent's reports over some rounds, through a memory."""
     law = Longitudinal(2, permanent=3, instant=3)
 
@@ -140,4 +140,4 @@ def _again() -> tuple[Claimed, Sequence[Pair]]:
 
         return rounds
 
-    return law.loss(_ROUNDS), [Pair(one_by_one(asked(1)), one_by_one(asked(0)), "answer 1 and answer 0, each time")]
+    return law.loss(_ROUNDS), [Pair(repeated(asked(1)), repeated(asked(0)), "answer 1 and answer 0, each time")]

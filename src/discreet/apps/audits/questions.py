@@ -14,9 +14,9 @@ from weakref import finalize
 
 import numpy as np
 
-from discreet.audit.claim import Claimed
-from discreet.audit.outputs import Pair
-from discreet.audit.subject import Subject, buffered, one_by_one
+from discreet.audit.claim import AnyClaim
+from discreet.audit.gate import Subject
+from discreet.audit.outputs import Pair, buffered, repeated
 from discreet.core.release import Release
 from discreet.core.unit import Unit
 from discreet.curator import Question, open_curator
@@ -60,7 +60,7 @@ def subjects() -> Iterator[Subject]:
 def planted() -> Iterator[Subject]:
     """A person whose rows nobody bounds: the schema protects one row, and they have five."""
 
-    def attack() -> tuple[Claimed, Sequence[Pair]]:
+    def attack() -> tuple[AnyClaim, Sequence[Pair]]:
         return _attack(lambda q: q.agg(n=count()).plan(epsilon=1), Unit(), _GREEDY, _PURE, [_OTHERS])
 
     yield Subject("count", "question", attack, _RUNS, planted="unbounded user")
@@ -102,7 +102,7 @@ class _Job:
 
 def _attack(
     ask: Callable[[Question], Offer[Any]], unit: Unit, ours: list[Row], budget: Budget, tried: Sequence[list[Row]]
-) -> tuple[Claimed, Sequence[Pair]]:
+) -> tuple[AnyClaim, Sequence[Pair]]:
     schema = Schema(
         "copies",
         {"copy": Integer(0, COPIES - 1, nullable=False), "value": Integer(0, 10, nullable=False), "person": Text()},
@@ -137,7 +137,7 @@ def _table(rows: Sequence[Row]) -> Any:
     )
 
 
-def _discovered() -> tuple[Claimed, Sequence[Pair]]:
+def _discovered() -> tuple[AnyClaim, Sequence[Pair]]:
     """Keys that nobody lists, each held by so many people: a key is a copy."""
     import pyarrow
 
@@ -165,7 +165,7 @@ def _shown(job: _Job) -> Any:
     return np.array([shown.get(f"k{i}", -(10**6)) for i in range(COPIES)], dtype=np.int64)
 
 
-def _top() -> tuple[Claimed, Sequence[Pair]]:
+def _top() -> tuple[AnyClaim, Sequence[Pair]]:
     """A choice is made once for the whole table: these runs are slow, and few."""
     import pyarrow
 
@@ -179,5 +179,5 @@ def _top() -> tuple[Claimed, Sequence[Pair]]:
         )
         for rows in (["a"], [])
     ]
-    sides = [one_by_one(lambda job=job: job.column("name")[0]) for job in jobs]  # type: ignore[misc]
+    sides = [repeated(lambda job=job: job.column("name")[0]) for job in jobs]  # type: ignore[misc]
     return jobs[0].cost, [Pair(sides[0], sides[1], "one person with the value a, and nobody")]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.claim import Claimed
-from discreet.audit.outputs import Pair, Run
-from discreet.audit.subject import Subject, buffered, one_by_one
+from discreet.audit.claim import AnyClaim
+from discreet.audit.gate import Subject
+from discreet.audit.outputs import Pair, Run, buffered, repeated
 from discreet.core.loss import ZCDP, Loss, Pure
 from discreet.core.sensitivity import Sensitivity
 from discreet.data.column import Category, Integer
@@ -49,7 +49,7 @@ def planted() -> Iterator[Subject]:
     yield Subject("independent", "synthesiser", attack, 300, planted="unbounded user")
 
 
-def _attack(name: str, currency: Currency, claim: Loss, rows: int) -> tuple[Claimed, Sequence[Pair]]:
+def _attack(name: str, currency: Currency, claim: Loss, rows: int) -> tuple[AnyClaim, Sequence[Pair]]:
     domain, method, price = Domain.of(_SCHEMA), method_named(name), _price(claim)
     others = [[0, 0, 1], [1, 1, 0]]
 
@@ -65,10 +65,10 @@ def _attack(name: str, currency: Currency, claim: Loss, rows: int) -> tuple[Clai
         return told
 
     inside = [*others, *[[1, 1, 1]] * rows]
-    return claim, [Pair(one_by_one(run(inside)), one_by_one(run(others)), f"{rows} row(s) of one person, or none")]
+    return claim, [Pair(repeated(run(inside)), repeated(run(others)), f"{rows} row(s) of one person, or none")]
 
 
-def _metered(currency: Currency, claim: Loss, rows: int) -> tuple[Claimed, Sequence[Pair]]:
+def _metered(currency: Currency, claim: Loss, rows: int) -> tuple[AnyClaim, Sequence[Pair]]:
     """One marginal of many copies, each with noise of its own."""
     domain = Domain.of(
         Schema("t", {"copy": Integer(0, _COPIES - 1, nullable=False), "a": Category(["x", "y"], nullable=False)}),

@@ -32,12 +32,12 @@ def self_audit(
 ) -> None:
     """Attack every mechanism and job of discreet, and planted bugs that must be caught."""
     from discreet.apps.audits import MODULES
-    from discreet.audit.gate import gate
+    from discreet.audit.gate import run_gate
     from discreet.audit.report import HEAD, page, rows
 
     _writable(html)
     with working("attacking"):
-        found = gate(MODULES, tier=tier, alarm=alarm, only=only, workers=workers)
+        found = run_gate(MODULES, tier=tier, alarm=alarm, only=only, workers=workers)
     if html is not None:
         html.write_text(page(found, f"discreet, audited by itself (tier {tier})"), encoding="utf-8")
     if as_json:
@@ -65,12 +65,12 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Attack a mechanism of your own."""
-    from discreet.audit.module import own_mechanism
+    from discreet.audit.custom import read_mechanism
     from discreet.audit.neighbours import worst
     from discreet.audit.report import HEAD, page, rows
 
     _writable(html)
-    own = own_mechanism(module)
+    own = read_mechanism(module)
     with working(f"attacking {own.name}"):
         found = worst(own.pairs, own.claim, runs=runs, confidence=confidence, name=own.name)
     if html is not None:

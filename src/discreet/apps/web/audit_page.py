@@ -20,7 +20,7 @@ from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.store import Store
 from discreet.audit.finding import Finding
-from discreet.audit.gate import Gate, gate, listed
+from discreet.audit.gate import Gate, list_subjects, run_gate
 from discreet.show import Reach
 
 __all__ = ["Mark", "marks", "routes", "run"]
@@ -100,16 +100,16 @@ def _work(store: Store, who: str) -> Any:
 
 def run(report: Report, *, only: str = "") -> Gate:
     """The self-audit of tier 1. No dataset is opened: it attacks mechanisms on made-up neighbours."""
-    places, _ = listed(MODULES, 1, only)
+    places, _ = list_subjects(MODULES, 1, only)
     done = 0
 
-    def told(finding: Finding) -> None:
+    def on_finding(finding: Finding) -> None:
         nonlocal done
         done += 1
         report("attacking", done / max(1, len(places)))
 
     report("attacking", None)
-    return gate(MODULES, tier=1, only=only, workers=_WORKERS, told=told)
+    return run_gate(MODULES, tier=1, only=only, workers=_WORKERS, on_finding=on_finding)
 
 
 def marks(findings: list[dict[str, Any]]) -> list[Mark]:

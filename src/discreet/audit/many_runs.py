@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from discreet.audit.bounds import Rates, rates
-from discreet.audit.claim import Claimed, read_claim
+from discreet.audit.claim import AnyClaim, read_claim
 from discreet.audit.events import Event, Judge, search
 from discreet.audit.finding import Finding
 from discreet.audit.outputs import Outputs, Pair, as_outputs, pair_of
@@ -36,7 +36,7 @@ _POINTS = 80
 
 def audit(
     pair: Pair | tuple[Callable[..., Any], Callable[..., Any]],
-    claim: Claimed,
+    claim: AnyClaim,
     *,
     runs: int = 200_000,
     confidence: float = 0.95,
@@ -85,7 +85,7 @@ def audit(
 @typed
 def audit_any(
     pairs: Iterable[Pair],
-    claim: Claimed,
+    claim: AnyClaim,
     *,
     runs: int = 200_000,
     confidence: float = 0.95,

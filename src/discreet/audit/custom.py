@@ -22,15 +22,16 @@ from typing import Any
 from discreet.audit.claim import Claim, read_claim
 from discreet.audit.neighbours import pairs_of
 from discreet.audit.outputs import Pair
+from discreet.core.signature import typed
 from discreet.errors import MISSING, InputError, Phrase, kind_of
 
-__all__ = ["Own", "own_mechanism"]
+__all__ = ["CustomMechanism", "read_mechanism"]
 
 _HINT = "See the guide on auditing for a module to begin with."
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class CustomMechanism:
     """A mechanism, its claim and its neighbours, read from a module."""
 
     name: str
@@ -38,7 +39,8 @@ class Own:
     pairs: Sequence[Pair]
 
 
-def own_mechanism(module: str | ModuleType) -> Own:
+@typed
+def read_mechanism(module: str | ModuleType) -> CustomMechanism:
     """Read a module, given by its dotted name, by the path of its file, or as it is."""
     loaded = module if isinstance(module, ModuleType) else _load(module)
     found: dict[str, Any] = {name: getattr(loaded, name, None) for name in ("claim", "neighbours", "mechanism")}
@@ -55,7 +57,7 @@ def own_mechanism(module: str | ModuleType) -> Own:
         raise InputError("module.neighbours", kind_of(neighbours), "a list of pairs (with, without)", _HINT)
     claim = read_claim(found["claim"])
     name = str(getattr(loaded, "name", loaded.__name__.rpartition(".")[2]))
-    return Own(name, claim, pairs_of(_many(mechanism), [(inside, outside) for inside, outside in listed]))
+    return CustomMechanism(name, claim, pairs_of(_many(mechanism), [(inside, outside) for inside, outside in listed]))
 
 
 def _many(mechanism: Callable[..., Any]) -> Callable[[Any, int], Any]:

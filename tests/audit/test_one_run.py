@@ -9,7 +9,6 @@ from scipy import optimize, stats
 
 from chance import at_most as seldom
 from discreet.accounting import delta
-from discreet.audit.binomial import tail, tail_ratio
 from discreet.audit.claim import Claim
 from discreet.audit.one_run import OneRun, chance, coins, guess
 from discreet.core.loss import Approx, Pure, RealGaussianNoise
@@ -98,13 +97,6 @@ def test_a_delta_costs_less_than_by_the_published_bound(canaries, guesses, corre
     published = 2 * canaries * missed * (below / np.arange(1, correct + 1)).max()
     ours = chance(run, epsilon, missed) - chance(run, epsilon)
     assert 5 < published / ours < 27
-
-
-def test_the_tail_ratio_is_from_above():
-    exact = stats.binom.sf(59, 100, 0.5) / stats.binom.pmf(60, 100, 0.5)
-    assert exact * (1 - 1e-12) <= tail_ratio(100, 0.5, 0.5, 60) <= exact * (1 + 1e-9)
-    assert tail(10, 0.5, 0.5, 0) == 1
-    assert tail(10, 0.5, 0.5, 11) == 0
 
 
 def answers(epsilon, canaries):

@@ -1,1 +1,0 @@
-"""What is attacked of the rooms below: mechanisms. Jobs through a curator are in `discreet.apps.audits`."""

@@ -1,0 +1,33 @@
+"""Jobs of every kind are attacked, and every kind of bug is planted somewhere."""
+
+from importlib.util import find_spec
+
+from discreet.apps.audits import MODULES
+from discreet.audit.gate import _of, list_subjects
+
+BUGS = {
+    "half noise",
+    "wrong sensitivity",
+    "-10% noise",
+    "reused seed",
+    "cut tail",
+    "skipped fallback",
+    "key leak",
+    "unbounded user",
+    "not remembered",
+}
+
+
+def known():
+    """All subjects of the rooms whose libraries are installed."""
+    return [_of(module)[place] for module, place in list_subjects(MODULES, tier=3)[0]]
+
+
+def test_every_kind_of_bug_is_planted():
+    assert {subject.planted for subject in known() if subject.planted} == BUGS
+
+
+def test_every_kind_of_job_is_attacked():
+    kinds = {subject.kind for subject in known()}
+    assert kinds - {"trainer"} == {"mechanism", "question", "hierarchy", "synthesiser", "responder"}
+    assert ("trainer" in kinds) == (find_spec("jax") is not None)

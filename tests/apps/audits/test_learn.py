@@ -1,0 +1,14 @@
+"""The trainer is attacked: half of the noise is caught."""
+
+import pytest
+
+from audit_cases import caught, each_planted
+
+pytest.importorskip("jax")
+pytestmark = pytest.mark.statistical
+MODULE = "discreet.apps.audits.learn"
+
+
+@each_planted(MODULE)
+def test_planted_bugs_are_caught(place):
+    assert caught(MODULE, place)
