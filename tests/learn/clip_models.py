@@ -1,11 +1,16 @@
-"""Small models of every kind that clipping should know, as losses, parameters and a batch."""
+"""Small models of every kind that clipping should know, their clipped sums, and the same sums written out."""
 
 from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+
+from discreet.learn.clip import clipped_sum
 
 EXAMPLES = 12
 
@@ -155,3 +160,95 @@ def unrolled():
 
 
 PLAIN = [mlp, convolutions, attention, recurrent, unrolled]
+EVERY = tuple([1] * 12)
+SOME = (1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1)
+QUICK = {"xla_backend_optimization_level": 0}  # compiling is nearly all that these tests do
+
+
+def compiled(function, *given):
+    return jax.jit(function).lower(*given).compile(compiler_options=QUICK)
+
+
+@cache
+def reference(model, mask=EVERY, copies=1, bound=0.5):
+    """Written out, in 64 bits outside JAX: gradients of one example at a time, clipped and added up."""
+    losses, params, batch = model()
+    leaves, shape = jax.tree.flatten(params)
+    real = [place for place, leaf in enumerate(leaves) if jnp.issubdtype(leaf.dtype, jnp.floating)]
+
+    def mean(chosen, row):
+        whole = list(leaves)
+        for place, leaf in zip(real, chosen, strict=True):
+            whole[place] = leaf
+        return losses(jax.tree.unflatten(shape, whole), row).mean()
+
+    chosen = [leaves[place] for place in real]
+    rows = [
+        jax.tree.map(lambda leaf, at=at: leaf[at : at + copies], batch) for at in range(0, len(mask) * copies, copies)
+    ]
+    slope = compiled(jax.grad(mean), chosen, rows[0])
+    total, lengths = [np.zeros(leaf.shape) for leaf in leaves], []
+    for row, counted in zip(rows, mask, strict=True):
+        each = [np.asarray(g, np.float64) for g in slope(chosen, row)]
+        lengths.append(np.sqrt(sum((g**2).sum() for g in each)))
+        for place, gradient in zip(real, each, strict=True):
+            total[place] += counted * min(1, bound / max(lengths[-1], 1e-30)) * gradient
+    return total, np.array(lengths)
+
+
+def far(made, wanted):
+    """The distance of two lists of arrays, relative to the second."""
+    made = [np.asarray(leaf, np.float64) for leaf in jax.tree.leaves(made)]
+    wanted = jax.tree.leaves(wanted)
+    gap = sum(((a - b) ** 2).sum() for a, b in zip(made, wanted, strict=True))
+    return float(np.sqrt(gap / sum((b**2).sum() for b in wanted)))
+
+
+def run(losses, params, batch, mask=EVERY, bound=0.5, **how):
+    given = params, batch, jnp.asarray(mask)
+    return compiled(lambda p, b, m: clipped_sum(losses, p, b, mask=m, bound=bound, **how), *given)(*given)
+
+
+def contribution(model, row=None, **how):
+    """How long what one example adds is, alone in its batch."""
+    losses, params, batch = model
+    return adder(losses, params, **how)(batch, row)
+
+
+def adder(losses, params, **how):
+    """`contribution`, compiled once for many rows."""
+    known = []
+
+    def length(batch, row=None):
+        lone = jax.tree.map(lambda leaf: leaf[:1], batch)
+        if not known:
+            known.append(compiled(lambda p, b: clipped_sum(losses, p, b, mask=jnp.ones(1), **how).total, params, lone))
+        (step,) = known
+        if row is not None:
+            lone = jax.tree.map(lambda leaf: jnp.full_like(leaf, row) if leaf.dtype == jnp.float32 else leaf, lone)
+        leaves = [np.asarray(leaf, np.float64) for leaf in jax.tree.leaves(step(params, lone))]
+        return float(np.sqrt(sum((leaf**2).sum() for leaf in leaves)))
+
+    return length
+
+
+MANY = 4128  # a sum of so many ones has steps of 32 in bfloat16, of 4 in float16
+
+
+def widest_step(kind, how, model):
+    """How far one more example of many alike moves the sum, at most; each adds a gradient of length one."""
+
+    def losses(params, batch):
+        weight = params["w"].astype(kind)
+        if model == "made":  # the weight is computed from the parameter, not just moved about
+            weight = weight * jnp.ones(2, kind) - weight[::-1]
+        if model == "looked up":
+            return weight.reshape(2, 1)[batch[1]][:, 0].astype(jnp.float32)
+        made = batch[0].astype(kind) @ weight.reshape(2, 1)
+        return made[:, 0] + params["b"].astype(kind) * 0
+
+    params = {"w": jnp.zeros(2, kind if model == "low" else "float32"), "b": jnp.zeros((), kind)}
+    batch = jnp.tile(jnp.array([1.0, 0.0]), (MANY, 1)), jnp.zeros(MANY, jnp.int32)
+    step = compiled(lambda m: clipped_sum(losses, params, batch, mask=m, bound=1.0, how=how).total["w"], jnp.ones(MANY))
+    sums = [np.asarray(step(jnp.ones(MANY).at[:gone].set(0)), np.float64) for gone in range(34)]
+    return max(float(np.linalg.norm(one - other)) for one, other in pairwise(sums))

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
+from discreet.learn.estimators import DPPCA, DPBoostedTrees, DPKMeans, DPLinearRegression, DPNaiveBayes
 from discreet.learn.estimators.sums import SumMeter
+from discreet.ledger.ledger import Ledger
 
 CERTAIN = {"rho": 10**24}  # noise that is zero: for what must hold apart from noise
 BOUNDS = (-100, 100)
+REGRESSION = DPLinearRegression(**CERTAIN, bounds=BOUNDS, target_bounds=BOUNDS)
+BAYES = DPNaiveBayes(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2])
+TREES = DPBoostedTrees(**CERTAIN, bounds=BOUNDS, classes=[0, 1, 2], bins=400, rounds=4)
+ALL = [REGRESSION, DPPCA(**CERTAIN, bounds=BOUNDS), BAYES, DPKMeans(2, **CERTAIN, bounds=BOUNDS), TREES]
+NO_NUMBERS = {
+    "huge": 10**400,
+    "huge and below zero": -(10**400),
+    "huge fraction": Fraction(10**400, 3),
+    "near the end": 1.7e308,
+    "a word": "secret",
+    "bytes": b"secret",
+    "nothing": None,
+    "complex": 1 + 2j,
+    "short complex": np.complex64(1 + 2j),
+    "a list": [1, 2],
+    "an array": np.ones(1),
+    "not a number": float("nan"),
+    "infinite": float("inf"),
+    "wider than a float": np.longdouble("1e4000"),
+}
 
 
 class Spy(SumMeter):
@@ -78,3 +102,21 @@ def farthest(estimator, features, targets=None, removed=0):
         l1 = (np.abs(apart) * (weights > 0)).sum()
         worst = np.maximum(worst, [l1 / here[1], (weights * apart * apart).sum() / here[2]])
     return worst
+
+
+def rows(count=300, seed=0):
+    chance = np.random.default_rng(seed)
+    features = chance.uniform(-1, 1, size=(count, 3))
+    return features, (features[:, 0] > 0).astype(int)
+
+
+def open_ledger(tmp_path, budget):
+    ledger = Ledger.open(tmp_path / "books.db", create=True)
+    ledger.create("visits", budget, who="test")
+    return ledger
+
+
+def few_rows(count):
+    chance = np.random.default_rng(0)
+    features = chance.uniform(-1, 1, size=(count, 3))
+    return features, (features[:, 0] > 0).astype(int)

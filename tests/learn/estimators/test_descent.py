@@ -1,4 +1,4 @@
-"""Classifiers trained by noisy descent: manners, price, ledger, and what they refuse."""
+"""Classifiers by descent: they learn, cost what they say, are charged first, and refuse what cannot be trained."""
 
 from __future__ import annotations
 

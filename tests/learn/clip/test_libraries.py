@@ -1,4 +1,4 @@
-"""Models of flax, equinox and haiku are clipped as they are: nothing wrapped, nothing declared."""
+"""Models of flax, equinox and haiku are clipped as they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models in which examples meet are refused, and the operation is named; the usual layers pass."""
+"""Models in which examples depend on each other are refused by the operation that does it; others pass."""
 
 from __future__ import annotations
 
@@ -93,11 +93,6 @@ def test_what_cannot_be_followed_is_said():
         return classified(params, batch) + jnp.linalg.qr(batch[0])[1].sum(axis=(1, 2))
 
     assert refuse_mixing(losses, WEIGHTS, BATCH) != ()
-
-
-def smoothed(x):
-    sides = ("NWC", "WIO", "NWC")
-    return lax.conv_general_dilated(x, jnp.ones((3, 6, 1)), (1,), "SAME", dimension_numbers=sides)[0, :, 0]
 
 
 MIXING = {

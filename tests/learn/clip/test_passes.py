@@ -1,0 +1,37 @@
+"""One pass forward, one back: rounded factors stay close and within the bound, sums have 32 bits."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("jax")
+
+import clip_models
+import jax
+import jax.numpy as jnp
+import numpy as np
+from clip_models import SOME, contribution, far, reference, run
+
+
+def test_rounded_factors_stay_close_and_within_the_bound():
+    losses, params, batch = clip_models.convolutions()
+    total, _ = reference(clip_models.convolutions, SOME)
+    made = run(losses, params, batch, SOME, operands="bfloat16", keep=True)
+    assert 1e-5 < far(made.total, total) < 0.01
+    for keep in (True, False):
+        assert contribution((losses, params, batch), bound=0.01, operands="bfloat16", keep=keep) <= 0.01
+
+
+def test_kernels_of_a_convolution_in_few_bits_have_sums_in_32():
+    params = {"w": clip_models.normal(clip_models.chance(), 3, 2, 8)}
+    batch = clip_models.normal(clip_models.chance(), 4, 9, 2)
+
+    def losses(params, x):
+        low = x.astype(jnp.bfloat16), params["w"].astype(jnp.bfloat16)
+        made = jax.lax.conv_general_dilated(*low, (1,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+        return jnp.tanh(made.astype(jnp.float32)).sum(axis=(1, 2))
+
+    for how in ("auto", "ghost"):
+        total = run(losses, params, batch, np.ones(4), how=how).total["w"]
+        assert total.dtype == jnp.float32
+        assert (total.astype(jnp.bfloat16).astype(jnp.float32) != total).mean() > 0.9
