@@ -25,15 +25,15 @@ import numpy as np
 
 import discreet
 from discreet import Budget, Integer, Schema
-from discreet.flows.commuting.chart import distances_panels
-from discreet.flows.commuting.classic import Urns
-from discreet.flows.commuting.land import Land, clustered
-from discreet.flows.commuting.modern import flows_of
+from discreet.flows.commuting.estimate import flows_of
+from discreet.flows.commuting.land import Land, cluster
 from discreet.flows.commuting.plan import CELLS, SIZES
-from discreet.flows.commuting.release import mean_distances
+from discreet.flows.commuting.release import distances_chart, mean_distances
+from discreet.flows.commuting.urns import Urns
 from discreet.marginals.meter import Noisy
 from discreet.mechanisms import Laplace
 from discreet.noise.bits import SystemBits
+from discreet.show import stack
 from discreet.show.map.atlas import atlas
 from harness import Report, arguments, peak_megabytes
 
@@ -176,7 +176,7 @@ def compare(report, name, true, at, trials):
 def restricted(report, name, true, at, trials, farthest, near, clusters):
     """What coarser origins and a longest commute do for the urns."""
     distances = plane(at)
-    zones = clustered(at, clusters)
+    zones = cluster(at, clusters)
     lands = {
         f"within {farthest} km": Land(distances, farthest=farthest),
         f"{clusters} clusters": Land(distances, zones),
@@ -258,7 +258,8 @@ def main() -> None:
     else:
         report.note("No commuting-ny-2011 under --data: left out.")
     if options.picture and drawn:
-        distances_panels(drawn).save(str(options.picture))
+        pictures = [distances_chart(rows, 200, title) for title, rows in drawn.items()]
+        stack("Mean distance by destination", pictures, columns=3).save(str(options.picture))
     report.figure("everything", "peak memory", peak_megabytes(), "MB")
 
 

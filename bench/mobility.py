@@ -25,7 +25,7 @@ from discreet import Budget, Integer, Schema
 from discreet.constraints.projection import project
 from discreet.constraints.system import Between, Measurement
 from discreet.flows.mobility.ask import SHARES
-from discreet.flows.mobility.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
+from discreet.flows.mobility.flows import CELLS, ORIGINS, WINDOWS, ZONES, Layout, reconcile
 from discreet.mechanisms import Laplace
 from harness import Report, arguments, peak_megabytes
 
@@ -86,7 +86,7 @@ def errors(report: Report, name: str, truth, layout: Layout, trials: int, shares
         for _ in range(trials):
             noisy, noises = measured(layout, true, epsilon, shares)
             start = time.process_time()
-            found = layout.sums(agreeing(layout, noisy, noises))
+            found = layout.sums(reconcile(layout, noisy, noises))
             seconds += time.process_time() - start
             stray = Laplace.for_epsilon(epsilon).release(np.zeros(truth.size, dtype=np.int64)).reshape(truth.shape)
             strayed = layout.sums(truth + stray)

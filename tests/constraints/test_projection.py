@@ -14,7 +14,7 @@ import discreet
 from discreet.constraints.projection import project
 from discreet.constraints.system import AtMost, Between, Equal, Measurement
 from discreet.errors import MissingExtraError
-from discreet.flows.mobility.nearest import nearest
+from discreet.flows.mobility.projection import nearest
 
 SOURCE = Path(discreet.__file__).parent
 COUNTS = Between("counts")
@@ -163,7 +163,7 @@ def reads_data(module):
 AFTER = ["constraints", "constraints.projection", "constraints.system", "constraints.rounding"]
 
 
-AFTER += [f"flows.mobility.{name}" for name in ("nearest", "gravity", "table", "flows")]
+AFTER += [f"flows.mobility.{name}" for name in ("projection", "gravity", "flows")]
 
 
 @pytest.mark.parametrize("name", AFTER)

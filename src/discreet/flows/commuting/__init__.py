@@ -1,1 +1,31 @@
-"""Synthetic commuters: rows of origin and destination that look like the private ones and are nobody's."""
+"""Synthetic commuters: rows of home and work that look like the true ones, and are nobody's.
+
+`CommuteAsk` is what is asked, `CommutePlan` its price, `CommuteRelease` the rows. They come from noisy counts and a
+model of distance (`flows_of`) or from `Urns`, over a `Land` of public places. Names load on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.core.lazy import lazy
+
+if TYPE_CHECKING:
+    from discreet.flows.commuting.ask import CommuteAsk as CommuteAsk
+    from discreet.flows.commuting.estimate import flows_of as flows_of
+    from discreet.flows.commuting.land import Land as Land
+    from discreet.flows.commuting.plan import CommutePlan as CommutePlan
+    from discreet.flows.commuting.release import CommuteRelease as CommuteRelease
+    from discreet.flows.commuting.urns import Urns as Urns
+
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {
+        "ask": ("CommuteAsk",),
+        "estimate": ("flows_of",),
+        "land": ("Land",),
+        "plan": ("CommutePlan",),
+        "release": ("CommuteRelease",),
+        "urns": ("Urns",),
+    },
+)

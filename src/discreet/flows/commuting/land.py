@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, kind_of
 
-__all__ = ["Land", "clustered", "land_of"]
+__all__ = ["Land", "cluster", "land_of"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -94,7 +94,7 @@ def land_of(
     return found
 
 
-def clustered(points: Floats, count: int) -> Whole:
+def cluster(points: Floats, count: int) -> Whole:
     """Points in so many groups of near ones: centres far apart, then each group's mean, again and again.
 
     It sees coordinates only, and the same ones give the same groups.
@@ -159,4 +159,4 @@ def _zones(origins: Sequence[Any], points: Floats, clusters: int | Mapping[Any, 
         return np.unique(zones, return_inverse=True)[1].astype(np.int64)
     if isinstance(clusters, bool) or not isinstance(clusters, int) or not 1 <= clusters <= len(origins):
         raise InputError("clusters", clusters, f"a number from 1 to {len(origins):,}, or {{origin: cluster}}")
-    return clustered(points, clusters)
+    return cluster(points, clusters)

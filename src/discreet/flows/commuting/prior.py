@@ -113,7 +113,7 @@ def missed(size: int, cells: int, prior: int, epsilon: Fraction) -> float:
 
 
 def refused(size: int, cells: int, prior: int, epsilon: Fraction) -> float:
-    """A bound on the chance that draws are refused by `discreet.flows.commuting.accept`, less its fixed share."""
+    """A bound on the chance that draws are refused by `discreet.flows.commuting.acceptance`, less its fixed share."""
     if prior >= pure_prior(size, epsilon):
         return 0.0
     alpha, total, _ = _urn(size, cells, prior, epsilon)

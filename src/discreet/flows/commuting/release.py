@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,18 @@ from discreet.core.packing import unpack
 from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release
 from discreet.errors import InputError
-from discreet.flows.commuting.chart import distances_chart
 from discreet.ledger.door import Answer
-from discreet.show.picture import Picture
 
-__all__ = ["CommuteRelease", "mean_distances"]
+if TYPE_CHECKING:
+    from discreet.show.picture import Picture
+
+__all__ = ["CommuteRelease", "distances_chart", "mean_distances"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
+Rows = Sequence[dict[str, Any]]
+_TITLE = "Mean distance by destination"
+_NAMES = ("mean distance, true", "released")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,3 +129,17 @@ def mean_distances(flows: Whole, distances: Floats) -> list[float | None]:
     people = flows.sum(axis=0)
     sums = (flows * distances).sum(axis=0)
     return [float(far / many) if many else None for far, many in zip(sums, people, strict=True)]
+
+
+def distances_chart(rows: Rows, side: int = 380, title: str = _TITLE) -> Picture:
+    """Points of (true, released) means on a diagonal, as large as their destinations; without true ones, bars in order.
+
+    Each row has destination, released, rows and true, which is None if it is not known.
+    """
+    from discreet.show import Bar, Point, bars, scatter
+
+    if any(row["true"] is None for row in rows):
+        order = sorted(rows, key=lambda row: -row["released"])
+        return bars(f"{title}, released", [Bar(row["destination"], row["released"]) for row in order])
+    data = [Point(row["destination"], row["true"], row["released"], row["rows"]) for row in rows]
+    return scatter(title, data, names=_NAMES, side=side)

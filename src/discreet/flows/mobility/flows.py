@@ -2,7 +2,7 @@
 
 Least squares over everything at once, kept non-negative, would push sparse cells and with them all totals up. So the
 large sums are settled first and what is below is made to agree with them: window totals, then origins, destinations and
-zone pairs, then cells. Each step is the weighted projection of `nearest`; cells start from what
+zone pairs, then cells. Each step is the weighted projection of `projection`; cells start from what
 empirical Bayes makes of them (`gravity`). All of it sees noisy numbers only.
 """
 
@@ -17,17 +17,37 @@ from numpy.typing import NDArray
 
 from discreet.core.integers import apportioned
 from discreet.flows.mobility.gravity import posterior
-from discreet.flows.mobility.nearest import nearest
-from discreet.flows.mobility.table import whole_table
+from discreet.flows.mobility.projection import nearest
 from discreet.mechanisms import Gaussian, Laplace
 
-__all__ = ["CELLS", "DESTINATIONS", "ORIGINS", "WINDOWS", "ZONES", "Layout", "agreeing"]
+__all__ = ["CELLS", "DESTINATIONS", "ORIGINS", "WINDOWS", "ZONES", "Layout", "reconcile", "whole_table"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 Noise = Laplace | Gaussian
 
 CELLS, ORIGINS, DESTINATIONS, ZONES, WINDOWS = "cells", "origins", "destinations", "zones", "windows"
+
+
+def whole_table(real: Floats, rows: Whole, columns: Whole) -> Whole:
+    """A table of whole numbers >= 0 near `real` (>= 0) with exactly these row and column sums, whose totals agree.
+
+    Rows are apportioned; then units move along rows, from columns with too many to columns with too few. A column
+    with too many has a cell above zero and the move keeps every row, so this ends with all sums right: each move
+    lessens the excess by one.
+    """
+    found = apportioned(real, rows)
+    excess = found.sum(axis=0) - columns
+    over = found - real
+    for column in np.flatnonzero(excess > 0):
+        while excess[column] > 0:
+            row = int(np.argmax(np.where(found[:, column] > 0, over[:, column], -np.inf)))
+            short = int(np.argmin(np.where(excess < 0, over[row], np.inf)))
+            for place, unit in ((column, -1), (short, 1)):
+                found[row, place] += unit
+                over[row, place] += unit
+                excess[place] += unit
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +94,7 @@ class Layout:
         }
 
 
-def agreeing(layout: Layout, noisy: Mapping[str, Whole], noises: Mapping[str, Noise]) -> Whole:
+def reconcile(layout: Layout, noisy: Mapping[str, Whole], noises: Mapping[str, Noise]) -> Whole:
     """Whole flows >= 0, near to what was measured. Cells are needed; other aggregations are used where given.
 
     A function of noisy numbers alone: it costs nothing (docs/proofs/constraints.md).

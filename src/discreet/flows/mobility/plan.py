@@ -21,7 +21,7 @@ from discreet.core.packing import pack, unpack
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
-from discreet.flows.mobility.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout, agreeing
+from discreet.flows.mobility.flows import CELLS, DESTINATIONS, ORIGINS, WINDOWS, ZONES, Layout, reconcile
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms.blend import half_width
 from discreet.noise.bits import words
@@ -35,7 +35,7 @@ from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.table_plan import TablePlan, at_confidence
 
-__all__ = ["TOTAL", "FlowAsked", "MobilityPlan", "plan_mobility"]
+__all__ = ["TOTAL", "FlowMeasure", "MobilityPlan", "plan_mobility"]
 
 Whole = NDArray[np.int64]
 
@@ -44,7 +44,7 @@ _COUNT = "count"
 
 
 @dataclass(frozen=True, slots=True)
-class FlowAsked(NoisySums):
+class FlowMeasure(NoisySums):
     """One aggregation of flows, by name."""
 
     name: str
@@ -67,18 +67,18 @@ class MobilityPlan(TablePlan):
     confidence: float
     layout: Layout
     zone_names: tuple[str, ...]
-    asked: tuple[FlowAsked, ...]
+    measures: tuple[FlowMeasure, ...]
     windowed: bool
 
     @property
     def cost(self) -> Loss:
         """The price of all aggregations together."""
-        return compose([asked.loss for asked in self.asked])
+        return compose([measure.loss for measure in self.measures])
 
     @property
     def mechanism(self) -> str:
         """What adds the noise, in words."""
-        return "; ".join(dict.fromkeys(noise_name(asked.noise) for asked in self.asked)) + "; then made to agree"
+        return "; ".join(dict.fromkeys(noise_name(measure.noise) for measure in self.measures)) + "; then made to agree"
 
     @property
     def query(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class MobilityPlan(TablePlan):
         content = {
             "schema": self.schema.to_dict(),
             "query": self.query,
-            "noise": [[asked.name, text_of(asked.noise)] for asked in self.asked],
+            "noise": [[measure.name, text_of(measure.noise)] for measure in self.measures],
             "confidence": self.confidence,
         }
         return digest_of(content)
@@ -113,8 +113,8 @@ class MobilityPlan(TablePlan):
         when = f" in {windows:,} windows" if self.windowed else ""
         halves = self.half_widths()
         errors = [
-            Accuracy(asked.name, noise_name(asked.noise), halves[asked.name], share=float(asked.share))
-            for asked in self.asked
+            Accuracy(measure.name, noise_name(measure.noise), halves[measure.name], share=float(measure.share))
+            for measure in self.measures
         ]
         if self.windowed:
             errors.append(Accuracy(TOTAL, "the sum of the windows", halves[TOTAL]))
@@ -142,8 +142,8 @@ class MobilityPlan(TablePlan):
 
     def half_widths(self) -> dict[str, int]:
         """How far each published table's intervals reach either side of what was measured."""
-        found = {asked.name: asked.noise.error(self.confidence) for asked in self.asked}
-        windows = next(asked.noise for asked in self.asked if asked.name == WINDOWS)
+        found = {measure.name: measure.noise.error(self.confidence) for measure in self.measures}
+        windows = next(measure.noise for measure in self.measures if measure.name == WINDOWS)
         count = self.layout.windows
         found[TOTAL] = (
             found[WINDOWS]
@@ -170,8 +170,8 @@ class MobilityPlan(TablePlan):
         """Every aggregation of the exact flows, with its noise."""
         sums = self.layout.sums(exact)
         return {
-            asked.name: asked.noise.release(sums[asked.name].ravel(), bits=bits).reshape(sums[asked.name].shape)
-            for asked in self.asked
+            measure.name: measure.noise.release(sums[measure.name].ravel(), bits=bits).reshape(sums[measure.name].shape)
+            for measure in self.measures
         }
 
     def tables(self, noisy: Mapping[str, Whole]) -> dict[str, Any]:
@@ -180,13 +180,13 @@ class MobilityPlan(TablePlan):
         An interval is the measured number and its noise's half-width, cut at zero, and widened where it must be to
         hold the published number: it covers the truth at least as often as it says.
         """
-        flows = agreeing(self.layout, noisy, {asked.name: asked.noise for asked in self.asked})
+        flows = reconcile(self.layout, noisy, {measure.name: measure.noise for measure in self.measures})
         sums = self.layout.sums(flows)
         measured = {**noisy, TOTAL: noisy[WINDOWS].sum(keepdims=True)}
         values = {**sums, TOTAL: sums[WINDOWS].sum(keepdims=True)}
         halves, keys = self.half_widths(), self._keys()
         parts = {}
-        for name in [*(asked.name for asked in self.asked), TOTAL]:
+        for name in [*(measure.name for measure in self.measures), TOTAL]:
             if name == WINDOWS and not self.windowed:
                 continue  # the total says it
             # Windows come first in the arrays and last in the tables, where they move fastest.
@@ -253,7 +253,7 @@ def plan_mobility(
         ZONES: windows * math.prod(layout.zones),
         WINDOWS: windows,
     }
-    asked = []
+    measures = []
     for name, share in shares.items():
         moved, merged = (
             (sensitivity(Rows(), schema.unit, cells), False)
@@ -261,9 +261,9 @@ def plan_mobility(
             else moved_sums(schema.unit, cells, sizes[name])
         )
         (noise,) = price.part(share).buys(allotment, [moved], [None])
-        asked.append(FlowAsked(share, noise, moved, merged, name))
+        measures.append(FlowMeasure(share, noise, moved, merged, name))
     windowed = len(question.keys) == 3
-    return MobilityPlan(question, schema, allotment, price.confidence, layout, zone_names, tuple(asked), windowed)
+    return MobilityPlan(question, schema, allotment, price.confidence, layout, zone_names, tuple(measures), windowed)
 
 
 def _crossed(keys: Mapping[str, list[Any]]) -> dict[str, list[Any]]:

@@ -55,7 +55,7 @@ def flows_of(cells: Noisy, origins: Noisy, destinations: Noisy | None, sizes: Wh
     rows = np.maximum(_best([starts, (seen.sum(axis=1), cells.variance * possible.sum(axis=1))]), 0)
     expected = _gravity(seen, rows, columns, land)
     mean, spread = _posterior(cells.values, expected, possible, cells.noise)
-    real = _agreeing(mean, spread, starts, ends)
+    real = _reconciled(mean, spread, starts, ends)
     empty = ~real.any(axis=0)
     real[:, empty] = expected[:, empty] + 1e-9 * possible[:, empty]
     return apportioned(real.T, np.rint(columns).astype(np.int64)).T
@@ -158,7 +158,7 @@ def _learned(likely: Floats, start: Floats, held: float) -> Floats:
     return weights
 
 
-def _agreeing(mean: Floats, spread: Floats, rows: tuple[Floats, Floats], columns: tuple[Floats, Floats]) -> Floats:
+def _reconciled(mean: Floats, spread: Floats, rows: tuple[Floats, Floats], columns: tuple[Floats, Floats]) -> Floats:
     """Cells moved in proportion to their variance towards sums that were measured too, none below zero.
 
     Sums are (value, variance): the larger its variance, the less a sum pulls. Cells are max(0, mean + spread (r + c)),

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.mechanism import Bits
-from discreet.flows.commuting.accept import accepted, may_refuse
+from discreet.flows.commuting.acceptance import accepted, may_refuse
 from discreet.flows.commuting.dirichlet import draw, subset
 from discreet.flows.commuting.land import Land
 from discreet.flows.commuting.prior import UNIT, Prior, missed, prior_for
 from discreet.noise.replay import uniforms
 
-__all__ = ["Urns", "dealt"]
+__all__ = ["Urns", "deal"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -76,11 +76,11 @@ class Urns:
                     refusals.append(destination)
                 elif drawn[1:].any():  # what was drawn of nobody goes where the others went
                     shares[inside] *= drawn[1:][cells[inside]]
-            out[:, destination] = dealt(shares, size, land.distances[:, destination], bits)
+            out[:, destination] = deal(shares, size, land.distances[:, destination], bits)
         return out, refusals
 
 
-def dealt(shares: Floats, count: int, order: Floats, bits: Bits) -> Whole:
+def deal(shares: Floats, count: int, order: Floats, bits: Bits) -> Whole:
     """`count` rows dealt in proportion to shares: each cell what is due to it, up or down to a whole number.
 
     Every cell's mean is exactly its due. Cells are passed by `order`, so that neighbours in it make up for each other.
