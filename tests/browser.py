@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import threading
 from pathlib import Path
 
 import pytest
 
-from servers import free_port, missing
+from servers import missing
 
 NEEDED = "Browser tests need: pip install playwright, and Chromium (apt install chromium)"
+PATIENCE = 300_000  # milliseconds, in any one wait: the machine may be busy
 SCREENSHOTS = Path(os.environ.get("DISCREET_SCREENSHOTS", Path(__file__).parent.parent / "build" / "screenshots"))
 
 
@@ -39,18 +41,32 @@ def screenshot(page, name: str) -> Path:
     return path
 
 
+def arrived(page, text: str) -> None:
+    """Wait for a page that says something, and until all of it is there: its scripts too."""
+    page.get_by_text(text).wait_for()
+    page.wait_for_load_state()
+
+
+def counted(locator, number: int) -> None:
+    """Wait until there are so many of something."""
+    from playwright.sync_api import expect
+
+    expect(locator).to_have_count(number, timeout=PATIENCE)
+
+
 class Site:
     """A web application in a thread, at an address of its own, until `stop`."""
 
     def __init__(self, application):
         import uvicorn
 
-        self.port = free_port()
+        listening = socket.create_server(("127.0.0.1", 0))  # held from now on: nobody else can take the port
+        self.port = listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         # Loggers stay as they are: setting them up anew closes the streams of others.
         how = {"log_config": None, "log_level": "warning", "ws": "none", "lifespan": "off", "access_log": False}
-        self.server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=self.port, **how))
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.server = uvicorn.Server(uvicorn.Config(application, **how))
+        self.thread = threading.Thread(target=self.server.run, args=([listening],), daemon=True)
         self.thread.start()
         while not self.server.started:
             assert self.thread.is_alive()
@@ -70,8 +86,8 @@ class Guest:
         self.elsewhere: list[str] = []
         self.context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **settings})
         self.context.route("**/*", self._routed)
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(120_000)  # the machine may be busy
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
 

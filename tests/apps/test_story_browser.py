@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="needs discreet[server]")
 pytest.importorskip("uvicorn", reason="needs discreet[server]")
 pytest.importorskip("jinja2", reason="needs discreet[server]")
 
-from browser import Guest, Site, screenshot
+from browser import PATIENCE, Guest, Site, arrived, counted, screenshot
 from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Tokens
 from discreet.apps.web.site import application
@@ -62,6 +62,7 @@ def sign_in(one, token):
     page.get_by_label("Token").fill(token)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("heading", name="Datasets").wait_for()
+    page.wait_for_load_state()
     return page
 
 
@@ -72,7 +73,7 @@ def left(page):
 
 def priced(page):
     """Wait for the price of what the form says now."""
-    page.get_by_role("status").get_by_text("PlanView; nothing is spent.").wait_for()
+    page.get_by_role("status").get_by_text("Priced; nothing is spent.").wait_for()
 
 
 def spend(page, why):
@@ -102,6 +103,7 @@ def test_from_the_custodian_to_a_refusal_and_back(service, guest):
     desk = guest(accept_downloads=True)
     page = sign_in(desk, analyst)
     page.get_by_role("link", name="Ask", exact=True).first.click()
+    page.wait_for_url("**/ask")  # loaded: before, no script would hear what is typed
     page.get_by_label("Group by", exact=True).select_option("schooling")
     page.get_by_label("accuracy: within ±", exact=True).fill("40")
     priced(page)
@@ -115,7 +117,6 @@ def test_from_the_custodian_to_a_refusal_and_back(service, guest):
 
     # The other way round: the price is set, the accuracy follows.
     page.get_by_label("epsilon", exact=True).fill("0.2")
-    page.locator("#within:not([value='40'])").wait_for()
     priced(page)
     assert float(page.get_by_label("accuracy: within ±", exact=True).input_value()) < 40
     page.get_by_label("accuracy: within ±", exact=True).fill("40")
@@ -125,12 +126,12 @@ def test_from_the_custodian_to_a_refusal_and_back(service, guest):
     page.get_by_label("Why").fill("schooling, <b>for the report</b>")
     page.get_by_label(re.compile("^Type")).fill("yes")
     page.get_by_role("button", name="Spend and release").click()
-    page.get_by_text("Nothing was spent").wait_for()
+    arrived(page, "Nothing was spent")
     assert left(page) == 1
     assert page.get_by_label("Why").input_value() == "schooling, <b>for the report</b>"
     spend(page, "schooling, <b>for the report</b>")
-    page.get_by_text("Released.").wait_for()
-    assert page.locator("rect.bar").count() == 7
+    arrived(page, "Released.")
+    counted(page.locator("rect.bar"), 7)
     assert 0.9 < left(page) < 1
     screenshot(page, "release-light")
     with page.expect_download() as waiting:
@@ -146,7 +147,7 @@ def test_from_the_custodian_to_a_refusal_and_back(service, guest):
         page.get_by_label("epsilon", exact=True).fill(amount)
         priced(page)
         spend(page, why)
-        page.get_by_text("Released.").wait_for()
+        arrived(page, "Released.")
     rest = left(page)
     desk.go("/d/people/ask")
     page.get_by_label("epsilon", exact=True).fill("0.1")
@@ -157,6 +158,7 @@ def test_from_the_custodian_to_a_refusal_and_back(service, guest):
     other.get_by_text("Released.").wait_for()
     spend(page, "one too many")
     page.get_by_role("heading", name="Refused: the budget does not cover this").wait_for()
+    page.wait_for_load_state()
     assert "Nothing was spent, and no data was read." in page.locator("main").inner_text()
     assert left(page) == pytest.approx(rest - 0.1, abs=1e-2)
     screenshot(page, "refused-light")
@@ -229,6 +231,7 @@ def test_keys_alone_are_enough(service, guest):
     page.keyboard.type(service.tokens.create("ann", "analyst"))
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Datasets").wait_for()
+    page.wait_for_load_state()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
@@ -236,6 +239,7 @@ def test_keys_alone_are_enough(service, guest):
     reach(page, lambda: page.evaluate("document.activeElement.textContent") == "Ask")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Ask", exact=True).wait_for()
+    page.wait_for_load_state()  # before, no script would hear what is typed
     reach(page, lambda: focused(page) == "by0")
     page.keyboard.type("sex")
     reach(page, lambda: focused(page) == "epsilon")
@@ -313,9 +317,10 @@ def test_the_demo_serves_its_pages(browser, tmp_path):
         subprocess.Popen(command, stdout=out, stdin=subprocess.DEVNULL) as demo,
     ):
         context = browser.new_context()
+        context.set_default_timeout(PATIENCE)
         try:
             page = context.new_page()
-            for _ in range(600):
+            for _ in range(PATIENCE // 100):
                 try:
                     (address,) = re.findall(r"http://\S*token=\S+", (tmp_path / "out.txt").read_text())[:1]
                     page.goto(address)

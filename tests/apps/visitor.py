@@ -7,8 +7,19 @@ from html.parser import HTMLParser
 from urllib.parse import urlencode
 
 from asgi_client import Client
+from discreet.apps.web.site import application
 
 _INLINE = re.compile(r"<style|\sstyle\s*=|\son[a-z]+\s*=\s*[\"']|javascript:|<script(?![^>]*\bsrc=)", re.IGNORECASE)
+
+
+_APPLICATIONS: dict[int, tuple] = {}
+
+
+def served(service):
+    """The application of a service: made once, for making one takes longer than a request."""
+    if id(service) not in _APPLICATIONS:  # an id is its own as long as the service lives
+        _APPLICATIONS[id(service)] = (service, application(service))
+    return _APPLICATIONS[id(service)][1]
 
 
 class Visitor:

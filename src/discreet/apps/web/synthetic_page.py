@@ -28,7 +28,7 @@ __all__ = ["routes"]
 
 _HEAD = 8  # rows shown
 _WORDS = {
-    "mosaic": "mosaic: the service's own",
+    "mosaic": "mosaic: discreet's own",
     "aim": "aim: what the model gets most wrong",
     "mst": "mst: the tree of pairs that matter most",
     "rap": "rap: a relaxed table, fitted",

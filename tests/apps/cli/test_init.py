@@ -1,0 +1,206 @@
+"""`discreet init` and the unit: options, answers typed at a terminal, and what is refused without either."""
+
+import contextlib
+import io
+import json
+import sys
+import tomllib
+
+import pytest
+from shell import run
+
+from discreet.apps.cli import main
+from discreet.ledger.ledger import Ledger
+
+PERSON = ("--unit", "patient", "--groups", "3", "--rows", "10")
+
+
+class Terminal(io.StringIO):
+    """Someone who is there and types."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "visits.csv").write_text("patient,age\nCANARY,42\n")
+    return tmp_path
+
+
+def described(*words, code=0, typed=None):
+    """What `discreet init visits.csv --header` says; `typed` by someone at a terminal, or nobody is there."""
+    out = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        patch.setattr(sys, "stdin", io.StringIO() if typed is None else Terminal(typed))
+        with pytest.raises(SystemExit) as ended:
+            main(["init", "visits.csv", "--header", *words])
+    assert (ended.value.code or 0) == code, out.getvalue()
+    return out.getvalue()
+
+
+def unit_in(folder):
+    return tomllib.loads((folder / "discreet.toml").read_text())["unit"]
+
+
+def test_the_unit_and_its_limits_are_written_as_the_options_say(folder):
+    described(*PERSON)
+    assert unit_in(folder) == {"column": "patient", "groups": 3, "rows": 10, "neighbours": "add-remove"}
+    columns = tomllib.loads((folder / "discreet.toml").read_text())["columns"]
+    assert columns["patient"] == {"type": "text"}
+    assert columns["age"]["type"] == "?"
+
+
+def test_a_row_is_the_unit_where_that_was_said(folder):
+    described("--unit", "row")
+    assert unit_in(folder) == {"neighbours": "add-remove"}
+
+
+@pytest.mark.parametrize(
+    ("words", "typed"),
+    [((), "patient\n3\n10\n"), (PERSON[:2], "3\n10\n"), (PERSON[:4], "many\n10\n"), (PERSON[2:], "patient\n")],
+)
+def test_what_no_option_says_is_asked_on_a_terminal(folder, words, typed):
+    described(*words, typed=typed)
+    assert unit_in(folder) == {"column": "patient", "groups": 3, "rows": 10, "neighbours": "add-remove"}
+
+
+def test_a_row_can_be_typed_and_is_asked_for_no_limits(folder):
+    described(typed="row\n")
+    assert unit_in(folder) == {"neighbours": "add-remove"}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "`--unit` must be given: it says who is protected"),
+        (PERSON[:2], "`--groups` must be given where the unit is a person"),
+        (PERSON[:4], "`--rows` must be given where the unit is a person"),
+        (("--unit", "pateint"), "Did you mean `patient`?"),
+        (("--unit", "row", "--rows", "3"), "`--rows` must be left out unless the unit is a person"),
+        ((*PERSON[:4], "--rows", "0"), "`unit.rows` must be a whole number from 1"),
+    ],
+)
+def test_nothing_is_assumed_or_written_where_nobody_is_there_to_say(folder, words, says):
+    said = described(*words, code=2)
+    assert says in said
+    assert "CANARY" not in said
+    assert not (folder / "discreet.toml").exists()
+
+
+def test_a_column_called_row_is_not_mistaken_for_a_row(folder):
+    (folder / "visits.csv").write_text("row,age\n1,42\n")
+    assert "it is also the name of a column" in described("--unit", "row", code=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "begins with the names"),
+        ("a,b,\n1,2,3\n", "number 3 of 3 has none"),
+        ("a,b,A\n1,2,3\n", "1 and 3 have the same"),
+    ],
+)
+def test_init_says_what_is_wrong_with_a_header(tmp_path, text, says):
+    (tmp_path / "odd.csv").write_text(text)
+    assert says in run("init", "odd.csv", "--header", cwd=tmp_path, code=2).stderr
+    assert not (tmp_path / "discreet.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"a;b;c\n1;2;3\n", "divided by commas"),
+        ("navn,\u00e5r\n".encode("utf-16"), "UTF-16"),
+    ],
+)
+def test_init_doubts_a_header_that_is_hardly_one(tmp_path, data, says):
+    (tmp_path / "odd.csv").write_bytes(data)
+    assert says in run("init", "odd.csv", "--header", "--unit", "row", cwd=tmp_path).stdout
+
+
+PERSON = "CANARY-ann,canary@example.org,1987-03-01,CANARYTOWN\nbob,b@example.org,1990-01-02,Rome\n"
+
+
+@pytest.mark.parametrize("text", [PERSON, "CANARY-ann,CANARYTOWN\nbob,Rome\n", "1,1\n2,3\n", "CANARY,,x\n"])
+def test_init_writes_and_says_nothing_of_a_first_line_that_nobody_called_a_header(tmp_path, text):
+    (tmp_path / "bare.csv").write_text(text)
+    done = run("init", "bare.csv", cwd=tmp_path, code=2)
+    assert "--no-header" in done.stderr
+    assert "canary" not in (done.stdout + done.stderr).lower()
+    assert not (tmp_path / "discreet.toml").exists()
+
+
+def test_a_file_without_a_header_is_described_and_asked_by_names_given_for_it(tmp_path):
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
+    (tmp_path / "bare.csv").write_text(PERSON)
+    done = run("init", "bare.csv", "--no-header", "--unit", "row", cwd=tmp_path)
+    written = (tmp_path / "discreet.toml").read_text()
+    assert "canary" not in (done.stdout + written).lower()
+    assert "[columns.column_4]" in written
+    named = ("--names", "name,mail,born,town", "--unit", "row")
+    run("init", "bare.csv", *named, "--out", "named.toml", cwd=tmp_path)
+    written = (tmp_path / "named.toml").read_text()
+    assert 'names = ["name", "mail", "born", "town"]' in written
+    schema = """
+        [dataset]
+        name = "bare"
+        names = ["name", "mail", "born", "town"]
+        [unit]
+        [budget]
+        epsilon = 1000
+        [columns.town]
+        type = "category"
+        values = ["CANARYTOWN", "Rome"]
+    """
+    (tmp_path / "full.toml").write_text(schema)
+    asked = ("ask", "bare.csv", "count", "--by", "town", "--epsilon", "500", "--yes", "--schema", "full.toml", "--json")
+    assert json.loads(run(*asked, cwd=tmp_path).stdout)["columns"]["count"] == [1, 1]
+    (tmp_path / "other.toml").write_text(schema.replace('names = ["name", "mail", "born", "town"]', ""))
+    wrong = run(*asked[:-2], "other.toml", cwd=tmp_path, code=2)
+    assert "canary" not in (wrong.stdout + wrong.stderr).replace("'town'", "").lower()
+    assert "names = [" in wrong.stderr
+
+
+def test_odd_names_of_columns_go_through(tmp_path):
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
+    (tmp_path / "my file.csv").write_text('"pay, in \u20ac",\u00c5lder\n3,4\n', "utf-8")
+    told = run("init", "my file.csv", "--header", "--unit", "row", "--out", "odd.toml", cwd=tmp_path).stdout
+    assert "2 columns" in told
+    assert "discreet plan 'my file.csv' count --epsilon 0.1 --schema odd.toml" in told
+    written = (tmp_path / "odd.toml").read_text("utf-8")
+    assert '[columns."pay, in \u20ac"]' in written
+    filled = written.replace('type = "?"', 'type = "real"\nlower = 0\nupper = 9').replace(
+        'epsilon = "?"', "epsilon = 1"
+    )
+    (tmp_path / "odd.toml").write_text(filled, "utf-8")
+    asked = (
+        "plan",
+        "my file.csv",
+        "mean(pay, in \u20ac)",
+        "median(\u00c5lder)",
+        "--epsilon",
+        "0.1",
+        "--schema",
+        "odd.toml",
+    )
+    plan = run(*asked, cwd=tmp_path).stdout
+    assert "mean_pay_in: " in plan
+    assert "median_\u00c5lder: " in plan
+    (tmp_path / "odd.toml").write_text(filled.replace("\u00c5lder", "Alder"), "utf-8")
+    said = run(*asked, cwd=tmp_path, code=2).stderr
+    assert "`columns` must be a column the data has" in said
+    assert "pay" not in said  # what the file has instead may be a person's values
+
+
+def test_init_writes_a_schema_from_names_alone(tmp_path):
+    (tmp_path / "secret.csv").write_text("name,age\nCANARY,42\n")
+    run("init", "secret.csv", "--header", "--unit", "row", cwd=tmp_path)
+    text = (tmp_path / "discreet.toml").read_text()
+    assert "[columns.name]" in text
+    assert "CANARY" not in text
+    assert "42" not in text
+    run("init", "secret.csv", "--header", "--unit", "row", cwd=tmp_path, code=2)
+    unfinished = run("plan", "secret.csv", "count", "--epsilon", "1", cwd=tmp_path, code=2)
+    assert "columns.name.type" in unfinished.stderr

@@ -1,0 +1,99 @@
+"""`discreet train` as a person uses it."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from shell import run
+
+from discreet.apps.cli.train import progress_line
+from discreet.ledger.ledger import Ledger
+
+pytest.importorskip("jax")
+
+TOML = """
+[dataset]
+name = "people"
+[columns]
+age = { type = "integer", lower = 0, upper = 100 }
+sex = { type = "category", values = ["f", "m"], nullable = true }
+hours = { type = "integer", lower = 0, upper = 80 }
+works = { type = "boolean" }
+[budget]
+epsilon = 5
+delta = 2e-6
+[budget.allotments.questions]
+kind = "zcdp"
+epsilon = 1
+delta = 1e-6
+[budget.allotments.models]
+kind = "plan"
+epsilon = 4
+delta = 1e-6
+"""
+ASKED = ["people.csv", "--target", "works", "--examples", "2000", "--lot", "500", "--steps", "20"]
+FIXED = [*ASKED, "--multiplier", "4", "--rate", "4"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    chance = np.random.default_rng(2)
+    rows = [["age", "sex", "hours", "works"]]
+    for age in chance.integers(0, 100, 2000):
+        works = 18 <= age < 66
+        rows.append([str(age), chance.choice(["f", "m", ""]), str(int(works) * 35), str(works).lower()])
+    with (tmp_path / "people.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    (tmp_path / "discreet.toml").write_text(TOML)
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
+    return tmp_path
+
+
+def test_plan_run_show_card_predict(folder):
+    text = run("train", "plan", *ASKED, "--epsilon", "2", cwd=folder).stdout
+    for word in ("model of 'works'", "5 inputs from 3 columns", "20 steps", "refunds nothing", "privacy loss distrib"):
+        assert word in text
+    assert json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"] == []
+
+    paid = [*FIXED, "--id", "m", "--yes", "--report-loss", "2", "--checkpoint", "run.ckpt"]
+    made = json.loads(run("train", "run", *paid, "--out", "model.npz", "--json", cwd=folder).stdout)
+    assert made["weights"] == 12
+    assert len(made["losses"]) == 20
+    assert made["card"]["steps"] == 20
+    assert not (folder / "run.ckpt").exists()
+    assert sorted(np.load(folder / "model.npz")) == ["0/b", "0/w"]
+    assert "Model card" in (folder / "model.md").read_text()
+    assert json.loads((folder / "model.json").read_text()) == made["card"]
+
+    shown = run("train", "show", "m", "--out", "again.npz", cwd=folder).stdout
+    assert "Release m" in shown
+    assert np.array_equal(np.load(folder / "again.npz")["0/w"], np.load(folder / "model.npz")["0/w"])
+    assert "| steps (T) | 20 |" in run("train", "card", "m", cwd=folder).stdout
+    run("train", "predict", "m", "people.csv", "--out", "told.csv", cwd=folder)
+    told = list(csv.DictReader((folder / "told.csv").read_text().splitlines()))
+    truth = list(csv.DictReader((folder / "people.csv").read_text().splitlines()))
+    right = np.mean([a["works"].lower() == b["works"] for a, b in zip(told, truth, strict=True)])
+    assert right > 0.8
+    assert len(json.loads(run("ledger", "show", "--json", cwd=folder).stdout)["charges"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ([*FIXED, "--out", "model.bin"], 2, "ends in .npz"),
+        ([*FIXED, "--checkpoint", "run"], 2, "given with --checkpoint"),
+        ([*FIXED, "--allotment", "questions", "--yes"], 2, "kind = 'plan'"),
+        ([*ASKED, "--multiplier", "0.4", "--yes"], 3, "Nothing was spent"),
+        (["people.csv", "--target", "works", "--epsilon", "1", "--yes"], 2, "the true number of rows is private"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_spent(folder, words, code, told):
+    assert told.lower() in run("train", "run", *words, cwd=folder, code=code).stderr.lower()
+
+
+def test_progress_says_what_is_public():
+    assert progress_line("training: step 1 of 9", 0.5, 0, 0, 0.1).endswith("epsilon so far at most 0.5")
+    assert progress_line("training: step 1 of 9", 0.81241, 0, 0, 0.1).endswith("at most 0.8125")

@@ -1,0 +1,105 @@
+"""Forms that are made from the fields of an ask: every kind of job, from its form to what was released."""
+
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet import Allotment, Budget, Category, Integer, Schema
+
+pytest.importorskip("fastapi", reason="needs discreet[server]")
+pytest.importorskip("jinja2", reason="needs discreet[server]")
+pytest.importorskip("httpx", reason="needs httpx")
+
+from job_pages import begun, waited
+from visitor import Visitor
+
+from discreet.apps.server.jobs import Jobs
+from discreet.apps.server.service import Service
+from discreet.apps.server.tokens import Tokens
+from discreet.apps.web.job_input import fields_of
+from discreet.apps.web.job_page import NEW
+from discreet.apps.web.site import application
+
+SCHEMA = Schema(
+    "people",
+    {
+        "age": Integer(0, 9, nullable=False),
+        "home": Category(["east", "west"], nullable=False),
+        "work": Category(["east", "west"], nullable=False),
+    },
+)
+TABLE = pa.table({"age": [1, 5, 9] * 20, "home": ["east", "west"] * 30, "work": ["west", "east", "east"] * 20})
+SQL = "SELECT COUNT(*) AS n FROM people"
+PLACES = "place,x,y\neast,0,0\nwest,1,0"
+ENDS = {"origin": "home", "destination": "work"}
+RUN = {"target": "home", "examples": "60", "lot": "20", "steps": "2", "features": "age"}
+PRICE = {"way": "epsilon", "epsilon": "0.25"}
+FILLED = {
+    "batch": {"questions": f"n={SQL}\nages={SQL} WHERE age = 5", **PRICE},
+    "stream": {"query": SQL, "period": "age/5", **PRICE},
+    "flows": {**ENDS, "zones": "place,zone\neast,inner\nwest,outer", **PRICE},
+    "commute": {**ENDS, "coordinates": PLACES, **PRICE},
+    "train": {**RUN, **PRICE},
+    "search": {**RUN, "settings": "rate=0.5\nrate=2", **PRICE},
+}
+
+
+@pytest.fixture
+def service(tmp_path):
+    parts = [Allotment("team", "pure", epsilon=4), Allotment("models", "plan", epsilon=3, delta=1e-5)]
+    budget = Budget(7, delta=1e-5, allotments=parts)
+    curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=budget, create=True)
+    tokens = Tokens(tmp_path / "tokens.db")
+    return Service({"people": curator}, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(rate=500.0, burst=500.0)
+
+
+@pytest.fixture
+def ann(service):
+    visitor = Visitor(application(service))
+    assert visitor.sign_in(service.tokens.create("ann", "analyst")).status_code == 303
+    return visitor
+
+
+@pytest.mark.parametrize("kind", NEW)
+def test_a_form_has_every_field_of_its_ask_and_the_jobs_page_leads_there(kind, ann):
+    page = ann.get(f"/d/people/new/{kind}")
+    assert page.status_code == 200
+    for name in fields_of(kind):
+        assert f'name="{name}"' in page.text, name
+    assert f"/d/people/new/{kind}" in ann.get("/d/people/jobs").text
+
+
+@pytest.mark.parametrize("kind", FILLED)
+def test_a_job_goes_from_its_form_to_what_was_released(kind, ann, service):
+    if kind in ("train", "search"):
+        pytest.importorskip("jax", reason="needs discreet[learn]")
+    address = begun(ann, f"new/{kind}", FILLED[kind], why="a test")
+    page = waited(ann, address)
+    assert "Done" in page.text
+    identity = address.rpartition("/")[2]
+    made = f"{identity}/1" if kind == "stream" else identity
+    assert service.curators["people"].releases() == [made]
+    assert ann.get(f"/d/people/releases/{made}").status_code in (200, 303, 307)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "said"),
+    [
+        ("flows", {"origin": "hom"}, "home"),
+        ("flows", {"zones": "/etc/passwd"}, "place,value"),
+        ("commute", {"coordinates": "place,x,y\neast,0,0"}, "west"),
+        ("batch", {"questions": "SELECT 1"}, "NAME=SQL"),
+        ("stream", {"period": "home"}, "period"),
+        ("train", {"target": "shoe"}, "shoe"),
+        ("train", {"steps": "many"}, "whole number"),
+        ("search", {"settings": "fast"}, "NAME=VALUE"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_spent(kind, changes, said, ann, service):
+    if kind in ("train", "search"):
+        pytest.importorskip("jax", reason="needs discreet[learn]")
+    ann.get(f"/d/people/new/{kind}")
+    answer = ann.post(f"/d/people/new/{kind}", {**FILLED[kind], **changes})
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert service.curators["people"].releases() == []

@@ -1,0 +1,99 @@
+"""Maps as pages: priced, confirmed, run in the background, read."""
+
+from fractions import Fraction
+
+import pytest
+
+pytest.importorskip("fastapi")
+pytest.importorskip("jinja2")
+pytest.importorskip("httpx")
+
+
+from job_pages import (
+    TREE,
+    WHY,
+    confirmation,
+    result_of,
+    service_fixture,  # noqa: F401
+    signed,
+    spent,
+    waited,
+)
+
+# A hierarchy: planned both ways, released as a job, read as a map
+
+
+def test_a_hierarchy_from_its_price_to_its_map(service):
+    ann = signed(service)
+    first = ann.get("/d/people/map")
+    assert "county" in first.text
+    assert "Spend and begin" in first.text
+    priced = ann.post("/d/people/map", TREE)
+    assert "epsilon = 0.5" in priced.text
+    assert "county, a cell" in priced.text
+    assert spent(service) == 0
+    # Without the price typed, nothing is spent and what was filled in stays.
+    sent = confirmation(priced)
+    unsure = ann.post("/d/people/map/release", [*sent, ("why", WHY), ("confirm", "yes")])
+    assert unsure.status_code == 422
+    assert spent(service) == 0
+    assert 'value="state=1, county=2"' in unsure.text
+    assert "&lt;script&gt;alert" in unsure.text
+    assert "<script>alert" not in unsure.text
+    # A plan that is not the one shown is not paid for.
+    other = [(name, "x" if name == "digest" else value) for name, value in sent]
+    assert ann.post("/d/people/map/release", [*other, ("confirm", "0.5")]).status_code == 422
+    done = ann.post("/d/people/map/release", [*sent, ("why", WHY), ("confirm", "0.5")])
+    page = waited(ann, done.headers["location"])
+    assert "<b>Done</b>" in page.text
+    assert spent(service) == Fraction(1, 2)
+    # Sent twice, it is charged once.
+    assert ann.post("/d/people/map/release", [*sent, ("why", WHY), ("confirm", "0.5")]).status_code == 303
+    assert spent(service) == Fraction(1, 2)
+
+    shown = ann.get(result_of(page))
+    identity = result_of(page).partition("release=")[2]
+    tree = service.curators["people"].release(identity)
+    assert f"{tree.totals('state').columns['count'][0]:,}" in shown.text
+    assert WHY not in shown.text
+    inside = ann.get(f"/d/people/map?release={identity}&level=county&inside=A")
+    table = inside.text.split('aria-label="Numbers"')[1]
+    assert "A1" in table
+    assert "A2" in table
+    assert "B1" not in table
+    # Links without scripts lead from a state to its counties.
+    states = ann.get(f"/d/people/map?release={identity}&level=state")
+    assert f"release={identity}&amp;level=county&amp;inside=A" in states.text
+    at = f"/d/people/map/table?release={identity}&level=county"
+    assert ann.get(f"{at}&format=csv").text == tree["county"].to_csv()
+    assert ann.get(f"{at}&format=parquet").content[:4] == b"PAR1"
+    assert ann.get(f"{at}&format=exe").status_code == 422
+    assert ann.get(f"/d/people/map/table?release={identity}&level=moon").status_code == 422
+    content = ann.get(f"/d/people/map/content?release={identity}").json()
+    assert content["layers"][2]["codes"] == ["A1", "A2", "B1"]
+    saved = ann.get(f"/d/people/map/file?release={identity}")
+    assert "attachment" in saved.headers["content-disposition"]
+    assert saved.headers["content-type"] == "application/octet-stream"
+    # It is found again from the list of releases, and by others, who are not told who paid for it and why.
+    assert ann.get(f"/d/people/releases/{identity}").headers["location"] == result_of(page)
+    bob = signed(service, "viewer", "bob")
+    assert f"release={identity}" in bob.get("/d/people/map").text
+    assert "ann" not in bob.get(result_of(page)).text.split("<main")[1]
+
+
+def test_a_map_of_another_kind_or_dataset_is_not_there(service):
+    ann = signed(service)
+    service.curators["people"].sql("SELECT COUNT(*) AS n FROM people").plan(epsilon="0.1").release(release="n")
+    for path in ("map?release=n", "map?release=none", "synthetic?release=n", "map/content?release=n", "jobs?release=n"):
+        assert ann.get(f"/d/people/{path}").status_code == 404
+    assert ann.get("/d/nowhere/map").status_code == 404
+
+
+def test_a_public_list_of_regions_can_be_pasted(service):
+    ann = signed(service)
+    ann.get("/d/people/map")
+    table = "state,county\r\nA,A1\r\nA,A2\r\nB,B1\r\n"
+    found = ann.post("/d/people/map", {**TREE, "levels": "state, county", "geography": table})
+    assert "county (3 regions)" in found.text
+    codes = ann.post("/d/people/map", {**TREE, "geography": "A1\nB1"})
+    assert "county (2 regions)" in codes.text

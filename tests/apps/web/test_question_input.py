@@ -1,0 +1,91 @@
+"""A question as the form has it."""
+
+import html
+import re
+
+import pytest
+
+pytest.importorskip("fastapi")
+pytest.importorskip("jinja2")
+pytest.importorskip("httpx")
+
+
+from people_pages import ASK, EVIL, service_fixture, shared_fixture, signed, spent, told  # noqa: F401
+
+
+def test_sql_has_a_tab_of_its_own(shared):
+    ann = signed(shared)
+    page = ann.get("/d/people/ask?tab=sql")
+    assert "<textarea" in page.text
+    asked = {"tab": "sql", "sql": "SELECT county, COUNT(*) AS n FROM people GROUP BY county", "way": "share"}
+    found = ann.post("/d/people/ask", {**asked, "share": "0.1", "allotment": "team"})
+    assert found.status_code == 200
+    assert "epsilon = 0.1" in told(found)
+    wrong = ann.post("/d/people/ask", {**asked, "sql": f"SELECT {EVIL} FROM people", "share": "0.1"})
+    assert wrong.status_code == 422
+    assert EVIL not in wrong.text
+    assert html.escape(EVIL, quote=False) in wrong.text  # kept as it was written
+    assert 'aria-invalid="true"' in wrong.text
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        ({"where": f"age > {EVIL}"}, "where", "where"),
+        ({"epsilon": ""}, "epsilon", "a number"),
+        ({"epsilon": "much"}, "epsilon", "epsilon"),
+        ({"epsilon": "-1"}, "epsilon", "more than zero"),
+        ({"of0": "mean"}, "of0", "with a column"),
+        ({"of0": "quantile", "column0": "age", "q0": "7"}, "", "q"),
+        ({"of0": EVIL}, "of0", "one of count"),
+        ({"by0": EVIL}, "by0", "declared column"),
+        ({"of0": "mean", "column0": "pay", "way": "within", "within": "3"}, "within", "depends on data"),
+        ({"delta": "2"}, "delta", "delta"),
+        ({"confidence": "7"}, "confidence", "less than 1"),
+        ({"allotment": EVIL}, "allotment", "one of"),
+        ({"by0": "remark"}, "by0", "remark"),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field_and_the_form_is_kept(shared, change, field, words):
+    ann = signed(shared)
+    ann.get("/d/people/ask")
+    page = ann.post("/d/people/ask", {**ASK, "where": "age > 3", **change})
+    assert page.status_code == 422
+    assert words in told(page)
+    assert EVIL not in page.text
+    assert "Spend and release" not in page.text
+    if field:
+        assert re.search(rf'id="{field}"[^>]*aria-invalid="true" aria-describedby="problem"', page.text), field
+    if "where" not in change:
+        assert 'value="age &gt; 3"' in page.text
+    assert spent(shared) == 0
+
+
+def test_a_discovered_key_needs_a_delta_and_a_budget_that_has_one(shared):
+    ann = signed(shared)
+    ann.get("/d/people/ask")
+    asked = {"of0": "count", "by0": "remark", "bins0": "?", "allotment": "guests", "way": "rho", "rho": "0.02"}
+    assert ann.post("/d/people/ask", asked).status_code == 422
+    assert "how many is itself private" in told(ann.post("/d/people/ask", {**asked, "delta": "1e-7"}))
+
+
+def test_a_question_can_be_linked_to_and_is_not_asked_by_it(shared):
+    ann = signed(shared)
+    page = ann.get("/d/people/ask?of0=sum&column0=pay&way=epsilon&epsilon=0.5&allotment=team")
+    assert "sum_pay" in told(page)
+    assert ann.get("/d/people/ask?of0=sum&way=epsilon&epsilon=0.5").status_code == 200
+    assert spent(shared) == 0
+
+
+def test_every_form_without_script_carries_the_whole_question(shared):
+    """What the confirmation sends is what was priced, whatever the other form says meanwhile."""
+    ann = signed(shared)
+    ann.get("/d/people/ask")
+    asked = {**ASK, "of1": "quantile", "column1": "age", "q1": "0.9", "by1": "age", "bins1": "50", "where": "age < 90"}
+    page = ann.post("/d/people/ask", asked)
+    confirm = page.text[page.text.index('class="confirm"') :]
+    sent = {
+        html.unescape(name): html.unescape(value)
+        for name, value in re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', confirm)
+    }
+    assert {name: sent.get(name) for name in asked} == asked
