@@ -1,0 +1,100 @@
+"""An offer: everything there is to know before it is paid, the one way to pay, and publishing again for free."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from discreet import count, mean
+from discreet.curator.offer import Checkpointed, Offer
+from discreet.errors import BudgetError, InputError, RunError
+from discreet.query.price import Price
+from discreet.query.question import Query
+from discreet.query.question_ask import QuestionAsk
+from small_desk import open_desk
+
+ASK = QuestionAsk(Query().group_by("county").agg(n=count(), m=mean("age")))
+
+
+@pytest.fixture
+def offer(tmp_path):
+    return open_desk(tmp_path).offer(ASK, None, Price.read(epsilon=4), None)
+
+
+def test_it_says_cost_errors_and_what_is_left_and_spends_nothing(offer):
+    text = str(offer)
+    assert "epsilon = 4" in text
+    assert "Releases 2 rows" in text
+    assert [error.output for error in offer.expected] == ["n", "m"]
+    assert "print it" in repr(offer)
+    assert offer._repr_html_().startswith("<pre>")
+    assert offer.quote.fits
+    assert offer.quote.left.amount == 10
+    entry = json.loads(json.dumps(offer.to_dict()))
+    assert entry["digest"] == offer.plan.digest
+    assert entry["query"] == offer.plan.query
+    assert offer.desk.standing()[0].spent.amount == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*may describe earlier data")  # a table in memory has no version
+def test_an_id_is_paid_once(offer):
+    first = offer.release(release="a")
+    assert offer.release(release="a").columns == first.columns
+    offer.release()
+    assert offer.desk.standing()[0].spent.amount == 8
+    assert not offer.quote.fits
+    assert "refused" in str(offer)
+    with pytest.raises(BudgetError):
+        offer.release()
+    assert offer.release(release="a").columns == first.columns
+
+
+def test_what_was_measured_is_published_again_without_fresh_noise(offer):
+    first = offer.release(release="a")
+    wider = offer.publish("a", confidence=0.999)
+    assert wider["n"] == first["n"]
+    assert wider["n_lower"][0] < first["n_lower"][0]
+    assert offer.desk.release("a").columns == first.columns  # the answer on record stays as it is
+    assert offer.desk.standing()[0].spent.amount == 4
+    with pytest.raises(InputError):
+        offer.publish("nothing")
+
+
+class Resumable:
+    """A plan of a question that is kept in a file while it runs."""
+
+    def __init__(self, plan, path, fails=False):
+        self._plan, self.checkpoint, self.fails, self.done = plan, path, fails, []
+
+    def __getattr__(self, name):
+        return getattr(self._plan, name)
+
+    def resume(self):
+        self.done.append("resumed")
+        if self.fails == "resume":
+            raise InputError("checkpoint", "f", "a file of this plan")
+
+    def clear(self):
+        self.done.append("cleared")
+
+    def measure(self, data, bits):
+        if self.fails == "measure":
+            raise ValueError
+        return self._plan.measure(data, bits)
+
+
+@pytest.mark.parametrize(
+    ("fails", "error", "done"), [(False, None, 2), ("measure", RunError, 2), ("resume", InputError, 1)]
+)
+def test_a_checkpoint_is_read_before_the_charge_and_destroyed_after_the_run(offer, tmp_path, fails, error, done):
+    plan = Resumable(offer.plan, tmp_path / "run", fails)
+    assert isinstance(plan, Checkpointed)
+    kept = Offer(offer.desk, plan, offer.read)
+    if error is None:
+        kept.release()
+    else:
+        with pytest.raises(error):
+            kept.release()
+    assert plan.done == ["resumed", "cleared"][:done]
+    assert offer.desk.standing()[0].spent.amount == (0 if fails == "resume" else 4)
