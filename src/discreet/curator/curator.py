@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from discreet.core.exact import Number
 from discreet.core.signature import typed
-from discreet.curator.desk import Desk, LocalDesk
+from discreet.curator.desk import Desk, LedgerDesk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
 from discreet.curator.question import Question, batch_of
-from discreet.curator.setup import find_ledger
+from discreet.curator.setup import GRIDS, find_ledger, read_setup
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
 from discreet.errors import InputError, Phrase
@@ -20,7 +20,7 @@ from discreet.ledger.account import Standing
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import price_text
-from discreet.query.ask import Ask
+from discreet.query.ask import Ask, Described
 from discreet.query.key import Key
 from discreet.query.predicate import Predicate
 from discreet.query.question import Query
@@ -31,6 +31,7 @@ from discreet.query.sql import parse_sql
 if TYPE_CHECKING:
     from discreet.flows.commuting.release import CommuteRelease
     from discreet.learn.model import Model
+    from discreet.power.released import HiddenLoads
     from discreet.synth.release import SyntheticRelease
     from discreet.trees.release import TreeRelease
     from discreet.trees.rules import Rules
@@ -63,7 +64,8 @@ class Curator:
         """Put a curator in front of private data.
 
         `source` is a CSV or Parquet file, glob or folder, a DuckDB file or the address of a database or Spark cluster
-        (with `table`), or an Arrow, pandas, Polars or Spark table. The ledger is `.discreet/ledger.db` beside the
+        (with `table`), or an Arrow, pandas, Polars or Spark table; or a grid file, a MATPOWER case (.m) or a saved
+        pandapower net (.json), whose schema has a [grid] instead of columns. The ledger is `.discreet/ledger.db` beside the
         schema unless `ledger`, DISCREET_LEDGER or the schema's [ledger] names another; with `create` it is made if
         there is none. The budget, `budget` or the schema's [budget], is opened with the first charge; later it is
         only compared. A dataset that is new to a ledger with other budgets needs `create` as well. `joins` says
@@ -72,35 +74,34 @@ class Curator:
         columns of a CSV file without a header line. Both may stand under [dataset] in the schema.
         """
         place = ledger if isinstance(ledger, Ledger) else find_ledger(source, schema, ledger)
+        account: dict[str, Any] = {"ledger": place, "budget": budget, "who": who, "version": version, "create": create}
+        if isinstance(source, (str, Path)) and Path(source).suffix.lower() in GRIDS:
+            from discreet.curator.loads import LoadDesk  # a room that few datasets need
+
+            return cls(LoadDesk.open(source, read_setup(schema), **account))
         # From here on nothing that could be printed holds the data.
         source = source_of(source, table)
         joins = {name: source_of(other, name) for name, other in (joins or {}).items()}
-        desk = LocalDesk.open(
-            source,
-            schema,
-            ledger=place,
-            budget=budget,
-            joins=joins,
-            who=who,
-            version=version,
-            names=names,
-            create=create,
-        )
-        return cls(desk)
+        return cls(LocalDesk.open(source, schema, joins=joins, names=names, **account))
 
     def __repr__(self) -> str:
         left = ", ".join(f"{s.allotment.name}: {price_text(s.allotment, s.left, 'down')} left" for s in self.standing())
-        return f"<Curator of {self.schema.name!r}; protects {self.schema.unit}; {left}>"
+        return f"<Curator of {self.declared.name!r}; protects {self.declared.unit}; {left}>"
 
     @property
     def schema(self) -> Schema:
-        """What is declared about the table."""
+        """What is declared about the table; refused where the data is no table."""
         return self.desk.schema
 
     @property
-    def local(self) -> LocalDesk:
+    def declared(self) -> Described:
+        """What is declared about the data, whatever it is: its name, what is protected, what is public."""
+        return self.desk.declared
+
+    @property
+    def local(self) -> LedgerDesk:
         """The desk, where data and ledger are here."""
-        if not isinstance(self.desk, LocalDesk):
+        if not isinstance(self.desk, LedgerDesk):
             raise InputError(
                 "curator", Phrase("one on a server"), "one that was opened here: the ledger is on the server"
             )
@@ -119,7 +120,8 @@ class Curator:
     @typed
     def acting_for(self, who: str) -> Curator:
         """The same under another name. What it has to say stands in the notes of its answers, and in no warning."""
-        return Curator(replace(self.local, who=who, warns=False))
+        desk: Any = replace(self.local, who=who, warns=False)
+        return Curator(desk)
 
     def standing(self) -> tuple[Standing, ...]:
         """What every allotment has spent and has left."""
@@ -245,6 +247,18 @@ class Curator:
 
         ask = CommuteAsk.of(origin, destination, coordinates, degrees, sizes, clusters, near, farthest, where)
         return Draft.of(self.desk, ask)
+
+    def loads(self) -> Draft[HiddenLoads]:
+        """The loads of a power grid, each hidden, and still loads that the grid can feed: docs/guides/power.md.
+
+        For a curator that was opened on a grid file. `plan` takes the `cost` of the true loads: a number that is public
+        anyway, or "measured", for which `cost_share` of the price is spent. The released loads cost within `beta` of
+        it. `step` (MW) is what loads are rounded to, `highest` (MW) the most that one may draw (by default what all
+        generators can give), `highest_price` the price up to which a measured cost follows congestion.
+        """
+        from discreet.power.ask import LoadsAsk
+
+        return Draft.of(self.desk, LoadsAsk())
 
     @typed
     def synthesize(

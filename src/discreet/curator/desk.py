@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import getpass
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
 from discreet.core.exact import Number
+from discreet.core.plan import Private
 from discreet.core.version import DataVersion
 from discreet.curator.kinds import read_release
 from discreet.curator.offer import Offer
@@ -23,13 +25,13 @@ from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.door import Answer
 from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
-from discreet.query.ask import Ask, Checked
+from discreet.query.ask import Ask, Checked, Described, check_subject
 from discreet.query.compatibility import check_columns
 from discreet.query.price import Price
 from discreet.query.stream import CheckedStream
 from discreet.query.table_plan import Priced
 
-__all__ = ["Desk", "LocalDesk"]
+__all__ = ["Desk", "LedgerDesk", "LocalDesk", "account_of"]
 
 Made = TypeVar("Made")
 
@@ -39,7 +41,12 @@ class Desk(Protocol):
 
     @property
     def schema(self) -> Schema:
-        """What is declared about the table."""
+        """What is declared about the table; refused where the data is something else."""
+        ...
+
+    @property
+    def declared(self) -> Described:
+        """What is declared about the data, whatever it is."""
         ...
 
     def check(self, ask: Ask) -> Checked[Any] | None:
@@ -64,15 +71,96 @@ class Desk(Protocol):
 
 
 @dataclass(frozen=True)
-class LocalDesk:
+class LedgerDesk(ABC):
+    """Private data here, and the ledger that pays for what is released of it."""
+
+    ledger: Ledger
+    who: str
+    warns: bool = field(default=True, kw_only=True)
+    """Whether it warns of a stored answer that may describe earlier data, beside the note that the answer carries."""
+
+    @property
+    @abstractmethod
+    def about(self) -> Any:
+        """What asks are read against: the schema, and what else is public."""
+
+    @property
+    @abstractmethod
+    def data(self) -> Private:
+        """What the one door opens."""
+
+    @property
+    @abstractmethod
+    def declared(self) -> Described:
+        """What is declared about the data."""
+
+    @property
+    def name(self) -> str:
+        """The name of the dataset, as the ledger knows it."""
+        return self.declared.name
+
+    @property
+    def budget(self) -> Budget:
+        """What the account of the data may spend, and how it is divided."""
+        return self.ledger.account(self.name).budget
+
+    def allotment(self, name: str | None = None) -> Allotment:
+        """The allotment of that name; the only one, if there is one and no name is given."""
+        return self.budget.allotment(name)
+
+    def standing(self) -> tuple[Standing, ...]:
+        """What every allotment has spent and has left."""
+        return self.ledger.standing(self.name)
+
+    def check(self, ask: Ask) -> Checked[Any]:
+        """The ask read against what is declared."""
+        check_subject(ask, self.declared)
+        return ask.checked(self.about)
+
+    def offer(self, ask: Ask, checked: Checked[Made] | None, price: Price | None, allotment: str | None) -> Offer[Made]:
+        """The ask, priced."""
+        ready = self.check(ask) if checked is None else checked
+        return Offer(self, ready.priced(ask.paying(self.budget, allotment), price), ready.read)
+
+    def releases(self) -> list[str]:
+        """The ids of the releases of this data that have an answer."""
+        return [known.charged.release for known in self.ledger.releases(self.name) if known.answer is not None]
+
+    def release(self, release: str, part: str = "") -> Any:
+        """A release of any kind made before, read again for free; with `part`, its table of that name."""
+        return read_release(self.ledger, release, dataset=self.name, part=part)
+
+    @abstractmethod
+    def fits(self, plan: Priced, columns: Iterable[str]) -> None:
+        """Refuse a plan that the data, as it is now, does not fit. Nothing of it is opened."""
+
+    def through_the_door(
+        self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str, delta: Number | None = None
+    ) -> Answer:
+        """Release a priced job on the data, once what it reads is known to fit.
+
+        `delta` is what a job paid from a `plan` allotment is counted at.
+        """
+        self.fits(plan, columns)
+        return through_the_door(
+            plan,
+            self.data,
+            self.ledger,
+            who=self.who,
+            why=why,
+            release=release,
+            allotment=plan.allotment.name,
+            delta=delta,
+            warn=self.warns,
+        )
+
+
+@dataclass(frozen=True)
+class LocalDesk(LedgerDesk):
     """One private table, its schema, and the ledger that pays for what is released of it."""
 
     source: Source
     schema: Schema
-    ledger: Ledger
-    who: str
-    warns: bool = True
-    """Whether it warns of a stored answer that may describe earlier data, beside the note that the answer carries."""
 
     @classmethod
     def open(
@@ -91,6 +179,8 @@ class LocalDesk:
         """Data, a schema and a ledger or its place: see `Curator.open`."""
         declared = read_setup(schema)
         found = declared.schema
+        if not isinstance(found, Schema):
+            raise InputError("schema", found.name, "that of a table: this one declares the loads of a power grid")
         joined = dict(joins or {})
         if set(joined) != set(found.joins):
             raise InputError("joins", sorted(joined), "a table for each of the schema's [joins]", among=found.joins)
@@ -101,64 +191,44 @@ class LocalDesk:
             declared=declared.version if version is None else DataVersion.declare(version),
         )
         check_columns(source, found, found.columns)
-        person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
-        books = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, create=create, who=person)
-        wanted = budget if budget is not None else declared.budget
-        if wanted is not None:
-            books.declare(found.name, wanted, unit=found.unit, who=person, new=create)
-        books.account(found.name).check_unit(found.unit)
-        return cls(source, found, books, person)
+        books, person = account_of(found, ledger, declared.budget if budget is None else budget, who, create)
+        return cls(books, person, source, found)
 
     @property
-    def budget(self) -> Budget:
-        """What the table's account may spend, and how it is divided."""
-        return self.ledger.account(self.schema.name).budget
+    def about(self) -> Schema:
+        """The schema."""
+        return self.schema
 
-    def allotment(self, name: str | None = None) -> Allotment:
-        """The allotment of that name; the only one, if there is one and no name is given."""
-        return self.budget.allotment(name)
+    @property
+    def data(self) -> Source:
+        """The table."""
+        return self.source
 
-    def standing(self) -> tuple[Standing, ...]:
-        """What every allotment has spent and has left."""
-        return self.ledger.standing(self.schema.name)
-
-    def check(self, ask: Ask) -> Checked[Any]:
-        """The ask read against the schema."""
-        return ask.checked(self.schema)
+    @property
+    def declared(self) -> Schema:
+        """The schema."""
+        return self.schema
 
     def offer(self, ask: Ask, checked: Checked[Made] | None, price: Price | None, allotment: str | None) -> Offer[Made]:
-        """The ask, priced."""
+        """The ask, priced; a stream is an offer of its own."""
         ready = self.check(ask) if checked is None else checked
-        part = ask.paying(self.budget, allotment)
-        plan = ready.priced(part, price)
-        if isinstance(ready, CheckedStream):
-            return StreamOffer(self, plan, ready.read, lambda former: ready.priced(former, price))  # type: ignore[return-value]
-        return Offer(self, plan, ready.read)
+        if not isinstance(ready, CheckedStream):
+            return super().offer(ask, ready, price, allotment)
+        plan = ready.priced(ask.paying(self.budget, allotment), price)
+        return StreamOffer(self, plan, ready.read, lambda former: ready.priced(former, price))  # type: ignore[return-value]
 
-    def releases(self) -> list[str]:
-        """The ids of the releases of this table that have an answer."""
-        return [known.charged.release for known in self.ledger.releases(self.schema.name) if known.answer is not None]
-
-    def release(self, release: str, part: str = "") -> Any:
-        """A release of any kind made before, read again for free; with `part`, its table of that name."""
-        return read_release(self.ledger, release, dataset=self.schema.name, part=part)
-
-    def through_the_door(
-        self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str, delta: Number | None = None
-    ) -> Answer:
-        """Release a priced job on the data, once the columns it reads are known to fit.
-
-        `delta` is what a job paid from a `plan` allotment is counted at.
-        """
+    def fits(self, plan: Priced, columns: Iterable[str]) -> None:
+        """Refuse columns that are not as declared."""
         check_columns(self.source, self.schema, columns, getattr(plan, "identifiers", ()))
-        return through_the_door(
-            plan,
-            self.source,
-            self.ledger,
-            who=self.who,
-            why=why,
-            release=release,
-            allotment=plan.allotment.name,
-            delta=delta,
-            warn=self.warns,
-        )
+
+
+def account_of(
+    schema: Described, ledger: Ledger | str | Path, budget: Budget | None, who: str | None, create: bool
+) -> tuple[Ledger, str]:
+    """The ledger with an account for what a schema declares, and who asks."""
+    person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
+    books = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, create=create, who=person)
+    if budget is not None:
+        books.declare(schema.name, budget, unit=schema.unit, who=person, new=create)
+    books.account(schema.name).check_unit(schema.unit)
+    return books, person

@@ -35,7 +35,7 @@ class Kind:
     needs: tuple[str, str] = ("", "")
     """The extra, and its module, that reading needs."""
     sent: bool = True
-    """Whether it is asked for by its fields; questions have ways of their own, and loads are no table."""
+    """Whether it is asked for by its fields; questions have ways of their own."""
 
     def ask(self) -> Any:
         """The class of its ask."""
@@ -90,7 +90,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("synth", "synthetic table", _SYNTH, "discreet.synth.ask:SynthAsk", ("synth",), long=True, version=2),
         Kind("train", "trained model", _MODEL, "discreet.learn.ask:TrainAsk", ("train",), long=True, needs=_JAX),
         Kind("search", "trained model", _MODEL, "discreet.learn.ask:SearchAsk", ("search",), long=True, needs=_JAX),
-        Kind("loads", "set of loads", _LOADS, "discreet.power.ask:LoadsAsk", ("alpha_mw",), long=True, sent=False),
+        Kind("loads", "set of loads", _LOADS, "discreet.power.ask:LoadsAsk", ("alpha_mw",), long=True),
     )
 }
 """Every kind of job, by name."""

@@ -5,84 +5,84 @@ from __future__ import annotations
 import getpass
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
 
-from discreet.core.exact import Number, as_written
+from discreet.core.exact import Number
+from discreet.core.version import DataVersion
+from discreet.curator.desk import LedgerDesk, account_of
 from discreet.curator.draft import Draft
-from discreet.curator.kinds import read_release
-from discreet.curator.offer import Offer
+from discreet.curator.setup import Setup
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase, kind_of
-from discreet.ledger.account import Standing
 from discreet.ledger.budget import Budget
-from discreet.ledger.door import Answer
-from discreet.ledger.door import release as through_the_door
 from discreet.ledger.ledger import Ledger
-from discreet.power.ask import LoadsAsk, PublicGrid
+from discreet.power.ask import LoadsAsk
+from discreet.power.file import GridFile
 from discreet.power.grid import Grid
 from discreet.power.loads import Loads
-from discreet.power.plan import unit_of
 from discreet.power.release import HiddenLoads
-from discreet.query.ask import Ask, Checked
-from discreet.query.price import Price
+from discreet.power.schema import GridSchema, PublicGrid
+from discreet.query.ask import Ask, check_subject
 from discreet.query.table_plan import Priced
 
 __all__ = ["LoadDesk", "hide_loads"]
 
 
 @dataclass(frozen=True)
-class LoadDesk:
+class LoadDesk(LedgerDesk):
     """Loads of a grid and the ledger that pays for what is released of them."""
 
-    about: PublicGrid
-    loads: Loads
-    ledger: Ledger
-    who: str
+    grid: PublicGrid
+    loads: Loads | GridFile
+
+    @classmethod
+    def open(
+        cls,
+        source: Any,
+        declared: Setup,
+        *,
+        ledger: Ledger | str | Path,
+        budget: Budget | None = None,
+        who: str | None = None,
+        version: str | None = None,
+        create: bool = False,
+    ) -> Self:
+        """A grid file, what a schema with a [grid] declares, and a ledger or its place: see `Curator.open`."""
+        file, schema = GridFile.of(source), declared.schema
+        if not isinstance(schema, GridSchema):
+            raise InputError("schema", schema.name, "that of a grid: [grid] alpha = ...")
+        about = PublicGrid.of(schema.name, schema.alpha, file.grid())
+        named = declared.version if version is None else DataVersion.declare(version)
+        books, person = account_of(schema, ledger, declared.budget if budget is None else budget, who, create)
+        return cls(books, person, about, replace(file, digest=about.grid.digest, declared=named))
+
+    @property
+    def about(self) -> PublicGrid:
+        """The grid, and what is declared."""
+        return self.grid
 
     @property
     def schema(self) -> Schema:
         """Loads are no table."""
-        raise InputError("loads", Phrase("a list of numbers"), "a table, where columns are asked for")
+        check_subject(Ask, self.declared)
+        raise InputError("dataset", self.name, "a table")
 
-    def check(self, ask: Ask) -> Checked[HiddenLoads]:
-        """The ask, for this grid."""
-        return ask.checked(self.about)
+    @property
+    def declared(self) -> GridSchema:
+        """The name, the distance, and what is public about the grid."""
+        return self.grid.schema
 
-    def offer(
-        self, ask: Ask, checked: Checked[HiddenLoads] | None, price: Price | None, allotment: str | None
-    ) -> Offer[HiddenLoads]:
-        """The ask, priced."""
-        ready = self.check(ask) if checked is None else checked
-        part = ask.paying(self.ledger.account(self.about.name).budget, allotment)
-        return Offer(self, ready.priced(part, price), ready.read)
+    @property
+    def data(self) -> Loads | GridFile:
+        """The private loads."""
+        return self.loads
 
-    def standing(self) -> tuple[Standing, ...]:
-        """What every allotment has spent and has left."""
-        return self.ledger.standing(self.about.name)
-
-    def releases(self) -> list[str]:
-        """The ids of releases that have an answer."""
-        return [known.charged.release for known in self.ledger.releases(self.about.name) if known.answer is not None]
-
-    def release(self, release: str, part: str = "") -> HiddenLoads:
-        """A release made before, read again for free."""
-        found: HiddenLoads = read_release(self.ledger, release, dataset=self.about.name, part=part)
-        return found
-
-    def through_the_door(
-        self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str, delta: Number | None = None
-    ) -> Answer:
-        """Release a plan on these loads."""
-        return through_the_door(
-            plan,
-            self.loads,
-            self.ledger,
-            who=self.who,
-            why=why,
-            release=release,
-            allotment=plan.allotment.name,
-            delta=delta,
-        )
+    def fits(self, plan: Priced, columns: Iterable[str]) -> None:
+        """Refuse a file whose grid is another one by now."""
+        if isinstance(self.loads, GridFile):
+            self.loads.check()
 
 
 def hide_loads(
@@ -111,13 +111,12 @@ def hide_loads(
         raise InputError("loads", kind_of(loads), "a Loads", "Wrap them: Loads([...]), Loads.from_pandapower(net).")
     if len(loads) != grid.loads:
         raise InputError("loads", Phrase(f"{len(loads)} loads"), f"one for each load of the grid, {grid.loads}")
-    ask, about = LoadsAsk(alpha), PublicGrid(dataset, grid)
-    ask.checked(about)
+    about = PublicGrid.of(dataset, alpha, grid)
     person = who or os.environ.get("DISCREET_WHO") or getpass.getuser()
-    unit = unit_of(as_written(alpha, "alpha"))
+    unit = about.schema.unit
     if budget is not None:
         ledger.declare(dataset, budget, unit=unit, who=person, new=True)
     elif (kept := ledger.account(dataset).unit) != str(unit):
         hint = "Give other loads, or another alpha, a dataset of their own."
         raise InputError("alpha", alpha, f"the distance that the account of {dataset!r} protects ({kept})", hint)
-    return Draft.of(LoadDesk(about, loads, ledger, person), ask)
+    return Draft.of(LoadDesk(ledger, person, about, loads), LoadsAsk())

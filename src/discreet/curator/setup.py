@@ -8,16 +8,20 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.version import DataVersion
 from discreet.data.files import data_folders
-from discreet.data.schema import Schema
+from discreet.data.schema import Schema, read_tables
 from discreet.errors import InputError, LedgerError, MissingLedgerError, kind_of
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 
+if TYPE_CHECKING:
+    from discreet.power.schema import GridSchema
+
 __all__ = [
+    "GRIDS",
     "STATE",
     "Setup",
     "budget_from",
@@ -28,6 +32,8 @@ __all__ = [
     "schema_path",
 ]
 
+GRIDS = (".m", ".json")
+"""Endings of grid files."""
 STATE = ".discreet"
 """The folder for state, beside the schema."""
 
@@ -36,7 +42,7 @@ STATE = ".discreet"
 class Setup:
     """What a schema's file declares: the schema, its budget, and which data it is for."""
 
-    schema: Schema
+    schema: Schema | GridSchema
     budget: Budget | None = None
     version: DataVersion | None = None
     names: tuple[str, ...] = ()
@@ -51,10 +57,9 @@ def read_setup(schema: Schema | Mapping[str, Any] | str | Path) -> Setup:
         raise InputError("schema", kind_of(schema), "a Schema, its tables, or the path of a discreet.toml")
     if isinstance(schema, Mapping):
         entry: Mapping[str, Any] = schema
-        found = Schema.from_dict(entry)
     else:
-        found = Schema.load(schema)
-        entry = tomllib.loads(Path(schema).read_text(encoding="utf-8"))
+        entry = read_tables(schema)
+    found = _described(entry, schema)
     of_data = entry.get("dataset", {})
     names = of_data.get("names", ())
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
@@ -75,7 +80,18 @@ def schema_path(data: str, schema: str | None) -> Path:
     return beside if beside.exists() and not Path("discreet.toml").exists() else Path("discreet.toml")
 
 
-def read_schema_and_budget(schema: Schema | Mapping[str, Any] | str | Path) -> tuple[Budget | None, Schema]:
+def _described(entry: Mapping[str, Any], schema: Mapping[str, Any] | str | Path) -> Schema | GridSchema:
+    """What the tables of a schema declare: columns of rows, or with a [grid] the loads of a power grid."""
+    if "grid" in entry:
+        from discreet.power.schema import GridSchema  # a room that few datasets need
+
+        return GridSchema.from_dict(entry)
+    return Schema.from_dict(entry) if isinstance(schema, Mapping) else Schema.from_dict(entry, Path(schema).parent)
+
+
+def read_schema_and_budget(
+    schema: Schema | Mapping[str, Any] | str | Path,
+) -> tuple[Budget | None, Schema | GridSchema]:
     """A schema, and the budget its file declares."""
     declared = read_setup(schema)
     return declared.budget, declared.schema

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.core.digest import digest_of
 from discreet.core.unit import Unit
@@ -16,7 +16,7 @@ from discreet.data.join import Join
 from discreet.data.view import Derived, Lookup, widened
 from discreet.errors import MISSING, InputError, Phrase, kind_of
 
-__all__ = ["Schema"]
+__all__ = ["Schema", "read_tables"]
 
 _LIMITS = (
     "State groups, in how many groups of a question one person counts, and rows, as how many rows in each: 1 and 1 if "
@@ -32,6 +32,9 @@ class Schema:
     >>> print(schema.unit)
     everything of one patient, added or removed
     """
+
+    subject: ClassVar[str] = "table"
+    """What is described: asks are for tables, or for something else."""
 
     name: str
     columns: Mapping[str, Column]
@@ -108,15 +111,7 @@ class Schema:
     @classmethod
     def load(cls, path: str | Path) -> Schema:
         """Read a `discreet.toml`."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except OSError as problem:
-            hint = "Write one with: discreet init DATA."
-            raise InputError("schema", str(path), f"a readable file ({problem.strerror})", hint) from None
-        try:
-            return cls.from_dict(tomllib.loads(text), Path(path).parent)
-        except tomllib.TOMLDecodeError as problem:
-            raise InputError("schema", str(path), f"valid TOML ({problem})") from None
+        return cls.from_dict(read_tables(path), Path(path).parent)
 
     @classmethod
     def from_dict(cls, declared: Mapping[str, Any], folder: Path = Path()) -> Schema:
@@ -182,6 +177,19 @@ class Schema:
             numbers = [key for key, kind in self.columns.items() if isinstance(kind, (Integer, Real))]
             raise InputError(use, name, "a numeric column", among=sorted(numbers))
         return column
+
+
+def read_tables(path: str | Path) -> dict[str, Any]:
+    """The tables of a `discreet.toml`, as they stand there."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as problem:
+        hint = "Write one with: discreet init DATA."
+        raise InputError("schema", str(path), f"a readable file ({problem.strerror})", hint) from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise InputError("schema", str(path), f"valid TOML ({problem})") from None
 
 
 def _add(columns: dict[str, Column], more: Mapping[str, Column], field: str) -> None:

@@ -10,36 +10,28 @@ from typing import ClassVar
 
 from attrs import frozen
 
-from discreet.core.exact import Number, as_written
+from discreet.core.exact import Number
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
-from discreet.power.grid import Grid
 from discreet.power.plan import LoadPlan, plan_loads
 from discreet.power.release import HiddenLoads
+from discreet.power.schema import PublicGrid
 from discreet.query.ask import Ask, Checked, option
 from discreet.query.forms import AMOUNT
 from discreet.query.price import Price, plan_within
 
-__all__ = ["CheckedLoads", "LoadsAsk", "PublicGrid"]
-
-
-@dataclass(frozen=True, slots=True)
-class PublicGrid:
-    """What is public about private loads: the grid, and the name of their account."""
-
-    name: str
-    grid: Grid
+__all__ = ["CheckedLoads", "LoadsAsk"]
 
 
 @frozen(eq=False)
 class LoadsAsk(Ask):
-    """Loads of a grid, of which any one is hidden up to `alpha` MW, and which the grid can feed at about their cost."""
+    """Loads of a power grid, each hidden up to a distance, that the grid can feed at about the cost of the true ones."""
 
     kind: ClassVar[str] = "loads"
+    subject: ClassVar[str] = "grid"
     prices: ClassVar[tuple[str, ...]] = ("epsilon", "share", "within", "confidence")
 
-    alpha: Number = option(AMOUNT, help="MW up to which any one load is hidden")
     cost: Number | str | None = option(
         AMOUNT,
         None,
@@ -58,8 +50,6 @@ class LoadsAsk(Ask):
 
     def checked(self, schema: PublicGrid) -> CheckedLoads:
         """The same, for a grid."""
-        if as_written(self.alpha, "alpha") <= 0:
-            raise InputError("alpha", self.alpha, "more than zero MW")
         return CheckedLoads(schema, self)
 
 
@@ -90,9 +80,9 @@ class CheckedLoads(Checked[HiddenLoads]):
             raise InputError("cost", None, 'given: a number that is public anyway, or "measured"')
         return plan_loads(
             self.about.grid,
-            self.about.name,
+            self.about.schema.name,
             allotment,
-            alpha=ask.alpha,
+            alpha=self.about.schema.alpha,
             epsilon=epsilon,
             beta=ask.beta,
             cost=ask.cost,

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, Phrase, kind_of
 
-__all__ = ["Loads", "to_steps"]
-
-_ACTIVE = 2  # the column of a bus's load in a MATPOWER case
+__all__ = ["Loads", "megawatts", "to_steps"]
 
 
 class Loads:
@@ -28,24 +26,7 @@ class Loads:
     __slots__ = ("_values",)
 
     def __init__(self, values: Sequence[float] | NDArray[Any]) -> None:
-        problem: Phrase | None = None
-        try:
-            found = np.array(values, dtype=float)
-        except (TypeError, ValueError, OverflowError):
-            problem = kind_of(values)
-        # Outside the handler, and in words only: what is wrong with private numbers must not be shown.
-        if problem is not None:
-            raise InputError("loads", problem, "a list of numbers, MW")
-        if found.ndim != 1 or not len(found):
-            raise InputError(
-                "loads", Phrase(f"an array of shape {found.shape}"), "a list of numbers, one for each load"
-            )
-        if not np.isfinite(found).all():
-            raise InputError("loads", Phrase("infinite or missing numbers"), "finite MW for every load")
-        if (found < 0).any():
-            hint = "Generation that counts as a negative load belongs to the grid, which is public."
-            raise InputError("loads", Phrase("negative numbers"), "0 MW or more for every load", hint)
-        self._values = found
+        self._values = megawatts(values)
 
     @classmethod
     def from_pandapower(cls, net: Any) -> Loads:
@@ -59,7 +40,7 @@ class Loads:
         """The positive `Pd` of a MATPOWER case."""
         from discreet.power.matpower import Case
 
-        return cls(Case.read(path).load_rows[:, _ACTIVE])
+        return cls(Case.read(path).loads)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -71,6 +52,26 @@ class Loads:
     def open(self) -> Iterator[NDArray[np.float64]]:
         """The numbers themselves. Called by the one door only, after the charge is durable."""
         yield self._values.copy()
+
+
+def megawatts(values: Sequence[float] | NDArray[Any]) -> NDArray[np.float64]:
+    """Private loads as an array, if they are loads."""
+    problem: Phrase | None = None
+    try:
+        found = np.array(values, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        problem = kind_of(values)
+    # Outside the handler, and in words only: what is wrong with private numbers must not be shown.
+    if problem is not None:
+        raise InputError("loads", problem, "a list of numbers, MW")
+    if found.ndim != 1 or not len(found):
+        raise InputError("loads", Phrase(f"an array of shape {found.shape}"), "a list of numbers, one for each load")
+    if not np.isfinite(found).all():
+        raise InputError("loads", Phrase("infinite or missing numbers"), "finite MW for every load")
+    if (found < 0).any():
+        hint = "Generation that counts as a negative load belongs to the grid, which is public."
+        raise InputError("loads", Phrase("negative numbers"), "0 MW or more for every load", hint)
+    return found
 
 
 def to_steps(values: Sequence[float] | NDArray[Any], step: Fraction, most: int) -> NDArray[np.int64]:

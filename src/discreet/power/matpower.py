@@ -79,6 +79,12 @@ class Case:
         rows: Reals = self.connected[self.connected[:, _PD] > 0]
         return rows
 
+    @property
+    def loads(self) -> Reals:
+        """MW drawn by each load. Private."""
+        drawn: Reals = self.load_rows[:, _PD]
+        return drawn
+
 
 def grid_of_case(case: Case) -> Grid:
     """The grid, without what its loads draw. Negative loads are public injections, as in pandapower."""

@@ -7,6 +7,7 @@ import logging
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,24 @@ from discreet.errors import InputError, MissingExtraError, Phrase, kind_of
 from discreet.power.grid import Grid, Reals
 from discreet.power.matpower import assemble_grid
 
-__all__ = ["ac_cost", "grid_of_net", "load_powers"]
+__all__ = ["ac_cost", "grid_of_net", "load_powers", "read_net"]
 
 _PD, _GS = 2, 4
 _STARTS = ("flat", "pf")  # where the solver may start; it often converges from one and not from the other
+
+
+def read_net(path: str | Path) -> Any:
+    """A net that pandapower saved as JSON."""
+    pandapower, problem = _pandapower(), ""
+    with _quiet():
+        try:
+            net = pandapower.from_json(str(path))
+        except Exception as error:  # pandapower raises whatever it meets, and its words may quote the file
+            problem = type(error).__name__
+    if problem:
+        allowed = "a net that pandapower saved: pandapower.to_json(net, path)"
+        raise InputError("path", Path(path).name, f"{allowed} ({problem})")
+    return net
 
 
 def grid_of_net(net: Any) -> Grid:

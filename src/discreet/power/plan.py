@@ -29,19 +29,15 @@ from discreet.power.grid import Grid
 from discreet.power.loads import to_steps
 from discreet.power.planes import PARTS, Planes, planes_near
 from discreet.power.repair import Repair, Steps
+from discreet.power.schema import unit_of
 from discreet.query.plan import noise_name
 from discreet.query.table_plan import at_confidence
 
-__all__ = ["LoadPlan", "plan_loads", "unit_of"]
+__all__ = ["LoadPlan", "plan_loads"]
 
 _ROOM = 1 << 60  # heights beyond this are clamped: far from any cost, and within what noise is added to
 _DEARER = 1.5  # prices up to this many times those of the anchor are told apart, unless a highest price is declared
 _LONGEST = 10**9  # steps in a load
-
-
-def unit_of(alpha: Fraction) -> Metric:
-    """What a release protects."""
-    return Metric("one load", alpha, "MW")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,9 +290,10 @@ def plan_loads(
 def _declared(cost: Number | str, repair: Repair) -> Fraction:
     """A cost a custodian declares public. It must be one that some loads can have."""
     hint = "Give the public cost as a number, or 'measured' to pay for it from the budget."
-    if isinstance(cost, str):
-        raise InputError("cost", cost, "a number or 'measured'", hint)
-    number = as_written(cost, "cost")
+    try:
+        number = as_written(cost, "cost")
+    except InputError:
+        raise InputError("cost", cost, "a number or 'measured'", hint) from None
     if not max(0.0, repair.cheapest) <= number <= repair.dearest or number <= 0:
         ends = f"{max(0.0, repair.cheapest):.6g} to {repair.dearest:.6g}"
         raise InputError("cost", cost, f"from {ends}, what feeding loads can cost in this grid", hint)

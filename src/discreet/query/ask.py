@@ -17,11 +17,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 import attrs
 from attrs import NOTHING, frozen
 
+from discreet.core.unit import Protected
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError, kind_of
 from discreet.ledger.budget import Allotment, Budget
@@ -29,7 +30,7 @@ from discreet.ledger.door import Answer
 from discreet.query.key import keys_of
 from discreet.query.price import Price, plan_within
 
-__all__ = ["Ask", "Checked", "Form", "Option", "option", "options", "read_file"]
+__all__ = ["Ask", "Checked", "Described", "Form", "Option", "check_subject", "option", "options", "read_file"]
 
 Made_co = TypeVar("Made_co", covariant=True)
 
@@ -122,6 +123,44 @@ def options(ask: type[Ask]) -> dict[str, Option]:
     return {one.name: Option(name=one.name, default=one.default, **one.metadata["option"]) for one in listed}
 
 
+_SUBJECTS = {"table": "a table", "grid": "the loads of a power grid"}
+
+
+class Described(Protocol):
+    """What is declared about a dataset, whatever it is."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the ledger."""
+        ...
+
+    @property
+    def subject(self) -> str:
+        """What it is: `table` or `grid`."""
+        ...
+
+    @property
+    def unit(self) -> Protected:
+        """What is protected."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of everything declared."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        ...
+
+
+def check_subject(ask: Ask | type[Ask], schema: Described) -> None:
+    """Refuse a job about something else than what a schema declares."""
+    if ask.subject != schema.subject:
+        allowed = f"{_SUBJECTS[ask.subject]}: this one is {_SUBJECTS[schema.subject]}"
+        raise InputError("dataset", schema.name, allowed, "Nothing was spent.")
+
+
 class Checked(Generic[Made_co]):
     """An ask that was read against a schema: everything that can be wrong with it was said. It can be priced."""
 
@@ -147,6 +186,8 @@ class Ask:
     """A job that is asked for, without its price."""
 
     kind: ClassVar[str]
+    subject: ClassVar[str] = "table"
+    """What it is about, as the schema of a dataset says it: a table, or a power grid."""
     prices: ClassVar[tuple[str, ...]] = ("epsilon", "rho", "share", "within", "confidence")
     """The words in which its price may be said."""
 
@@ -191,16 +232,17 @@ class Ask:
         return found
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any], schema: Schema) -> Self:
+    def from_dict(cls, entry: Mapping[str, Any], schema: Described) -> Self:
         """From JSON values."""
+        check_subject(cls, schema)
         known = {name: one for name, one in options(cls).items() if not one.here_only}
         if unknown := [name for name in entry if name not in known]:
             raise InputError.unknown(f"{cls.kind}.{unknown[0]}", known)
         if missing := [name for name, one in known.items() if one.required and name not in entry]:
             raise InputError(missing[0], MISSING, f"given: {known[missing[0]].help}".rstrip("."))
-        given = {}
+        given, declared = {}, cast("Schema", schema)  # forms that look at it are those of asks about tables
         for name, value in entry.items():
             form = known[name].form
             with keys_of(name if form.keyed else "group_by"):
-                given[name] = None if value is None else form.read(value, schema)
+                given[name] = None if value is None else form.read(value, declared)
         return cls(**given)

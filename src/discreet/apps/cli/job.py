@@ -134,7 +134,7 @@ def draft_of(curator: Curator, ask: type[Ask], given: dict[str, Any]) -> Draft[A
         if not one.shell or value is None or value == [] or (one.form.text is bool and value == one.default):
             continue
         (here if one.here_only else sent)[name] = (one.form.load or one.form.parse)(value)
-    return curator.ask(attrs.evolve(ask.from_dict(sent, curator.schema), **here))
+    return curator.ask(attrs.evolve(ask.from_dict(sent, curator.declared), **here))
 
 
 def _flag(name: str) -> str:

@@ -48,6 +48,8 @@ def _commands(kind: str) -> Commands:
             return Commands(ask, "a model", "Models with an epsilon", MODEL, show_training, more, aliases=("run",))
         case "search":
             return Commands(ask, "the best of several models", "Models tuned privately", MODEL)
+        case "loads":
+            return Commands(ask, "loads of a grid", "Loads of a power grid, hidden", TABLES)
         case _:  # a kind that needs nothing of its own: its releases are tables
             about = (ask.__doc__ or "").partition("\n")[0].rstrip(".")
             return Commands(ask, f"a {KINDS[kind].noun}", about, TABLES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from discreet.apps.client.job import record, segment
 from discreet.apps.client.offer import RemoteOffer, RemoteQuestionOffer
@@ -15,7 +15,7 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.ledger.account import Standing
 from discreet.ledger.budget import Allotment, Charge
-from discreet.query.ask import Ask, Checked
+from discreet.query.ask import Ask, Checked, Described, check_subject
 from discreet.query.price import Price
 from discreet.query.question_ask import QuestionAsk
 
@@ -40,9 +40,20 @@ class RemoteDesk:
         return found
 
     @cached_property
+    def declared(self) -> Described:
+        """What is declared about the data, and whom it protects."""
+        entry = self.describe()["schema"]
+        if "grid" in entry:
+            from discreet.power.schema import GridSchema  # a room that few datasets need
+
+            return GridSchema.from_dict(entry)
+        return Schema.from_dict(entry)
+
+    @property
     def schema(self) -> Schema:
-        """The columns that are declared, and whom it protects."""
-        return Schema.from_dict(self.describe()["schema"])
+        """The columns that are declared."""
+        check_subject(Ask, self.declared)
+        return cast("Schema", self.declared)
 
     def check(self, ask: Ask) -> Checked[Any] | None:
         """Nothing: the server reads what it is sent."""

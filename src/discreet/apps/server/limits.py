@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 from discreet.core.exact import as_written
 from discreet.curator import Draft
@@ -14,7 +14,7 @@ from discreet.data.column import Date, Integer, Real
 from discreet.data.schema import Schema
 from discreet.data.text import read_constant, read_statement
 from discreet.errors import InputError, Phrase
-from discreet.query.ask import Ask, options
+from discreet.query.ask import Ask, Described, options
 from discreet.query.batch import QUESTIONS
 from discreet.query.key import Key, bins, keys_of
 from discreet.query.notation import read_key
@@ -98,9 +98,9 @@ def check_amount(value: str | float | None) -> str | float | None:
     return value
 
 
-def check_asked(ask: type[Ask], sent: Mapping[str, Any], schema: Schema) -> None:
+def check_asked(ask: type[Ask], sent: Mapping[str, Any], declared: Described) -> None:
     """Refuse what a caller sent for a job, before any of it is made into something larger."""
-    fields = options(ask)
+    fields, schema = options(ask), cast("Schema", declared)  # looked at for asks about tables only
     for name, value in sent.items():
         if isinstance(value, str) and len(value) > _TEXT:
             raise InputError(name, Phrase(f"{len(value):,} characters"), f"at most {_TEXT:,} characters over HTTP")

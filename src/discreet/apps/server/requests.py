@@ -16,7 +16,7 @@ from discreet.curator import KINDS, Curator
 from discreet.curator.offer import Offer
 from discreet.curator.question import read_question
 from discreet.errors import InputError, Phrase
-from discreet.query.ask import Ask, Option, options
+from discreet.query.ask import Ask, Option, check_subject, options
 from discreet.query.forms import AMOUNT
 from discreet.query.notation import read_key
 
@@ -123,8 +123,9 @@ class JobRequest(Plain):
         """The plan, priced; nothing is read and nothing is spent."""
         fields = options(self.ask)
         sent = {name: value for name in fields if (value := getattr(self, name, None)) is not None}
-        check_asked(self.ask, sent, curator.schema)
-        draft = curator.ask(self.ask.from_dict(sent, curator.schema))
+        check_subject(self.ask, curator.declared)
+        check_asked(self.ask, sent, curator.declared)
+        draft = curator.ask(self.ask.from_dict(sent, curator.declared))
         price = {name: getattr(self, name) for name in self.ask.prices}
         check_draft(draft, price)
         return draft.plan(**price, allotment=self.allotment)

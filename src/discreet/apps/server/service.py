@@ -81,7 +81,7 @@ class Service:
     def described(self, name: str, caller: Caller) -> dict[str, Any]:
         """What is public of a dataset: its schema, whom it protects, and what is left of the budget."""
         curator = self.curator(name, caller)
-        schema = curator.schema
+        schema = curator.declared
         standing = curator.ledger.standing(name)
         mine = [one for one in standing if caller.allotment in (None, one.allotment.name)]
         return {

@@ -59,9 +59,9 @@ class Settings:
     def service(self, opener: Opener = _open) -> Service:
         """Open everything, each table by `opener`; `InputError` says what cannot be."""
         curators = [opener(one, self.schema, self.ledger) for one in self.data]
-        named = {one.schema.name: one for one in curators}
+        named = {one.declared.name: one for one in curators}
         if len(named) < len(curators):
-            raise InputError("data", [one.schema.name for one in curators], "datasets of different names")
+            raise InputError("data", [one.declared.name for one in curators], "datasets of different names")
         for one in curators:
             one.ledger.check_guard()
         known = Tokens(self.tokens) if Path(self.tokens).exists() else None

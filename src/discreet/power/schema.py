@@ -1,0 +1,109 @@
+"""What a custodian declares about the loads of a grid: a name, and the distance in which each load is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+from discreet.core.digest import digest_of
+from discreet.core.exact import Number, as_written
+from discreet.core.unit import Metric
+from discreet.errors import MISSING, InputError
+from discreet.power.grid import Grid
+
+__all__ = ["GridSchema", "PublicGrid", "unit_of"]
+
+_TABLES = ("dataset", "grid", "budget", "ledger")
+
+
+def unit_of(alpha: Fraction) -> Metric:
+    """What a release of loads protects."""
+    return Metric("one load", alpha, "MW")
+
+
+@dataclass(frozen=True, slots=True)
+class GridSchema:
+    """The name of private loads and the MW that any one of them is hidden up to; with `facts`, what is public.
+
+    >>> print(GridSchema.from_dict({"dataset": {"name": "city"}, "grid": {"alpha": 2.5}}).unit)
+    one load, moved by at most 2.5 MW
+    """
+
+    subject: ClassVar[str] = "grid"
+
+    name: str
+    alpha: Fraction
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """How many buses, branches, generators and loads the grid has, what its generators can give, and its digest."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError("dataset.name", self.name or MISSING, "the name of the dataset, as text")
+
+    @classmethod
+    def of(cls, name: str, alpha: Number, grid: Grid) -> Self:
+        """The loads of a grid."""
+        facts = {
+            "buses": grid.buses,
+            "branches": len(grid.limit),
+            "generators": len(grid.costs),
+            "loads": grid.loads,
+            "capacity_mw": grid.capacity,
+            "digest": grid.digest,
+        }
+        return cls(name, _distance(alpha), facts)
+
+    @classmethod
+    def from_dict(cls, declared: Mapping[str, Any]) -> Self:
+        """From the tables of a schema file, or from what `to_dict` gave."""
+        if unknown := set(declared) - set(_TABLES):
+            raise InputError.unknown(min(unknown), _TABLES, "A schema with a [grid] declares no table of rows.")
+        for table in ("dataset", "grid"):
+            if not isinstance(declared.get(table, {}), Mapping):
+                raise InputError(table, declared[table], f"a table: [{table}]")
+        about, grid = dict(declared.get("dataset", {})), dict(declared["grid"])
+        if unknown := set(about) - {"name", "version"}:
+            raise InputError.unknown(f"dataset.{min(unknown)}", ("name", "version"))
+        if "alpha" not in grid:
+            raise InputError("grid.alpha", MISSING, "given: the MW that any one load is hidden up to")
+        alpha, facts = _distance(grid.pop("alpha")), grid.pop("public", {})
+        if grid:
+            raise InputError.unknown(f"grid.{min(grid)}", ("alpha",))
+        return cls(about.get("name", ""), alpha, facts)
+
+    @property
+    def unit(self) -> Metric:
+        """What is protected."""
+        return unit_of(self.alpha)
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of everything declared and public."""
+        return digest_of(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tables of its file, plain values only; `public` is what the grid adds."""
+        grid = {"alpha": str(self.alpha), **({"public": dict(self.facts)} if self.facts else {})}
+        return {"dataset": {"name": self.name}, "grid": grid}
+
+
+@dataclass(frozen=True, slots=True)
+class PublicGrid:
+    """What is public about private loads: their grid, and what is declared. Asks are read against it."""
+
+    schema: GridSchema
+    grid: Grid
+
+    @classmethod
+    def of(cls, name: str, alpha: Number, grid: Grid) -> Self:
+        """The grid of a dataset."""
+        return cls(GridSchema.of(name, alpha, grid), grid)
+
+
+def _distance(alpha: Number) -> Fraction:
+    found = as_written(alpha, "alpha")
+    if found <= 0:
+        raise InputError("alpha", alpha, "more than zero MW")
+    return found
