@@ -23,15 +23,18 @@ from asgi_client import Client
 from asks import ASKS, DATASET, Ask, Tables, Town, identity, model_of, sorted_columns
 from discreet.apps.cli import main
 from discreet.core.release import number
+from discreet.curator import Curator
+from discreet.curator.loads import LoadDesk
 from discreet.errors import DiscreetError
+from discreet.power.schema import PublicGrid
 from servers import serving
 
+GRID = "loads"
 SURFACES = ("curator", "command", "api", "client", "page")
 NOT_YET = "-"
 PARTLY = "partly"
-# How a stored release is read: `release`, in the way that is meant for all kinds; `own`, in one of its kind alone;
-# `partly`, without some of what it had when it was made (of a stream, the running totals; of loads, those before the
-# repair); or not yet. To be ticked off until every word is `release`.
+# How a stored release is read: `release`, in the way that is meant for all kinds; `own`, in one of its kind alone.
+# `partly` would be without some of what it had when it was made, `-` not at all.
 READ = {
     # kind        curator   command   api       client    page
     "question": ("release", "release", "release", "release", "release"),
@@ -42,11 +45,11 @@ READ = {
     "flows": ("release", "release", "release", "release", "release"),
     "commute": ("release", "release", "release", "release", "release"),
     "synth": ("release", "release", "release", "release", "own"),
-    "train": ("release", "own", "own", "release", NOT_YET),
-    "search": ("release", "own", "own", "release", NOT_YET),
-    "loads": (NOT_YET, "release", NOT_YET, NOT_YET, NOT_YET),
+    "train": ("release", "own", "own", "release", "release"),
+    "search": ("release", "own", "own", "release", "release"),
+    "loads": ("release", "release", "release", "release", "release"),
 }
-BESIDE = {"noisy", "predictions"}  # what is no table of its own
+BESIDE = {"predictions"}  # what is no table of its own
 Read = Callable[[str, list[str]], Tables]
 
 
@@ -103,10 +106,11 @@ class Surfaces:
             way = way if len(known) == len(expected[part]) else PARTLY
         return way if set(expected) - set(got) <= {"predictions"} else PARTLY  # weights tell them
 
-    # Python: `curator.release(id)`, and a method for each other kind
+    # Python: `curator.release(id)`
 
     def _curator_release(self, release: str, parts: list[str]) -> Tables:
-        return {part: dict(self.here.curator.release(release, part).columns) for part in parts}
+        curator = self.here.curator if self.dataset == DATASET else grid_curator(self.here)
+        return {part: dict(curator.release(release, part).columns) for part in parts}
 
     def _curator_release_train(self, release: str, parts: list[str]) -> Tables:
         return model_of(self.here.curator.release(release))
@@ -214,6 +218,14 @@ class Surfaces:
             found[part] = table["columns"]
         return found
 
+    def _page_release_train(self, release: str, parts: list[str]) -> Tables:
+        shown = self.page(f"/releases/{release}").text
+        if "Model card" not in shown or "model.npz" not in shown:
+            raise UnreadableError
+        return {"weights": _weights(self.page(f"/releases/{release}/model.npz").content)}
+
+    _page_release_search = _page_release_train
+
     def _page_own_tree(self, release: str, parts: list[str]) -> Tables:
         self.page("/map", release=release)
         return {
@@ -232,10 +244,19 @@ def surfaces(here: Town, ledger: Path) -> Iterator[Surfaces]:
     from discreet.apps.server.service import Limits, Service
     from discreet.apps.web.site import application  # an extra: looked for when it is used
 
-    service = Service({DATASET: here.curator}, None, Limits(rate=1e6, burst=1e6))
+    curators = {DATASET: here.curator}
+    if GRID in here.ledger.datasets():
+        curators[GRID] = grid_curator(here)
+    service = Service(curators, None, Limits(rate=1e6, burst=1e6))
     app = application(service)
     with serving(app) as url:
         yield Surfaces(here, ledger, Client(app), url)
+
+
+def grid_curator(here: Town) -> Curator:
+    """The curator of the loads of a town."""
+    about = PublicGrid.of(GRID, 1, here.grid)
+    return Curator(LoadDesk(here.ledger, here.curator.who, about, here.loads))
 
 
 def comparable(tables: Tables) -> dict[str, dict[str, list[Any]]]:

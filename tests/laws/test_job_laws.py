@@ -41,6 +41,7 @@ from discreet.ledger.door import publish
 from discreet.ledger.ledger import Ledger
 from discreet.noise.bits import SystemBits
 from discreet.power.loads import Loads
+from discreet.power.schema import GridSchema
 from discreet.query.question_ask import QuestionAsk
 from discreet.query.top import TopPlan
 from discreet.synth.release import SyntheticRelease
@@ -247,11 +248,12 @@ def test_an_ask_goes_to_json_and_back_and_plans_the_same(name, here, offers):
         ask = getattr(question, "ask", None) or QuestionAsk(question.query)
         ask = ask.with_terms(terms)
     sent = json.loads(json.dumps(ask.to_dict()))
-    again = type(ask).from_dict(sent, None if sample.kind == "loads" else here.curator.schema)
+    declared = GridSchema.of("loads", 1, here.grid) if sample.kind == "loads" else here.curator.schema
+    again = type(ask).from_dict(sent, declared)
     plan = Draft.of(question.desk, again).plan(**price).plan
     assert plan.digest == offers[name].plan.digest
     known = json.loads(json.dumps(again.to_dict()))  # numbers may be written in another way, once
-    third = type(ask).from_dict(known, None if sample.kind == "loads" else here.curator.schema)
+    third = type(ask).from_dict(known, declared)
     assert json.loads(json.dumps(third.to_dict())) == known
 
 

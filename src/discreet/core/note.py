@@ -25,6 +25,7 @@ NOTES: Final[Mapping[str, str]] = {
     "missing": "values that are not declared count as missing",
     "bins": "values inside a bin are drawn evenly",
     "marginals": "some columns were not kept together",
+    "repaired": "loads were moved to ones that their grid can feed",
     "negative": "noise took numbers below zero",
     "unknown": "there are too few rows to say anything",
     "data": "the answer was stored before, and the data has no version to compare it with",

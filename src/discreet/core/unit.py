@@ -99,10 +99,15 @@ class Metric:
         if exactly(self.distance, "unit.distance") <= 0:
             raise InputError("unit.distance", self.distance, "more than zero")
 
-    def __str__(self) -> str:
+    @property
+    def reach(self) -> str:
+        """The distance with its measure, such as `0.5 MW`."""
         short = f"{float(self.distance):.12g}"
         exact = short if Fraction(short) == self.distance else str(self.distance)
-        return f"{self.value}, moved by at most {exact} {self.measure}"
+        return f"{exact} {self.measure}"
+
+    def __str__(self) -> str:
+        return f"{self.value}, moved by at most {self.reach}"
 
 
 Protected = Unit | Metric

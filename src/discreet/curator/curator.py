@@ -65,10 +65,10 @@ class Curator:
 
         `source` is a CSV or Parquet file, glob or folder, a DuckDB file or the address of a database or Spark cluster
         (with `table`), or an Arrow, pandas, Polars or Spark table; or a grid file, a MATPOWER case (.m) or a saved
-        pandapower net (.json), whose schema has a [grid] instead of columns. The ledger is `.discreet/ledger.db` beside the
-        schema unless `ledger`, DISCREET_LEDGER or the schema's [ledger] names another; with `create` it is made if
-        there is none. The budget, `budget` or the schema's [budget], is opened with the first charge; later it is
-        only compared. A dataset that is new to a ledger with other budgets needs `create` as well. `joins` says
+        pandapower net (.json), whose schema has a [grid] instead of columns. The ledger is `.discreet/ledger.db`
+        beside the schema unless `ledger`, DISCREET_LEDGER or the schema's [ledger] names another; with `create` it is
+        made if there is none. The budget, `budget` or the schema's [budget], is opened with the first charge; later
+        it is only compared. A dataset that is new to a ledger with other budgets needs `create` as well. `joins` says
         where the private tables named in the schema's [joins] are. `version` is your name for this state of the data,
         such as "2024-02", and stands on every charge and release (docs/guides/new-data.md); `names` are those of the
         columns of a CSV file without a header line. Both may stand under [dataset] in the schema.

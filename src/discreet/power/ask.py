@@ -26,7 +26,7 @@ __all__ = ["CheckedLoads", "LoadsAsk"]
 
 @frozen(eq=False)
 class LoadsAsk(Ask):
-    """Loads of a power grid, each hidden up to a distance, that the grid can feed at about the cost of the true ones."""
+    """Loads of a power grid, each hidden up to a distance, that the grid can feed at about the same cost."""
 
     kind: ClassVar[str] = "loads"
     subject: ClassVar[str] = "grid"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from discreet.core.note import Note
 from discreet.core.publication import Publication, rows_table
 from discreet.core.release import Release, number, percent
 from discreet.ledger.door import Answer
@@ -31,6 +32,7 @@ class HiddenLoads(Publication):
         """From an answer on the ledger."""
         result: Any = answer.result
         table = read_table(answer, cost, remaining)
+        table = replace(table, notes=(*table.notes, Note("repaired", " ".join(_repaired(result["report"])), ("mw",))))
         head = answer.provenance(cost, remaining)
         return cls(table=table, noisy=tuple(result["noisy"]), report=result["report"], stale=answer.stale, **head)
 
@@ -44,24 +46,32 @@ class HiddenLoads(Publication):
         return {**self.table.to_dict(), "noisy": list(self.noisy), "report": dict(self.report)}
 
     @property
+    def columns(self) -> Mapping[str, list[Any]]:
+        """The released loads with their intervals, by column."""
+        return self.table.columns
+
+    @property
     def loads(self) -> list[float]:
         """The released loads, MW."""
         return self.table["mw"]
 
     def __str__(self) -> str:
-        told = self.report
-        found = {
-            "window": "the nearest loads found with such a cost",
-            "nearest": "feasible loads near the noisy ones; none with such a cost were found",
-            "anchor": "loads moved toward a feasible point fixed beforehand; none nearer were found",
-        }[told["way"]]
-        gap = "" if told["gap"] is None else f", {percent(round(told['gap'], 6))} from it"
-        return "\n".join(
-            [
-                f"{len(self.table)} loads, feasible in DC optimal power flow: {found}.",
-                f"Original cost: {number(told['reference'])}, {told['reference_is']}.",
-                f"Cost of the released loads: {number(told['cost'])}{gap}"
-                + (" (within beta)." if told["within"] else " (NOT within beta)."),
-                f"[{percent(self.table.confidence)} intervals; {self.about}]",
-            ]
-        )
+        first, *others = _repaired(self.report)
+        head = f"{len(self.table)} loads, {first[:1].lower()}{first[1:]}"
+        return "\n".join([head, *others, f"[{percent(self.table.confidence)} intervals; {self.about}]"])
+
+
+def _repaired(report: Mapping[str, Any]) -> list[str]:
+    """What the repair made of the noisy loads, in sentences."""
+    found = {
+        "window": "the nearest loads found with such a cost",
+        "nearest": "feasible loads near the noisy ones; none with such a cost were found",
+        "anchor": "loads moved toward a feasible point fixed beforehand; none nearer were found",
+    }[report["way"]]
+    gap = "" if report["gap"] is None else f", {percent(round(report['gap'], 6))} from it"
+    near = "within beta" if report["within"] else "NOT within beta"
+    return [
+        f"Feasible in DC optimal power flow: {found}.",
+        f"Original cost: {number(report['reference'])}, {report['reference_is']}.",
+        f"Cost of the released loads: {number(report['cost'])}{gap} ({near}).",
+    ]

@@ -25,14 +25,16 @@ from discreet.apps.web.plan_view import PlanView, check_confirmation, view_plan
 from discreet.apps.web.question_input import Output, QuestionInput, groupable, measures, summable
 from discreet.errors import BudgetError, DiscreetError, InputError, Phrase
 from discreet.ledger.account import Standing
+from discreet.query.ask import Ask
 
 __all__ = ["routes"]
 
 
 def routes(frame: Frame) -> APIRouter:
     """/d/{dataset}/ask and what is under it"""
-    pages = frame.router()
+    pages = frame.router(Ask)
     frame.links.append(("ask", "Ask"))
+    frame.tables.add("ask")
     service, pacer = frame.service, Pacer(frame.service)
     anyone: Any = Depends(frame.caller)
     may_spend: Any = Depends(frame.spender)

@@ -11,14 +11,15 @@ from discreet.core.release import number
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
 from discreet.data.schema import Schema
+from discreet.query.ask import Described
 
-__all__ = ["Described", "Missing", "described", "limits", "missing", "neighbours", "protects"]
+__all__ = ["DescribedColumn", "Missing", "described", "grid", "limits", "missing", "neighbours", "protects"]
 
 _MANY = 200  # values that are still a handful of groups
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DescribedColumn:
     """A column as a row of a table."""
 
     name: str
@@ -70,12 +71,23 @@ def limits(unit: Unit) -> str:
     return f"Each {unit.column} counts in at most {groups}{each} {rows}."
 
 
-def described(schema: Schema) -> list[Described]:
+def grid(declared: Described) -> dict[str, Any]:
+    """What is declared and public of the loads of a grid, for its page."""
+    public = declared.to_dict()["grid"]["public"]
+    facts = [(name.capitalize(), f"{public[name]:,}") for name in ("buses", "branches", "generators", "loads")]
+    return {
+        "distance": getattr(declared.unit, "reach", ""),
+        "facts": [*facts, ("Capacity of the generators", f"{number(public['capacity_mw'])} MW")],
+        "grid_digest": public["digest"],
+    }
+
+
+def described(schema: Schema) -> list[DescribedColumn]:
     """Every declared column."""
     return [_row(name, column, schema) for name, column in schema.columns.items()]
 
 
-def _row(name: str, column: Column, schema: Schema) -> Described:
+def _row(name: str, column: Column, schema: Schema) -> DescribedColumn:
     values: tuple[str, ...] = ()
     bounds, asked = "", ""
     match column:
@@ -96,7 +108,7 @@ def _row(name: str, column: Column, schema: Schema) -> Described:
             kind, asked = "text", "groups whose values are discovered, for a delta"
     if name == schema.unit.column:
         asked = "nothing: it says who is who"
-    return Described(name, kind, bounds, values, column.nullable, _origin(name, schema), asked)
+    return DescribedColumn(name, kind, bounds, values, column.nullable, _origin(name, schema), asked)
 
 
 def _origin(name: str, schema: Schema) -> str:

@@ -9,9 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from discreet.apps.server.tokens import Caller
-from discreet.apps.web.columns import described, limits, missing, neighbours, protects
+from discreet.apps.web.columns import described, grid, limits, missing, neighbours, protects
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.odds import lifetime
+from discreet.apps.web.odds import between, lifetime
+from discreet.curator import LocalDesk
 
 __all__ = ["routes"]
 
@@ -25,19 +26,23 @@ def routes(frame: Frame) -> APIRouter:
     @pages.get("/d/{dataset}")
     def data(request: Request, dataset: str, caller: Caller = anyone) -> Response:
         curator = frame.service.curator(dataset, caller)
-        schema = curator.schema
+        desk, declared = curator.local, curator.declared
+        budget = curator.ledger.account(dataset).budget
+        common: dict[str, Any] = {"promise": lifetime(budget, between(declared.unit)), "digest": declared.digest}
+        if not isinstance(desk, LocalDesk):
+            return frame.page(request, "grid.html", caller, **common, **grid(declared))
+        schema = desk.schema
         return frame.page(
             request,
             "data.html",
             caller,
+            **common,
             protects=protects(schema.unit),
             neighbours=neighbours(schema.unit),
             limits=limits(schema.unit),
             columns=described(schema),
-            missing=missing(schema, curator.local.source.columns()),
+            missing=missing(schema, desk.source.columns()),
             standing=frame.budgets(caller, dataset),
-            promise=lifetime(curator.ledger.account(dataset).budget, schema.unit.neighbours),
-            digest=schema.digest,
         )
 
     return pages

@@ -16,6 +16,8 @@ _KINDS = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
     "parquet": "application/vnd.apache.parquet",
+    "md": "text/markdown; charset=utf-8",
+    "npz": "application/octet-stream",
     "html": "application/octet-stream",  # to be saved, never shown here: it has its own scripts
 }
 

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import jinja2
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter, Depends, HTTPException
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from markupsafe import Markup, escape
@@ -32,6 +32,7 @@ from discreet.apps.web.pictures import expected
 from discreet.core.release import number, percent
 from discreet.errors import DiscreetError, FormError, SignInError
 from discreet.ledger.account import Standing
+from discreet.query.ask import Ask, check_subject
 from discreet.show import element, meter, page, reach, reach_axis, style
 
 __all__ = ["Frame", "Page", "local"]
@@ -49,6 +50,8 @@ class Frame:
     sessions: session.Sessions | None = field(init=False)
     links: list[tuple[str, str]] = field(default_factory=list)
     """Pages of a dataset, in the order of the navigation: the end of the path, and what it is called."""
+    tables: set[str] = field(default_factory=set)
+    """Those of them that only a table has."""
     wide: list[tuple[str, str]] = field(default_factory=list)
     """Pages that are about no dataset: path and name."""
 
@@ -170,20 +173,28 @@ class Frame:
         found = [one for name in names for one in self.service.curators[name].standing()]
         return [one for one in found if caller.allotment in (None, one.allotment.name)]
 
-    def router(self) -> APIRouter:
-        """Where a page puts its paths: errors become pages, and nothing is part of the API's description."""
+    def router(self, ask: type[Ask] | None = None) -> APIRouter:
+        """Where a page puts its paths: errors become pages, and nothing is part of the API's description.
+
+        With `ask`, the pages are about what such an ask is about, and refused where a dataset is something else.
+        """
         frame = self
 
         class Framed(Page):
             owner = frame
 
-        return APIRouter(route_class=Framed, include_in_schema=False)
+        def fits(dataset: str, caller: Caller = Depends(self.caller)) -> None:  # noqa: B008  (FastAPI reads it there)
+            check_subject(ask or Ask, self.service.curator(dataset, caller).declared)
+
+        needed = [] if ask is None else [Depends(fits)]
+        return APIRouter(route_class=Framed, include_in_schema=False, dependencies=needed)
 
     def _navigation(self, request: Request, dataset: str) -> list[tuple[str, str, bool]]:
         home = f"/d/{quote(dataset, safe='')}"
         path = request.scope.get("raw_path", b"").decode("latin-1") or request.url.path
         rest = path.removeprefix(home).strip("/").split("/")[0]
-        return [(f"{home}/{end}".rstrip("/"), text, rest == end) for end, text in self.links]
+        hidden = set() if self.service.curators[dataset].declared.subject == "table" else self.tables
+        return [(f"{home}/{end}".rstrip("/"), text, rest == end) for end, text in self.links if end not in hidden]
 
     def _file(self, name: str) -> str:
         """The address of a file of ours; it changes when the file does."""

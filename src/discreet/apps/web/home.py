@@ -10,8 +10,16 @@ from starlette.responses import Response
 
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.frame import Frame
+from discreet.curator import Curator
 
 __all__ = ["routes"]
+
+
+def _contents(curator: Curator) -> str:
+    """How much there is, as declared."""
+    if curator.declared.subject == "table":
+        return f"{len(curator.schema.columns):,} columns"
+    return f"{curator.declared.to_dict()['grid']['public']['loads']:,} loads of a power grid"
 
 
 def routes(frame: Frame) -> APIRouter:
@@ -22,7 +30,7 @@ def routes(frame: Frame) -> APIRouter:
     @pages.get("/")
     def home(request: Request, caller: Caller = anyone) -> Response:
         shown = [
-            (name, str(curator.schema.unit), len(curator.schema.columns), frame.budgets(caller, name))
+            (name, curator.declared, _contents(curator), frame.budgets(caller, name))
             for name, curator in frame.service.curators.items()
         ]
         return frame.page(request, "home.html", caller, shown=shown)

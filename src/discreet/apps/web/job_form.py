@@ -96,7 +96,7 @@ class JobForm:
             problem=problem,
             wrong=problem.field.partition(".")[0] if isinstance(problem, InputError) else "",
             place=self.place,
-            schema=self.frame.service.curator(dataset, caller).schema,
+            schema=self.frame.service.curator(dataset, caller).declared,
             **self._panel(inputs, plan, chosen, **panel),
             **self.more(dataset, caller),
         )

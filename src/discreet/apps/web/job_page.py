@@ -23,6 +23,7 @@ _TITLES = {
     "flows": "Flows",
     "commute": "Synthetic commuters",
     "search": "Search for a model",
+    "loads": "Loads of a grid",
 }
 _OWN = ("tree", "synth")  # kinds with pages of their own
 NEW = {
@@ -36,7 +37,9 @@ def routes(frame: Frame) -> APIRouter:
     pages = frame.router()
     store = Store(frame.service.jobs.path)
     for kind, title in NEW.items():
-        _form(frame, pages, store, kind, title)
+        own = frame.router(KINDS[kind].ask())
+        _form(frame, own, store, kind, title)
+        pages.include_router(own)
     return pages
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, HTTPException
@@ -19,11 +17,8 @@ from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_page import NEW
 from discreet.apps.web.store import Store
-from discreet.curator import KINDS, kind_of
+from discreet.curator import KINDS
 from discreet.errors import MissingError
-
-if TYPE_CHECKING:
-    from discreet.learn.release import ModelRelease
 
 __all__ = ["routes"]
 
@@ -40,14 +35,6 @@ def routes(frame: Frame) -> APIRouter:
     may_spend: Any = Depends(frame.spender)
     sent: Any = Depends(frame.form)
 
-    def model(dataset: str, release: str, caller: Caller) -> ModelRelease | None:
-        outcome = service.stored(dataset, release)
-        made = None if outcome is None else kind_of(outcome.charged.query, outcome.kind)
-        if made is None or made.noun != KINDS["train"].noun:
-            return None
-        model: ModelRelease = service.curator(dataset, caller).release(release)
-        return model
-
     def wanted(dataset: str, job: Job) -> JobRequest | None:
         """What a job was asked for, if it was asked for on these pages by the one whose job it is."""
         found = store.find("wanted", dataset, job.release)
@@ -59,8 +46,8 @@ def routes(frame: Frame) -> APIRouter:
             return None
 
     def result(dataset: str, job: Job) -> str:
-        """Where the result is; "" if it is on the page of the job, or there is none."""
-        if job.state != "done" or job.kind in ("train", "search", "audit"):
+        """Where the result is; "" if there is none, or it is on a page of its own."""
+        if job.state != "done" or job.kind == "audit":
             return ""
         here, release = f"/d/{quote(dataset, safe='')}", quote(job.release, safe="")
         place = _PLACES.get(job.kind)
@@ -72,30 +59,32 @@ def routes(frame: Frame) -> APIRouter:
             return one(request, dataset, release, caller)
         jobs = [(job, result(dataset, job)) for job in service.seen(dataset, caller)]
         running = any(not job.over for job, _ in jobs)
-        return frame.page(request, "jobs.html", caller, jobs=jobs, kinds=_NOUNS, running=running, new=NEW)
+        subject = service.curator(dataset, caller).declared.subject
+        new = {kind: title for kind, title in NEW.items() if KINDS[kind].ask().subject == subject}
+        return frame.page(
+            request, "jobs.html", caller, jobs=jobs, kinds=_NOUNS, running=running, new=new, subject=subject
+        )
 
     @pages.get("/d/{dataset}/jobs/{release}")
     def one(request: Request, dataset: str, release: str, caller: Caller = anyone) -> Response:
-        trained = model(dataset, release, caller)
         try:
             job = service.job(dataset, release, caller)
         except MissingError:
-            if trained is None:
+            if service.stored(dataset, release) is None:
                 raise HTTPException(404, "There is no job of yours of this id.") from None
-            job = None  # trained on the command line
+            return RedirectResponse(f"/d/{quote(dataset, safe='')}/releases/{quote(release)}", 303)
         spent = service.curator(dataset, caller).ledger.find(release)
-        again = job is not None and job.state == "interrupted" and wanted(dataset, job) is not None
+        again = job.state == "interrupted" and wanted(dataset, job) is not None
         return frame.page(
             request,
             "job.html",
             caller,
             job=job,
             kinds=_NOUNS,
-            result="" if job is None else result(dataset, job),
+            result=result(dataset, job),
             charged=spent is not None and spent.charged.dataset == dataset,
             again=again and caller.spends,
             release=release,
-            card=None if trained is None else trained.card().to_markdown(),
         )
 
     @pages.post("/d/{dataset}/jobs/{release}/again")
@@ -107,17 +96,5 @@ def routes(frame: Frame) -> APIRouter:
         service.begin(dataset, asked, caller)
         store.keep("wanted", dataset, release, [caller.name, asked.kind, asked.model_dump(exclude_none=True)])
         return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(release, safe='')}", 303)
-
-    @pages.get("/d/{dataset}/jobs/{release}/{name}")
-    def download(dataset: str, release: str, name: str, caller: Caller = anyone) -> Response:
-        trained = model(dataset, release, caller) if name in ("card.md", "model.npz") else None
-        if trained is None:
-            raise HTTPException(404, "Nothing is at this address.")
-        if name == "card.md":
-            content, kind = trained.card().to_markdown().encode(), "text/markdown; charset=utf-8"
-        else:
-            with tempfile.TemporaryDirectory() as folder:
-                content, kind = trained.save(Path(folder) / name).read_bytes(), "application/octet-stream"
-        return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
 
     return pages

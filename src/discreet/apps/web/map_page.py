@@ -22,6 +22,7 @@ from discreet.data.column import Category
 from discreet.errors import InputError
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
+from discreet.query.ask import Ask
 from discreet.show.map.drawing import Map
 from discreet.show.map.page import controls, script
 from discreet.trees.release import TreeRelease
@@ -38,8 +39,9 @@ _BEFORE = (
 
 def routes(frame: Frame) -> APIRouter:
     """/d/{dataset}/map and what is under it"""
-    pages = frame.router()
+    pages = frame.router(Ask)
     frame.links.append(("map", "Map"))
+    frame.tables.add("map")
     frame.static["map.js"] = script(_CONTENT, _BEFORE).encode()
     service = frame.service
     anyone: Any = Depends(frame.caller)

@@ -8,26 +8,34 @@ from discreet.accounting.convert import approx, pure
 from discreet.accounting.posterior import posterior
 from discreet.accounting.tradeoff import advantage
 from discreet.accounting.words import percent, readable
-from discreet.core.loss import ZCDP, Approx, Loss
-from discreet.core.unit import Neighbours
+from discreet.core.loss import ZCDP, Approx, Loss, Pure
+from discreet.core.unit import Metric, Neighbours, Protected
 from discreet.errors import DiscreetError, LossError
 from discreet.ledger.budget import Budget
 
-__all__ = ["lifetime", "meaning"]
+__all__ = ["between", "lifetime", "meaning"]
 
 _HALF = Fraction(1, 2)
 _WITHOUT = "Compared with the same release made without their data"
 _REPLACED = "Compared with the same release made with another record in their place"
+_FARTHER = "Values that are farther apart are told apart more easily."
 _OTHERS = "What the data of others tells about them is not hidden."
 
 
-def meaning(loss: Loss, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> str:
+def between(unit: Protected) -> Neighbours | Metric:
+    """What the two cases differ in that a release must not tell apart."""
+    return unit if isinstance(unit, Metric) else unit.neighbours
+
+
+def meaning(loss: Loss, neighbours: Neighbours | Metric = Neighbours.ADD_REMOVE) -> str:
     """What the data of one unit adds to what one release lets anyone learn about it, at even odds without.
 
     Guarantee: with pure epsilon, whatever comes out and whatever is known of the others, a belief that would be one
     half without this unit's data ends at or below the figure; else, someone at even odds whose guess would then be
     right half the time is right at most that often. Proofs: docs/proofs/posterior.md, docs/proofs/tradeoff.md.
     """
+    if isinstance(neighbours, Metric):
+        return f"{_told_apart(loss, neighbours, 'moves to at most')} {_FARTHER}"
     whole = neighbours is Neighbours.ADD_REMOVE
     try:
         epsilon = pure(loss).epsilon
@@ -45,8 +53,10 @@ def meaning(loss: Loss, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> str:
     return f"{_REPLACED}, someone at 50:50 about a fact of one of those protected {change}, {anything}. {_OTHERS}"
 
 
-def lifetime(budget: Budget, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> str:
+def lifetime(budget: Budget, neighbours: Neighbours | Metric = Neighbours.ADD_REMOVE) -> str:
     """What the data of one unit adds to what everything ever released within a budget lets anyone learn about it."""
+    if isinstance(neighbours, Metric):
+        return _lifetime_of_values(budget, neighbours)
     whole = neighbours is Neighbours.ADD_REMOVE
     if budget.epsilon is not None and not budget.delta:
         words = f"epsilon = {readable(budget.epsilon)}"
@@ -71,6 +81,34 @@ def lifetime(budget: Budget, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> 
     except DiscreetError:
         return ""
     return f"All answers together, ever, cost at most {words}: someone {_guess(best, whole, 'no more than')}"
+
+
+def _lifetime_of_values(budget: Budget, unit: Metric) -> str:
+    """The same where any one value is hidden up to a distance."""
+    loss: Loss
+    if budget.epsilon is None:
+        rho = budget.rho or Fraction(0)
+        words, loss = f"rho = {readable(rho)}", ZCDP(rho, budget.delta)
+    elif budget.delta:
+        words = f"epsilon = {readable(budget.epsilon)} with delta = {readable(budget.delta)}"
+        loss = Approx(budget.epsilon, budget.delta)
+    else:
+        words, loss = f"epsilon = {readable(budget.epsilon)}", Pure(budget.epsilon)
+    try:
+        return f"All answers together, ever, cost at most {words}. {_told_apart(loss, unit, 'ends at no more than')}"
+    except DiscreetError:
+        return ""
+
+
+def _told_apart(loss: Loss, unit: Metric, end: str) -> str:
+    """How well anyone can tell two values apart that are near: the ratio of their chances is e^epsilon at most."""
+    near = f"between two values of {unit.value} that are at most {unit.reach} apart"
+    try:
+        found = posterior(_HALF, pure(loss).epsilon)
+    except LossError:
+        return f"Someone who must guess at 50:50 {near} is right at most {_right(advantage(loss))} of the time."
+    most = percent(found.high, 3, "up")
+    return f"Someone at 50:50 {near} {end} {most}, whatever comes out and whatever else they know."
 
 
 def _guess(best: Fraction, whole: bool, bound: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.accounting.convert import pure
 from discreet.accounting.words import readable
-from discreet.apps.web.odds import lifetime, meaning
+from discreet.apps.web.odds import between, lifetime, meaning
 from discreet.core.explanation import Accuracy
 from discreet.core.release import number, percent
 from discreet.curator.offer import Offer
@@ -72,7 +72,7 @@ def view_plan(offer: Offer[Any], within: float | None = None) -> PlanView:
         noise=plan.mechanism,
         rows=" ".join(explained.shape),
         odds=_odds(plan),
-        lifetime=lifetime(budget, plan.unit.neighbours),
+        lifetime=lifetime(budget, between(plan.unit)),
         notes=explained.notes,
         digest=plan.digest,
         ways=_ways(offer) | ({} if within is None else {"within": _plain(within)}),
@@ -88,7 +88,7 @@ def percent_of(charge: Charge, cap: Charge) -> str:
 
 def _odds(plan: Any) -> str:
     try:
-        return meaning(plan.cost, plan.unit.neighbours)
+        return meaning(plan.cost, between(plan.unit))
     except DiscreetError:
         return ""
 

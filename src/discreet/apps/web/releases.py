@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
-import re
-from typing import Any
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, HTTPException
@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from discreet.apps.server.tokens import Caller
+from discreet.apps.web.files import attached, table_file
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.pictures import output_bars, text
 from discreet.core.release import UNKNOWN, Release, number
@@ -24,10 +25,14 @@ from discreet.ledger.quote import price_text
 from discreet.query.notation import write_condition
 from discreet.query.predicate import predicate_from
 
+if TYPE_CHECKING:
+    from discreet.learn.release import ModelRelease
+
 __all__ = ["kind_of", "routes"]
 
 _SHOWN = 500  # rows of a table on a page; files have them all
-_PLACES = {"tree": "map", "synth": "synthetic", "train": ""}  # pages that show what is no table
+_PLACES = {"tree": "map", "synth": "synthetic"}  # pages that show what is no table
+_MODELS = ("train", "search")
 
 
 def routes(frame: Frame) -> APIRouter:
@@ -43,8 +48,11 @@ def routes(frame: Frame) -> APIRouter:
             raise HTTPException(404, "There is no release of this id.")
         return found
 
+    def whole(dataset: str, outcome: Outcome) -> Any:
+        return read_outcome(service.curators[dataset].ledger, outcome)
+
     def parts_of(dataset: str, outcome: Outcome) -> dict[str, Release]:
-        tables: dict[str, Release] = read_outcome(service.curators[dataset].ledger, outcome).tables()
+        tables: dict[str, Release] = whole(dataset, outcome).tables()
         return tables
 
     @pages.get("/d/{dataset}/releases")
@@ -68,6 +76,12 @@ def routes(frame: Frame) -> APIRouter:
             if identity.endswith(f"/download.{ending}"):
                 outcome = known(dataset, identity.removesuffix(f"/download.{ending}"), caller)
                 return _file(parts_of(dataset, outcome), part, ending)
+        for name in ("card.md", "model.npz"):
+            if identity.endswith(f"/{name}"):
+                outcome = known(dataset, identity.removesuffix(f"/{name}"), caller)
+                if outcome.answer is None or kind_of(outcome) not in _MODELS:
+                    raise HTTPException(404, "Nothing is at this address.")
+                return _model_file(whole(dataset, outcome), name)
         outcome = known(dataset, identity, caller)
         record = outcome.charged
         budget = service.curators[dataset].ledger.account(dataset).budget
@@ -86,11 +100,11 @@ def routes(frame: Frame) -> APIRouter:
         if place and place in dict(frame.links):
             return RedirectResponse(f"/d/{quote(dataset, safe='')}/{place}?release={quote(identity, safe='')}", 303)
         try:
+            if kind_of(outcome) in _MODELS:
+                return frame.page(request, "model.html", caller, **values, **_model(whole(dataset, outcome)))
             found = parts_of(dataset, outcome)
         except InputError as problem:  # of no kind that is read here
             return frame.page(request, "pending.html", caller, **values, other=str(problem))
-        if not found:  # a model, which has a page of its own
-            return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(identity, safe='')}", 303)
         release = found.get(part) or next(iter(found.values()))
         drawn = [output_bars(release, name) for name in release.outputs]
         rows = release.rows()
@@ -151,19 +165,26 @@ def _row(release: Release, row: dict[str, Any]) -> tuple[list[str], list[tuple[s
     return [text(row[key]) for key in release.keys], values
 
 
+def _model(model: ModelRelease) -> dict[str, Any]:
+    """What the page of a model shows."""
+    about = {
+        "name": model.described["name"],
+        "target": model.encoding.target.name,
+        "features": [one.name for one in model.encoding.features],
+        "weights": sum(int(one.size) for one in model.weights),
+        "steps": model.recipe.steps,
+    }
+    return {"release": model, "about": about, "card": model.card().to_markdown()}
+
+
+def _model_file(model: ModelRelease, name: str) -> Response:
+    stem, _, ending = name.partition(".")
+    if ending == "md":
+        return attached(model.card().to_markdown(), stem, ending)
+    with tempfile.TemporaryDirectory() as folder:
+        return attached(model.save(Path(folder) / name).read_bytes(), stem, ending)
+
+
 def _file(parts: dict[str, Release], part: str, ending: str) -> Response:
     release = parts.get(part) or next(iter(parts.values()))
-    match ending:
-        case "csv":
-            body, kind = release.to_csv().encode(), "text/csv; charset=utf-8"
-        case "json":
-            body, kind = release.to_json().encode(), "application/json"
-        case _:
-            import pyarrow.parquet
-
-            out = io.BytesIO()
-            pyarrow.parquet.write_table(release.to_arrow(), out)
-            body, kind = out.getvalue(), "application/vnd.apache.parquet"
-    name = re.sub(r"[^A-Za-z0-9_-]", "", f"{release.dataset}-{release.id}")[:80]
-    headers = {"content-disposition": f'attachment; filename="{name}.{ending}"'}
-    return Response(body, media_type=kind, headers=headers)
+    return table_file(release, f"{release.dataset}-{release.id}", ending)

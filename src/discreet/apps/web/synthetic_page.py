@@ -18,6 +18,7 @@ from discreet.apps.web.releases import kind_of
 from discreet.apps.web.store import Store
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
+from discreet.query.ask import Ask
 from discreet.show import Markup, element
 from discreet.synth.methods import METHODS
 from discreet.synth.release import SyntheticRelease
@@ -38,8 +39,9 @@ _WORDS = {
 
 def routes(frame: Frame) -> APIRouter:
     """/d/{dataset}/synthetic and what is under it"""
-    pages = frame.router()
+    pages = frame.router(Ask)
     frame.links.append(("synthetic", "Synthetic data"))
+    frame.tables.add("synthetic")
     service = frame.service
     anyone: Any = Depends(frame.caller)
     tables: Cache[SyntheticRelease] = Cache(4)
