@@ -66,14 +66,14 @@ def confirmation(answer):
     return [(name, value) for name, value in pairs if name != "csrf"]
 
 
-def begun(visitor, place, fields, why=""):
+def begun(visitor, place, fields, why="", dataset="people"):
     """Price, type the price, spend; the address of the job."""
-    visitor.get(f"/d/people/{place}")
-    priced = visitor.post(f"/d/people/{place}", fields)
+    visitor.get(f"/d/{dataset}/{place}")
+    priced = visitor.post(f"/d/{dataset}/{place}", fields)
     assert priced.status_code == 200
     typed = re.search(r'<b class="figure">([^<]+)</b> to spend', priced.text)[1]
     sent = [*confirmation(priced), ("why", why), ("confirm", typed)]
-    answer = visitor.post(f"/d/people/{place}/release", sent)
+    answer = visitor.post(f"/d/{dataset}/{place}/release", sent)
     assert answer.status_code == 303
     return answer.headers["location"]
 

@@ -5,6 +5,7 @@ import pytest
 
 import discreet
 from discreet import Allotment, Budget, Category, Integer, Schema
+from grids import lay_out_grid
 
 pytest.importorskip("fastapi", reason="needs discreet[server]")
 pytest.importorskip("jinja2", reason="needs discreet[server]")
@@ -41,7 +42,13 @@ FILLED = {
     "commute": {**ENDS, "coordinates": PLACES, **PRICE},
     "train": {**RUN, **PRICE},
     "search": {**RUN, "settings": "rate=0.5\nrate=2", **PRICE},
+    "loads": {"cost": "800", **PRICE},
 }
+
+
+def dataset_of(kind):
+    """The dataset that a kind is about."""
+    return "ring" if kind == "loads" else "people"
 
 
 @pytest.fixture
@@ -50,7 +57,11 @@ def service(tmp_path):
     budget = Budget(7, delta=1e-5, allotments=parts)
     curator = discreet.open(TABLE, SCHEMA, ledger=tmp_path / "b.db", budget=budget, create=True)
     tokens = Tokens(tmp_path / "tokens.db")
-    return Service({"people": curator}, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(rate=500.0, burst=500.0)
+    grid, schema = lay_out_grid(tmp_path)
+    ring = discreet.open(str(grid), schema, ledger=curator.ledger, create=True)
+    return Service({"people": curator, "ring": ring}, tokens, jobs=Jobs(tmp_path / "jobs.db")).within(
+        rate=500.0, burst=500.0
+    )
 
 
 @pytest.fixture
@@ -62,24 +73,53 @@ def ann(service):
 
 @pytest.mark.parametrize("kind", NEW)
 def test_a_form_has_every_field_of_its_ask_and_the_jobs_page_leads_there(kind, ann):
-    page = ann.get(f"/d/people/new/{kind}")
+    dataset = dataset_of(kind)
+    page = ann.get(f"/d/{dataset}/new/{kind}")
     assert page.status_code == 200
     for name in fields_of(kind):
         assert f'name="{name}"' in page.text, name
-    assert f"/d/people/new/{kind}" in ann.get("/d/people/jobs").text
+    assert f"/d/{dataset}/new/{kind}" in ann.get(f"/d/{dataset}/jobs").text
+
+
+@pytest.mark.parametrize("kind", NEW)
+def test_a_form_of_another_kind_of_data_is_refused_and_not_offered(kind, ann):
+    other = "people" if dataset_of(kind) == "ring" else "ring"
+    assert ann.get(f"/d/{other}/new/{kind}").status_code == 422
+    assert "this one is" in ann.page.text
+    assert f"/new/{kind}" not in ann.get(f"/d/{other}/jobs").text
+
+
+@pytest.mark.parametrize("path", ["ask", "map", "synthetic"])
+def test_pages_about_tables_are_refused_for_the_loads_of_a_grid(path, ann):
+    page = ann.get(f"/d/ring/{path}")
+    assert page.status_code == 422
+    assert "the loads of a power grid" in page.text
+    assert f"/d/ring/{path}" not in ann.get("/d/ring").text
+
+
+def test_the_page_of_a_grid_says_what_is_protected_and_what_is_public(ann):
+    shown = ann.get("/d/ring").text
+    assert "1 MW" in shown
+    assert "<dt>Loads</dt><dd>3</dd>" in shown
+    assert "ends at no more than" in shown
+    assert "3 loads of a power grid" in ann.get("/").text
 
 
 @pytest.mark.parametrize("kind", FILLED)
 def test_a_job_goes_from_its_form_to_what_was_released(kind, ann, service):
     if kind in ("train", "search"):
         pytest.importorskip("jax", reason="needs discreet[learn]")
-    address = begun(ann, f"new/{kind}", FILLED[kind], why="a test")
+    dataset = dataset_of(kind)
+    address = begun(ann, f"new/{kind}", FILLED[kind], why="a test", dataset=dataset)
     page = waited(ann, address)
     assert "Done" in page.text
     identity = address.rpartition("/")[2]
     made = f"{identity}/1" if kind == "stream" else identity
-    assert service.curators["people"].releases() == [made]
-    assert ann.get(f"/d/people/releases/{made}").status_code in (200, 303, 307)
+    assert service.curators[dataset].releases() == [made]
+    assert f"/d/{dataset}/releases/" in page.text
+    shown = ann.get(f"/d/{dataset}/releases/{made}")
+    assert shown.status_code == 200
+    assert ("Model card" in shown.text) == (kind in ("train", "search"))
 
 
 @pytest.mark.parametrize(

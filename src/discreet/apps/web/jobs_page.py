@@ -70,9 +70,7 @@ def routes(frame: Frame) -> APIRouter:
         try:
             job = service.job(dataset, release, caller)
         except MissingError:
-            if service.stored(dataset, release) is None:
-                raise HTTPException(404, "There is no job of yours of this id.") from None
-            return RedirectResponse(f"/d/{quote(dataset, safe='')}/releases/{quote(release)}", 303)
+            raise HTTPException(404, "There is no job of yours of this id.") from None
         spent = service.curator(dataset, caller).ledger.find(release)
         again = job.state == "interrupted" and wanted(dataset, job) is not None
         return frame.page(
