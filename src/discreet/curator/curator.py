@@ -31,7 +31,7 @@ from discreet.query.sql import parse_sql
 if TYPE_CHECKING:
     from discreet.flows.commuting.release import CommuteRelease
     from discreet.learn.model import Model
-    from discreet.power.released import HiddenLoads
+    from discreet.power.release import HiddenLoads
     from discreet.synth.release import SyntheticRelease
     from discreet.trees.release import TreeRelease
     from discreet.trees.rules import Rules

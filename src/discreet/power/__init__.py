@@ -1,5 +1,6 @@
 """Loads of a power grid, hidden, and still loads that the grid can feed at about the same cost.
 
+* `GridSchema` is what a custodian declares of a grid file.
 * `Grid` is public: buses, branches, generators with `Quadratic` or `Piecewise` costs. `Loads` are private.
 * `LoadsAsk` describes a release, `LoadPlan` prices it, `HiddenLoads` is what comes of it.
 * `optimal_flow` is DC optimal power flow; `ac_cost` evaluates AC optimal power flow where pandapower converges.
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.power.pandapower import ac_cost as ac_cost
     from discreet.power.plan import LoadPlan as LoadPlan
     from discreet.power.release import HiddenLoads as HiddenLoads
+    from discreet.power.schema import GridSchema as GridSchema
 
 __getattr__, __dir__, __all__ = lazy(
     __name__,
@@ -33,5 +35,6 @@ __getattr__, __dir__, __all__ = lazy(
         "pandapower": ("ac_cost",),
         "plan": ("LoadPlan",),
         "release": ("HiddenLoads",),
+        "schema": ("GridSchema",),
     },
 )

@@ -5,7 +5,7 @@ import pytest
 
 import discreet
 from discreet import Allotment, Budget, Category, Integer, Schema
-from grids import lay_out_grid
+from grid_files import lay_out_grid
 
 pytest.importorskip("fastapi", reason="needs discreet[server]")
 pytest.importorskip("jinja2", reason="needs discreet[server]")

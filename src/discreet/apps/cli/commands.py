@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "synth": (_KIND, "Synthetic tables: plan, release, show, report."),
     "train": (_KIND, "Models with an epsilon: plan, release, show, card, predict."),
     "search": (_KIND, "Models tuned privately: plan, release, show."),
+    "loads": (_KIND, "Loads of a power grid, hidden: plan, release, show."),
     "survey": ("survey:app", "Surveys randomised on the respondent's device."),
     "releases": ("ledger:releases_app", "Stored releases, read again for free: list, show."),
     "ledger": ("ledger:ledger_app", "Budgets and charges: show, verify, raise, ..."),
