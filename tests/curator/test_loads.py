@@ -9,12 +9,7 @@ from discreet.curator import hide_loads
 from discreet.curator.loads import LoadDesk
 from discreet.errors import InputError
 from discreet.power.loads import Loads
-<<<<<<< HEAD
 from grids import ring
-=======
-from grid_files import CASE, SCHEMA, lay_out_grid
-from surfaces import command
->>>>>>> 276d996 (cli: loads in the table of commands)
 
 pytest.importorskip("clarabel", reason="needs discreet[power]")
 

@@ -10,7 +10,7 @@ pytest.importorskip("clarabel", reason="needs discreet[power]")
 import discreet
 from discreet.errors import InputError
 from discreet.power.loads import Loads
-from grids import CASE, SCHEMA, lay_out_grid
+from grid_files import CASE, SCHEMA, lay_out_grid
 from surfaces import command
 
 EXACT = [12.5, 7.25, 20.0]
