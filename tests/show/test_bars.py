@@ -1,7 +1,7 @@
 """Bars lie nowhere: they begin at zero and end where their numbers say, and so do their intervals."""
 
 import pytest
-from drawn import parts, share, texts
+from svg_parts import parts, share, texts
 
 from discreet.errors import InputError
 from discreet.show import Bar, Scale, bars

@@ -1,7 +1,7 @@
 """Upright bars: heights in proportion, intervals in place, labels where there is room."""
 
 import pytest
-from drawn import parts, texts
+from svg_parts import parts, texts
 
 from discreet.errors import InputError
 from discreet.show import Column, columns

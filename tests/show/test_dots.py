@@ -1,7 +1,7 @@
 """Dots: every finite value once, in order, and none on top of another."""
 
 import pytest
-from drawn import parts, share
+from svg_parts import parts, share
 
 from discreet.errors import InputError
 from discreet.show import dots

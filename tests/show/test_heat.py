@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from drawn import parts, texts
+from svg_parts import parts, texts
 
 from discreet.errors import InputError
 from discreet.show import image, matrix

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from drawn import parts, texts, tree
+from svg_parts import parts, texts, tree
 
 from discreet.errors import InputError, MissingExtraError
 from discreet.show import Bar, Line, Picture, bars, element, lines, stack

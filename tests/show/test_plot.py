@@ -1,7 +1,7 @@
 """Two axes: corners lie in corners, and points outside lie on the edge."""
 
 import pytest
-from drawn import texts
+from svg_parts import texts
 
 from discreet.show import Axis, Picture, Scale
 from discreet.show.plot import Plot, key

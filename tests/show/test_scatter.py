@@ -1,7 +1,7 @@
 """Points on a diagonal: equal numbers lie on it, and areas are in proportion to weights."""
 
 import pytest
-from drawn import parts
+from svg_parts import parts
 
 from discreet.errors import InputError
 from discreet.show import Point, scatter

@@ -11,12 +11,11 @@ from discreet.show.columns import Column, columns
 from discreet.show.dots import dots
 from discreet.show.heat import image, matrix
 from discreet.show.intervals import Error, Span, errors, span, span_key
-from discreet.show.lines import Line, Step, lines, steps
+from discreet.show.lines import Line, Step, lines, roc, steps
 from discreet.show.meter import Reach, meter, reach, reach_axis
 from discreet.show.page import embedded, frame, page, policy, served_policy
 from discreet.show.picture import Picture, stack
 from discreet.show.plot import Axis
-from discreet.show.roc import roc
 from discreet.show.scale import Scale, brief, compact, share
 from discreet.show.scatter import Point, scatter
 from discreet.show.style import style

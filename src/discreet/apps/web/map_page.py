@@ -23,8 +23,7 @@ from discreet.errors import InputError
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 from discreet.query.ask import Ask
-from discreet.show.map.drawing import Map
-from discreet.show.map.page import controls, script
+from discreet.show.map.drawing import Map, controls, script
 from discreet.trees.release import TreeRelease
 
 __all__ = ["made", "routes"]

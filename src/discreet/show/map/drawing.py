@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import InputError, Phrase
 from discreet.show.map.atlas import LATER
 from discreet.show.map.layer import Layer, lineage
-from discreet.show.map.page import page
 from discreet.show.map.projection import Projection
 from discreet.show.map.shading import map_picture
 from discreet.show.map.shapes import Shapes, shapes
 from discreet.show.page import frame
+from discreet.show.page import page as shell
 from discreet.show.picture import Picture
+from discreet.show.svg import Markup, element
 
-__all__ = ["Map", "choropleth"]
+__all__ = ["Map", "choropleth", "controls", "page", "script"]
 
 # More numbers than this make a page that browsers open slowly.
 _MOST = 1_000_000
+_SCRIPTS = ("model.js", "scale.js", "map.js", "table.js", "main.js")
+_UNABLE = "This map is drawn by the script in this file: allow scripts, or read the numbers from the release."
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,3 +178,28 @@ def _layer(layer: Layer, above: list[int] | None, found: Shapes, position: int) 
 def _short(numbers: list[int]) -> list[int] | int:
     """One number for a list that repeats it."""
     return numbers[0] if len(set(numbers)) == 1 else numbers
+
+
+def page(title: str, content: Mapping[str, Any]) -> str:
+    """One self-contained page: no request, no script and no style but its own."""
+    code = script('JSON.parse(document.getElementById("data").textContent)')
+    heading = element("h1", {"id": "title"}, title)
+    note = element("noscript", None, element("p", {"class": "care"}, _UNABLE))
+    atlas = element("div", {"id": "atlas", "class": "atlas"}, controls())
+    return shell(title, [heading, note, atlas], kind="wide", data=dict(content), script=code)
+
+
+def controls() -> Markup:
+    """What the script fills in: choices, the map, its key and its table. The same on every page that has a map."""
+    return Markup((files(__package__) / "atlas.html").read_text("utf-8"))
+
+
+def script(data: str, before: str = "") -> str:
+    """The script of a map: `data` is JavaScript that gives the content, `before` comes first, with the content at hand.
+
+    >>> script("await found()").endswith("})(await found());\\n")
+    True
+    """
+    folder = files(__package__)
+    body = "\n".join((folder / name).read_text("utf-8") for name in _SCRIPTS)
+    return f'"use strict";\n((data) => {{\n{before}{body}}})({data});\n'

@@ -1,7 +1,7 @@
 """Maps that stand still: the same colours as the page, every region once, its numbers in a table."""
 
 import pytest
-from drawn import parts
+from svg_parts import parts
 
 from discreet.errors import InputError
 from discreet.show.map import Layer, choropleth

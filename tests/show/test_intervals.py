@@ -1,9 +1,9 @@
 """Intervals are drawn to scale, and everything a span has to show lies on its line."""
 
 import pytest
-from drawn import parts, share, texts
 from hypothesis import given
 from hypothesis import strategies as st
+from svg_parts import parts, share, texts
 
 from discreet.errors import InputError
 from discreet.show import Error, Span, errors, span, span_key

@@ -1,0 +1,132 @@
+"""The page of a map: data stays data, intervals arrive as published, and nothing is requested."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from map_layers import COUNTY, SQUARES, STATES, A, Reader, content, geojson, layer
+
+from discreet.errors import InputError
+from discreet.show.map import Layer, choropleth
+from discreet.show.page import embedded
+
+
+def test_intervals_arrive_as_they_were_published():
+    value = np.array([7, -3, 2**53 - 1])
+    towns = Layer("town", ["a", "b", "c"], {"n": (value, value - [1, 2, 3], value), "m": (value, value, value)})
+    (n, m) = content(choropleth([towns], title="t"))["layers"][0]["data"]
+    assert n == [[7, -3, 2**53 - 1], [1, 2, 3], 0]
+    assert m == [[7, -3, 2**53 - 1], 0, 0]
+
+
+def test_numbers_without_an_interval_claim_none():
+    towns = Layer("town", ["a", "b"], {"n": ([1, 2], None, None)})
+    page = content(choropleth([towns], title="t", confidence=0.95))
+    assert page["layers"][0]["data"] == [[[1, 2], None, None]]
+    assert "No intervals are stated" in page["about"]
+    mixed = Layer("town", ["a", "b"], {"n": ([1, 2], None, None), "m": ([1, 2], [0, 0], [3, 3])})
+    assert "95% interval" in content(choropleth([mixed], title="t", confidence=0.95))["about"]
+
+
+# Data stays data
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "<!--<script>",
+    "a\u2028b\u2029c\0d",
+    "\ud800",
+    "\"'&amp;@script@@data@",
+    "]]>",
+]
+
+
+def test_nothing_from_data_becomes_markup():
+    codes = [f"{i}{text}" for i, text in enumerate(NASTY)]
+    outputs = {text: (np.arange(7),) * 3 for text in NASTY}
+    nasty = Layer(NASTY[1], codes, outputs, labels=NASTY)
+    for text in NASTY:
+        drawn = choropleth([nasty], title=text, privacy=text, about=text, output=text)
+        reader = Reader.of(drawn.html)
+        clean = Reader.of(choropleth([layer("a", ["b"])], title="t").html)
+        assert reader.tags == clean.tags
+        assert len(reader.scripts) == 2
+        read = json.loads(reader.scripts[0])
+        assert (read["title"], read["privacy"], read["layers"][0]["labels"]) == (text, text, NASTY)
+        assert not re.search("[<>&\u2028\u2029]", reader.scripts[0])
+        drawn.html.encode()  # half a surrogate pair would not go into a file
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_embedded_json_reads_back(text):
+    assert json.loads(embedded([text, {text: 1}])) == [text, {text: 1}]
+
+
+def test_a_notebook_gets_the_same_page_in_a_frame():
+    drawn = choropleth([layer("state", STATES)], title='a "title" <b>')
+    reader = Reader.of(drawn._repr_html_())
+    assert reader.tags == ["iframe"]
+    attributes = dict(reader.attributes)
+    assert attributes["srcdoc"] == drawn.html
+    assert attributes["sandbox"] == "allow-scripts"
+
+
+def test_a_page_asks_for_nothing(tmp_path):
+    drawn = choropleth([layer("state", STATES)], title="t")
+    reader = Reader.of(drawn.html)
+    assert not {"link", "img", "iframe", "object"} & set(reader.tags)
+    assert not any(name in ("src", "href", "action") or name.startswith("on") for name, _ in reader.attributes)
+    policy = re.search(r'Policy" content="([^"]+)"', drawn.html)[1]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    addresses = set(re.findall(r"https?://[^\s\"'<>]+", drawn.html))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # a name, not an address
+    path = drawn.save(tmp_path / "map.html")
+    assert path.read_bytes().decode() == drawn.html
+
+
+def test_pages_are_small():
+    states = layer("state", STATES)
+    counties = layer("county", sorted(COUNTY.rings))
+    assert len(choropleth([states], title="t").html.encode()) < 150_000
+    assert len(choropleth([states, counties], title="t").html.encode()) < 2_000_000
+    cells = [f"age {age}, {sex}" for age in range(8) for sex in "fm"]
+    many = [layer("state", STATES, cells), layer("county", sorted(COUNTY.rings), cells)]
+    assert len(choropleth(many, title="t").html.encode()) < 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("layers", "more", "field"),
+    [
+        ([], {}, "layers"),
+        (["a"], {}, "layers"),
+        ([A, A], {}, "layers"),
+        ([A, layer("b", ["11"], ["other"])], {}, "b.outputs"),
+        ([A, layer("b", ["31"])], {}, "b.codes"),
+        ([A, layer("b", ["11"], parents=["3"])], {}, "b.parents"),
+        ([A], {"output": "other"}, "output"),
+        ([A], {"title": " "}, "title"),
+        ([A], {"confidence": 95}, "confidence"),
+        ([A], {"geometry": "us"}, "geometry"),
+        ([A], {"geometry": "no-such-file.json"}, "geometry"),
+        ([A], {"geometry": 7}, "geometry"),
+        ([A], {"geometry": SQUARES}, "geometry"),
+        ([A], {"geometry": {"c": SQUARES}}, "geometry"),
+        ([A], {"geometry": {"type": "Topology"}}, "geometry"),
+        ([A], {"geometry": {"type": "Point"}}, "geometry"),
+        ([A], {"geometry": geojson(**{"1": [[0, 0], [1, "x"]]})}, "geometry"),
+        ([A], {"geometry": geojson(**{"1": [[0, 0], [1, float("nan")]]})}, "geometry"),
+        ([A], {"geometry": geojson(**{"1": [[0, 0], [0, 0], [0, 0]]})}, "geometry"),
+        ([layer("town", ["L"])], {"geometry": SQUARES, "projection": "mercator"}, "projection"),
+    ],
+)
+def test_a_map_that_makes_no_sense_is_refused(layers, more, field):
+    with pytest.raises(InputError) as refused:
+        choropleth(layers, **{"title": "t", **more})
+    assert refused.value.field == field
+
+
+def test_more_numbers_than_a_browser_likes_are_refused():
+    codes = [str(i) for i in range(100_000)]
+    with pytest.raises(InputError, match="at most 1,000,000"):
+        choropleth([layer("x", codes, [f"n{i}" for i in range(11)])], title="t")
