@@ -1,38 +1,51 @@
-"""Where a person starts: one curator over a desk, and the table of every kind of job it knows."""
+"""Where a person starts: one curator over a desk, and the table of every kind of job it knows.
+
+* `open_curator` opens data, a schema and a ledger, and gives a `Curator`, with a verb for every kind of job.
+* A `Desk` prices and pays: `LocalDesk` with the data and the ledger here; a server's is in `discreet.apps.client`.
+* A `Question` or another `Draft` is put together; priced, it is an `Offer`; released, what its `Kind` reads.
+* `KINDS` lists all kinds; `read_release` reads whatever was released from a ledger; `hide_loads` is for power grids.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from discreet.curator.curator import Curator, open_curator
-from discreet.curator.desk import Desk, LocalDesk
-from discreet.curator.draft import Draft
-from discreet.curator.kinds import KINDS, Kind, kind_of, read_release
-from discreet.curator.offer import Offer
-from discreet.curator.question import Question
+from discreet.core.lazy import lazy
 
 if TYPE_CHECKING:
-    from discreet.curator.loads import hide_loads
+    from discreet.curator.curator import Curator as Curator
+    from discreet.curator.curator import open_curator as open_curator
+    from discreet.curator.desk import Desk as Desk
+    from discreet.curator.desk import LocalDesk as LocalDesk
+    from discreet.curator.draft import Draft as Draft
+    from discreet.curator.kinds import KINDS as KINDS
+    from discreet.curator.kinds import Kind as Kind
+    from discreet.curator.kinds import kind_of as kind_of
+    from discreet.curator.kinds import read_release as read_release
+    from discreet.curator.loads import hide_loads as hide_loads
+    from discreet.curator.offer import Offer as Offer
+    from discreet.curator.question import Question as Question
 
-__all__ = [
-    "KINDS",
-    "Curator",
-    "Desk",
-    "Draft",
-    "Kind",
-    "LocalDesk",
-    "Offer",
-    "Question",
-    "hide_loads",
-    "kind_of",
-    "open_curator",
-    "read_release",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "hide_loads":  # power grids have libraries of their own
-        from discreet.curator.loads import hide_loads
-
-        return hide_loads
-    raise AttributeError(f"module 'discreet.curator' has no attribute {name!r}")
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {
+        "curator": (
+            "Curator",
+            "open_curator",
+        ),
+        "desk": (
+            "Desk",
+            "LocalDesk",
+        ),
+        "draft": ("Draft",),
+        "kinds": (
+            "KINDS",
+            "Kind",
+            "kind_of",
+            "read_release",
+        ),
+        "loads": ("hide_loads",),
+        "offer": ("Offer",),
+        "question": ("Question",),
+    },
+)

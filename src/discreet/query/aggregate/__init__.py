@@ -14,6 +14,7 @@ from discreet.query.aggregate.base import (
     Derived,
     aggregate_from,
     aggregate_to,
+    rows_of,
     settled,
 )
 from discreet.query.aggregate.means import Mean, mean
@@ -40,6 +41,7 @@ __all__ = [
     "load",
     "mean",
     "people",
+    "rows_of",
     "settled",
     "std",
     "total",
