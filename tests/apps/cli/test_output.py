@@ -5,7 +5,7 @@ from xml.dom.minidom import parseString
 import pytest
 
 from discreet.apps.cli.output import say, show_table
-from discreet.apps.survey.drawing import figures
+from discreet.apps.survey.results import figures
 from discreet.local.questionnaire.estimate import estimates
 from discreet.local.questionnaire.questionnaire import Questionnaire
 

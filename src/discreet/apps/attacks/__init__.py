@@ -1,1 +1,35 @@
-"""Attacks that need a model or a synthetic table to attack: made here, on made-up people, with and without a budget."""
+"""Attacks that need a model or a synthetic table to attack: made here, on made-up people, with and without a budget.
+
+`attack_model` and `attack_rows` tell members from others (`Exposure`); `invert_faces` draws people from the weights of
+a model (`Inversion`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.core.lazy import lazy
+
+if TYPE_CHECKING:
+    from discreet.apps.attacks.inversion import Inversion as Inversion
+    from discreet.apps.attacks.inversion import invert_faces as invert_faces
+    from discreet.apps.attacks.membership import Exposure as Exposure
+    from discreet.apps.attacks.membership import attack_model as attack_model
+    from discreet.apps.attacks.membership import attack_rows as attack_rows
+    from discreet.apps.attacks.membership import roc_picture as roc_picture
+
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {
+        "inversion": (
+            "Inversion",
+            "invert_faces",
+        ),
+        "membership": (
+            "Exposure",
+            "attack_model",
+            "attack_rows",
+            "roc_picture",
+        ),
+    },
+)

@@ -12,7 +12,7 @@ from discreet.apps.attacks.people import normal
 from discreet.errors import InputError, MissingExtraError
 from discreet.show import Picture, image, stack
 
-__all__ = ["Inverted", "faces_inverted"]
+__all__ = ["Inversion", "invert_faces"]
 
 SIDE, SHOTS, STEPS = 16, 8, 300
 _SHOWN = 6
@@ -21,7 +21,7 @@ DELTA = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inverted:
+class Inversion:
     """How like the people the pictures are that came out of the weights: correlation, 1 for the same picture."""
 
     people: int
@@ -65,7 +65,7 @@ def _beside(images: NDArray[np.float64]) -> list[list[float]]:
     return joined
 
 
-def faces_inverted(people: int = 20, epsilon: float = 1.0) -> Inverted:
+def invert_faces(people: int = 20, epsilon: float = 1.0) -> Inversion:
     """Made-up faces; a linear classifier of who it is; for each person the input it takes for them most surely."""
     try:
         import jax
@@ -110,7 +110,7 @@ def faces_inverted(people: int = 20, epsilon: float = 1.0) -> Inverted:
 
     (open_faces, like, right), (hidden, less, fewer) = judged(plain), judged(private)
     shown = {"people": faces, "without a budget": open_faces, f"epsilon = {epsilon:g}": hidden}
-    return Inverted(people, float(epsilon), DELTA, like, less, right, fewer, shown)
+    return Inversion(people, float(epsilon), DELTA, like, less, right, fewer, shown)
 
 
 def _faces(people: int) -> NDArray[np.float64]:

@@ -13,14 +13,14 @@ from discreet.errors import InputError, MissingExtraError
 from discreet.risk.membership import Membership, judge_membership
 from discreet.show import Line, Picture, roc
 
-__all__ = ["Exposed", "model_attacked", "roc_picture", "rows_attacked"]
+__all__ = ["Exposure", "attack_model", "attack_rows", "roc_picture"]
 
 FEATURES, HIDDEN, PLAIN_STEPS = 40, 128, 400
 DELTA = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Exposed:
+class Exposure:
     """The attack without a budget and with one, and what the target was good for."""
 
     target: str
@@ -54,7 +54,7 @@ class Exposed:
         )
 
 
-def model_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
+def attack_model(people: int = 500, epsilon: float = 1.0) -> Exposure:
     """Train a small network on `people`, plainly and by DP-SGD, and tell members by their loss."""
     try:
         import jax
@@ -65,7 +65,7 @@ def model_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
         from discreet.learn.trainer import train
     except ImportError:
         raise MissingExtraError("learn", "jax") from None
-    _checked(people, epsilon)
+    _check(people, epsilon)
     x, y = _examples(2 * people)
     fresh_x, fresh_y = _examples(2000)
     start = {
@@ -95,7 +95,7 @@ def model_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
 
     (known, use), (hidden, private_use) = judged(plain), judged(private)
     delta = min(DELTA, 0.1 / people)
-    return Exposed("A network", known, hidden, float(epsilon), delta, use, private_use, "accuracy")
+    return Exposure("A network", known, hidden, float(epsilon), delta, use, private_use, "accuracy")
 
 
 def _examples(many: int) -> tuple[Any, Any]:
@@ -105,7 +105,7 @@ def _examples(many: int) -> tuple[Any, Any]:
     return x, (label ^ (even(many) < 0.2)).astype(np.int32)
 
 
-def rows_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
+def attack_rows(people: int = 500, epsilon: float = 1.0) -> Exposure:
     """Make synthetic rows of `people`, by copying at random and under a budget, and tell members by the nearest row."""
     import pyarrow as pa
 
@@ -115,7 +115,7 @@ def rows_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
     from discreet.ledger.budget import Budget
     from discreet.ledger.ledger import Ledger
 
-    _checked(people, epsilon)
+    _check(people, epsilon)
     columns, values = 12, 6
     lean = np.concatenate([_rows(people, columns, values), _rows(people, columns, values)])
     members, others = lean[:people], lean[people:]
@@ -135,7 +135,7 @@ def rows_attacked(people: int = 500, epsilon: float = 1.0) -> Exposed:
 
     (known, use), (hidden, private_use) = judged(copied), judged(rows)
     name = "agreement on pairs of columns"
-    return Exposed("Synthetic rows", known, hidden, float(epsilon), 0.0, use, private_use, name)
+    return Exposure("Synthetic rows", known, hidden, float(epsilon), 0.0, use, private_use, name)
 
 
 def _rows(many: int, columns: int, values: int) -> Any:
@@ -153,14 +153,14 @@ def _nearest(people: Any, rows: Any) -> Any:
     return np.array([(rows != person).sum(axis=1).min() for person in people])
 
 
-def _checked(people: int, epsilon: float) -> None:
+def _check(people: int, epsilon: float) -> None:
     if isinstance(people, bool) or not isinstance(people, int) or not 50 <= people <= 20_000:
         raise InputError("people", people, "a whole number from 50 to 20,000")
     if not 0 < epsilon < 100:
         raise InputError("epsilon", epsilon, "more than zero and below 100")
 
 
-def roc_picture(found: Exposed) -> Picture:
+def roc_picture(found: Exposure) -> Picture:
     """Members named against others accused, with the line no attack crosses under the stated epsilon."""
     curves = [
         Line(kind, ((0.0, 0.0), *zip(one.accused, one.caught, strict=True), (1.0, 1.0)))

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from discreet.apps.attacks.inversion import faces_inverted
-from discreet.apps.attacks.membership import model_attacked, roc_picture, rows_attacked
+from discreet.apps.attacks.inversion import invert_faces
+from discreet.apps.attacks.membership import attack_model, attack_rows, roc_picture
 from discreet.apps.cli.completion import offered
 from discreet.apps.cli.output import AsJson, say, show_json, show_table, working
 from discreet.errors import InputError
@@ -129,7 +129,7 @@ def membership(
     as_json: AsJson = False,
 ) -> None:
     """Tell who was in the data: of a model or of synthetic rows, made with and without a budget."""
-    ways = {"model": model_attacked, "rows": rows_attacked}
+    ways = {"model": attack_model, "rows": attack_rows}
     if of not in ways:
         raise InputError("--of", of, among=("model", "rows"))
     with working("making and attacking"):
@@ -150,7 +150,7 @@ def inversion(
 ) -> None:
     """Draw people out of the weights of a classifier that knows them, made with and without a budget."""
     with working("training and inverting"):
-        found = faces_inverted(people, epsilon)
+        found = invert_faces(people, epsilon)
     _drawn(found.picture() if picture else None, picture)
     if as_json:
         show_json(found.to_dict())

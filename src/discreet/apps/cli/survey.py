@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 File = Annotated[Path, typer.Argument(help="The survey, a TOML file.")]
-Kept = Annotated[str, typer.Argument(help="Reports: a .db file or postgresql://..., or a .parquet or .csv export.")]
+Source = Annotated[str, typer.Argument(help="Reports: a .db file or postgresql://..., or a .parquet or .csv export.")]
 
 
 @app.command("new")
@@ -47,9 +47,9 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """What each question reveals about a person, and how close the estimates will come. Asks nobody."""
-    from discreet.apps.survey.planning import planned
+    from discreet.apps.survey.plan import plan_survey
 
-    found = planned(Questionnaire.load(file), people=people, within=within, prior=prior, confidence=confidence)
+    found = plan_survey(Questionnaire.load(file), people=people, within=within, prior=prior, confidence=confidence)
     if as_json:
         show_json(found.to_dict())
         return
@@ -99,7 +99,7 @@ def serve(
 @app.command("estimate")
 def estimate(
     file: File,
-    reports: Kept,
+    reports: Source,
     confidence: Confidence = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Also draw it: a .svg, .png or .html file.")] = None,
     below_minimum: Annotated[
@@ -108,12 +108,12 @@ def estimate(
     as_json: AsJson = False,
 ) -> None:
     """Estimates with intervals from the reports of one survey. Mixed, broken and repeated reports are refused."""
-    from discreet.apps.survey.files import results_at
+    from discreet.apps.survey.files import read_results
     from discreet.apps.survey.results import save
 
     survey = Questionnaire.load(file)
     with working("Counting reports"):
-        found = results_at(survey, reports, confidence=confidence)
+        found = read_results(survey, reports, confidence=confidence)
     drawn = None if plot is None else save(found, plot, owner=below_minimum)
     if as_json:
         show_json({**found.to_dict(owner=below_minimum), "plot": None if drawn is None else str(drawn)})
@@ -135,8 +135,8 @@ def export(
     out: Annotated[Path, typer.Argument(help="File to write: .parquet or .csv.")],
 ) -> None:
     """Write the randomised reports to a file, one row each, for other programs."""
-    from discreet.apps.survey.files import exported
+    from discreet.apps.survey.files import export_reports
 
     with working("Writing reports"):
-        count = exported(Questionnaire.load(file), reports, out)
+        count = export_reports(Questionnaire.load(file), reports, out)
     say(f"Wrote {count:,} reports to {out}")

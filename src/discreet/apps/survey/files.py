@@ -20,12 +20,12 @@ from discreet.local.questionnaire.law import parsed_report
 from discreet.local.questionnaire.questionnaire import Questionnaire
 from discreet.local.replies import check_files, count_lines
 
-__all__ = ["exported", "results_at"]
+__all__ = ["export_reports", "read_results"]
 
 _TABLES = (".parquet", ".csv")
 
 
-def exported(survey: Questionnaire, place: str, out: Path) -> int:
+def export_reports(survey: Questionnaire, place: str, out: Path) -> int:
     """Write every report of a store to a file; returns how many."""
     if out.suffix.lower() not in _TABLES or not out.absolute().parent.is_dir():
         raise InputError("out", str(out), "a file that ends in .parquet or .csv, in a folder that exists")
@@ -52,7 +52,7 @@ def _answers(survey: Questionnaire, text: str) -> list[str]:
     return [str(one) for one in survey.read(json.loads(text))]
 
 
-def results_at(survey: Questionnaire, place: str, *, confidence: float = CONFIDENCE) -> Results:
+def read_results(survey: Questionnaire, place: str, *, confidence: float = CONFIDENCE) -> Results:
     """The estimates from a store, or from Parquet or CSV files.
 
     Reports of another survey or another epsilon, tokens that come twice, broken reports and files cut off are refused.

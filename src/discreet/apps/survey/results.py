@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.apps.survey.drawing import figure, figures
 from discreet.apps.survey.store import Reports
 from discreet.core.release import percent
 from discreet.errors import InputError, Phrase
 from discreet.local.questionnaire.estimate import QuestionEstimate, estimates
 from discreet.local.questionnaire.questionnaire import Questionnaire
-from discreet.show import Markup, Table, element, page
+from discreet.show import Bar, Markup, Picture, Scale, Table, bars, element, page, stack
+from discreet.show.scale import round_up
 
-__all__ = ["Results", "results_from", "results_of", "results_page", "save"]
+__all__ = ["Results", "figure", "figures", "results_from", "results_of", "results_page", "save"]
 
 CONFIDENCE = 0.95
 
@@ -143,3 +143,33 @@ def save(found: Results, path: Path, *, owner: bool = False) -> Path:
         return path
     title = found.survey.title if found.public else f"{found.survey.title} (not public)"
     return figures(title, found.estimates).save(path)
+
+
+def figure(estimated: QuestionEstimate) -> Picture:
+    """One question: bars for shares, a point for a mean, on an axis that holds every answer that can be."""
+    every = zip(estimated.labels, estimated.value, estimated.lower, estimated.upper, strict=True)
+    data = [Bar(label, float(value), float(lower), float(upper)) for label, value, lower, upper in every]
+    low = min(float(estimated.lower.min()), estimated.floor)
+    high = max(float(estimated.upper.max()), estimated.ceiling)
+    number = estimated.number
+    return bars(
+        estimated.question.text,
+        data,
+        format=number,
+        ticks=number,
+        scale=_axis(low, high),
+        points=not estimated.shares,
+        description=estimated.words(),
+        heads=("", "estimate", "from", "to"),
+    )
+
+
+def figures(title: str, every: Sequence[QuestionEstimate]) -> Picture:
+    """Every question in one picture."""
+    return stack(title, [figure(estimated) for estimated in every])
+
+
+def _axis(low: float, high: float) -> Scale:
+    """From a round number to a round number, around a range."""
+    step = round_up((high - low) / 5 or 1)
+    return Scale(step * (low // step), step * -(-high // step) if high > low else low + step)

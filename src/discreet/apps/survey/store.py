@@ -17,11 +17,11 @@ from typing import Any, Literal, Protocol
 
 from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase
 
-__all__ = ["Kept", "PostgresReports", "Reports", "SqliteReports", "is_address", "open_reports"]
+__all__ = ["Outcome", "PostgresReports", "Reports", "SqliteReports", "is_address", "open_reports"]
 
 FORMAT = 1
 
-Kept = Literal["new", "same", "other"]
+Outcome = Literal["new", "same", "other"]
 
 _SCHEMA = (
     """CREATE TABLE discreet_survey (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL,
@@ -36,7 +36,7 @@ _PAGE = 10_000
 class Reports(Protocol):
     """A store of reports. Safe to use from many threads."""
 
-    def keep(self, token: str, digest: str, answers: str) -> Kept:
+    def keep(self, token: str, digest: str, answers: str) -> Outcome:
         """Write one report down: "new", or "same" if it is there already, or "other" if the token has another."""
         ...
 
@@ -76,7 +76,7 @@ class _Tables:
                 "Another survey, or this one with another wording or another epsilon. Give each a store of its own.",
             )
 
-    def keep(self, token: str, digest: str, answers: str) -> Kept:
+    def keep(self, token: str, digest: str, answers: str) -> Outcome:
         with self._guard:
             made = self._execute(
                 "INSERT INTO discreet_report (token, survey, answers) VALUES (?, ?, ?) "

@@ -15,9 +15,8 @@ from discreet.accounting.words import readable
 from discreet.apps.server.app import status_of
 from discreet.apps.server.surveys import Survey
 from discreet.apps.server.tokens import Caller
-from discreet.apps.survey.drawing import figure
-from discreet.apps.survey.planning import Planned
-from discreet.apps.survey.results import results_of
+from discreet.apps.survey.plan import SurveyPlan
+from discreet.apps.survey.results import figure, results_of
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
 from discreet.core.exact import as_written
@@ -67,7 +66,7 @@ def routes(frame: Frame) -> APIRouter:
     return pages
 
 
-def _plan(survey: Survey, texts: dict[str, str]) -> Planned:
+def _plan(survey: Survey, texts: dict[str, str]) -> SurveyPlan:
     """The survey with so many people in mind; what is wrong with a field is said by its name."""
     people = texts["people"].replace(",", "")
     if not people.isdecimal() or len(people) > 12:
@@ -75,7 +74,7 @@ def _plan(survey: Survey, texts: dict[str, str]) -> Planned:
     read_count(int(people), "people")
     sure = float(as_written(texts["confidence"], "confidence"))
     read_confidence(sure)
-    plan = Planned(survey.questionnaire, int(people), sure, texts["prior"], texts["within"])
+    plan = SurveyPlan(survey.questionnaire, int(people), sure, texts["prior"], texts["within"])
     plan.rows()  # errors in the other fields show here
     return plan
 

@@ -1,4 +1,4 @@
-"""What an attacker tries on the house itself: old copies, pickles, injected SQL, lots that were not paid for."""
+"""What an attacker tries on discreet itself: old copies, pickles, injected SQL, lots that were not paid for."""
 
 import ast
 import shutil
@@ -14,7 +14,7 @@ import pytest
 import discreet
 from chance import frequency_fits
 from discreet import Budget, Category, Integer, Schema, count
-from discreet.audit.many_runs import audit
+from discreet.audit import audit
 from discreet.core.loss import Pure
 from discreet.errors import DiscreetError
 
@@ -30,7 +30,7 @@ SCHEMA = Schema(
 TABLE = pa.table({"age": [30, 40], "county": ["Ash", "E'lm\"; DROP TABLE people; --"]})
 
 
-def test_nothing_in_the_house_loads_a_pickle():
+def test_nothing_loads_a_pickle():
     """A file that someone hands in must not be able to run."""
     for path in SOURCE.rglob("*.py"):
         tree = ast.parse(path.read_text())
@@ -83,7 +83,7 @@ def test_sql_that_is_not_a_priced_question_is_refused_unspent(text, tmp_path):
     assert curator.ledger.head() == before
 
 
-def test_an_old_copy_of_the_books_is_not_a_new_budget(tmp_path):
+def test_an_old_copy_of_the_ledger_is_not_a_new_budget(tmp_path):
     books = tmp_path / "b.db"
     curator = discreet.open(TABLE, SCHEMA, ledger=books, budget=Budget(1), create=True)
     shutil.copy(books, tmp_path / "old.db")

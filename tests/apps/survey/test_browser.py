@@ -1,93 +1,20 @@
-"""A survey in a real browser: a phone, no network, two tabs, keys alone; and what chance sends, against the claim."""
+"""A survey in a real browser: a phone, no network, two tabs, keys alone."""
 
 import json
-import re
-import threading
 from importlib.resources import files
 
-import numpy as np
 import pytest
-from small_survey import FRUIT, survey
+from small_survey import FRUIT, PHONE, survey
 
 from browser import screenshot
-from chance import LEVEL, fits
-from discreet.apps.survey.server import application
-from discreet.apps.survey.store import open_reports
-from discreet.audit.many_runs import audit
-from discreet.core.loss import Pure
-from discreet.local.questionnaire.law import law_to_page
-from servers import free_port
 
 pytest.importorskip("fastapi", reason="needs discreet[server]")
-uvicorn = pytest.importorskip("uvicorn", reason="needs discreet[server]")
+
+pytest.importorskip("uvicorn", reason="needs discreet[server]")
 
 SURVEY = survey()
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+
 OTHER = {"service_workers": "block"}  # or the page's own worker would fetch what the test wants to replace
-RUNS = 25_000
-
-
-class Site:
-    """The survey's server in a thread, which can go away and come back at the same address."""
-
-    def __init__(self, path):
-        self.reports = open_reports(str(path), SURVEY.digest)
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}/"
-
-    def start(self):
-        app = application(SURVEY, self.reports)
-        quiet = {"log_config": None, "log_level": "warning", "access_log": False}
-        config = uvicorn.Config(app, host="127.0.0.1", port=self.port, ws="none", lifespan="off", **quiet)
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
-        self.thread.start()
-        while not self.server.started:
-            assert self.thread.is_alive()
-            self.thread.join(0.01)
-
-    def stop(self):
-        self.server.should_exit = self.server.force_exit = True
-        self.thread.join(10)
-
-    def kept(self):
-        return [(token, json.loads(answers)) for token, _, answers in self.reports.rows()]
-
-
-@pytest.fixture
-def site(tmp_path):
-    here = Site(tmp_path / "r.db")
-    here.start()
-    yield here
-    here.stop()
-    here.reports.close()
-
-
-@pytest.fixture
-def visit(browser, site):
-    """Open the page; at the end, it must have said nothing on the console and asked nobody but its own server."""
-    contexts, said, asked = [], [], []
-
-    def opened(context=None, path="", **settings):
-        if context is None:
-            context = browser.new_context(**{**PHONE, **settings})
-            contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(120_000)  # the machine may be busy
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append(request))
-        page.goto(site.url + path)
-        return page
-
-    opened.said, opened.asked = said, asked
-    yield opened
-    for context in contexts:
-        context.close()
-    # What the network, the server or the test refuses is not the page's fault.
-    others = ("Failed to load resource", "Service Worker registration blocked")
-    assert [text for text in said if not text.startswith(others)] == []
-    assert {request.url.startswith(site.url) for request in asked} == {True}
 
 
 def answer(page, pills="Yes", fruit="Pear"):
@@ -428,96 +355,7 @@ def test_what_is_refused_is_said_and_may_be_tried_again_as_it_is(visit, site):
     assert len(set(bodies)) == 1
 
 
-# --- chance
-
-DRAW = """async ([module, law, value, runs]) => {
-  const { randomise } = await import(module);
-  const seen = {};
-  for (let i = 0; i < runs; i++) { const r = randomise(law, value); seen[r] = (seen[r] ?? 0) + 1; }
-  return seen;
-}"""
 SOURCE = (files("discreet.apps.survey") / "randomise.js").read_text("utf-8")
-
-
-def drawn(page, module, law, value, runs=RUNS):
-    """How often each report came out of the page's own function."""
-    return page.evaluate(DRAW, [module, law_to_page(law), value, runs])
-
-
-def agrees(seen, law, value):
-    """Whether counts of reports agree with the law, by a test that errs once in 2e12."""
-    listed = [str(report) for report in law.reports()]
-    if set(seen) - set(listed):
-        return False
-    samples = np.repeat(np.arange(len(listed)), [seen.get(report, 0) for report in listed])
-    chances = np.array([float(law.probability(report, value)) for report in law.reports()])
-    return fits(samples, lambda numbers: np.append(chances, np.zeros(numbers.max() + 1))[numbers])
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("question", SURVEY.questions, ids=lambda question: question.name)
-def test_what_the_page_sends_follows_the_claimed_law(visit, site, question):
-    page = visit()
-    for value in (0, question.law.values - 1):
-        assert agrees(drawn(page, site.url + "randomise.js", question.law, value), question.law, value)
-
-
-LIST = """async ([module, law, value, runs]) => {
-  const { randomise } = await import(module);
-  return Array.from({ length: runs }, () => randomise(law, value));
-}"""
-
-
-def audited(page, module, question):
-    """The page's own function, attacked by the auditor on two answers as far apart as they can be."""
-
-    def side(value):
-        return lambda runs: page.evaluate(LIST, [module, law_to_page(question.law), value, runs])
-
-    pair = (side(0), side(question.law.values - 1))
-    return audit(pair, Pure(question.epsilon), runs=RUNS, confidence=1 - LEVEL, name=question.name)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("question", SURVEY.questions, ids=lambda question: question.name)
-def test_the_auditor_cannot_refute_the_page(visit, site, question):
-    found = audited(visit(), site.url + "randomise.js", question)
-    assert not found.violated
-    assert found.found > 0.5 * float(question.epsilon)  # the attack is a good one
-
-
-@pytest.mark.statistical
-def test_the_auditor_refutes_a_page_that_tells_the_truth_too_often(visit, site):
-    page = visit(**OTHER)
-    cheat = SOURCE.replace("< BigInt(share)", "< BigInt(share) + BigInt(total) / 16n")
-    page.route("**/randomise.js?*", lambda route: route.fulfill(body=cheat, content_type="text/javascript"))
-    found = audited(page, site.url + "randomise.js?cheat", SURVEY.questions[0])
-    assert found.violated
-    assert found.found > float(SURVEY.questions[0].epsilon)
-
-
-MUTANTS = {
-    "a remainder instead of another draw": ("if (value < bound) return value;", "return value % bound;"),
-    "a coin that favours the truth": ("< BigInt(share)", "< BigInt(share) + BigInt(total) / 16n"),
-    "a generator that is not uniform": (
-        "crypto.getRandomValues(bytes);",
-        "bytes.forEach((_, i) => { bytes[i] = 256 * Math.random() ** 1.2; });",
-    ),
-    "a bit that is always zero": ("value << 8n | BigInt(byte)", "value << 8n | BigInt(byte & 127)"),
-}
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("name", MUTANTS)
-def test_a_page_that_cheats_is_found_out(visit, site, name):
-    before, after = MUTANTS[name]
-    assert SOURCE.count(before) == 1
-    page = visit(**OTHER)
-    cheat = SOURCE.replace(before, after)
-    page.route("**/randomise.js?*", lambda route: route.fulfill(body=cheat, content_type="text/javascript"))
-    module = site.url + "randomise.js?cheat"
-    # One law that it breaks is enough; the last ones draw the most.
-    assert any(not agrees(drawn(page, module, one.law, 1), one.law, 1) for one in reversed(SURVEY.questions))
 
 
 def test_the_form_uses_that_very_function(visit, site):
@@ -530,12 +368,3 @@ def test_the_form_uses_that_very_function(visit, site):
     press(page)
     said(page, "Sent. Thank you.")
     assert page.locator("#reports .sent").all_inner_texts()[:2] == ["No", "Pear"]
-
-
-def test_the_scripts_know_no_other_chance_and_no_float():
-    for name in ("page.js", "memory.js", "number.js", "randomise.js", "sw.js"):
-        text = (files("discreet.apps.survey") / name).read_text("utf-8")
-        assert "Math.random" not in text
-        assert "Date" not in text
-        assert not re.search(r"https?:", text)
-    assert not re.search(r"\d\.\d|parseFloat|Math\.(?!ceil)", SOURCE)

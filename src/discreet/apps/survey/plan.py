@@ -13,11 +13,11 @@ from discreet.local.questionnaire.question import Question
 from discreet.local.questionnaire.questionnaire import Questionnaire
 from discreet.mechanisms.inputs import read_confidence, read_count
 
-__all__ = ["Planned", "planned"]
+__all__ = ["SurveyPlan", "plan_survey"]
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class SurveyPlan:
     """A survey with so many people in mind."""
 
     survey: Questionnaire
@@ -80,18 +80,18 @@ class Planned:
         }
 
 
-def planned(
+def plan_survey(
     survey: Questionnaire,
     *,
     people: int,
     within: Number | None = None,
     prior: Number = "0.02",
     confidence: float = 0.95,
-) -> Planned:
+) -> SurveyPlan:
     """Check what is asked, before anything is computed."""
     read_count(people, "--people")
     read_confidence(confidence)
     posterior(prior, survey.epsilon)
     if within is not None:
         people_for(survey.questions[0], within, confidence)
-    return Planned(survey, people, confidence, prior, within)
+    return SurveyPlan(survey, people, confidence, prior, within)
