@@ -144,6 +144,7 @@ CHANGES: dict[str, dict[str, Fields | tuple[Fields, Fields]]] = {
         "allotment": {"allotment": "others"},
         "choice": {"choice": "0.2"},
         "held_out": {"held_out": "0.2"},
+        "confidence": {"confidence": 0.9},
     },
     "loads": {
         "alpha": {"alpha": 2},

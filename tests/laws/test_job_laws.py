@@ -65,9 +65,6 @@ WIDE = SCHEMA.replace("epsilon = 1000.0\ndelta = 0.02\n", "epsilon = 2000.0\ndel
 
 # --- what is not yet so ----------------------------------------------------------------------------------------------
 
-# Kinds that take no accuracy instead of a price.
-NO_WITHIN = {"train", "search"}
-
 # Asks whose digest depends on the order in which outputs are named.
 ORDER_IN_DIGEST = {"question"}
 
@@ -77,8 +74,9 @@ NO_ERROR_STATED = {"train": {"sex"}, "train at a price": {"sex"}, "search": {"se
 # Fields of an ask that its digest does not see. None of them decides the law of what is released: what pays for it,
 # where a run is kept, and the confidence of intervals that are worked out later.
 NOT_IN_DIGEST = {
-    **{name: {"allotment"} for name in ("question", "top", "batch", "stream", "tree", "flows", "commute", "search")},
+    **{name: {"allotment"} for name in ("question", "top", "batch", "stream", "tree", "flows", "commute")},
     "synth": {"allotment", "confidence"},
+    "search": {"allotment", "confidence"},
     "train": {"allotment", "checkpoint"},
     "loads": {"allotment"},
 }
@@ -126,12 +124,15 @@ def test_a_price_may_be_an_accuracy(kind, here):
     ask = next(ask for ask in ASKS.values() if ask.kind == kind)
     price = {name: value for name, value in ask.price.items() if name not in ("epsilon", "rho", "delta")}
     counted = {"question": {"outputs": COUNTED}, "batch": {"pay": {"outputs": COUNTED}}}  # a mean has none beforehand
+    counted["train"] = {"multiplier": None}  # else it fixes the price
     question = ask.begin(here, **{**ask.fields, **counted.get(kind, {})})
-    try:
-        charge = getattr(question, ask.verb)(within=10, **price).plan.charge.amount
-    except (TypeError, InputError):
-        charge = 0
-    assert (charge > 0) == (kind not in NO_WITHIN)
+    most = 0.1 if kind == "train" else 10  # of a gradient no longer than 1; else of counts
+    offer = getattr(question, ask.verb)(within=most, **price)
+    assert offer.plan.charge.amount > 0
+    halves = [one.half_width for one in offer.expected if one.half_width is not None]
+    halves += [one.half_width for _, part in offer.explained.parts for one in part.errors if one.half_width is not None]
+    assert halves
+    assert max(halves) <= most
 
 
 # --- digest ----------------------------------------------------------------------------------------------------------
@@ -166,9 +167,9 @@ DESCRIBED = {"tree": "tree", "flows": "mobility", "commute": "commute", "synth":
 PRICES = {"epsilon", "rho", "share", "within"}
 UNUSED = {
     "top": {"delta"},
-    "train": {"copies"},
+    "train": {"copies", "confidence"},
     "search": {"checkpoint"},
-}  # keys to discover, pictures to augment: not with these
+}  # keys to discover, pictures to augment, a price to name: not with these
 BY_ROWS = {"sizes", "largest", "cumulative"}  # groups are counted by size where a unit is a row
 
 

@@ -22,7 +22,7 @@ from discreet.core.plan import Plan
 from discreet.errors import InputError
 from discreet.learn.model import Model
 from discreet.learn.recipe import Recipe
-from discreet.learn.search import Search, choose_privately, right_answers
+from discreet.learn.search import Search, choice_epsilon, choose_privately, right_answers
 
 
 def recipe(**more):
@@ -152,3 +152,29 @@ def test_a_bad_search_of_settings_is_refused(curator, given, said):
     asked = {"settings": [{"rate": 1}, {"rate": 2}], "epsilon": 1} | given
     with pytest.raises(InputError, match=said):
         curator.train(target="rich", examples=400).search(asked.pop("settings"), **asked)
+
+
+def test_the_price_of_a_search_may_be_how_far_behind_the_best_it_may_end(curator):
+    asked = curator.train(target="rich", examples=400, lot=200, steps=2)
+    offer = asked.search([{"rate": 0.1}, {"rate": 2.0}], within=20)
+    (stated,) = offer.expected
+    assert 19.5 < stated.half_width <= 20
+    assert offer.plan.search.choice == choice_epsilon(Fraction(20), 0.95, 2) == Fraction(116, 1000)
+    assert Fraction(11, 10) < offer.plan.charge.amount <= Fraction(116, 100)  # the choice is a tenth of it
+    assert "at most 20 right answers on held-out rows behind the best (95%)" in str(offer)
+    with pytest.raises(InputError, match="left out where the price is an accuracy"):
+        asked.search([{"rate": 0.1}, {"rate": 2.0}], within=20, choice="1/10")
+    with pytest.raises(InputError, match="no price in reach"):
+        asked.search([{"rate": 0.1}, {"rate": 2.0}], within=1e-4)
+    half = asked.search([{"rate": 0.1}, {"rate": 2.0}], share="1/2")
+    assert half.plan.charge.amount <= 2
+
+
+@pytest.mark.statistical
+def test_a_choice_is_as_near_to_the_best_as_is_stated():
+    """Counts at the stated distance and beyond it: hardly ever chosen; nearer ones often are."""
+    epsilon, trials = choice_epsilon(Fraction(10), 0.95, 3), 2000
+    far = sum(choose_privately([100, 89, 89], epsilon) != 0 for _ in range(trials))
+    near = sum(choose_privately([100, 97, 97], epsilon) != 0 for _ in range(trials))
+    assert stats.binomtest(far, trials, 0.05, alternative="greater").pvalue > LEVEL
+    assert stats.binomtest(near, trials, 0.05, alternative="greater").pvalue < LEVEL

@@ -8,7 +8,14 @@ pytest.importorskip("jax")
 
 from fractions import Fraction
 
-from train_people import FIXED, table
+import jax
+import numpy as np
+from train_people import FIXED, charges, table
+
+from chance import frequency_fits
+from discreet.errors import InputError
+from discreet.learn.optimizer import optimizer_of
+from discreet.learn.step import Step
 
 
 def test_a_weak_delta_and_other_limits_are_said_in_the_plan(curator):
@@ -42,3 +49,55 @@ def test_a_price_that_takes_all_of_the_delta_says_so(curator):
     asked = curator.train(target="rich", examples=400, **FIXED)
     assert "takes all of the 2e-6 of 'models'" in str(asked.plan())
     assert "takes all of" not in str(asked.plan(delta=1e-6))
+
+
+def test_a_price_may_be_the_noise_on_a_mean_gradient(curator):
+    asked = curator.train(target="rich", examples=400, lot=100, steps=6, bound=2)
+    offer = asked.plan(within=1, delta=1e-6)
+    (stated,) = offer.expected
+    assert 0.999999 < stated.half_width <= 1
+    multiplier = float(offer.plan.recipe.multiplier)
+    assert 1.959964 * multiplier * 2 / 100 == pytest.approx(1, rel=1e-5)
+    same = curator.train(
+        target="rich", examples=400, lot=100, steps=6, bound=2, multiplier=offer.plan.recipe.multiplier
+    )
+    assert same.plan(delta=1e-6).plan.charge == offer.plan.charge  # the least price of that noise
+    sure = asked.plan(within=1, confidence=0.99, delta=1e-6)
+    assert sure.plan.charge.amount > offer.plan.charge.amount
+    assert "+-1" in str(sure)
+    assert "(99%)" in str(sure)
+    assert "only the data can say" in str(offer)
+
+
+@pytest.mark.statistical
+def test_the_noise_that_is_stated_is_the_noise_there_is(curator):
+    plan = curator.train(target="rich", examples=400, lot=100, steps=1, report_loss=2).plan(within=1, delta=1e-6).plan
+    step, params = Step(plan.model.losses, plan.recipe, optimizer_of(plan.recipe)), plan.model.params
+    nothing = np.zeros(1 + sum(leaf.size for leaf in jax.tree.leaves(params)), np.int64)
+    drawn = [step.add_noise(nothing, params, bytes(32), turn)[0] for turn in range(100)]
+    entries = np.concatenate([np.ravel(leaf) for tree in drawn for leaf in jax.tree.leaves(tree)]) / 100
+    inside = int((np.abs(entries) <= plan.explained().errors[0].half_width).sum())
+    assert frequency_fits(inside, len(entries), 0.95)
+    assert not frequency_fits(int((np.abs(entries) <= 0.8).sum()), len(entries), 0.95)
+
+
+@pytest.mark.parametrize(
+    ("asked", "within", "said"),
+    [
+        ({"examples": None, "lot": None, "probability": "1/4"}, 1, "number of examples is bought"),
+        ({"multiplier": 3}, 1, "multiplier says how much noise"),
+        ({}, 1e-12, "no noise is so small"),
+        ({}, 1e9, "cannot be drawn"),
+        ({}, 0, "more than zero"),
+    ],
+)
+def test_an_accuracy_that_says_nothing_is_refused_with_the_reason(curator, asked, within, said):
+    with pytest.raises(InputError, match=said) as caught:
+        curator.train(target="rich", **{"examples": 400, "lot": 100, "steps": 6} | asked).plan(within=within)
+    assert caught.value.field == "within"
+    assert charges(curator.ledger) == 0
+
+
+def test_a_confidence_without_a_price_is_refused(curator):
+    with pytest.raises(InputError, match="no price is named"):
+        curator.train(target="rich", examples=400, **FIXED).plan(confidence=0.9)

@@ -20,9 +20,9 @@ _SIZES = (100, 1_000, 10_000)
 class Accuracy:
     """How far one output may be off, from the noise alone: a half-width, or half-widths for groups of some sizes.
 
-    `of` says what the half-width is a distance of: a `value`; a `rank`, in rows from those of `ranks`; or a `choice`,
-    which may be so far behind the best one left. `unit` is what half-widths are multiples of, if not of one. `share` is
-    the part of the price that is spent on it.
+    `of` says what the half-width is a distance of: a `value`; a `rank`, in rows from those of `ranks`; a `choice`,
+    which may be so far behind the best one left; or a `shortfall` of what is chosen behind the best. `unit` is what
+    half-widths are multiples of, if not of one. `share` is the part of the price that is spent on it.
     """
 
     output: str
@@ -30,7 +30,7 @@ class Accuracy:
     half_width: float | None = None
     by_rows: tuple[tuple[int, float], ...] = ()
     unit: str = ""
-    of: Literal["value", "rank", "choice"] = "value"
+    of: Literal["value", "rank", "choice", "shortfall"] = "value"
     ranks: tuple[Fraction, ...] = ()
     share: float | None = None
 
@@ -48,6 +48,8 @@ class Accuracy:
             case "choice":
                 behind = number(math.ceil(half or 0))
                 error = f"each at most {behind} behind the most common one left, all of them{sure}"
+            case "shortfall":
+                error = f"at most {number(math.ceil(half or 0))} {self.unit} behind the best{sure}"
             case _ if half is not None:
                 error = f"+-{number(half)} {self.unit}".rstrip() + sure
             case _:

@@ -82,7 +82,8 @@ class TrainDraft(Draft["ModelRelease"]):
         """Price a search: every one of `settings`, such as {"rate": 0.5}, is trained and paid for, and one is kept.
 
         The candidate that is right most often on `held_out` of the rows is kept by a private choice, for a tenth of
-        epsilon unless `choice` says otherwise. Noise follows from the price of the whole.
+        epsilon unless `choice` says otherwise. Noise follows from the price of the whole, which may be a `share` of the
+        allotment too, or `within` how many right answers of the best candidate the kept one is to be.
         """
         draft = Draft["ModelRelease"].of(self.desk, self.ask.search(settings))
         return draft.plan(epsilon=epsilon, allotment=allotment, **terms)

@@ -102,7 +102,7 @@ class TrainAsk(Ask):
     """A model of `target`, trained so that its weights may be published."""
 
     kind: ClassVar[str] = "train"
-    prices: ClassVar[tuple[str, ...]] = ("epsilon", "share")
+    prices: ClassVar[tuple[str, ...]] = ("epsilon", "share", "within", "confidence")
 
     model: str | Model = option(MODEL, "logistic", help="logistic or mlp", choices=_NAMED)
     target: str = option(TEXT, help="The column to tell from the others", names_columns=True, kw_only=True)
@@ -161,10 +161,16 @@ class TrainAsk(Ask):
         return part
 
     def price(self, **words: Any) -> Price | None:
-        """The price, if one is named: steps and multiplier may fix it."""
-        given = [words.get("epsilon"), words.get("share")]
-        unnamed = {word: value for word, value in words.items() if word not in ("confidence", "noise")}
-        return None if given == [None, None] and not any(unnamed.values()) else super().price(**words)
+        """The price, if one is named: steps and multiplier may fix it.
+
+        As an accuracy it is how large the noise may be on each entry of a step's mean gradient; of a search, how many
+        right answers the kept candidate may be behind the best.
+        """
+        if any(value is not None for word, value in words.items() if word not in ("confidence", "noise")):
+            return super().price(**words)
+        if words.get("confidence", 0.95) != 0.95:
+            raise InputError("confidence", words["confidence"], "left out where no price is named")
+        return None
 
     def checked(self, schema: Schema) -> CheckedTrain | CheckedSearch:
         """The same, read against a schema."""
@@ -188,7 +194,6 @@ class SearchAsk(TrainAsk):
     """A search: every one of some settings is trained and paid for, and the best one is kept by a private choice."""
 
     kind: ClassVar[str] = "search"
-    prices: ClassVar[tuple[str, ...]] = ("epsilon",)
 
     settings: Sequence[Mapping[str, Any]] = option(
         CANDIDATES, help="One candidate, such as rate=0.5; repeat for more", flags=("try",), kw_only=True

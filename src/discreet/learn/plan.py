@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from attrs import evolve
 from discreet.accounting.pld import COARSE, privacy_loss
 from discreet.accounting.words import readable
 from discreet.core.digest import digest_of
-from discreet.core.explanation import Explanation
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Composed, LaplaceNoise, Loss
 from discreet.core.mechanism import Bits
 from discreet.core.progress import notify
@@ -62,6 +63,8 @@ class TrainPlan:
     condition: Predicate | None = None
     count: Fraction | None = None
     checkpoint: Path | None = None
+    confidence: float = 0.95
+    """Of the error that is stated; what is released does not depend on it."""
     warnings: tuple[str, ...] = ()
     """What to know of the price before it is paid."""
 
@@ -208,6 +211,8 @@ def _explain(plan: TrainPlan) -> Explanation:
             f"Each gradient is clipped to {recipe.bound:g}; noise multiplier {readable(recipe.multiplier, 5)} "
             f"({recipe.noise}); accountant: privacy loss distribution.",
         ),
+        errors=() if plan.count is not None else (_gradient_error(plan),),
+        confidence=plan.confidence,
         notes=(*plan.warnings, *_notes(plan)),
         facts={
             "epsilon": float(plan.charge.amount),
@@ -221,9 +226,18 @@ def _explain(plan: TrainPlan) -> Explanation:
     )
 
 
+def _gradient_error(plan: TrainPlan) -> Accuracy:
+    """The noise on each entry of the mean gradient of a step; nothing where the number of examples is bought."""
+    recipe = plan.recipe
+    noise = f"{recipe.noise_words}, multiplier {readable(recipe.multiplier, 5)}"
+    half = recipe.gradient_noise * NormalDist().inv_cdf((1 + plan.confidence) / 2)
+    return Accuracy("each entry of a step's mean gradient", noise, half)
+
+
 def _notes(plan: TrainPlan) -> list[str]:
     recipe = plan.recipe
-    notes = ["The whole run is charged before its first step. Stopping early refunds nothing."]
+    notes = ["How good the model will be is not known beforehand: only the data can say."]
+    notes.append("The whole run is charged before its first step. Stopping early refunds nothing.")
     added = readable(recipe.noise_delta())
     if recipe.noise == "exact":
         notes.append(f"Noise is exact, on integers: of delta, {added} is for how far it is from real noise.")

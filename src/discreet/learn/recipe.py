@@ -187,6 +187,11 @@ class Recipe:
         """How much longer an example's part is than `bound`, by the loss reported beside the gradient."""
         return 1.0 if self.report_loss is None else math.sqrt(1 + float(LOSS_WEIGHT) ** 2) * (1 + 2.0**-50)
 
+    @property
+    def gradient_noise(self) -> float:
+        """The standard deviation of the noise on each entry of the mean gradient of a step."""
+        return float(self.multiplier) * self.bound * self.widened / float(self.lot)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, exact."""
         values = {one.name: getattr(self, one.name) for one in fields(Recipe)}

@@ -21,7 +21,7 @@ from discreet.accounting.words import readable
 from discreet.core.check import exact, named, within
 from discreet.core.digest import digest_of
 from discreet.core.exact import Number, as_written
-from discreet.core.explanation import Explanation
+from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Composed, Loss, Pure
 from discreet.core.mechanism import Bits
 from discreet.core.progress import notify
@@ -38,11 +38,12 @@ from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.noise.bernoulli import bernoulli
 
-__all__ = ["Search", "SearchPlan", "choose_privately", "plan_search", "right_answers"]
+__all__ = ["CHOICE", "Search", "SearchPlan", "choice_epsilon", "choose_privately", "plan_search", "right_answers"]
 
 _UNITS = 10_000  # multipliers are scaled by multiples of 1/_UNITS
 _MOST = 10**8
-_CHOICE = Fraction(1, 10)  # of the price, for choosing
+CHOICE = Fraction(1, 10)
+"""Of the price of a search, for choosing, unless said otherwise."""
 _HELD_OUT = Fraction(1, 10)  # of the rows, for choosing on
 
 
@@ -146,6 +147,17 @@ def choose_privately(correct: Sequence[int], epsilon: Number, bits: Bits | None 
     return PermuteAndFlip(epsilon, sensitivity=1, monotone=True).release([int(one) for one in correct], bits=bits)
 
 
+def choice_epsilon(within: Fraction, confidence: float, candidates: int) -> Fraction:
+    """The least epsilon, in three digits, of a choice that is at most `within` right answers behind the best.
+
+    >>> choice_epsilon(Fraction(30), 0.95, 3)
+    Fraction(1, 10)
+    """
+    # The distance is so much over epsilon: see `PermuteAndFlip.error`.
+    distance = PermuteAndFlip(1, sensitivity=1, monotone=True).error(confidence, max(2, candidates))
+    return Fraction(readable(max(distance, Fraction(1, 1000)) / within, 3))
+
+
 def right_answers(outputs: Sequence[Any], y: Any) -> list[int]:
     """How many rows each candidate gets right, from its outputs for them; a row adds at most one to each count."""
     truth = np.asarray(y)
@@ -166,6 +178,8 @@ class SearchPlan:
     candidates: tuple[TrainPlan, ...]
     search: Search
     held_out: Fraction
+    confidence: float = 0.95
+    """Of the error that is stated; what is released does not depend on it."""
 
     @property
     def _first(self) -> TrainPlan:
@@ -236,9 +250,18 @@ class SearchPlan:
                 self.search.text(self.delta),
                 f"Each row is held out for the choice with probability {share}; the others are trained on.",
             ),
+            errors=(self._shortfall(),),
+            confidence=self.confidence,
             notes=("All runs are charged before the first, whichever is kept. Stopping early refunds nothing.",),
             facts={"candidates": [plan.recipe.to_dict() for plan in self.candidates]},
         )
+
+    def _shortfall(self) -> Accuracy:
+        """How far the kept candidate may be behind the best one, in right answers on the held-out rows."""
+        choice = PermuteAndFlip(self.search.choice, sensitivity=1, monotone=True)
+        behind = float(choice.error(self.confidence, len(self.candidates)))
+        noise = f"permute-and-flip, epsilon = {readable(self.search.choice)}"
+        return Accuracy("the kept candidate", noise, behind, unit="right answers on held-out rows", of="shortfall")
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
         """Lay out the examples, hold some out, train every candidate, keep one. Called by the one door only."""
@@ -302,7 +325,7 @@ def plan_search(
         raise InputError("settings", str(problem).split()[-1], "changes to settings of a Recipe") from None
     for recipe in recipes:
         check_trainable(plan.model, plan.encoding, recipe)
-    price = epsilon * _CHOICE if choice is None else as_written(choice, "choice")
+    price = epsilon * CHOICE if choice is None else as_written(choice, "choice")
     if price <= 0:
         raise InputError("choice", choice, "more than zero: held-out rows are private too")
     search = Search.within(epsilon, plan.delta, recipes, price)

@@ -7,19 +7,20 @@ import warnings
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.data.schema import Schema
-from discreet.errors import InputError, Phrase
+from discreet.errors import MISSING, InputError, Phrase
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model, check_trainable, fit_model, model_named
 from discreet.learn.noise import settle_noise
 from discreet.learn.plan import TrainPlan
-from discreet.learn.recipe import Recipe, weak_delta
+from discreet.learn.recipe import MOST_EXACT, Recipe, weak_delta
 from discreet.learn.release import ModelRelease
-from discreet.learn.search import SearchPlan, plan_search
+from discreet.learn.search import CHOICE, SearchPlan, choice_epsilon, plan_search
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.ask import Checked
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["CheckedSearch", "CheckedTrain", "check_training"]
 
 _EPOCHS = 20
+_UNITS = 10**6  # noise multipliers are multiples of 1/_UNITS where they follow from an accuracy
 _SHARE = Fraction(1, 50)  # of the price, for the number of examples where it is not declared
 
 
@@ -55,6 +57,8 @@ class CheckedTrain(Checked[ModelRelease]):
 
     def priced(self, allotment: Allotment, price: Price | None) -> TrainPlan:
         """The whole run, at a price or at the one that steps and multiplier fix."""
+        if price is not None and price.way == "within":
+            return self._within(allotment, price)
         fixed = {"steps", "multiplier"} <= set(self.settings)  # a lot or a probability there is always
         if fixed == (price is not None):
             allowed = "left out: steps and multiplier fix it" if fixed else "given unless a share of the allotment is"
@@ -64,6 +68,23 @@ class CheckedTrain(Checked[ModelRelease]):
     def plan(self, allotment: Allotment, price: Price) -> TrainPlan:
         """The whole run at a price."""
         return self.priced(allotment, price)
+
+    def _within(self, allotment: Allotment, price: Price) -> TrainPlan:
+        """The run with the most noise that leaves each entry of a step's mean gradient within the price."""
+        if self.examples is None:
+            hint = "The noise on a mean is divided by their number. Declare about how many there are."
+            raise InputError("within", float(price.amount), "left out where the number of examples is bought", hint)
+        if "multiplier" in self.settings:
+            raise InputError("within", float(price.amount), "left out: multiplier says how much noise there is")
+        known = {name: value for name, value in self.settings.items() if name != "probability"}
+        one = Recipe(examples=self.examples, **known, multiplier=1).gradient_noise
+        most = float(price.amount) / (one * NormalDist().inv_cdf((1 + price.confidence) / 2))
+        multiplier = Fraction(math.floor(most * _UNITS), _UNITS)
+        if not 0 < multiplier <= MOST_EXACT:
+            allowed = "smaller: so much noise cannot be drawn" if multiplier else "larger: no noise is so small"
+            raise InputError("within", float(price.amount), allowed)
+        plan = replace(self, settings={**self.settings, "multiplier": multiplier})._at(allotment, None)
+        return replace(plan, confidence=price.confidence)
 
     def _at(self, part: Allotment, price: Fraction | None) -> TrainPlan:
         missed = delta_of(self.delta, part, price)
@@ -132,6 +153,28 @@ class CheckedSearch(Checked[ModelRelease]):
     def read(self, answer: Answer, cost: str, remaining: str) -> ModelRelease:
         """The model that was kept."""
         return self.training.read(answer, cost, remaining)
+
+    def priced(self, allotment: Allotment, price: Price | None) -> SearchPlan:
+        """All candidates and the choice, at a price or within so many right answers of the best candidate."""
+        if price is None:
+            raise InputError("price", MISSING, "exactly one of epsilon, share, within")
+        if price.way != "within":
+            return replace(self.plan(allotment, price), confidence=price.confidence)
+        paid = replace(price, way="epsilon", amount=self._epsilon_within(price))
+        try:
+            return replace(self.plan(allotment, paid), confidence=price.confidence)
+        except InputError as problem:
+            if problem.field != "epsilon":
+                raise
+            hint = "Fewer candidates are told apart for less."
+            raise InputError("within", float(price.amount), "larger: no price in reach buys it", hint) from None
+
+    def _epsilon_within(self, price: Price) -> Fraction:
+        """What a search costs whose choice, for a tenth of it, is within so many right answers of the best."""
+        if self.ask.choice is not None:
+            hint = "within says what the choice costs, and the whole is ten times as much."
+            raise InputError("choice", self.ask.choice, "left out where the price is an accuracy", hint)
+        return choice_epsilon(price.amount, price.confidence, len(self.ask.settings)) / CHOICE
 
     def plan(self, allotment: Allotment, price: Price) -> SearchPlan:
         """All candidates and the choice, at one price."""

@@ -102,6 +102,9 @@ def _whiskers(expected: Accuracy, widest: float | None) -> list[Error]:
         case "choice":
             behind = math.ceil(half or 0)
             return [Error(name, f"each at most {number(behind)} behind the best one left", behind)]
+        case "shortfall":
+            behind = math.ceil(half or 0)
+            return [Error(name, f"at most {number(behind)}{unit} behind the best", behind)]
         case _ if half is not None:
             return [Error(name, f"\u00b1 {_up(half):,f}{unit}", half, widest)]
     known = [(rows, half) for rows, half in expected.by_rows if math.isfinite(half)]
