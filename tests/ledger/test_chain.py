@@ -15,12 +15,6 @@ from jobs import Data, Job
 from old import old_ledger
 
 
-@pytest.fixture(autouse=True)
-def state(tmp_path, monkeypatch):
-    """The state folder of this machine."""
-    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
-
-
 @pytest.fixture
 def ledger(tmp_path):
     ledger = Ledger.open(tmp_path / "books.db", create=True)

@@ -16,28 +16,11 @@ from discreet.ledger.ledger import Ledger
 from old import old_ledger
 
 
-@pytest.fixture(autouse=True)
-def state(tmp_path, monkeypatch):
-    """The state folder of this machine."""
-    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
-    monkeypatch.delenv("DISCREET_ANCHOR", raising=False)
-    return tmp_path / "state"
-
-
-@pytest.fixture(params=["file", "folder", "sqlite", "postgres"])
-def witness(request, tmp_path, monkeypatch):
+@pytest.fixture
+def witness(witness, monkeypatch):
     """A guard that several machines share, named."""
-    if request.param == "postgres":
-        from servers import fresh_schema
-
-        place = fresh_schema()
-    else:
-        (tmp_path / "shared").mkdir()
-        places = {"file": "shared/visits.head", "folder": "shared", "sqlite": "shared/witness.db"}
-        path = tmp_path / places[request.param]
-        place = f"sqlite:///{path}" if request.param == "sqlite" else str(path)
-    monkeypatch.setenv("DISCREET_ANCHOR", place)
-    return place
+    monkeypatch.setenv("DISCREET_ANCHOR", witness)
+    return witness
 
 
 def spend(ledger, release, epsilon=1, dataset="visits"):

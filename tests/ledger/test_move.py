@@ -89,7 +89,7 @@ def test_books_without_a_guard_cannot_be_closed(old, place):
         Ledger.open(place)
 
 
-def test_power_fails_before_the_new_books_are_committed(old, place, monkeypatch):
+def test_power_fails_before_the_new_ledger_is_committed(old, place, monkeypatch):
     added = FileAnchor.add
 
     def cut(self, mark):
@@ -110,10 +110,10 @@ def test_power_fails_before_the_new_books_are_committed(old, place, monkeypatch)
 
 
 STOPS = {
-    "before the old books are closed": (Guard, "close"),
-    "when they are closed": (FileAnchor, "add"),
-    "before the new books are committed": (SqliteStore, "commit"),
-    "before the guard follows the new books": (Guard, "follow"),
+    "before the old ledger is closed": (Guard, "close"),
+    "when it is closed": (FileAnchor, "add"),
+    "before the new ledger is committed": (SqliteStore, "commit"),
+    "before the guard follows the new ledger": (Guard, "follow"),
     "before the old secret is removed": (move, "_tidy"),
 }
 
@@ -131,7 +131,7 @@ def test_a_move_that_was_stopped_goes_on_where_it_was(old, tmp_path, monkeypatch
             patch.setattr(whole, name, cut(getattr(whole, name), before=name != "add"))
         with pytest.raises(KeyboardInterrupt):
             old.move(tmp_path / "new.db", who="ann", why="")
-    closed = when != "before the old books are closed"
+    closed = when != "before the old ledger is closed"
     assert [spendable(old), spendable(reopened(tmp_path / "new.db"))].count(True) <= 1
     assert spendable(old) is not closed
     if closed:  # and no third ledger comes of it

@@ -17,14 +17,6 @@ from discreet.ledger.record import Record
 from jobs import Data, Job
 
 
-@pytest.fixture(autouse=True)
-def state(tmp_path, monkeypatch):
-    """The state folder of this machine."""
-    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
-    monkeypatch.delenv("DISCREET_ANCHOR", raising=False)
-    return tmp_path / "state"
-
-
 @pytest.fixture
 def folder(tmp_path):
     """The folder of the ledger, and of nothing else."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Literal
 
 from discreet.accounting.convert import approx, zcdp
-from discreet.accounting.exact import gaussian_delta, real_gaussian_delta
+from discreet.accounting.curve import gaussian_delta, real_gaussian_delta
 from discreet.accounting.limits import in_range
 from discreet.core.exact import Number, as_written, exactly, log_up, sqrt_up
 from discreet.core.loss import GaussianNoise, Pure, Repeated

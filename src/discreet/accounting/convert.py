@@ -12,7 +12,7 @@ from typing import assert_never
 
 from discreet.accounting.compose import Atom, terms
 from discreet.accounting.concentrated import delta_of_zcdp, epsilon_of_zcdp
-from discreet.accounting.exact import exact_delta, has_exact
+from discreet.accounting.curve import exact_delta, has_exact
 from discreet.accounting.limits import in_range
 from discreet.core.exact import Number, as_written, exp_bounds, exp_down, exp_up, log_up, round_up
 from discreet.core.loss import (

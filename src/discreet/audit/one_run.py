@@ -15,7 +15,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.accounting.exact import real_gaussian_delta
+from discreet.accounting.curve import real_gaussian_delta
 from discreet.audit.bounds import Rates, tail, tail_ratio
 from discreet.audit.claim import AnyClaim, Claim, read_claim
 from discreet.audit.finding import Finding

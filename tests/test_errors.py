@@ -1,9 +1,13 @@
 """What an error says: what is allowed, what was given, what was probably meant."""
 
+import ast
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+from discreet import errors
 from discreet.errors import GIVEN, MISSING, InputError, Phrase, kind_of, nearest
 
 
@@ -99,3 +103,31 @@ def test_an_error_may_be_about_what_a_person_wrote(error):
 @pytest.mark.parametrize("name", [None, 3, "", "é" * 200])
 def test_anything_may_be_compared_with_names(name):
     assert nearest(name, ["pay", "age"]) is None
+
+
+def test_every_error_is_in_one_tree_and_the_docstring_draws_it():
+    kinds = [getattr(errors, name) for name in errors.__all__]
+    assert all(issubclass(kind, errors.DiscreetError) for kind in kinds)
+    drawn = re.findall(r"[├└]── (\w+)", errors.__doc__)
+    assert sorted([*drawn, "DiscreetError"]) == sorted(errors.__all__)
+
+
+def test_no_other_module_defines_an_error():
+    """Signals that no caller ever sees are private, or named here."""
+    signals = {"learn/clip/mixing_rules.py: Mixed"}
+    source = Path(errors.__file__).parent
+    found = {
+        f"{path.relative_to(source)}: {node.name}"
+        for path in source.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+        if any(ast.unparse(base).endswith(("Error", "Exception")) for base in node.bases)
+    }
+    assert {name for name in found if not name.startswith("errors.py")} <= signals
+
+
+def test_a_refusal_carries_what_was_asked_and_what_is_left():
+    refusal = errors.BudgetError("no", asked=2, left=1, allotment="questions")
+    assert (refusal.asked, refusal.left, refusal.allotment) == (2, 1, "questions")
+    assert errors.RunError("failed", release="r1").release == "r1"
+    assert "pip install 'discreet[power]'" in str(errors.MissingExtraError("power", "clarabel"))

@@ -1,0 +1,83 @@
+"""Domains: every declared column a short list of codes, and nothing that a schema does not make public."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import pytest
+
+from discreet import Boolean, Category, Date, Integer, Real, Schema, Text, Unit
+from discreet.errors import InputError
+from discreet.marginals.domain import BINS, Domain
+
+SCHEMA = Schema(
+    "t",
+    {
+        "person": Text(),
+        "age": Integer(0, 99, nullable=False),
+        "pay": Real(0, 1000),
+        "wide": Integer(0, 10**6, nullable=False),
+        "day": Date(date(2024, 1, 1), date(2024, 12, 31), nullable=False),
+        "sex": Category(["f", "m"]),
+        "away": Boolean(nullable=False),
+    },
+    unit=Unit("person", groups=1, rows=1),
+)
+
+
+def test_a_code_for_each_value_or_bin_and_one_more_where_values_may_be_missing():
+    domain = Domain.of(SCHEMA)
+    sizes = dict(zip(domain.names, domain.sizes, strict=True))
+    assert "person" not in sizes
+    assert (sizes["age"], sizes["sex"], sizes["away"]) == (100, 3, 2)
+    assert sizes["pay"] == BINS + 1
+    assert sizes["wide"] <= BINS
+    assert sizes["day"] <= BINS
+    assert domain.attributes[domain.names.index("pay")].labels[-1] is None
+
+
+def test_bins_are_cut_as_said_and_few_whole_numbers_only_on_request():
+    domain = Domain.of(SCHEMA, ["age", "pay", "day"], bins={"age": 10, "day": 12})
+    assert domain.sizes == (10, BINS + 1, 12)
+    assert Domain.of(SCHEMA, ["age"], bins=200).sizes == (100,)
+    assert [attribute.ordered for attribute in Domain.of(SCHEMA, ["age", "sex"]).attributes] == [True, False]
+
+
+def test_cells_multiply_and_columns_are_found_by_name():
+    domain = Domain.of(SCHEMA, ["age", "sex"])
+    assert domain.cells((0, 1)) == 300
+    assert domain.cells(()) == 1
+    assert len(domain) == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"columns": ["person"]}, "columns.person"),
+        ({"columns": ["aeg"]}, "columns"),
+        ({"columns": ["age", "age"]}, "columns"),
+        ({"columns": []}, "columns"),
+        ({"columns": "age"}, "columns"),
+        ({"bins": 1}, "bins.age"),
+        ({"bins": True}, "bins.age"),
+        ({"bins": 1001}, "bins.age"),
+        ({"bins": {"agee": 5}}, "bins"),
+    ],
+)
+def test_what_is_not_public_or_not_there_is_refused_by_name(values, field):
+    with pytest.raises(InputError) as caught:
+        Domain.of(SCHEMA, **values)
+    assert caught.value.field == field
+
+
+def test_merged_codes_carry_the_labels_of_all_they_stand_for():
+    domain = Domain.of(SCHEMA, ["sex", "away"]).merged([np.array([0, 1, 0]), np.array([0, 0])])
+    assert domain.sizes == (2, 1)
+    assert domain.attributes[0].labels == (("f", None), ("m",))
+
+
+@pytest.mark.parametrize("bins", [[[0, 1, 0]], [[0, 1], [0, 0]], [[0, 2, 0], [0, 0]], [[1, 1, 1], [0, 0]]])
+def test_bins_that_leave_codes_or_numbers_out_are_refused(bins):
+    with pytest.raises(InputError, match="`bins"):
+        Domain.of(SCHEMA, ["sex", "away"]).merged([np.array(each) for each in bins])
