@@ -27,7 +27,7 @@ from discreet.marginals.meter import Meter
 from discreet.query.key import Key
 from discreet.synth.descent import Target
 from discreet.synth.rap import rap
-from discreet.synth.relaxation import Relaxed
+from discreet.synth.relaxation import RelaxedTable
 from discreet.synth.tiles import cut
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes
 
@@ -128,7 +128,7 @@ def speed(report: Report, table, marginals, relaxed_rows: int, steps: int) -> No
     }
     cells = sum(domain.cells(columns) for columns in marginals)
     for projection in ("sparsemax", "softmax"):
-        relaxed = Relaxed(cut(domain.sizes, marginals), start, projection)
+        relaxed = RelaxedTable(cut(domain.sizes, marginals), start, projection)
         case = f"{cells:,} cells, {relaxed_rows:,} rows, {projection}, {jax.devices()[0].device_kind}"
         clock = time.perf_counter(), time.process_time()
         relaxed.fit(targets, float(len(codes)), 1, 0.05)

@@ -14,7 +14,9 @@ from discreet.show import element, embedded, frame, page, policy, style
 
 EVIL = "</title><script>alert(1)</script>"
 JSON = st.recursive(
-    st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    st.none() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
 )
 
 

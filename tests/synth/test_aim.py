@@ -74,7 +74,7 @@ def _first_choices(many):
     codes = np.column_stack([left, np.where(rng.random(200) < 0.6, left, 1 - left)])
     domain = domain_of((2, 2))
     counts = ArrayCounts(domain, codes)
-    amount, price = Fraction(1, 4000), Fraction(1)
+    amount, price = Fraction(1, 100), Fraction(1)
     exact = meter_of(domain, codes, price=Fraction(40))
     ones = [target_of(exact.measure((column,), Fraction(20))) for column in (0, 1)]
     bins = compress(domain, ones, 0.0)
@@ -100,7 +100,7 @@ def _first_choices(many):
 
 
 def test_marginals_are_chosen_by_the_law_that_is_charged():
-    chosen, law = _first_choices(3000)
+    chosen, law = _first_choices(1500)
     assert chance.fits(chosen, law)
 
 
@@ -111,7 +111,7 @@ def test_half_the_sensitivity_is_caught(monkeypatch):
         )
 
     monkeypatch.setattr(Meter, "_choice", halved)
-    chosen, law = _first_choices(5000)  # 3,000 would let it pass once in a thousand runs, so many once in 10^9
+    chosen, law = _first_choices(1500)  # so many would let it pass once in 10^11 runs
     assert not chance.fits(chosen, law)
 
 

@@ -11,7 +11,7 @@ from relaxed_tables import ROWS, SIZES, domain, rows
 from discreet.marginals.counts import ArrayCounts
 from discreet.noise.replay import Replay, uniforms
 from discreet.synth.descent import Target
-from discreet.synth.relaxation import PROJECTIONS, Relaxed, load
+from discreet.synth.relaxation import PROJECTIONS, RelaxedTable, load
 from discreet.synth.tiles import cut
 
 
@@ -67,7 +67,7 @@ def shares(sizes=SIZES, count=ROWS) -> np.ndarray:
 def test_answers_are_means_of_products(projection):
     marginals = [(0,), (1, 3), (0, 1, 2), (0, 1, 2, 3)]
     start = shares()
-    table = Relaxed(cut(SIZES, marginals), start, projection)
+    table = RelaxedTable(cut(SIZES, marginals), start, projection)
     assert np.abs(table.shares - start).max() < 1e-5
     blocks = np.split(start, np.cumsum(SIZES)[:-1])
     for columns, answer in zip(marginals, table.answers(), strict=True):
@@ -80,7 +80,7 @@ def test_answers_are_means_of_products(projection):
 def test_a_fit_finds_exact_marginals_that_can_be_met(projection):
     marginals = [(0, 1), (1, 2, 3)]
     exact = [ArrayCounts(domain(), rows()).marginal(columns).astype(float) for columns in marginals]
-    table = Relaxed(cut(SIZES, [*marginals, (0, 2)]), shares(), projection)
+    table = RelaxedTable(cut(SIZES, [*marginals, (0, 2)]), shares(), projection)
     before = table.answers()
     targets = {number: Target(columns, exact[number], np.array(1.0)) for number, columns in enumerate(marginals)}
     left = table.fit(targets, 2000.0, 400, 0.05)

@@ -25,29 +25,28 @@ def test_rows_are_within_one_of_what_a_clique_calls_for():
         model.rows(-1)
 
 
-def one_row_at_a_time(model, draws, mutant=False):
-    cells = []
-    for draw in range(draws):
-        row = model.rows(1, Replay(draw.to_bytes(4)))[0]
-        if mutant:
-            row[2] = model.rows(1, Replay((draw + draws).to_bytes(4)))[0][2]
-        cells.append(np.ravel_multi_index(tuple(row), SIZES))
-    return np.array(cells)
-
-
-def test_a_row_follows_the_law_of_the_table():
+@pytest.fixture(scope="module")
+def drawn():
+    """A model of a chain, its law, and 4,000 rows drawn from it one at a time."""
     model, _, _, table = model_of(CHAIN)
-    law = (table / table.sum()).ravel()
-    assert chance.fits(
-        one_row_at_a_time(model, 4000), lambda cells: np.where(cells < law.size, law[cells % law.size], 0)
-    )
+    rows = np.array([model.rows(1, Replay(draw.to_bytes(4)))[0] for draw in range(4000)])
+    return (table / table.sum()).ravel(), rows
 
 
-def test_a_column_drawn_by_itself_is_caught():
-    model, _, _, table = model_of(CHAIN)
-    law = (table / table.sum()).ravel()
-    drawn = one_row_at_a_time(model, 4000, mutant=True)
-    assert not chance.fits(drawn, lambda cells: np.where(cells < law.size, law[cells % law.size], 0))
+def follows(law, rows):
+    cells = np.ravel_multi_index(tuple(rows.T), SIZES)
+    return chance.fits(cells, lambda cells: np.where(cells < law.size, law[cells % law.size], 0))
+
+
+def test_a_row_follows_the_law_of_the_table(drawn):
+    assert follows(*drawn)
+
+
+def test_a_column_drawn_by_itself_is_caught(drawn):
+    law, rows = drawn
+    apart = rows.copy()
+    apart[:, 2] = np.roll(rows[:, 2], 1)  # that of another row
+    assert not follows(law, apart)
 
 
 def test_dealing_never_reaches_an_impossible_cell():

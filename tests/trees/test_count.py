@@ -17,7 +17,7 @@ from discreet.data.view import Lookup
 from discreet.errors import InputError
 from discreet.noise.bits import SystemBits
 from discreet.query.key import Key, bins
-from discreet.trees.count import Counted, Sizes
+from discreet.trees.count import Sizes, Tabulation
 from discreet.trees.tree import Hierarchy
 
 LEAVES = ["a1", "a2", "b1", "b2"]
@@ -32,7 +32,7 @@ def schema(unit: Unit | None = None, **more) -> Schema:
     return Schema("t", columns, Unit() if unit is None else unit)
 
 
-def counted(asked: Counted, rows: list[dict]) -> np.ndarray:
+def counted(asked: Tabulation, rows: list[dict]) -> np.ndarray:
     names = {name: [row.get(name) for row in rows] for name in asked.schema.columns}
     kinds = {"person": pyarrow.int64(), "age": pyarrow.int64()}
     table = pyarrow.table({n: pyarrow.array(v, type=kinds.get(n, pyarrow.string())) for n, v in names.items()})
@@ -44,13 +44,13 @@ def moves(one: list[np.ndarray], other: list[np.ndarray]) -> list[np.ndarray]:
     return [np.abs(b - a).ravel() for a, b in zip(one, other, strict=True)]
 
 
-def levels_of(asked: Counted, exact: np.ndarray) -> list[np.ndarray]:
+def levels_of(asked: Tabulation, exact: np.ndarray) -> list[np.ndarray]:
     """Counts of every level, then totals of every level."""
     sums = asked.tree.sums(exact)
     return [*sums, *(level.sum(axis=1) for level in sums)]
 
 
-def claims(asked: Counted) -> list[tuple[Sensitivity, bool]]:
+def claims(asked: Tabulation) -> list[tuple[Sensitivity, bool]]:
     depth = asked.tree.depth
     return [asked.moved(level, totals=totals) for totals in (False, True) for level in range(depth)]
 
@@ -83,7 +83,7 @@ UNITS = [
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_no_unit_moves_a_level_further_than_claimed(unit):
-    asked = Counted(schema(unit), TREE, "county", (Key("sex"),)).checked()
+    asked = Tabulation(schema(unit), TREE, "county", (Key("sex"),)).checked()
     can = vectors(unit.groups, unit.rows)
     others = can if str(unit.neighbours) == "replace" else [np.zeros((4, 2), np.int64)]
     of_one, of_other = ([levels_of(asked, vector) for vector in some] for some in (can, others))
@@ -103,7 +103,7 @@ def test_no_unit_moves_a_level_further_than_claimed(unit):
 def test_leaf_sensitivity_would_be_wrong_where_cells_merge():
     # The mutant: what holds for leaves is used for the root.
     unit = Unit("person", groups=3, rows=1)
-    asked = Counted(schema(unit), TREE, "county", (Key("sex"),)).checked()
+    asked = Tabulation(schema(unit), TREE, "county", (Key("sex"),)).checked()
     leaf = asked.moved(2, totals=False)
     one = next(v for v in vectors(3, 1) if v[:, 0].sum() == 3)
     moved = moves(levels_of(asked, one), levels_of(asked, np.zeros((4, 2), np.int64)))
@@ -135,7 +135,7 @@ def sizes_by_hand(rows: list[dict], largest: int, cumulative: bool) -> np.ndarra
 
 @pytest.mark.parametrize("cumulative", [True, False])
 def test_groups_are_counted_by_size(cumulative):
-    asked = Counted(schema(house=Text()), TREE, "county", sizes=Sizes("house", 3, cumulative)).checked()
+    asked = Tabulation(schema(house=Text()), TREE, "county", sizes=Sizes("house", 3, cumulative)).checked()
     for rows in tables_of_groups():
         assert (counted(asked, rows) == sizes_by_hand(rows, 3, cumulative)).all()
     stray = [{"county": "a1", "house": None}, {"county": "zz", "house": "x"}, {"county": None, "house": "x"}]
@@ -145,7 +145,7 @@ def test_groups_are_counted_by_size(cumulative):
 @pytest.mark.parametrize("how", ["add-remove", "replace"])
 @pytest.mark.parametrize("cumulative", [True, False])
 def test_one_member_moves_sizes_no_further_than_claimed(cumulative, how):
-    asked = Counted(
+    asked = Tabulation(
         schema(Unit(neighbours=how), house=Text()), TREE, "county", sizes=Sizes("house", 3, cumulative)
     ).checked()
     places = [{"county": code, "house": house} for code in LEAVES for house in HOUSES]
@@ -163,7 +163,7 @@ def test_one_member_moves_sizes_no_further_than_claimed(cumulative, how):
 
 def test_counting_from_the_other_end_would_be_wrong():
     # The mutant: groups of at most s members. A new group moves every such count.
-    asked = Counted(schema(house=Text()), TREE, "county", sizes=Sizes("house", 3)).checked()
+    asked = Tabulation(schema(house=Text()), TREE, "county", sizes=Sizes("house", 3)).checked()
     empty, one = (sizes_by_hand(rows, 3, False).cumsum(axis=1) for rows in ([], [{"county": "a1", "house": "x"}]))
     assert not holds(np.abs(one - empty).ravel(), asked.moved(2, totals=False))
 
@@ -171,7 +171,7 @@ def test_counting_from_the_other_end_would_be_wrong():
 def test_plain_sizes_move_two_in_one_place_when_a_member_changes_groups():
     # The mutant: four places by one each. Two groups of two; a member of one goes to the other.
     unit = Unit(neighbours="replace")
-    asked = Counted(schema(unit, house=Text()), TREE, "county", sizes=Sizes("house", 3, False)).checked()
+    asked = Tabulation(schema(unit, house=Text()), TREE, "county", sizes=Sizes("house", 3, False)).checked()
     pairs = [{"county": "a1", "house": house} for house in ("x", "x", "y", "y")]
     after = [*pairs[1:], {"county": "a1", "house": "y"}]
     moved = np.abs(sizes_by_hand(pairs, 3, False) - sizes_by_hand(after, 3, False)).ravel()
@@ -186,7 +186,7 @@ def test_the_engine_counts_rows_by_leaf_and_cell():
         for a in rng.integers(0, 90, 500)
     ]
     whole = schema(age=Integer(0, 99, nullable=False))
-    asked = Counted(whole, TREE, "county", (Key("sex"), bins("age", [0, 18, 65, 99]))).checked()
+    asked = Tabulation(whole, TREE, "county", (Key("sex"), bins("age", [0, 18, 65, 99]))).checked()
     assert asked.cells == 6
     assert asked.labels == [("sex", SEX), ("age", ["0..18", "18..65", "65..99"])]
     wanted = np.zeros((4, 2, 3), np.int64)
@@ -199,7 +199,7 @@ def test_the_engine_counts_rows_by_leaf_and_cell():
 
 def test_text_codes_are_matched_with_the_listed_regions():
     tree = Hierarchy.from_prefixes([f"{i:05d}" for i in range(700)], {"state": 2, "county": 5})
-    asked = Counted(Schema("t", {"county": Text()}), tree, "county").checked()
+    asked = Tabulation(Schema("t", {"county": Text()}), tree, "county").checked()
     found = counted(asked, [{"county": "00003"}, {"county": "3"}, {"county": "00003"}, {"county": "00699"}])
     assert found.sum() == 3
     assert found[3, 0] == 2
@@ -237,12 +237,12 @@ def test_wrong_descriptions_are_refused(change, field):
     lookups = {"places": Lookup("sex", {"sex": SEX, "found": ["a1", "b1"]}, {"found": Text()})}
     good = {"schema": Schema("t", columns, lookups=lookups), "tree": TREE, "column": "county"}
     with pytest.raises(InputError) as problem:
-        Counted(**(good | change)).checked()
+        Tabulation(**(good | change)).checked()
     assert problem.value.field == field
 
 
 def test_sizes_need_a_table_of_one_row_a_person():
     with pytest.raises(InputError, match="the unit is one row"):
-        Counted(
+        Tabulation(
             schema(Unit("person", groups=1, rows=1), house=Text()), TREE, "county", sizes=Sizes("house", 3)
         ).checked()

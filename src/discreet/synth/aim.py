@@ -1,4 +1,4 @@
-"""AIM, the adaptive and iterative mechanism (McKenna, Mullins, Sheldon and Miklau 2022), on the house's own core.
+"""AIM, the adaptive and iterative mechanism (McKenna, Mullins, Sheldon and Miklau 2022), on discreet's own core.
 
 Single columns are measured, and codes that noise hides are merged (as in MST; AIM as published keeps them all). Then,
 round by round, the marginal that the model gets most wrong, seen against the noise it would be measured with and for
@@ -50,7 +50,7 @@ def aim(
         Everything private is asked of the meter: the whole costs its price, and no more.
         Proof: docs/proofs/synth-adaptive.md.
     """
-    wanted = read_workload(workload, meter.domain)
+    weighted = read_workload(workload, meter.domain)
     count = read_rows(rows)
     width = len(meter.domain)
     if rounds is None:
@@ -60,7 +60,7 @@ def aim(
         raise InputError("rounds", rounds, f"a whole number from {width} to {10_000 + width}", hint)
     if isinstance(cells, bool) or not isinstance(cells, int) or not 1 <= cells <= _MOST_CELLS:
         raise InputError("cells", cells, f"a whole number from 1 to {_MOST_CELLS:,}")
-    offered = _telling(wanted, meter.domain.sizes)
+    offered = _telling(weighted, meter.domain.sizes)
     countable = {columns for columns in closure(offered) if meter.domain.cells(columns) <= _MOST_CELLS}
     ones = [(column,) for column in range(width)]
     meter.prepare([*ones, *countable])
@@ -78,7 +78,7 @@ def aim(
     }
     if fitting:
         job = _Rounds(meter.merged(bins.bins), bins, fitting, cells)
-        model = job.made(each)
+        model = job.run(each)
         if len(fitting) < len(inside):
             job.notes.append(f"{len(inside) - len(fitting)} marginals were too large to be measured")
         return draw_synthetic("aim", model, count, [*measured, *job.measured], job.notes, bins, width)
@@ -96,13 +96,13 @@ def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
     offered = _telling(read_workload(workload, meter.domain), meter.domain.sizes)
     each = meter.left / (_ROUNDS[meter.currency] * width)
     off = meter.noise(_alone(meter, each, offered)).error(confidence)
-    told = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{off:,}."]
+    lines = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{off:,}."]
     if offered:
         many = len(closure(offered))
-        told.append(
+        lines.append(
             f"Then chooses among {many:,} marginals, again and again: a count is off by that at first, or less."
         )
-    return told
+    return lines
 
 
 class _Rounds:
@@ -115,7 +115,7 @@ class _Rounds:
         self.measured: list[Noisy] = []
         self.notes: list[str] = []
 
-    def made(self, each: Fraction) -> Model:
+    def run(self, each: Fraction) -> Model:
         """The model after the last round; the first costs `each`."""
         meter = self.meter
         model = fit(self.sizes, self.held, steps=_END)

@@ -1,4 +1,4 @@
-"""The simplest honest method: every column by itself, and nothing of what they have to do with each other.
+"""The simplest honest method: every column alone, and nothing of what they have to do with each other.
 
 A baseline, and the right choice where there is one column or where a price buys no more.
 """
@@ -27,7 +27,7 @@ def independent(meter: Meter, workload: Workload, rows: int | None = None) -> Sy
     measured = tuple(meter.measure(columns, each) for columns in alone)
     model = fit(meter.domain.sizes, measured)
     codes = model.rows(row_count(count, model.total))
-    return Synthetic(codes, model.total, measured, notes=("every column by itself: columns are independent",))
+    return Synthetic(codes, model.total, measured, notes=("every column alone: columns are independent",))
 
 
 def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:

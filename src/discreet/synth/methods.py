@@ -2,11 +2,11 @@
 
 | name | what it does |
 |---|---|
-| `mosaic` | the house's own: codes merged where noise hides them, all pairs or chosen marginals, a tree and weights |
+| `mosaic` | discreet's own: codes merged where noise hides them, all pairs or chosen marginals, a tree and weights |
 | `aim` | picks the marginal that the model gets most wrong, measures it, fits a graphical model, again and again |
 | `mst` | the tree of pairs that matter most, measured once |
 | `rap` | a relaxed table fitted to adaptively chosen answers by gradient descent |
-| `independent` | every column by itself: a baseline |
+| `independent` | every column alone: a baseline |
 
 A method is a function of its module's name: `method(meter, workload, rows) -> Synthetic`. It sees private counts
 through the meter only. What it says on its way (`core.progress.notify`) must be public before the run, such as a

@@ -171,13 +171,13 @@ def fit(
         if target.values.shape != expected:
             raise InputError("measured", Phrase(f"shape {target.values.shape}"), f"counts of shape {expected}")
     whole = max(noisy_total(targets) if total is None else float(total), 1.0)
-    wanted = average_targets(targets)
-    marginals = [target.columns for target in wanted]
-    base = _base(sizes, wanted, whole)
+    averaged = average_targets(targets)
+    marginals = [target.columns for target in averaged]
+    base = _base(sizes, averaged, whole)
     passing = Passing(sizes, junction(sizes, [*marginals, *also]), marginals, base)
     known = {} if start is None else start.potentials
-    before = [known.get(target.columns, np.zeros(target.values.shape)) for target in wanted]
-    return Model(passing, descend(passing.evaluate, wanted, before, whole, steps, calm), whole)
+    before = [known.get(target.columns, np.zeros(target.values.shape)) for target in averaged]
+    return Model(passing, descend(passing.evaluate, averaged, before, whole, steps, calm), whole)
 
 
 def _base(sizes: Sequence[int], targets: Sequence[Target], total: float) -> list[Floats]:

@@ -1,4 +1,4 @@
-"""The house's own method: few codes, many small marginals, one tree, and weights for what the tree cannot hold.
+"""Discreet's own method: few codes, many small marginals, one tree, and weights for what the tree cannot hold.
 
 1. Every column is measured alone, and its codes are merged where noise hides them (`compress`).
 2. If the price allows it, all pairs of the workload are measured at once and those that differ from independence are
@@ -48,16 +48,16 @@ _NOISE = math.sqrt(2 / math.pi)  # the mean of |x| for x normal
 
 
 def mosaic(meter: Meter, workload: Workload, rows: int | None = None, way: str | None = None) -> Synthetic:
-    """Rows made by the house's own method; `way` is "flat" or "adaptive", by default what the price suits.
+    """Rows made by discreet's own method; `way` is "flat" or "adaptive", by default what the price suits.
 
     Guarantee
         Everything private is asked of the meter: the whole costs its price, and no more.
     """
-    wanted = read_workload(workload, meter.domain)
+    weighted = read_workload(workload, meter.domain)
     count = read_rows(rows)
     if way not in (None, "flat", "adaptive"):
         raise InputError("way", way, '"flat", "adaptive" or None')
-    return _Mosaic(meter, wanted, count, way).made()
+    return _Mosaic(meter, weighted, count, way).run()
 
 
 class _Mosaic:
@@ -70,7 +70,7 @@ class _Mosaic:
         self.notes: list[str] = []
         self.model: Model | None = None
 
-    def made(self) -> Synthetic:
+    def run(self) -> Synthetic:
         meter, width = self.meter, len(self.meter.domain)
         alone = [(column,) for column in range(width)]
         meter.prepare(alone)

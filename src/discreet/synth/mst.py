@@ -1,4 +1,4 @@
-"""MST, a maximum spanning tree of pairs (McKenna, Miklau and Sheldon 2021), on the house's own core.
+"""MST, a maximum spanning tree of pairs (McKenna, Miklau and Sheldon 2021), on discreet's own core.
 
 A third of the price measures single columns, whose codes are then merged where noise hides them; a third chooses pairs
 that join the columns into a tree, each time one that independent columns get most wrong; a third measures these.
@@ -70,12 +70,14 @@ def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
     width = len(meter.domain)
     pairs = _pairs(meter)
     noise = meter.noise((meter.price / 3 if pairs else meter.price) / width)
-    told = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{noise.error(confidence):,}."]
+    lines = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{noise.error(confidence):,}."]
     if pairs:
         many = _edges(pairs)
         off = meter.noise(meter.price / 3 / many).error(confidence)
-        told.append(f"Measures up to {many:,} of {len(pairs):,} pairs, those that matter: a count is off by +-{off:,}.")
-    return told
+        lines.append(
+            f"Measures up to {many:,} of {len(pairs):,} pairs, those that matter: a count is off by +-{off:,}."
+        )
+    return lines
 
 
 def _pairs(meter: Meter) -> list[tuple[int, int]]:

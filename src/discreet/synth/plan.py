@@ -136,7 +136,7 @@ class SynthPlan(TablePlan):
             with listening(lambda stage, done: None):  # its stages were told when it was measured
                 made = run_with_rescue(method_named(self.method), meter, self.workload, count)
         elif method == "independent":
-            made = independent_rows(meter, count, "every column by itself: columns are independent")
+            made = independent_rows(meter, count, "every column alone: columns are independent")
         else:
             allowed = f"{self.method}, by which it was measured, or independent"
             raise InputError("method", method, allowed, "Another method asks for other marginals, which are charged.")

@@ -28,7 +28,7 @@ from discreet.synth.compression import compress
 from discreet.synth.descent import Target, average_targets
 from discreet.synth.junction import Floats
 from discreet.synth.model import noisy_total, simplex, target_of
-from discreet.synth.relaxation import PROJECTIONS, Projection, Relaxed, load
+from discreet.synth.relaxation import PROJECTIONS, Projection, RelaxedTable, load
 from discreet.synth.sample import Codes, deal
 from discreet.synth.synthetic import Synthetic, mean_noise, read_rows, row_count
 from discreet.synth.tiles import cut
@@ -67,7 +67,7 @@ def rap(
         Everything private is asked of the meter: the whole costs its price, and no more. All chance after that follows
         from what was measured. Proof: docs/proofs/synth.md.
     """
-    wanted = read_workload(workload, meter.domain)
+    marginals = read_workload(workload, meter.domain)
     count = read_rows(rows)
     _check("relaxed_rows", relaxed_rows)
     _check("per_round", per_round)
@@ -76,21 +76,23 @@ def rap(
     if projection not in PROJECTIONS:
         raise InputError("projection", projection, among=PROJECTIONS)
     load()  # what is missing is missed before anything is spent
-    return _Rap(meter, wanted, count, relaxed_rows, rounds, per_round, projection).made()
+    return _Rap(meter, marginals, count, relaxed_rows, rounds, per_round, projection).run()
 
 
 def outline(meter: Meter, workload: Workload, confidence: float) -> list[str]:
     """What would be measured, and how far it would be off: public, and known before."""
-    wanted = _telling(read_workload(workload, meter.domain))
+    marginals = _telling(read_workload(workload, meter.domain))
     width = len(meter.domain)
-    share = _ALONE if wanted else Fraction(1)
+    share = _ALONE if marginals else Fraction(1)
     off = meter.noise(share * meter.price / width).error(confidence)
-    told = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{off:,}."]
-    if wanted:
-        off = meter.noise((1 - share) * meter.price / len(wanted)).error(confidence)
-        told.append(f"Measures all {len(wanted):,} marginals of the workload, a count off by +-{off:,}; or, if that")
-        told[-1] += " would be too much noise, those that matter."
-    return told
+    lines = [f"Measures {width:,} columns, one by one: a one-way count is off by +-{off:,}."]
+    if marginals:
+        off = meter.noise((1 - share) * meter.price / len(marginals)).error(confidence)
+        lines.append(
+            f"Measures all {len(marginals):,} marginals of the workload, a count off by +-{off:,}; or, if that"
+        )
+        lines[-1] += " would be too much noise, those that matter."
+    return lines
 
 
 def _check(field: str, value: object) -> None:
@@ -121,7 +123,7 @@ class _Rap:
         self.measured: list[Noisy] = []
         self.targets: dict[int, Target] = {}  # by place: single columns, then candidates
 
-    def made(self) -> Synthetic:
+    def run(self) -> Synthetic:
         meter = self.meter
         ones: list[Columns] = [(column,) for column in range(self.width)]
         meter.prepare(ones)
@@ -137,7 +139,7 @@ class _Rap:
         self.candidates, self.weights = list(weights), list(weights.values())
         meter.prepare(self.candidates)
         start = self._start(compressed.targets)
-        self.table = Relaxed(cut(self.sizes, [*ones, *self.candidates]), start, self.projection)
+        self.table = RelaxedTable(cut(self.sizes, [*ones, *self.candidates]), start, self.projection)
         if self.candidates and rounds == 1:
             whole, left = sum(map(Fraction, self.weights)), meter.left
             for place, weight in enumerate(self.weights):

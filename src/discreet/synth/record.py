@@ -1,4 +1,4 @@
-"""Synthetic tables as plain values for the books, and back again."""
+"""Synthetic tables as plain values for the ledger, and back again."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from discreet.synth.descent import Target
 from discreet.synth.junction import Floats
 from discreet.synth.tiles import Tiles
 
-__all__ = ["PROJECTIONS", "Projection", "Relaxed", "load"]
+__all__ = ["PROJECTIONS", "Projection", "RelaxedTable", "load"]
 
 Array = Any  # of JAX, which is not imported before it is needed
 Arrays = tuple[Array, ...]
@@ -30,7 +30,7 @@ _CHUNK = 100  # steps between words about progress
 _SLOW, _SLOWER, _TINY = 0.9, 0.999, 1e-12  # Adam's
 
 
-class Relaxed:
+class RelaxedTable:
     """The table. `shares` are the distributions it starts from, `tiles` the marginals it will be asked about."""
 
     def __init__(self, tiles: Tiles, shares: Floats, projection: Projection) -> None:

@@ -36,7 +36,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True)
 class SyntheticRelease(Publication):
-    """Rows that are nobody's, as the books hold them: the same rows whenever they are read.
+    """Rows that are nobody's, as the ledger holds them: the same rows whenever they are read.
 
     `codes` are the rows as numbers, in the columns of `domain`; `measured` the noisy marginals they were made from.
     """
@@ -50,7 +50,7 @@ class SyntheticRelease(Publication):
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> SyntheticRelease:
-        """From an answer on the books."""
+        """From an answer on the ledger."""
         result: Any = answer.result
         entry = result["synth"]
         drawn: Any = answer.measured
@@ -134,8 +134,8 @@ class SyntheticRelease(Publication):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that say what it is, without its rows."""
-        told = {**super().to_dict(), "method": self.method, "rows": len(self)}
-        return {**told, "columns": list(self.columns), "notes": list(self.notes)}
+        summary = {**super().to_dict(), "method": self.method, "rows": len(self)}
+        return {**summary, "columns": list(self.columns), "notes": list(self.notes)}
 
     def to_arrow(self) -> Any:
         """A pyarrow table, of the declared types."""

@@ -29,7 +29,7 @@ def run_with_rescue(method: Method, meter: Meter, workload: Workload, rows: int 
             raise
     meter.measure_rest()
     return independent_rows(
-        meter, rows, "the method stopped on its way: every column by itself, from what was measured by then"
+        meter, rows, "the method stopped on its way: every column alone, from what was measured by then"
     )
 
 

@@ -81,9 +81,9 @@ def reweight(
     potentials to begin with, of an earlier round.
     """
     sizes, total = model.sizes, model.total
-    wanted = average_targets(targets)
-    base = [model.potentials.get(target.columns, np.zeros(target.values.shape)) for target in wanted]
-    cells = [flat(rows, target.columns, target.values.shape) for target in wanted]
+    averaged = average_targets(targets)
+    base = [model.potentials.get(target.columns, np.zeros(target.values.shape)) for target in averaged]
+    cells = [flat(rows, target.columns, target.values.shape) for target in averaged]
 
     def weigh(potentials: Sequence[Floats]) -> tuple[float, Floats]:
         height = np.zeros(len(rows))
@@ -100,10 +100,10 @@ def reweight(
             np.bincount(place, weights=weights, minlength=target.values.size)
             .astype(np.float64)
             .reshape(target.values.shape)
-            for place, target in zip(cells, wanted, strict=True)
+            for place, target in zip(cells, averaged, strict=True)
         ]
 
-    first = [(start or {}).get(target.columns, known) for target, known in zip(wanted, base, strict=True)]
-    found = descend(evaluate, wanted, first, total, steps, calm)
-    known = dict(zip([target.columns for target in wanted], found, strict=True))
+    first = [(start or {}).get(target.columns, known) for target, known in zip(averaged, base, strict=True)]
+    found = descend(evaluate, averaged, first, total, steps, calm)
+    known = dict(zip([target.columns for target in averaged], found, strict=True))
     return WeightedRows(sizes, rows, weigh(found)[1], total, known)

@@ -22,7 +22,7 @@ from discreet.query.forms import CONDITION, FLAG, KEYS, TEXT, WHOLE, check_condi
 from discreet.query.key import Key
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
-from discreet.trees.count import Counted, Sizes
+from discreet.trees.count import Sizes, Tabulation
 from discreet.trees.geography import hierarchy_from, public_table
 from discreet.trees.methods import METHODS, method_named
 from discreet.trees.plan import TreePlan, plan_tree
@@ -186,7 +186,7 @@ class TreeAsk(Ask):
         elif self.largest is not None:
             raise InputError("largest", self.largest, "left out unless sizes is given")
         condition = check_condition(self.where, schema)
-        counted = Counted(schema, tree, leaf, self.by, condition, grouped).checked()
+        counted = Tabulation(schema, tree, leaf, self.by, condition, grouped).checked()
         if self.method != "auto" and self.method not in METHODS:
             raise InputError("method", self.method, among=("auto", *METHODS))
         chosen = (_ordered(counted.cells) if counted.chain else "bayes") if self.method == "auto" else self.method
@@ -203,7 +203,7 @@ def _ordered(sizes: int) -> str:
 class CheckedTree(Checked[TreeRelease]):
     """A hierarchy to be released: its regions and cells are known."""
 
-    counted: Counted
+    counted: Tabulation
     rules: Rules
     method: str
     split: str | Mapping[str, Number]

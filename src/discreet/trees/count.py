@@ -35,7 +35,7 @@ from discreet.query.predicate import Predicate, checked, columns_of, predicate_t
 from discreet.query.question import Query
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["Counted", "Sizes"]
+__all__ = ["Sizes", "Tabulation"]
 
 MOST_CELLS = 2**31 - 1
 _SIZE = "discreet size"
@@ -57,7 +57,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counted:
+class Tabulation:
     """A table of leaf regions by cells, described and not yet counted."""
 
     schema: Schema
@@ -67,7 +67,7 @@ class Counted:
     condition: Predicate | None = None
     sizes: Sizes | None = None
 
-    def checked(self) -> Counted:
+    def checked(self) -> Tabulation:
         """The same, read against the schema. Every error comes from here, before anything is spent."""
         leaf = self.schema.column(self.column, "levels")
         if not isinstance(leaf, (Category, Text)):

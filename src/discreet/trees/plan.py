@@ -27,7 +27,7 @@ from discreet.query.noisy_sums import NoisySums
 from discreet.query.plan import noise_name
 from discreet.query.price import Price
 from discreet.query.table_plan import TablePlan
-from discreet.trees.count import Counted
+from discreet.trees.count import Tabulation
 from discreet.trees.gls import gls
 from discreet.trees.intervals.region import deviations
 from discreet.trees.measurement import Level, Measurement
@@ -57,7 +57,7 @@ class TreePlan(TablePlan):
 
     kind: ClassVar[str] = "tree"
     version: ClassVar[int] = 2
-    counted: Counted
+    counted: Tabulation
     allotment: Allotment
     measures: tuple[LevelMeasure, ...]
     method: str
@@ -166,7 +166,7 @@ class TreePlan(TablePlan):
 
 
 def plan_tree(
-    counted: Counted,
+    counted: Tabulation,
     allotment: Allotment,
     price: Price,
     shares: Mapping[tuple[int, bool], Fraction],

@@ -1,4 +1,4 @@
-"""Hierarchical releases as plain values for the books, and back again."""
+"""Hierarchical releases as plain values for the ledger, and back again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The baseline: least squares without the wish for whole numbers, then rounded. Parents need not be sums any more."""
+"""The baseline: least squares without whole numbers as a condition, then rounded. Parents need not be sums any more."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def relaxed(
     targets = tuple(level.counts for level in measured.levels)
     alone = replace(bounds, totals=(None,) * measured.tree.depth)
     forest = Forest.plant(measured.tree, targets, weights, alone)
-    matrix, wanted = _sums(forest, bounds.totals)
-    found = (_osqp if solver == "osqp" else _clarabel)(forest, matrix, wanted, precision)
+    matrix, sums = _sums(forest, bounds.totals)
+    found = (_osqp if solver == "osqp" else _clarabel)(forest, matrix, sums, precision)
     levels = np.split(np.rint(found).astype(np.int64), np.cumsum([forest.size(level) for level in range(forest.depth)]))
     counts = tuple(np.ascontiguousarray(x.reshape(measured.cells, -1).T) for x in levels[:-1])
     broken = violations(measured.tree, counts)
@@ -66,7 +66,7 @@ def violations(tree: Hierarchy, counts: tuple[Array, ...]) -> int:
 
 
 def _sums(forest: Forest, totals: tuple[Array | None, ...]) -> tuple[Any, Floats]:
-    """All that must add up, as matrix @ x = wanted: parents, then public totals over cells."""
+    """All that must add up, as matrix @ x = sums: parents, then public totals over cells."""
     from scipy.sparse import csc_array
 
     sizes = [forest.size(level) for level in range(forest.depth)]
@@ -79,7 +79,7 @@ def _sums(forest: Forest, totals: tuple[Array | None, ...]) -> tuple[Any, Floats
         rows.append(begin[level - 1] + forest.parents[level])
         columns.append(begin[level] + np.arange(sizes[level]))
         signs.append(np.ones(sizes[level]))
-    wanted = [np.zeros(inner)]
+    sums = [np.zeros(inner)]
     count, cells = inner, sizes[0]
     for level, known in enumerate(totals):
         public = np.flatnonzero(known >= 0) if known is not None else np.zeros(0, np.int64)
@@ -89,10 +89,10 @@ def _sums(forest: Forest, totals: tuple[Array | None, ...]) -> tuple[Any, Floats
         rows.append(np.repeat(count + np.arange(len(public)), cells))
         columns.append((begin[level] + public[:, None] + regions * np.arange(cells)).reshape(-1))
         signs.append(np.ones(len(public) * cells))
-        wanted.append(known[public].astype(float))
+        sums.append(known[public].astype(float))
         count += len(public)
     places = (np.concatenate(rows), np.concatenate(columns))
-    return csc_array((np.concatenate(signs), places), shape=(count, int(begin[-1]))), np.concatenate(wanted)
+    return csc_array((np.concatenate(signs), places), shape=(count, int(begin[-1]))), np.concatenate(sums)
 
 
 def _objective(forest: Forest) -> tuple[Any, Floats, Floats, Floats]:
@@ -107,7 +107,7 @@ def _objective(forest: Forest) -> tuple[Any, Floats, Floats, Floats]:
     return diags_array(2 * weights).tocsc(), -2 * weights * targets, lower, upper
 
 
-def _osqp(forest: Forest, matrix: Any, wanted: Floats, precision: float) -> Floats:
+def _osqp(forest: Forest, matrix: Any, sums: Floats, precision: float) -> Floats:
     try:
         import osqp
     except ImportError:
@@ -116,7 +116,7 @@ def _osqp(forest: Forest, matrix: Any, wanted: Floats, precision: float) -> Floa
 
     quadratic, linear, lower, upper = _objective(forest)
     rows = csc_matrix(vstack([matrix, eye_array(len(linear))]))
-    ends = np.concatenate([wanted, lower]), np.concatenate([wanted, upper])
+    ends = np.concatenate([sums, lower]), np.concatenate([sums, upper])
     problem = osqp.OSQP()
     settings = {"verbose": False, "eps_abs": precision, "eps_rel": precision, "max_iter": 100_000}
     problem.setup(csc_matrix(quadratic), linear, rows, *ends, **settings)
@@ -124,7 +124,7 @@ def _osqp(forest: Forest, matrix: Any, wanted: Floats, precision: float) -> Floa
     return _checked(solved.x, solved.info.status, "solved" in solved.info.status)
 
 
-def _clarabel(forest: Forest, matrix: Any, wanted: Floats, precision: float) -> Floats:
+def _clarabel(forest: Forest, matrix: Any, sums: Floats, precision: float) -> Floats:
     try:
         import clarabel
     except ImportError:
@@ -135,11 +135,11 @@ def _clarabel(forest: Forest, matrix: Any, wanted: Floats, precision: float) -> 
     capped = np.flatnonzero(np.isfinite(upper))
     unit = eye_array(len(linear)).tocsr()
     rows = csc_matrix(vstack([matrix, -unit, unit[capped]]))
-    ends = np.concatenate([wanted, -lower, upper[capped]])
+    ends = np.concatenate([sums, -lower, upper[capped]])
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = min(precision, 1e-8)
-    cones = [clarabel.ZeroConeT(len(wanted)), clarabel.NonnegativeConeT(len(lower) + len(capped))]
+    cones = [clarabel.ZeroConeT(len(sums)), clarabel.NonnegativeConeT(len(lower) + len(capped))]
     solved = clarabel.DefaultSolver(csc_matrix(quadratic), linear, rows, ends, cones, settings).solve()
     return _checked(np.array(solved.x), str(solved.status), str(solved.status) in ("Solved", "AlmostSolved"))
 

@@ -45,7 +45,7 @@ class TreeRelease(Publication):
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> TreeRelease:
-        """From an answer on the books."""
+        """From an answer on the ledger."""
         result: Any = answer.result
         entry = result["tree"]
         drawn: Any = entry["measured"] if answer.measured is None else answer.measured  # one record before 0.2

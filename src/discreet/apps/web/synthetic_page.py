@@ -33,7 +33,7 @@ _WORDS = {
     "aim": "aim: what the model gets most wrong",
     "mst": "mst: the tree of pairs that matter most",
     "rap": "rap: a relaxed table, fitted",
-    "independent": "independent: every column by itself",
+    "independent": "independent: every column alone",
 }
 
 

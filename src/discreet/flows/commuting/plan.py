@@ -204,7 +204,7 @@ class CommutePlan(TablePlan):
             "commute": {
                 "names": [key.column for key in self.question.keys],
                 "places": [[str(label) for label in attribute.labels] for attribute in self.domain.attributes],
-                "flows": None if "flows" in measured else pack(self.made(measured)),
+                "flows": None if "flows" in measured else pack(self.flows_from(measured)),
                 "metres": pack(np.rint(self.land.distances * 1000)),
                 "refused": measured.get("refused", []),
                 "method": self.method,
@@ -212,7 +212,7 @@ class CommutePlan(TablePlan):
             "notes": [note.to_dict() for note in self.notes],
         }
 
-    def made(self, measured: Mapping[str, Any]) -> Whole:
+    def flows_from(self, measured: Mapping[str, Any]) -> Whole:
         """The flows that noisy counts of method modern are made into."""
         found = {name: Noisy(axes, unpack(measured[name]), self.noise(part)) for name, axes, part in self._shares()}
         return flows_of(found["cells"], found["origins"], found.get("ends"), self.sizes, self.land)

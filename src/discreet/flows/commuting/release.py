@@ -1,4 +1,4 @@
-"""Synthetic commuters that have left the house: rows, flows, distances, a picture. Reading them again is free."""
+"""Synthetic commuters that were published: rows, flows, distances, a picture. Reading them again is free."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CommuteRelease(Publication):
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str) -> CommuteRelease:
-        """From an answer on the books."""
+        """From an answer on the ledger."""
         result: Any = answer.result
         entry = result["commute"]
         drawn: Any = answer.measured if entry["flows"] is None else entry  # rows that were drawn are not recorded twice
@@ -79,8 +79,8 @@ class CommuteRelease(Publication):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that say what it is, without its rows."""
-        told = {**super().to_dict(), "method": self.method, "rows": len(self)}
-        return {**told, "columns": list(self.names), "refused": list(self.refused), "notes": list(self.notes)}
+        summary = {**super().to_dict(), "method": self.method, "rows": len(self)}
+        return {**summary, "columns": list(self.names), "refused": list(self.refused), "notes": list(self.notes)}
 
     def to_arrow(self) -> Any:
         """The rows as a pyarrow table, with its notes."""

@@ -108,8 +108,8 @@ def reconcile(layout: Layout, noisy: Mapping[str, Whole], noises: Mapping[str, N
     incidence = _incidence(layout)
     for window, (origins, destinations, pairs) in enumerate(margins):
         part = slice(window * sizes[0].size, (window + 1) * sizes[0].size)
-        wanted = np.concatenate([origins, destinations, pairs.ravel()]).astype(np.float64)
-        real = nearest(centre[part], spread[part], incidence, wanted[: incidence.shape[0]])
+        sums = np.concatenate([origins, destinations, pairs.ravel()]).astype(np.float64)
+        real = nearest(centre[part], spread[part], incidence, sums[: incidence.shape[0]])
         out[window] = _whole(layout, real.reshape(layout.shape[1:]), origins, destinations, pairs)
     return out
 

@@ -6,8 +6,8 @@ synthetic one: its marginals, the ones that were measured, get fresh noise of th
 drawn. How far its answers are from the ones it should have given is how far answers stray, as far as noise and draws
 go; what no measured marginal shows is in neither.
 
-The model is the house's (a tree and weights, as in `mosaic`), whatever method made the release, and which marginals are
-measured is not chosen anew: that would take the price and the workload, and for some methods minutes.
+The model is a tree and weights, as in `mosaic`, whatever method made the release, and which marginals are measured is
+not chosen anew: that would take the price and the workload, and for some methods minutes.
 """
 
 from __future__ import annotations

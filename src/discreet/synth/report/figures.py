@@ -80,7 +80,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Real:
-    """What only the owner of the data may see: none of it is private in the sense of the house."""
+    """What only the owner of the data may see: none of it is differentially private."""
 
     rows: int
     distances: dict[int, list[Distance]]

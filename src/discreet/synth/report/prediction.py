@@ -19,7 +19,7 @@ from discreet.synth.junction import Floats
 from discreet.synth.report.quality import associations
 from discreet.synth.sample import Codes
 
-__all__ = ["Score", "Task", "Trained", "halves", "most_common", "score", "task_of", "train"]
+__all__ = ["Classifier", "Score", "Task", "halves", "most_common", "score", "task_of", "train"]
 
 _BINS = 16
 _STEPS = 120
@@ -39,7 +39,7 @@ class Task:
         """The truth, row by row."""
         return self.codes[rows[:, self.column]]
 
-    def kept(self, rows: Codes) -> Codes:
+    def select(self, rows: Codes) -> Codes:
         """The rows that have a value to be predicted."""
         return rows[self.known[rows[:, self.column]]]
 
@@ -53,7 +53,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trained:
+class Classifier:
     """Weights that were learnt: for each column, which weight each code has."""
 
     column: int
@@ -111,9 +111,9 @@ def _task(domain: Domain, place: int, codes: Codes) -> Task | None:
     return Task(place, yes & known, known, text)
 
 
-def train(domain: Domain, task: Task, rows: Codes) -> Trained | None:
+def train(domain: Domain, task: Task, rows: Codes) -> Classifier | None:
     """Logistic regression by accelerated gradient descent; None if there is nothing to tell apart."""
-    rows = task.kept(rows)
+    rows = task.select(rows)
     labels = task.labels(rows).astype(np.float64)
     if len(rows) == 0 or labels.min() == labels.max():
         return None
@@ -142,7 +142,7 @@ def train(domain: Domain, task: Task, rows: Codes) -> Trained | None:
     spread: list[Floats] = [np.zeros(size) for size in domain.sizes]
     for column, weight in zip(used, weights, strict=True):
         spread[column] = weight[groups[column]]
-    return Trained(task.column, tuple(spread), bias)
+    return Classifier(task.column, tuple(spread), bias)
 
 
 def _groups(domain: Domain, place: int, rows: Codes) -> NDArray[np.int64]:
@@ -157,9 +157,9 @@ def _groups(domain: Domain, place: int, rows: Codes) -> NDArray[np.int64]:
     return np.append(found, found.max() + 1) if attribute.missing else found
 
 
-def score(trained: Trained | None, task: Task, rows: Codes) -> Score | None:
+def score(trained: Classifier | None, task: Task, rows: Codes) -> Score | None:
     """How a trained model does on rows; None if there is no model, or nothing to tell apart."""
-    rows = task.kept(rows)
+    rows = task.select(rows)
     labels = task.labels(rows)
     if trained is None or len(rows) == 0 or labels.all() or not labels.any():
         return None
@@ -180,5 +180,5 @@ def halves(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def most_common(task: Task, rows: Codes) -> float:
     """The part that is right if the more common answer is always given."""
-    labels = task.labels(task.kept(rows))
+    labels = task.labels(task.select(rows))
     return float(max(labels.mean(), 1 - labels.mean())) if len(labels) else float("nan")

@@ -1,4 +1,4 @@
-"""Quality reports: the public one costs nothing and shows nothing new; the owner's one is never to leave the house."""
+"""Quality reports: the public one costs nothing and shows nothing new; the owner's one is not to be published."""
 
 from __future__ import annotations
 

@@ -119,9 +119,9 @@ class _Side:
 
     def update(self, found: Floats) -> None:
         """Take in what the tree's fit says, a little overstated, which is known to save rounds."""
-        wanted = 1.6 * found - 0.6 * self.copy + self.price
-        self.copy = self.project(wanted)
-        self.price = wanted - self.copy
+        estimate = 1.6 * found - 0.6 * self.copy + self.price
+        self.copy = self.project(estimate)
+        self.price = estimate - self.copy
 
     @property
     def force(self) -> Floats:
@@ -169,9 +169,9 @@ def _sides(problem: Squares, boxes: Sequence[Box | None], start: list[Floats]) -
     pull = np.sqrt(problem.weights[-1] * _stiffest(problem)) if problem.pinned is None else 10 * problem.weights[-1]
     strengths = [*(1 / variance for variance in variances[:-1]), pull]
     sides = []
-    wanted: list[tuple[int, Box | None]] = [(last, None)]
-    wanted += [(place, box) for place, box in enumerate(boxes) if box is not None]
-    for place, box in wanted:
+    parts: list[tuple[int, Box | None]] = [(last, None)]
+    parts += [(place, box) for place, box in enumerate(boxes) if box is not None]
+    for place, box in parts:
         limits = None if box is None else (box[0].astype(float), np.where(box[1] >= NO_BOUND, np.inf, box[1]))
         side = _Side(place, strengths[place], start[place], np.zeros_like(start[place]), limits)
         side.copy = side.project(start[place])
@@ -195,8 +195,8 @@ def _beside(problem: Squares, sides: Sequence[_Side]) -> Squares:
     weights, targets = list(problem.weights), list(problem.targets)
     for side in sides:
         both = weights[side.place] + side.strength
-        wish = side.copy - side.price
-        targets[side.place] = (weights[side.place] * targets[side.place] + side.strength * wish) / both
+        target = side.copy - side.price
+        targets[side.place] = (weights[side.place] * targets[side.place] + side.strength * target) / both
         weights[side.place] = both
     return Squares(problem.tree, problem.top, weights, targets, problem.pinned)
 

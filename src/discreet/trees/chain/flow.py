@@ -46,22 +46,22 @@ def shares(
     tree: Hierarchy,
     level: int,
     parents: Array,
-    wanted: Floats,
+    target: Floats,
     box: Box,
     steps: Floats | None = None,
     weights: Floats | None = None,
 ) -> Array | None:
-    """Whole counts of the children of `level`, ordered and adding up to `parents`, near those `wanted`.
+    """Whole counts of the children of `level`, ordered and adding up to `parents`, near `target`.
 
     `steps` says what a fall after each cell costs (see `Fit`), `weights` what a squared error does. None where none
     were found: never without lower bounds, for parts may always stay as they are or gain.
     """
     places, cells = tree.parents[level + 1], parents.shape[1]
     lower, upper = box
-    fall = np.zeros(wanted.shape) if steps is None else steps
-    falls, stays = _stays(wanted)
+    fall = np.zeros(target.shape) if steps is None else steps
+    falls, stays = _stays(target)
     spans = np.asarray(stays * (1.0 if weights is None else weights), np.float64)
-    found = np.empty(wanted.shape, np.int64)
+    found = np.empty(target.shape, np.int64)
     now = np.zeros(len(places), np.int64)
     before = np.zeros(len(parents), np.int64)
     for cell in range(cells - 1, -1, -1):
@@ -73,9 +73,9 @@ def shares(
         most = upper[:, cell]
         if (least > most).any():
             return None
-        start = np.where(falls[:, cell], np.floor(wanted[:, cell]).astype(np.int64), least)
+        start = np.where(falls[:, cell], np.floor(target[:, cell]).astype(np.int64), least)
         start = np.clip(start, least, most)
-        divided = _divide(tree, level, totals, wanted[:, cell], start, (least, most), fall[:, cell], spans[:, cell])
+        divided = _divide(tree, level, totals, target[:, cell], start, (least, most), fall[:, cell], spans[:, cell])
         if divided is None:
             return None
         found[:, cell] = now = divided
@@ -83,19 +83,19 @@ def shares(
     return found
 
 
-def _stays(wanted: Floats) -> tuple[NDArray[np.bool_], Array]:
-    """Where the counts wanted fall after a cell, and how many cells they then stay what they are, going back."""
-    rows, cells = wanted.shape
+def _stays(target: Floats) -> tuple[NDArray[np.bool_], Array]:
+    """Where the target counts fall after a cell, and how many cells they then stay what they are, going back."""
+    rows, cells = target.shape
     falls = np.empty((rows, cells), bool)
-    falls[:, :-1] = wanted[:, :-1] - wanted[:, 1:] > 1e-6
-    falls[:, -1] = wanted[:, -1] > 1e-6
+    falls[:, :-1] = target[:, :-1] - target[:, 1:] > 1e-6
+    falls[:, -1] = target[:, -1] > 1e-6
     last = np.maximum.accumulate(np.where(falls, np.arange(cells), -1), axis=1)
     earlier = np.concatenate([np.full((rows, 1), -1), last[:, :-1]], axis=1)
     return falls, np.arange(cells) - earlier
 
 
 def _divide(
-    tree: Hierarchy, level: int, totals: Array, wanted: Floats, start: Array, limits: Box, fall: Floats, spans: Floats
+    tree: Hierarchy, level: int, totals: Array, target: Floats, start: Array, limits: Box, fall: Floats, spans: Floats
 ) -> Array | None:
     """Whole numbers within `limits` that add up to `totals` in each region: `start`, changed where it costs least.
 
@@ -114,7 +114,7 @@ def _divide(
         candidates = tree.add(level, able.astype(np.int64))
         if ((missing != 0) & (candidates == 0)).any():
             return None
-        price = signs * fall + spans * (1 - 2 * signs * (wanted - counts))
+        price = signs * fall + spans * (1 - 2 * signs * (target - counts))
         order = np.lexsort((price, ~able, places))
         rank = np.empty(len(places), np.int64)
         rank[order] = np.arange(len(places)) - starts[places[order]]

@@ -1,4 +1,4 @@
-"""The optimum without the wish for whole numbers, in O(n log n): where the search for whole ones starts.
+"""The optimum without whole numbers as a condition, in O(n log n): where the search for whole ones starts.
 
 Let V_r(x) be the least cost of everything below and including region r if it holds x. Its derivative rises, so x is a
 rising function of the derivative: for a leaf clip(y + slope * m, lower, upper), slope = 1 / 2w. Where children share

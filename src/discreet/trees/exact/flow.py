@@ -63,7 +63,7 @@ class _Network:
         self.public = [
             np.zeros(0, np.int64) if known is None else np.flatnonzero(known >= 0).astype(np.int64) for known in totals
         ]
-        self.wanted = [
+        self.totals = [
             np.zeros(0, np.int64) if known is None else known[places].astype(np.int64)
             for known, places in zip(totals, self.public, strict=True)
         ]
@@ -87,8 +87,8 @@ class _Network:
     def faults(self, counts: list[Array], duals: Array) -> int:
         """Zero shows that counts are optimal: totals hold, and at these prices nothing else is cheaper."""
         wrong = sum(
-            int((self.over_cells(level, x) != wanted).sum())
-            for level, (x, wanted) in enumerate(zip(counts, self.wanted, strict=True))
+            int((self.over_cells(level, x) != totals).sum())
+            for level, (x, totals) in enumerate(zip(counts, self.totals, strict=True))
         )
         values = [duals[self.rows[self.forest.depth - 1 + level] :] for level in range(self.forest.depth)]
         priced = self.priced([-part[: len(places)] for part, places in zip(values, self.public, strict=True)])
@@ -124,20 +124,20 @@ class _Network:
 
         forest = self.forest
         cuts = np.cumsum([len(places) for places in self.public])[:-1]
-        wanted = np.concatenate(self.wanted)
+        totals = np.concatenate(self.totals)
         scale = np.concatenate([np.full(len(p), self._stiffness(level)) for level, p in enumerate(self.public)])
 
         def cost(scaled: Floats) -> tuple[float, Floats]:
             prices = scaled * scale
             x = continuous(self.priced(np.split(prices, cuts)))
-            off = np.concatenate([self.over_cells(level, part) for level, part in enumerate(x)]) - wanted
+            off = np.concatenate([self.over_cells(level, part) for level, part in enumerate(x)]) - totals
             value = sum(
                 float((w * (part - y) ** 2).sum()) for part, y, w in zip(x, forest.targets, forest.weights, strict=True)
             )
             return -(value + float(prices @ off)), -off * scale
 
         options = {"maxiter": _SWEEPS, "maxfun": _SWEEPS, "gtol": 1e-3, "ftol": 1e-15, "maxcor": 20}
-        best = minimize(cost, np.zeros(len(wanted)), jac=True, method="L-BFGS-B", options=options).x
+        best = minimize(cost, np.zeros(len(totals)), jac=True, method="L-BFGS-B", options=options).x
         return continuous(self.priced(np.split(best * scale, cuts)))
 
     def _stiffness(self, level: int) -> float:
@@ -189,7 +189,7 @@ class _Network:
 
         forest = self.forest
         rows, columns, signs, cost, room = [], [], [], [], []
-        wanted = np.zeros(self.rows[-1])
+        rhs = np.zeros(self.rows[-1])
         widths, count = [], 0
         for level, (start, price, most) in enumerate(zip(starts, costs, rooms, strict=True)):
             node, step = np.nonzero(most > 0)
@@ -201,31 +201,31 @@ class _Network:
             entries = []
             if level < forest.depth - 1:  # a parent's own steps against those of its children
                 entries.append((self.rows[level] + node, -1.0, np.ones(len(node), bool)))
-                wanted[self.rows[level] : self.rows[level + 1]] += start
+                rhs[self.rows[level] : self.rows[level + 1]] += start
             if level:
                 above = self.rows[level - 1] + forest.parents[level]
                 entries.append((above[node], 1.0, np.ones(len(node), bool)))
-                np.subtract.at(wanted, above, start)
+                np.subtract.at(rhs, above, start)
             places = self.public[level]
             if len(places):
                 regions = len(start) // self.cells
                 row = np.full(regions, -1, np.int64)
                 row[places] = self.rows[forest.depth - 1 + level] + np.arange(len(places))
                 entries.append((row[node % regions], 1.0, row[node % regions] >= 0))
-                wanted[row[places]] = self.wanted[level] - self.over_cells(level, start)
+                rhs[row[places]] = self.totals[level] - self.over_cells(level, start)
             for where, sign, kept in entries:
                 rows.append(where[kept])
                 columns.append(column[kept])
                 signs.append(np.full(int(kept.sum()), sign))
         if not count:  # nothing is left to choose
-            return None if wanted.any() else (starts, np.zeros(len(wanted), np.int64))
+            return None if rhs.any() else (starts, np.zeros(len(rhs), np.int64))
         matrix = csr_array(
             (np.concatenate(signs), (np.concatenate(rows), np.concatenate(columns))), shape=(int(self.rows[-1]), count)
         )
         found = linprog(
             np.concatenate(cost),
             A_eq=matrix,
-            b_eq=wanted,
+            b_eq=rhs,
             bounds=np.stack([np.zeros(count), np.concatenate(room)], axis=1),
             method="highs-ds",
         )

@@ -93,7 +93,7 @@ def _looks(counts: Array) -> tuple[Array, Array, Array]:
 
 
 def _log_bin(values: Array, fine: int) -> Array:
-    """0 by itself, then powers of two, `fine` bins each."""
+    """0 alone, then powers of two, `fine` bins each."""
     return np.where(values > 0, 1 + np.floor(fine * np.log2(np.maximum(values, 1))), 0).astype(np.int64)
 
 
@@ -120,8 +120,8 @@ def _fill(margins: Reals, label: Array, seen: Array, errors: Array, enough: int,
     least, span = int(errors.min()), int(errors.max() - errors.min()) + 1
     ordered = np.sort(seen * span + (errors - least)) % span + least
     first = np.cumsum(count) - count
-    wanted = label[good]
-    many, start = count[wanted], first[wanted]
+    labels = label[good]
+    many, start = count[labels], first[labels]
     for place, tail in ((0, alpha / 2), (2, alpha)):
         out = np.floor((many + 1) * tail).astype(np.int64)  # so many are left out at this end
         margins[place][good] = ordered[start + many - out]

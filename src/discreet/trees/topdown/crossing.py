@@ -62,7 +62,7 @@ def known_totals(tree: Hierarchy, bounds: Bounds) -> Known:
 
 
 def check_together(tree: Hierarchy, bounds: Bounds) -> None:
-    """`InputError` if bounds and public totals, each fine by itself, cannot be met together. For before spending."""
+    """`InputError` if bounds and public totals, each fine alone, cannot be met together. For before spending."""
     some = any(totals is not None for totals in bounds.totals)
     if some and any(((level < NO_BOUND) & (level > 0)).any() or _uneven(level == 0) for level in bounds.upper):
         nearest(tree, bounds, bounds.lower[-1])
@@ -91,13 +91,13 @@ def nearest(tree: Hierarchy, bounds: Bounds, target: Array) -> Array:
         if totals is not None:
             families.append((np.repeat(inside, cells), np.maximum(totals, 0), np.where(totals < 0, NO_BOUND, totals)))
         for rows, least, most in families:
-            wanted = np.flatnonzero((least > 0) | (most < NO_BOUND))
-            if len(wanted):
-                added = coo_matrix((np.ones(len(rows)), (rows, numbers)), (len(least), len(rows))).tocsr()[wanted]
+            bounded = np.flatnonzero((least > 0) | (most < NO_BOUND))
+            if len(bounded):
+                added = coo_matrix((np.ones(len(rows)), (rows, numbers)), (len(least), len(rows))).tocsr()[bounded]
                 held = added @ start.ravel()
                 matrices.append(added)
-                low.append(least[wanted] - held)
-                high.append(np.where(most[wanted] < NO_BOUND, most[wanted] - held, np.inf))
+                low.append(least[bounded] - held)
+                high.append(np.where(most[bounded] < NO_BOUND, most[bounded] - held, np.inf))
     if not matrices:
         return start
     above = np.where(bounds.upper[-1] < NO_BOUND, bounds.upper[-1] - start, np.inf).ravel()
