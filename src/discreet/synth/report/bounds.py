@@ -10,7 +10,7 @@ with 4/5 of what is allowed, the j-th of the others with 1/5 of it divided by j 
 each holds given what was known before it, and so do all at once: their overlap is the interval.
 
 Guarantee
-    Each interval (not all at once) holds the true value with at least the stated confidence over the noise, for the rows
+    Each interval (not all at once) holds the true value with at least the stated confidence over the noise, for rows
     that were counted (declared values, within the limits of the unit). Proof: docs/proofs/synth-report.md.
 """
 
