@@ -120,10 +120,10 @@ def test_init_doubts_a_header_that_is_hardly_one(tmp_path, data, says):
     assert says in run("init", "odd.csv", "--header", "--unit", "row", cwd=tmp_path).stdout
 
 
-PERSON = "CANARY-ann,canary@example.org,1987-03-01,CANARYTOWN\nbob,b@example.org,1990-01-02,Rome\n"
+ROWS = "CANARY-ann,canary@example.org,1987-03-01,CANARYTOWN\nbob,b@example.org,1990-01-02,Rome\n"
 
 
-@pytest.mark.parametrize("text", [PERSON, "CANARY-ann,CANARYTOWN\nbob,Rome\n", "1,1\n2,3\n", "CANARY,,x\n"])
+@pytest.mark.parametrize("text", [ROWS, "CANARY-ann,CANARYTOWN\nbob,Rome\n", "1,1\n2,3\n", "CANARY,,x\n"])
 def test_init_writes_and_says_nothing_of_a_first_line_that_nobody_called_a_header(tmp_path, text):
     (tmp_path / "bare.csv").write_text(text)
     done = run("init", "bare.csv", cwd=tmp_path, code=2)
@@ -134,7 +134,7 @@ def test_init_writes_and_says_nothing_of_a_first_line_that_nobody_called_a_heade
 
 def test_a_file_without_a_header_is_described_and_asked_by_names_given_for_it(tmp_path):
     Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
-    (tmp_path / "bare.csv").write_text(PERSON)
+    (tmp_path / "bare.csv").write_text(ROWS)
     done = run("init", "bare.csv", "--no-header", "--unit", "row", cwd=tmp_path)
     written = (tmp_path / "discreet.toml").read_text()
     assert "canary" not in (done.stdout + written).lower()

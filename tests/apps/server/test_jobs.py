@@ -128,7 +128,7 @@ def test_the_jobs_of_a_process_that_died_are_interrupted(tmp_path):
     assert "charged once" in jobs.find("d", "lost").problem
     jobs.start(ANN, "d", "tree", "lost", "", lambda report: None)
     until(lambda: jobs.find("d", "lost").state == "done")
-    held = f"jobs.db.{jobs._alive.name}"  # the lock of a process that died is cleared away
+    held = f"jobs.db.{jobs._liveness.name}"  # the lock of a process that died is cleared away
     assert [one.name for one in tmp_path.glob("jobs.db.*") if one.name != held] == []
 
 

@@ -1,32 +1,14 @@
-"""`discreet plan` and `ask`: from a question to an answer."""
+"""`discreet plan`, `ask` and `sql`: from a question to an answer."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from discreet.apps.cli.options import (
-    Allotment,
-    By,
-    Confidence,
-    Data,
-    Delta,
-    Epsilon,
-    LedgerPlace,
-    Noise,
-    Outputs,
-    Rho,
-    SchemaFile,
-    Share,
-    Table,
-    Top,
-    TopK,
-    Where,
-    Within,
-    curator_at,
-)
+from discreet.apps.cli import options
 from discreet.apps.cli.output import (
     AsJson,
     confirm_spending,
@@ -38,137 +20,99 @@ from discreet.apps.cli.output import (
     working,
 )
 from discreet.core.release import Release
+from discreet.curator import Curator
 from discreet.curator.offer import Offer
-from discreet.curator.question import read_question
+from discreet.curator.question import Question, read_question
 
-__all__ = ["ask", "plan", "sql"]
+__all__ = ["ReleaseId", "Why", "Yes", "ask", "plan", "sql"]
 
 Why = Annotated[str, typer.Option(help="What it is for; goes on the record.")]
 ReleaseId = Annotated[str | None, typer.Option("--id", help="Release id; the same id again costs nothing.")]
 CsvFile = Annotated[Path | None, typer.Option(help="Also write the table to this CSV file.")]
 PlotFile = Annotated[Path | None, typer.Option(help="Also draw the first output (.png, .svg or .html).")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending.")]
+Text = Annotated[str, typer.Argument(help="SELECT keys and aggregates FROM table [WHERE] [GROUP BY] ...")]
+PlanOnly = Annotated[bool, typer.Option("--plan", help="Only say what it would cost.")]
+
+_DATA: options.Parameters = {"data": (options.Data, options.REQUIRED)}
+_QUESTION: options.Parameters = {
+    **_DATA,
+    "outputs": (options.Outputs, None),
+    "by": (options.By, None),
+    "where": (options.Where, None),
+    "top": (options.Top, None),
+    "k": (options.TopK, 10),
+}
+_PRICE: options.Parameters = {**options.PRICES, "delta": (options.Delta, None), **options.SOURCES}
+_ANSWER: options.Parameters = {
+    "why": (Why, ""),
+    "release": (ReleaseId, None),
+    "csv": (CsvFile, None),
+    "plot": (PlotFile, None),
+}
+_YES: options.Parameters = {"yes": (Yes, False), "as_json": (AsJson, False)}
 
 
-def plan(
-    data: Data,
-    outputs: Outputs = None,
-    by: By = None,
-    where: Where = None,
-    top: Top = None,
-    k: TopK = 10,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    share: Share = None,
-    within: Within = None,
-    confidence: Confidence = 0.95,
-    noise: Noise = "auto",
-    delta: Delta = None,
-    allotment: Allotment = None,
-    schema: SchemaFile = None,
-    ledger: LedgerPlace = None,
-    table: Table = None,
-    as_json: AsJson = False,
-) -> None:
+def _plan(**given: Any) -> None:
     """What a question would cost and how far its answers may be off. Spends nothing, reads nothing."""
-    price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
-    more: dict[str, Any] = {**price, "noise": noise, "delta": delta, "allotment": allotment}
-    curator = curator_at(data, schema, ledger, table)
-    offer = read_question(curator.desk, outputs, by, where, (top, k)).plan(**more)
-    if as_json:
-        show_json(offer.to_dict())
-    else:
-        say(str(offer))
+    _show_plan(_offer(_question(given), given), given)
 
 
-def ask(
-    data: Data,
-    outputs: Outputs = None,
-    by: By = None,
-    where: Where = None,
-    top: Top = None,
-    k: TopK = 10,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    share: Share = None,
-    within: Within = None,
-    confidence: Confidence = 0.95,
-    noise: Noise = "auto",
-    delta: Delta = None,
-    allotment: Allotment = None,
-    schema: SchemaFile = None,
-    ledger: LedgerPlace = None,
-    table: Table = None,
-    why: Why = "",
-    release: ReleaseId = None,
-    csv: CsvFile = None,
-    plot: PlotFile = None,
-    yes: Yes = False,
-    as_json: AsJson = False,
-) -> None:
+def _ask(**given: Any) -> None:
     """Ask, after showing the price. The answer comes with intervals and goes on the record."""
-    price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
-    more: dict[str, Any] = {**price, "noise": noise, "delta": delta, "allotment": allotment}
-    curator = curator_at(data, schema, ledger, table)
-    offer = read_question(curator.desk, outputs, by, where, (top, k)).plan(**more)
-    _answer(offer, why=why, release=release, csv=csv, plot=plot, yes=yes, as_json=as_json)
+    _answer(_offer(_question(given), given), given)
 
 
-def sql(
-    data: Data,
-    text: Annotated[str, typer.Argument(help="SELECT keys and aggregates FROM table [WHERE] [GROUP BY] ...")],
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    share: Share = None,
-    within: Within = None,
-    confidence: Confidence = 0.95,
-    noise: Noise = "auto",
-    delta: Delta = None,
-    allotment: Allotment = None,
-    schema: SchemaFile = None,
-    ledger: LedgerPlace = None,
-    table: Table = None,
-    why: Why = "",
-    release: ReleaseId = None,
-    csv: CsvFile = None,
-    plot: PlotFile = None,
-    plan_only: Annotated[bool, typer.Option("--plan", help="Only say what it would cost.")] = False,
-    yes: Yes = False,
-    as_json: AsJson = False,
-) -> None:
+def _sql(**given: Any) -> None:
     """Ask in SQL. The text is read, never run: what is not understood is refused before anything is spent."""
-    price = {"epsilon": epsilon, "rho": rho, "share": share, "within": within, "confidence": confidence}
-    question = curator_at(data, schema, ledger, table).sql(text)
-    offer = question.plan(**price, noise=noise, delta=delta, allotment=allotment)  # type: ignore[arg-type]
-    if not plan_only:
-        _answer(offer, why=why, release=release, csv=csv, plot=plot, yes=yes, as_json=as_json)
-    elif as_json:
+    offer = _offer(_curator(given).sql(given["text"]), given)
+    if given["plan_only"]:
+        _show_plan(offer, given)
+    else:
+        _answer(offer, given)
+
+
+plan = options.with_signature(_plan, {**_QUESTION, **_PRICE, "as_json": (AsJson, False)})
+ask = options.with_signature(_ask, {**_QUESTION, **_PRICE, **_ANSWER, **_YES})
+sql = options.with_signature(
+    _sql, {**_DATA, "text": (Text, options.REQUIRED), **_PRICE, **_ANSWER, "plan_only": (PlanOnly, False), **_YES}
+)
+
+
+def _curator(given: Mapping[str, Any]) -> Curator:
+    return options.curator_at(given["data"], given["schema"], given["ledger"], given["table"])
+
+
+def _question(given: Mapping[str, Any]) -> Question:
+    top = (given["top"], given["k"])
+    return read_question(_curator(given).desk, given["outputs"], given["by"], given["where"], top)
+
+
+def _offer(question: Question, given: Mapping[str, Any]) -> Offer[Release]:
+    price = {name: given[name] for name in (*options.PRICES, "delta", "allotment")}
+    return question.plan(**price)
+
+
+def _show_plan(offer: Offer[Release], given: Mapping[str, Any]) -> None:
+    if given["as_json"]:
         show_json(offer.to_dict())
     else:
         say(str(offer))
 
 
-def _answer(
-    offer: Offer[Release],
-    *,
-    why: str,
-    release: str | None,
-    csv: Path | None,
-    plot: Path | None,
-    yes: bool,
-    as_json: bool,
-) -> None:
+def _answer(offer: Offer[Release], given: Mapping[str, Any]) -> None:
+    csv, plot = given["csv"], given["plot"]
     fit_to_write(csv, "--csv")
     fit_to_draw(plot)
-    if not yes:
+    if not given["yes"]:
         confirm_spending(offer)
     with working("Counting in the engine..."):
-        answer = offer.release(release=release, why=why)
+        answer = offer.release(release=given["release"], why=given["why"])
     if csv is not None:
         answer.to_csv(csv)
     if plot is not None:
         answer.plot().save(str(plot))
-    if as_json:
+    if given["as_json"]:
         show_json(answer.to_dict())
     else:
         show_release(answer)

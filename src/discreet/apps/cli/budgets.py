@@ -8,19 +8,18 @@ from typing import Annotated
 
 import typer
 
-from discreet.apps.cli.books import Place, books, standing_values
 from discreet.apps.cli.completion import datasets
 from discreet.apps.cli.decision import Who, Why, Yes, check_reason, confirm, head_values, person
-from discreet.apps.cli.options import SchemaFile
+from discreet.apps.cli.options import LedgerAddress, SchemaFile, open_ledger
 from discreet.apps.cli.output import AsJson, say, show_json
 from discreet.curator.setup import read_schema_and_budget, schema_path
 from discreet.errors import InputError, Phrase
-from discreet.ledger.account import Account
+from discreet.ledger.account import Account, Standing
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import price_text
 
-__all__ = ["close_budget", "lower_budget", "open_budget", "raise_budget"]
+__all__ = ["close_budget", "lower_budget", "open_budget", "raise_budget", "standing_values"]
 
 Dataset = Annotated[str, typer.Argument(help="Name of the dataset on the ledger.", autocompletion=datasets)]
 NewEpsilon = Annotated[str | None, typer.Option(help="The new whole, as epsilon.")]
@@ -30,7 +29,7 @@ NewDelta = Annotated[str | None, typer.Option(help="The new delta; the one there
 
 def open_budget(
     schema: SchemaFile = None,
-    ledger: Place = None,
+    ledger: LedgerAddress = None,
     who: Who = None,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -43,7 +42,7 @@ def open_budget(
     budget, declared = read_schema_and_budget(path)
     if budget is None:
         raise InputError("--schema", str(path), "a schema with a [budget]", "Nothing was changed.")
-    opened = books(ledger)
+    opened = open_ledger(ledger)
     known = opened.datasets()
     if declared.name not in known and not yes:
         lines = [f"Opens a budget for {declared.name!r}, which protects {declared.unit}:"]
@@ -77,12 +76,12 @@ class _Change:
             rho: NewRho = None,
             delta: NewDelta = None,
             schema: SchemaFile = None,
-            ledger: Place = None,
+            ledger: LedgerAddress = None,
             who: Who = None,
             yes: Yes = False,
             as_json: AsJson = False,
         ) -> None:
-            reason, opened = check_reason(why), books(ledger)
+            reason, opened = check_reason(why), open_ledger(ledger)
             account = _account(opened, dataset)
             budget, named = _new(context, account, (epsilon, rho, delta), schema)
             changes = list(_changes(account, budget))
@@ -133,13 +132,13 @@ lower_budget = _Change(
 def close_budget(
     dataset: Dataset,
     why: Why,
-    ledger: Place = None,
+    ledger: LedgerAddress = None,
     who: Who = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Release nothing more from a dataset, for good. What was released is still read for free."""
-    reason, opened = check_reason(why), books(ledger)
+    reason, opened = check_reason(why), open_ledger(ledger)
     _account(opened, dataset)
     if not yes:
         confirm([f"Nothing more will be released from {dataset!r}. This cannot be undone."], "Close it?")
@@ -217,3 +216,17 @@ def _changes(account: Account, budget: Budget) -> Iterable[str]:
     for part in budget.allotments:
         now = f"{price_text(old[part.name], old[part.name].cap, 'down')} -> " if part.name in old else "new: "
         yield f"  {part.name}: {now}{price_text(part, part.cap, 'down')}."
+
+
+def standing_values(standing: Standing) -> dict[str, object]:
+    """Where an allotment stands, as plain values."""
+    part = standing.allotment
+    amounts = {"budget": part.cap, "spent": standing.spent, "left": standing.left}
+    numbers = {name: {"amount": str(charge.amount), "delta": str(charge.delta)} for name, charge in amounts.items()}
+    return {
+        "dataset": standing.dataset,
+        "allotment": part.name,
+        "kind": part.kind,
+        "currency": part.currency,
+        **numbers,
+    }

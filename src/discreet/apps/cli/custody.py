@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from discreet.apps.cli.books import Place, books, number_of, place_of
 from discreet.apps.cli.decision import Who, Why, Yes, check_reason, confirm, head_values, person
-from discreet.apps.cli.output import AsJson, say, show_json
+from discreet.apps.cli.options import LedgerAddress, ledger_address, open_ledger
+from discreet.apps.cli.output import AsJson, number_of, say, show_json
 from discreet.core.exact import as_written
 from discreet.curator.setup import STATE
 from discreet.errors import MISSING, InputError, MissingLedgerError
@@ -30,7 +30,7 @@ _BUDGETS = "Budgets are as these books have them: lower or close again what was 
 
 
 def create(
-    ledger: Place = None,
+    ledger: LedgerAddress = None,
     anew: Annotated[
         bool, typer.Option("--anew", help="Even where a ledger was kept that is gone: its budgets begin again.")
     ] = False,
@@ -38,7 +38,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a ledger, once. Nothing else makes one: a ledger that is missing is an error, not a new budget."""
-    place = place_of(ledger)
+    place = ledger_address(ledger)
     try:
         Ledger.open(place)
     except MissingLedgerError:
@@ -62,7 +62,7 @@ def acknowledge(
             help="Where the guard is lost: everything, nothing, or DATASET/ALLOTMENT=AMOUNT[,DELTA] for each allotment."
         ),
     ] = None,
-    ledger: Place = None,
+    ledger: LedgerAddress = None,
     who: Who = None,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -74,7 +74,7 @@ def acknowledge(
     releases without an outcome are closed as failed, and streams go no further.
     """
     told = check_reason(why)
-    opened = books(ledger)
+    opened = open_ledger(ledger)
     discrepancy = opened.discrepancy()
     if discrepancy is None:
         if as_json:
@@ -163,7 +163,7 @@ def move(
     to: Annotated[
         str, typer.Argument(help="Where it goes on: a new path, or postgresql://... (empty).")
     ] = f"{STATE}/ledger.db",
-    ledger: Place = None,
+    ledger: LedgerAddress = None,
     who: Who = None,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -172,8 +172,8 @@ def move(
 
     Records, hashes, release ids and answers stay what they are. The old ledger can still be read.
     """
-    told, ledger = check_reason(why), place_of(ledger)
-    opened = books(ledger)
+    reason, ledger = check_reason(why), ledger_address(ledger)
+    opened = open_ledger(ledger)
     head = opened.head()
     if head.sequence == 0:
         raise InputError("--ledger", public_address(ledger), "a ledger with records", "There is nothing to move.")
@@ -183,7 +183,7 @@ def move(
         lines = [f"Moves {number_of(head.sequence, 'record')} from {public_address(ledger)} to {public_address(to)}."]
         lines.append(f"{public_address(ledger)} can then be read, and nothing can be spent from it any more.")
         confirm(lines, "Move it?")
-    end = opened.move(to, who=person(who), why=told).head()
+    end = opened.move(to, who=person(who), why=reason).head()
     if as_json:
         show_json({"from": public_address(ledger), "to": public_address(to), "head": head_values(end)})
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -146,12 +146,14 @@ TREE = Delivery(
     again=lambda answer, given: answer if given["method"] is None else answer.again(given["method"]),
 )
 
-# --- rows ------------------------------------------------------------------------------------------------------------
+# --- rows and models -------------------------------------------------------------------------------------------------
 
 _ROWS = Annotated[Path | None, typer.Option(help="File for the rows: .csv or .parquet.")]
+_WEIGHTS = Annotated[Path | None, typer.Option(help="File for the weights (.npz); the model card goes beside it.")]
 
 
-def _deliver_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> None:
+def _deliver_file(answer: Any, given: Mapping[str, Any], lines: Iterable[str], beside: Sequence[str] = ()) -> None:
+    """Save a release to its file, and say what is to be said; files with the endings `beside` are written with it."""
     out = given["out"]
     if out is not None:
         answer.save(out)
@@ -159,11 +161,16 @@ def _deliver_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> None:
         show_json({**answer.to_dict(), "file": None if out is None else str(out)})
         return
     say(repr(answer))
-    for remark in answer.remarks:
-        say(f"{remark[:1].upper()}{remark[1:]}.")
+    for line in lines:
+        say(line)
     if out is not None:
-        say(f"Wrote {out}")
+        *names, last = [str(out), *(str(out.with_suffix(ending)) for ending in beside)]
+        say(f"Wrote {', '.join(names)} and {last}" if names else f"Wrote {last}")
     say(f"Release {answer.id}")
+
+
+def _deliver_rows(answer: SyntheticRelease, given: Mapping[str, Any]) -> None:
+    _deliver_file(answer, given, (f"{remark[:1].upper()}{remark[1:]}." for remark in answer.remarks))
 
 
 ROWS = Delivery(
@@ -171,10 +178,6 @@ ROWS = Delivery(
     _deliver_rows,
     lambda given: fit_to_write(given["out"], "--out", (".csv", ".parquet")),
 )
-
-# --- models ----------------------------------------------------------------------------------------------------------
-
-_WEIGHTS = Annotated[Path | None, typer.Option(help="File for the weights (.npz); the model card goes beside it.")]
 
 
 def _check_weights(given: Mapping[str, Any]) -> None:
@@ -185,20 +188,11 @@ def _check_weights(given: Mapping[str, Any]) -> None:
 
 
 def _deliver_model(answer: ModelRelease, given: Mapping[str, Any]) -> None:
-    out = given["out"]
-    if out is not None:
-        answer.save(out)
-    if given["as_json"]:
-        show_json({**answer.to_dict(), "file": None if out is None else str(out)})
-        return
-    say(repr(answer))
-    for note in answer.notes:
-        say(f"Note: {note}")
+    lines = [f"Note: {note}" for note in answer.notes]
     if answer.losses:
-        say(f"Mean loss of the last steps, noisy: {sum(answer.losses[-50:]) / len(answer.losses[-50:]):.3f}")
-    if out is not None:
-        say(f"Wrote {out}, {out.with_suffix('.md')} and {out.with_suffix('.json')}")
-    say(f"Release {answer.id}")
+        last = answer.losses[-50:]
+        lines.append(f"Mean loss of the last steps, noisy: {sum(last) / len(last):.3f}")
+    _deliver_file(answer, given, lines, (".md", ".json"))
 
 
 MODEL = Delivery({"out": (_WEIGHTS, None)}, _deliver_model, _check_weights)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -15,28 +14,12 @@ from discreet.apps.cli import options as shared
 from discreet.apps.cli.ask import ReleaseId, Why, Yes
 from discreet.apps.cli.completion import columns, offered, releases
 from discreet.apps.cli.delivery import Delivery
-from discreet.apps.cli.ledger import Place, books
 from discreet.apps.cli.output import AsJson, confirm_spending, progress, say, show_json
 from discreet.curator import Curator, Draft, read_release
 from discreet.errors import InputError
 from discreet.query.ask import Ask, Option, options
 
 __all__ = ["Commands"]
-
-_PRICES: dict[str, Any] = {
-    "epsilon": (shared.Epsilon, None),
-    "rho": (shared.Rho, None),
-    "share": (shared.Share, None),
-    "within": (shared.Within, None),
-    "confidence": (shared.Confidence, 0.95),
-    "noise": (shared.Noise, "auto"),
-}
-_PLACES: dict[str, Any] = {
-    "allotment": (shared.Allotment, None),
-    "schema": (shared.SchemaFile, None),
-    "ledger": (shared.LedgerPlace, None),
-    "table": (shared.Table, None),
-}
 
 
 @dataclass(frozen=True)
@@ -73,7 +56,7 @@ class Commands:
                 say(str(offer))
 
         plan.__doc__ = f"The price and the expected error of {self.noun}. Spends nothing, reads nothing."
-        return _signed(plan, {**self._asked(), "as_json": (AsJson, False)})
+        return shared.with_signature(plan, {**self._asked(), "as_json": (AsJson, False)})
 
     def _release(self) -> Callable[..., None]:
         def release(**given: Any) -> None:
@@ -89,28 +72,28 @@ class Commands:
             f"Release {self.noun}, after showing the price. Stopped half-way, the same --id goes on, charged once."
         )
         more = {"why": (Why, ""), "identity": (ReleaseId, None), "yes": (Yes, False), "as_json": (AsJson, False)}
-        return _signed(release, {**self._asked(), **self.delivery.parameters, **more})
+        return shared.with_signature(release, {**self._asked(), **self.delivery.parameters, **more})
 
     def _show(self) -> Callable[..., None]:
         def show(**given: Any) -> None:
             self.delivery.check(given)
-            answer = read_release(books(given["ledger"]), given["identity"], kind=self.ask.kind)
+            answer = read_release(shared.open_ledger(given["ledger"]), given["identity"], kind=self.ask.kind)
             with progress():
                 answer = self.delivery.again(answer, given)
             self.delivery.deliver(answer, given)
 
         show.__doc__ = f"{self.noun[:1].upper()}{self.noun[1:]} released before, read again for free."
         identity = Annotated[str, typer.Argument(help="Id of the release.", autocompletion=releases)]
-        head = {"identity": (identity, inspect.Parameter.empty), "ledger": (Place, None)}
+        head = {"identity": (identity, shared.REQUIRED), "ledger": (shared.LedgerAddress, None)}
         more = {**self.delivery.parameters, **self.delivery.shown, "as_json": (AsJson, False)}
-        return _signed(show, {**head, **more})
+        return shared.with_signature(show, {**head, **more})
 
     def _asked(self) -> dict[str, Any]:
         """The parameters of an ask and its price; what is required stands first."""
         fields = {name: _parameter(one) for name, one in options(self.ask).items() if one.shell}
-        needed = {name: one for name, one in fields.items() if one[1] is inspect.Parameter.empty}
-        prices = {name: one for name, one in _PRICES.items() if name in self.ask.prices}
-        return {"data": (shared.Data, inspect.Parameter.empty), **needed, **fields, **prices, **_PLACES}
+        needed = {name: one for name, one in fields.items() if one[1] is shared.REQUIRED}
+        prices = {name: one for name, one in shared.PRICES.items() if name in self.ask.prices}
+        return {"data": (shared.Data, shared.REQUIRED), **needed, **fields, **prices, **shared.SOURCES}
 
     def _offer(self, given: dict[str, Any]) -> Any:
         curator = shared.curator_at(given["data"], given["schema"], given["ledger"], given["table"])
@@ -149,28 +132,11 @@ def _parameter(one: Option) -> tuple[Any, Any]:
     completing = columns if one.names_columns else offered(*one.choices) if one.choices else None
     said = typer.Option(*flags, help=f"{one.help}.", autocompletion=completing)
     if one.form.repeated:
-        return Annotated[list[str] | None, said], inspect.Parameter.empty if one.required else None
+        return Annotated[list[str] | None, said], shared.REQUIRED if one.required else None
     if one.form.text is bool:
         return Annotated[bool, said], bool(one.default)
     kind: Any = one.form.text
     if one.required:
-        return Annotated[kind, said], inspect.Parameter.empty
+        return Annotated[kind, said], shared.REQUIRED
     shown = one.default if isinstance(one.default, (str, int, float)) else None
     return (Annotated[kind, said], kind(shown)) if shown is not None else (Annotated[kind | None, said], None)
-
-
-def _signed(function: Callable[..., None], parameters: dict[str, tuple[Any, Any]]) -> Callable[..., None]:
-    """The function with a signature that typer reads."""
-    listed = _ordered(parameters.items())
-    function.__annotations__ = {name: kind for name, (kind, _) in listed} | {"return": None}
-    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for name, (kind, default) in listed
-        ]
-    )
-    return function
-
-
-def _ordered(items: Iterable[tuple[str, tuple[Any, Any]]]) -> list[tuple[str, tuple[Any, Any]]]:
-    return sorted(items, key=lambda item: item[1][1] is not inspect.Parameter.empty)

@@ -8,9 +8,10 @@ import typer
 
 from discreet.accounting.words import readable
 from discreet.apps.cli import budgets, custody
-from discreet.apps.cli.books import Dataset, Place, books, number_of, standing_values
+from discreet.apps.cli.budgets import standing_values
 from discreet.apps.cli.completion import offered, releases
-from discreet.apps.cli.output import AsJson, say, show_json, show_release, show_table
+from discreet.apps.cli.options import Dataset, LedgerAddress, open_ledger
+from discreet.apps.cli.output import AsJson, number_of, say, show_json, show_release, show_table
 from discreet.curator import read_release
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.export import Format
@@ -18,7 +19,7 @@ from discreet.ledger.export import export as export_ledger
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 
-__all__ = ["Place", "books", "ledger_app", "releases_app"]
+__all__ = ["ledger_app", "releases_app"]
 
 ledger_app = typer.Typer(
     no_args_is_help=True,
@@ -28,9 +29,9 @@ releases_app = typer.Typer(no_args_is_help=True, help="Stored releases, read aga
 
 
 @ledger_app.command("show")
-def show(ledger: Place = None, dataset: Dataset = None, as_json: AsJson = False) -> None:
+def show(ledger: LedgerAddress = None, dataset: Dataset = None, as_json: AsJson = False) -> None:
     """Every budget, what is left of it, and every charge."""
-    opened = books(ledger)
+    opened = open_ledger(ledger)
     names = [dataset] if dataset else list(opened.datasets())
     standings = [standing for name in names for standing in opened.standing(name)]
     outcomes = [outcome for name in names for outcome in opened.releases(name)]
@@ -60,9 +61,9 @@ def show(ledger: Place = None, dataset: Dataset = None, as_json: AsJson = False)
 
 
 @ledger_app.command("verify")
-def verify(ledger: Place = None, as_json: AsJson = False) -> None:
+def verify(ledger: LedgerAddress = None, as_json: AsJson = False) -> None:
     """Check every record, sum and cap again; exit code 1 if anything is wrong."""
-    result = books(ledger).verify()
+    result = open_ledger(ledger).verify()
     if as_json:
         head = {"sequence": result.head.sequence, "hash": result.head.hash}
         show_json({"ok": result.ok, "records": result.records, "head": head, "problems": list(result.problems)})
@@ -78,7 +79,7 @@ def verify(ledger: Place = None, as_json: AsJson = False) -> None:
 
 @ledger_app.command("export")
 def export(
-    ledger: Place = None,
+    ledger: LedgerAddress = None,
     kind: Annotated[
         str,
         typer.Option(
@@ -89,7 +90,7 @@ def export(
     ] = "json",
 ) -> None:
     """The whole ledger as text."""
-    typer.echo(export_ledger(books(ledger), cast("Format", kind)), nl=False)
+    typer.echo(export_ledger(open_ledger(ledger), cast("Format", kind)), nl=False)
 
 
 ledger_app.command("create")(custody.create)
@@ -102,9 +103,9 @@ ledger_app.command("move")(custody.move)
 
 
 @releases_app.command("list")
-def list_releases(ledger: Place = None, dataset: Dataset = None, as_json: AsJson = False) -> None:
+def list_releases(ledger: LedgerAddress = None, dataset: Dataset = None, as_json: AsJson = False) -> None:
     """The releases that have an answer."""
-    outcomes = [outcome for outcome in books(ledger).releases(dataset) if outcome.answer is not None]
+    outcomes = [outcome for outcome in open_ledger(ledger).releases(dataset) if outcome.answer is not None]
     if as_json:
         show_json([_charge(outcome) for outcome in outcomes])
         return
@@ -115,7 +116,7 @@ def list_releases(ledger: Place = None, dataset: Dataset = None, as_json: AsJson
 @releases_app.command("show")
 def show_one(
     release: Annotated[str, typer.Argument(help="Release id (see: discreet releases list).", autocompletion=releases)],
-    ledger: Place = None,
+    ledger: LedgerAddress = None,
     kind: Annotated[
         str,
         typer.Option(
@@ -128,7 +129,7 @@ def show_one(
     as_json: AsJson = False,
 ) -> None:
     """A stored release of any kind, at no cost."""
-    whole = read_release(books(ledger), release)
+    whole = read_release(open_ledger(ledger), release)
     if kind not in ("table", "csv", "json", "markdown"):
         raise InputError("--format", kind, among=("table", "csv", "json", "markdown"))
     if part and part not in whole.tables():

@@ -1,26 +1,33 @@
-"""Options that several commands take, and what they open."""
+"""Options that several commands take, and the curator or ledger that they open."""
 
 from __future__ import annotations
 
+import inspect
 import sys
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import typer
 
-from discreet.apps.cli.completion import allotments, columns, offered, outputs
+from discreet.apps.cli.completion import allotments, columns, datasets, offered, outputs
 from discreet.curator import Curator, open_curator
-from discreet.curator.setup import schema_path
+from discreet.curator.setup import find_ledger, schema_path
 from discreet.errors import MissingLedgerError
+from discreet.ledger.ledger import Ledger
 from discreet.query.function import listed_functions
 
 __all__ = [
+    "PRICES",
+    "REQUIRED",
+    "SOURCES",
     "Allotment",
     "By",
     "Confidence",
     "Data",
+    "Dataset",
     "Delta",
     "Epsilon",
-    "LedgerPlace",
+    "LedgerAddress",
     "Noise",
     "Outputs",
     "Rho",
@@ -32,6 +39,9 @@ __all__ = [
     "Where",
     "Within",
     "curator_at",
+    "ledger_address",
+    "open_ledger",
+    "with_signature",
 ]
 
 
@@ -58,12 +68,15 @@ Outputs = Annotated[
     ),
 ]
 SchemaFile = Annotated[str | None, typer.Option("--schema", envvar="DISCREET_SCHEMA", help="discreet.toml by default.")]
-LedgerPlace = Annotated[
+LedgerAddress = Annotated[
     str | None,
     typer.Option(
-        "--ledger", envvar="DISCREET_LEDGER", help=".discreet/ledger.db beside the schema, or postgresql://..."
+        "--ledger",
+        envvar="DISCREET_LEDGER",
+        help="A path or postgresql://...; .discreet/ledger.db beside the schema by default.",
     ),
 ]
+Dataset = Annotated[str | None, typer.Option(help="Only this dataset.", autocompletion=datasets)]
 Table = Annotated[str | None, typer.Option(help="Table name, for databases.")]
 By = Annotated[
     list[str] | None,
@@ -106,3 +119,45 @@ def curator_at(data: str, schema: str | None, ledger: str | None, table: str | N
         typer.echo(str(missing), err=True)
         typer.confirm("Was there never one? Make it now?", abort=True, err=True)
         return open_curator(data, declared, ledger=ledger, table=table, create=True)
+
+
+def ledger_address(ledger: str | None) -> str:
+    """The ledger that is named, or the one of the schema in this folder."""
+    return str(find_ledger(None, "discreet.toml", ledger))
+
+
+def open_ledger(ledger: str | None) -> Ledger:
+    """The ledger, which must exist: reading must not make an empty one."""
+    return Ledger.open(ledger_address(ledger))
+
+
+Parameters = Mapping[str, tuple[Any, Any]]
+"""Types and defaults by name, as typer reads them; `REQUIRED` in place of a default."""
+REQUIRED = inspect.Parameter.empty
+PRICES: Parameters = {
+    "epsilon": (Epsilon, None),
+    "rho": (Rho, None),
+    "share": (Share, None),
+    "within": (Within, None),
+    "confidence": (Confidence, 0.95),
+    "noise": (Noise, "auto"),
+}
+SOURCES: Parameters = {
+    "allotment": (Allotment, None),
+    "schema": (SchemaFile, None),
+    "ledger": (LedgerAddress, None),
+    "table": (Table, None),
+}
+
+
+def with_signature(function: Callable[..., None], parameters: Parameters) -> Callable[..., None]:
+    """The function with a signature that typer reads; what is required stands first."""
+    listed = sorted(parameters.items(), key=lambda item: item[1][1] is not REQUIRED)
+    function.__annotations__ = {name: kind for name, (kind, _) in listed} | {"return": None}
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in listed
+        ]
+    )
+    return function

@@ -29,6 +29,7 @@ __all__ = [
     "confirm_spending",
     "fit_to_draw",
     "fit_to_write",
+    "number_of",
     "paid",
     "plain",
     "progress",
@@ -125,6 +126,15 @@ def fit_to_draw(path: Path | None) -> None:
     fit_to_write(path, "--plot", (".png", ".svg", ".html", ".pdf"))
     if path is not None and path.suffix.lower() in (".png", ".pdf") and find_spec("vl_convert") is None:
         raise MissingExtraError("charts", "vl_convert")
+
+
+def number_of(count: int, noun: str) -> str:
+    """So many of something.
+
+    >>> number_of(1, "charge"), number_of(1200, "charge")
+    ('1 charge', '1,200 charges')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def show_json(value: Any) -> None:

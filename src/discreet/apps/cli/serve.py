@@ -12,8 +12,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.apps.cli.ledger import books
-from discreet.apps.cli.options import LedgerPlace, SchemaFile, curator_at
+from discreet.apps.cli.options import LedgerAddress, SchemaFile, curator_at, open_ledger
 from discreet.apps.cli.output import AsJson, say, show_json, show_table
 from discreet.errors import GIVEN, InputError, MissingExtraError
 
@@ -28,7 +27,7 @@ TOKENS = Path("discreet-tokens.db")
 def serve(
     data: Annotated[list[str], typer.Argument(help="One or more tables: files or postgresql://...")],
     schema: SchemaFile = None,
-    ledger: LedgerPlace = None,
+    ledger: LedgerAddress = None,
     tokens: Store = TOKENS,
     host: Annotated[str, typer.Option(help="Address to listen on; this machine only by default.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port.", min=1, max=65535)] = 8000,
@@ -191,8 +190,8 @@ def revoke(name: Annotated[str, typer.Argument(help="Whose token ends.")], token
 
 
 def _check_allotment(name: str, ledger: str) -> None:
-    kept = books(ledger)
-    there = {part.name for dataset in kept.datasets() for part in kept.account(dataset).budget.allotments}
+    opened = open_ledger(ledger)
+    there = {part.name for dataset in opened.datasets() for part in opened.account(dataset).budget.allotments}
     if name not in there:
         raise InputError("--allotment", name, hint="No token was made.", among=sorted(there))
 

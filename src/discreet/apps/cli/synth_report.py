@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.apps.cli.completion import releases
-from discreet.apps.cli.ledger import Place, books
-from discreet.apps.cli.options import Confidence
+from discreet.apps.cli.options import Confidence, LedgerAddress, open_ledger
 from discreet.apps.cli.output import AsJson, say, show_json, working
 from discreet.curator import read_release
 from discreet.errors import GIVEN, InputError
@@ -39,7 +38,7 @@ def report(
     ] = False,
     target: Annotated[str | None, typer.Option(help="With --against: the column to learn to predict.")] = None,
     out: Annotated[Path | None, typer.Option(help="File for the page: .html.")] = None,
-    ledger: Place = None,
+    ledger: LedgerAddress = None,
     as_json: AsJson = False,
 ) -> None:
     """How good synthetic rows are, as one HTML page: from the release alone, free and public.
@@ -55,7 +54,7 @@ def report(
     if against is not None and not not_private:
         hint = "Leave --against out for the report that may be published."
         raise InputError("--against", str(against), "given together with --not-private, by the owner of the rows", hint)
-    release: SyntheticRelease = read_release(books(ledger), identity, kind="synth")
+    release: SyntheticRelease = read_release(open_ledger(ledger), identity, kind="synth")
     with working("Making the report"):
         if against is None:
             made = release.report(asks or None, copies=copies, confidence=confidence)

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from discreet.accounting.words import readable
 from discreet.apps.cli.completion import releases
-from discreet.apps.cli.ledger import Place, books
+from discreet.apps.cli.options import LedgerAddress, open_ledger
 from discreet.apps.cli.output import AsJson, say, show_json
 from discreet.core.progress import listening
 from discreet.curator import read_release
@@ -77,11 +77,11 @@ def progress_line(stage: str, epsilon: Fraction | float, examples: float, second
 
 def card(
     identity: Annotated[str, typer.Argument(help="Id of a released model.", autocompletion=releases)],
-    ledger: Place = None,
+    ledger: LedgerAddress = None,
     as_json: AsJson = False,
 ) -> None:
     """The model card: what the weights may give away, how that is known, and what is not known."""
-    found = read_release(books(ledger), identity, kind="train").card()
+    found = read_release(open_ledger(ledger), identity, kind="train").card()
     if as_json:
         show_json(found.to_dict())
     else:
@@ -91,12 +91,12 @@ def card(
 def predict(
     identity: Annotated[str, typer.Argument(help="Id of a released model.", autocompletion=releases)],
     rows: Annotated[Path, typer.Argument(help="CSV or Parquet file of rows that are yours to see.")],
-    ledger: Place = None,
+    ledger: LedgerAddress = None,
     out: Annotated[Path | None, typer.Option(help="CSV file for what the model tells.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """What a released model tells for rows in hand. Spends nothing; what is told of a row is as private as the row."""
-    released = read_release(books(ledger), identity, kind="train")
+    released = read_release(open_ledger(ledger), identity, kind="train")
     told = released.predict(_read(rows))
     name = released.encoding.target.name
     if out is not None:

@@ -9,8 +9,9 @@ from typing import Any
 from fastapi import APIRouter
 
 from discreet.apps.server.access import Access
+from discreet.apps.server.jobs import Job
 from discreet.apps.server.requests import REQUESTS, JobRequest
-from discreet.apps.server.responses import PROBLEMS, JobResponse, Json, PlanResponse, answers
+from discreet.apps.server.responses import PROBLEMS, Json, PlanResponse, answers
 from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.curator import KINDS
@@ -22,7 +23,7 @@ def routes(service: Service, access: Access) -> APIRouter:
     """The job paths of a service."""
     api = APIRouter(prefix="/api/datasets/{name}", responses=PROBLEMS, tags=["jobs"])
     planned = answers(PlanResponse, "the plan")
-    begun = answers(JobResponse, "the job, which goes on in the background", 202)
+    begun = answers(Job, "the job, which goes on in the background", 202)
     for kind, request in REQUESTS.items():
         noun = KINDS[kind].noun
         plan, release = _paths(service, access, request)
@@ -32,12 +33,12 @@ def routes(service: Service, access: Access) -> APIRouter:
         api.post(f"/{kind}/plan", responses=planned)(plan)
         api.post(f"/{kind}/release", responses=begun, status_code=202)(release)
 
-    @api.get("/jobs", responses=answers(list[JobResponse], "the jobs, the newest first"))
+    @api.get("/jobs", responses=answers(list[Job], "the jobs, the newest first"))
     def jobs(name: str, caller: Caller = access.anyone) -> Json:
         """Your jobs; a custodian sees everyone's."""
         return Json([asdict(job) for job in service.seen(name, caller)])
 
-    @api.get("/jobs/{release:path}", responses=answers(JobResponse, "the job"))
+    @api.get("/jobs/{release:path}", responses=answers(Job, "the job"))
     def job(name: str, release: str, caller: Caller = access.anyone) -> Json:
         """How far a job is."""
         return Json(asdict(service.job(name, release, caller)))

@@ -17,7 +17,6 @@ __all__ = [
     "PROBLEMS",
     "AnyResponse",
     "DatasetResponse",
-    "JobResponse",
     "Json",
     "LedgerResponse",
     "PendingResponse",
@@ -150,23 +149,6 @@ class PendingResponse(BaseModel):
 
     release: str
     text: str
-
-
-class JobResponse(BaseModel):
-    """How far a long job is."""
-
-    dataset: str
-    release: str
-    kind: str
-    who: str
-    why: str
-    state: str
-    stage: str
-    progress: float | None
-    problem: str
-    begun: str
-    ended: str
-    error: str
 
 
 class StoredResponse(_Open):

@@ -21,9 +21,16 @@ from discreet.apps.server.pacing import Pacer
 from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
-from discreet.apps.web.plan_view import PlanView, check_confirmation, view_plan
+from discreet.apps.web.plan_view import (
+    PlanView,
+    affordable,
+    check_confirmation,
+    choose_allotment,
+    panel_values,
+    view_plan,
+)
 from discreet.apps.web.question_input import Output, QuestionInput, groupable, measures, summable
-from discreet.errors import BudgetError, DiscreetError, InputError, Phrase
+from discreet.errors import BudgetError, DiscreetError, InputError
 from discreet.ledger.account import Standing
 from discreet.query.ask import Ask
 
@@ -52,7 +59,7 @@ def routes(frame: Frame) -> APIRouter:
     ) -> HTMLResponse:
         schema = service.curator(dataset, caller).schema
         standing = frame.budgets(caller, dataset)
-        chosen = _chosen(standing, question)
+        chosen = choose_allotment(standing, question.allotment)
         return frame.page(
             request,
             "ask.html",
@@ -66,8 +73,7 @@ def routes(frame: Frame) -> APIRouter:
             currency=chosen.allotment.currency if chosen else "epsilon",
             problem=None if problem is None else public_words(problem),
             wrong=_control(problem),
-            plan=plan,
-            **_panel(question, plan, chosen, **more),
+            **panel_values(question, plan, chosen, **more),
         )
 
     def plan_for(dataset: str, caller: Caller, question: QuestionInput) -> PlanView:
@@ -99,13 +105,13 @@ def routes(frame: Frame) -> APIRouter:
         """The panel alone, for the script that shows it while someone types."""
         service.curator(dataset, caller)
         question = QuestionInput.read(form)
-        chosen = _chosen(frame.budgets(caller, dataset), question)
+        chosen = choose_allotment(frame.budgets(caller, dataset), question.allotment)
         try:
-            plan, told = plan_for(dataset, caller, question), ""
+            plan, message = plan_for(dataset, caller, question), ""
         except DiscreetError as problem:
-            plan, told = None, public_words(problem)
-        more = _panel(question, plan, chosen)
-        values = {"plan": plan, "problem": told, "dataset": dataset, "caller": caller, **more}
+            plan, message = None, public_words(problem)
+        more = panel_values(question, plan, chosen)
+        values = {"problem": message, "dataset": dataset, "caller": caller, **more}
         return frame.fragment("panel.html", csrf=frame.csrf(request), **values)
 
     @pages.post("/d/{dataset}/ask/release")
@@ -118,17 +124,13 @@ def routes(frame: Frame) -> APIRouter:
         except DiscreetError as problem:
             return await _aside(shown, request, dataset, caller, question, problem, status=status_of(problem))
         try:
-            if form.text("digest") != plan.digest:
-                raise InputError(
-                    "plan", Phrase("another one"), "the one that was shown", "Look at the price again, then confirm."
-                )
-            check_confirmation(form.text("confirm"), plan.amount)
+            check_confirmation(form, plan)
             found = await pacer.answer(dataset, asked, caller, request.scope.get("discreet.begun"))
         except BudgetError as refusal:
             return await _aside(_refused, frame, request, dataset, caller, question, refusal)
         except InputError as problem:
-            kept: dict[str, Any] = {"identity": identity, "why": why, "unconfirmed": str(problem)}
-            return await _aside(shown, request, dataset, caller, question, plan=plan, status=422, **kept)
+            panel: dict[str, Any] = {"identity": identity, "why": why, "unconfirmed": str(problem)}
+            return await _aside(shown, request, dataset, caller, question, plan=plan, status=422, **panel)
         place = quote(str(found.get("id", identity)), safe="")
         return RedirectResponse(f"/d/{quote(dataset, safe='')}/releases/{place}?new=1", 303)
 
@@ -140,27 +142,6 @@ async def _aside(page: Callable[..., HTMLResponse], *values: Any, **more: Any) -
     return await anyio.to_thread.run_sync(functools.partial(page, *values, **more))
 
 
-def _panel(
-    question: QuestionInput,
-    plan: PlanView | None,
-    chosen: Standing | None,
-    identity: str = "",
-    why: str = "",
-    unconfirmed: str = "",
-) -> dict[str, Any]:
-    """What the panel beside a plan needs: the fields to send, an id, and what could be asked instead."""
-    instead = ""
-    if plan is not None and not plan.fits and chosen is not None and chosen.left.amount > 0:
-        instead = _instead(question, chosen)
-    return {
-        "fields": question.fields(),
-        "identity": identity or uuid.uuid4().hex,
-        "why": why,
-        "unconfirmed": unconfirmed,
-        "instead": instead,
-    }
-
-
 def _refused(
     frame: Frame, request: Request, dataset: str, caller: Caller, question: QuestionInput, refusal: BudgetError
 ) -> HTMLResponse:
@@ -169,8 +150,8 @@ def _refused(
     chosen = next((one for one in standing if one.allotment.name == refusal.allotment), None)
     values: dict[str, Any] = {"message": str(refusal), "chosen": chosen, "instead": "", "plan": None}
     if chosen is not None and chosen.left.amount > 0:
-        values["instead"] = _instead(question, chosen)
-        smaller = question.with_price(chosen.allotment.currency, readable(chosen.left.amount, direction="down"))
+        smaller = affordable(question, chosen)
+        values["instead"] = urlencode(smaller.fields())
         try:
             values["plan"] = frame.service.planned(dataset, smaller.request(), caller, view_plan)
         except DiscreetError:
@@ -178,15 +159,9 @@ def _refused(
     return frame.page(request, "refused.html", caller, 409, **values)
 
 
-def _instead(question: QuestionInput, chosen: Standing) -> str:
-    """The address of the same question at the price of what is left."""
-    smaller = question.with_price(chosen.allotment.currency, readable(chosen.left.amount, direction="down"))
-    return urlencode(smaller.fields())
-
-
 def _begun(question: QuestionInput, standing: list[Standing]) -> QuestionInput:
     """What the form holds at first: a count, for a tenth of the first allotment."""
-    chosen = _chosen(standing, question)
+    chosen = choose_allotment(standing, question.allotment)
     if chosen is None:
         return question
     part = chosen.allotment
@@ -197,12 +172,6 @@ def _begun(question: QuestionInput, standing: list[Standing]) -> QuestionInput:
         amounts={part.currency: readable(part.cap.amount / 10, 3, "down")},
         allotment=part.name if len(standing) > 1 else question.allotment,
     )
-
-
-def _chosen(standing: list[Standing], question: QuestionInput) -> Standing | None:
-    """The allotment that pays."""
-    named = [one for one in standing if one.allotment.name == question.allotment]
-    return next(iter(named or standing), None)
 
 
 def _control(problem: DiscreetError | None) -> str:

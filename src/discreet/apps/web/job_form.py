@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from fastapi import APIRouter, Depends
 from starlette.requests import Request
@@ -18,14 +18,14 @@ from discreet.apps.server.tokens import Caller
 from discreet.apps.web.form import Form
 from discreet.apps.web.frame import Frame
 from discreet.apps.web.job_input import JobInput
-from discreet.apps.web.plan_view import PlanView, check_confirmation, view_plan
+from discreet.apps.web.plan_view import PlanView, check_confirmation, choose_allotment, panel_values, view_plan
 from discreet.apps.web.store import Store
-from discreet.errors import BudgetError, BusyError, DiscreetError, InputError, LossError, MissingExtraError, Phrase
+from discreet.errors import BudgetError, BusyError, DiscreetError, InputError, LossError, MissingExtraError
 from discreet.ledger.account import Standing
 
-__all__ = ["TOLD", "JobForm"]
+__all__ = ["SHOWN", "JobForm"]
 
-TOLD = (InputError, LossError, BudgetError, BusyError, MissingExtraError)
+SHOWN = (InputError, LossError, BudgetError, BusyError, MissingExtraError)
 """What is said beside a form. Others, such as what a database says, are for the frame to word."""
 
 
@@ -58,7 +58,7 @@ class JobForm:
                 inputs = inputs.with_texts(**{"way": part.currency, part.currency: amount, "allotment": part.name})
         try:
             return self.shown(request, dataset, caller, inputs, plan=self.plan(dataset, caller, inputs)[0])
-        except TOLD as problem:
+        except SHOWN as problem:
             return self.shown(request, dataset, caller, inputs, problem if asked else None)
 
     def plan(self, dataset: str, caller: Caller, inputs: JobInput) -> tuple[PlanView, dict[str, Any]]:
@@ -84,7 +84,7 @@ class JobForm:
     ) -> HTMLResponse:
         """The page with the form, its texts kept, and the panel beside it."""
         standing = self._payable(dataset, caller)
-        chosen = _chosen(standing, inputs)
+        chosen = choose_allotment(standing, inputs.text("allotment"))
         return self.frame.page(
             request,
             self.template,
@@ -97,7 +97,7 @@ class JobForm:
             wrong=problem.field.partition(".")[0] if isinstance(problem, InputError) else "",
             place=self.place,
             schema=self.frame.service.curator(dataset, caller).declared,
-            **self._panel(inputs, plan, chosen, **panel),
+            **panel_values(inputs, plan, chosen, **panel),
             **self.more(dataset, caller),
         )
 
@@ -113,7 +113,7 @@ class JobForm:
             inputs = JobInput.read(self.kind, form)
             try:
                 plan = self.plan(dataset, caller, inputs)[0]
-            except TOLD as problem:
+            except SHOWN as problem:
                 return self.shown(request, dataset, caller, inputs, problem, status=status_of(problem))
             return self.shown(request, dataset, caller, inputs, plan=plan)
 
@@ -121,13 +121,15 @@ class JobForm:
             """The panel alone, for the script that shows it while someone types."""
             service.curator(dataset, caller)
             inputs = JobInput.read(self.kind, form)
-            plan, told = None, ""
+            plan, message = None, ""
             try:
                 plan = self.plan(dataset, caller, inputs)[0]
-            except TOLD as problem:
-                told = str(problem)
-            panel = self._panel(inputs, plan, _chosen(self._payable(dataset, caller), inputs))
-            values = {"problem": told, "dataset": dataset, "caller": caller, "place": self.place, **panel}
+            except SHOWN as problem:
+                message = str(problem)
+            panel = panel_values(
+                inputs, plan, choose_allotment(self._payable(dataset, caller), inputs.text("allotment"))
+            )
+            values = {"problem": message, "dataset": dataset, "caller": caller, "place": self.place, **panel}
             return frame.fragment("panel.html", csrf=frame.csrf(request), **values)
 
         def release(request: Request, dataset: str, caller: Caller = may_spend, form: Form = sent) -> Response:
@@ -136,17 +138,14 @@ class JobForm:
             plan = None
             try:
                 plan, body = self.plan(dataset, caller, inputs)
-                if form.text("digest") != plan.digest:
-                    hint = "Look at the price again, then confirm."
-                    raise InputError("plan", Phrase("another one"), "the one that was shown", hint)
-                check_confirmation(form.text("confirm"), plan.amount)
+                check_confirmation(form, plan)
                 asked = inputs.request({**body, "release": identity, "why": why})
                 service.begin(dataset, asked, caller)
-            except TOLD as problem:
+            except SHOWN as problem:
                 if plan is None:
                     return self.shown(request, dataset, caller, inputs, problem, status=status_of(problem))
-                told: dict[str, Any] = {"identity": identity, "why": why, "unconfirmed": str(problem)}
-                return self.shown(request, dataset, caller, inputs, plan=plan, status=status_of(problem), **told)
+                panel: dict[str, Any] = {"identity": identity, "why": why, "unconfirmed": str(problem)}
+                return self.shown(request, dataset, caller, inputs, plan=plan, status=status_of(problem), **panel)
             # After the job has begun: until then an id may be someone else's.
             self.store.keep("wanted", dataset, identity, [caller.name, asked.kind, asked.model_dump(exclude_none=True)])
             return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(identity, safe='')}", 303)
@@ -155,35 +154,7 @@ class JobForm:
         pages.post(f"{place}/price")(live)
         pages.post(f"{place}/release")(release)
 
-    def _panel(
-        self,
-        inputs: JobInput,
-        plan: PlanView | None,
-        chosen: Standing | None,
-        identity: str = "",
-        why: str = "",
-        unconfirmed: str = "",
-    ) -> dict[str, Any]:
-        instead = ""
-        if plan is not None and not plan.fits and chosen is not None and chosen.left.amount > 0:
-            rest = readable(chosen.left.amount, direction="down")
-            smaller = inputs.with_texts(**{"way": chosen.allotment.currency, chosen.allotment.currency: rest})
-            instead = urlencode(smaller.fields())
-        return {
-            "plan": plan,
-            "fields": inputs.fields(),
-            "identity": identity or uuid.uuid4().hex,
-            "why": why,
-            "unconfirmed": unconfirmed,
-            "instead": instead,
-        }
-
     def _payable(self, dataset: str, caller: Caller) -> list[Standing]:
         """The allotments that can pay for such a job: models are charged as fixed plans, all else is not."""
         fixed = self.kind in ("train", "search")
         return [one for one in self.frame.budgets(caller, dataset) if (one.allotment.kind == "plan") == fixed]
-
-
-def _chosen(standing: list[Standing], inputs: JobInput) -> Standing | None:
-    named = [one for one in standing if one.allotment.name == inputs.text("allotment")]
-    return next(iter(named or standing), None)

@@ -63,6 +63,10 @@ class JobInput:
         kept = tuple((name, text) for name, text in self.pairs if name not in texts)
         return replace(self, pairs=(*kept, *texts.items()))
 
+    def with_price(self, way: str, amount: str) -> JobInput:
+        """The same at another price."""
+        return self.with_texts(**{"way": way, way: amount})
+
     def priced(self, ways: Mapping[str, str]) -> JobInput:
         """The same with the other ways of saying the price filled in."""
         return self.with_texts(**{way: text for way, text in ways.items() if way != self.way})

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import math
+import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
+from urllib.parse import urlencode
 
 from discreet.accounting.convert import pure
 from discreet.accounting.words import readable
+from discreet.apps.web.form import Form
 from discreet.apps.web.odds import between, lifetime, meaning
 from discreet.core.explanation import Accuracy
 from discreet.core.release import number, percent
 from discreet.curator.offer import Offer
-from discreet.errors import DiscreetError, InputError, LossError
+from discreet.errors import DiscreetError, InputError, LossError, Phrase
+from discreet.ledger.account import Standing
 from discreet.ledger.budget import Charge
 from discreet.ledger.quote import price_text
 from discreet.show import Error
 
-__all__ = ["PlanView", "check_confirmation", "percent_of", "view_plan"]
+__all__ = [
+    "Input",
+    "PlanView",
+    "affordable",
+    "check_confirmation",
+    "choose_allotment",
+    "panel_values",
+    "percent_of",
+    "view_plan",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +150,55 @@ def _up(value: float) -> Decimal:
     return Context(prec=4, rounding=ROUND_CEILING).create_decimal(repr(float(value))).normalize()
 
 
-def check_confirmation(typed: str, amount: str) -> None:
-    """Whether someone typed the price they were shown; `InputError` if not."""
-    if typed.strip() != amount:
-        raise InputError("confirmation", typed, f"the price as shown: {amount}", "Nothing was spent.")
+class Input(Protocol):
+    """What someone filled in: a question, or a job."""
+
+    def fields(self) -> list[tuple[str, str]]:
+        """Names and texts of the form, from which the same is read again."""
+
+    def with_price(self, way: str, amount: str) -> Self:
+        """The same at another price."""
+
+
+Typed = TypeVar("Typed", bound=Input)
+
+
+def panel_values(
+    inputs: Input,
+    plan: PlanView | None,
+    chosen: Standing | None,
+    identity: str = "",
+    why: str = "",
+    unconfirmed: str = "",
+) -> dict[str, Any]:
+    """What the panel beside a form needs: the plan, the fields to send, an id, and what could be had instead."""
+    short = plan is not None and not plan.fits and chosen is not None and chosen.left.amount > 0
+    return {
+        "plan": plan,
+        "fields": inputs.fields(),
+        "identity": identity or uuid.uuid4().hex,
+        "why": why,
+        "unconfirmed": unconfirmed,
+        "instead": urlencode(affordable(inputs, chosen).fields()) if short and chosen is not None else "",
+    }
+
+
+def affordable(inputs: Typed, chosen: Standing) -> Typed:
+    """The same at the price of what is left."""
+    return inputs.with_price(chosen.allotment.currency, readable(chosen.left.amount, direction="down"))
+
+
+def choose_allotment(standing: list[Standing], name: str) -> Standing | None:
+    """The allotment that pays: the one that is named, or the first."""
+    named = [one for one in standing if one.allotment.name == name]
+    return next(iter(named or standing), None)
+
+
+def check_confirmation(form: Form, plan: PlanView) -> None:
+    """Whether someone saw this plan and typed its price; `InputError` if not."""
+    if form.text("digest") != plan.digest:
+        hint = "Look at the price again, then confirm."
+        raise InputError("plan", Phrase("another one"), "the one that was shown", hint)
+    typed = form.text("confirm")
+    if typed.strip() != plan.amount:
+        raise InputError("confirmation", typed, f"the price as shown: {plan.amount}", "Nothing was spent.")
