@@ -18,7 +18,7 @@ def test_hashed_prefixes_keep_their_claim(epsilon):
     """All keys of a tiny domain, listed: every report's ratio, and collisions exactly as often as said."""
     law = HeavyHitters(epsilon, length=1, alphabet="abc", parities=2)
     keys = np.array(list(itertools.product(range(4), repeat=2)), dtype=np.uint64)
-    codes = law.coded(["a", "b", "c"])
+    codes = law.encode(["a", "b", "c"])
     buckets = _parities(codes[None, :], keys[:, None, :])
     for one, two in itertools.combinations(range(3), 2):
         assert (buckets[:, one] == buckets[:, two]).mean() == 0.25
@@ -39,7 +39,7 @@ def test_heavy_reports_follow_the_law():
     law = HeavyHitters(1, length=3, alphabet="abc")
     reports = law.privatize(["abc"] * 30_000)
     assert fits(reports.levels, lambda x: np.where((x >= 1) & (x <= 3), 1 / 3, 0))
-    codes = law.coded(["abc"])
+    codes = law.encode(["abc"])
     for level in (1, 2, 3):
         asked = reports.levels == level
         hashed = _parities(np.repeat(law._prefixes(codes, level), asked.sum()), reports.keys[asked])
@@ -93,5 +93,5 @@ def test_wrong_strings_are_refused():
     nobody = law.privatize(["flu", "flu"])
     with pytest.raises(InputError, match="none at one"):  # of the first letter, whichever levels were drawn
         law.search(HeavyReports(law.id, np.array([2, 3]), nobody.keys, nobody.buckets))
-    assert law.decoded(int(law.coded(["flu"])[0])) == "flu"
+    assert law.decode(int(law.encode(["flu"])[0])) == "flu"
     assert law.privatize("flu").levels.shape == (1,)

@@ -152,7 +152,7 @@ def test_single_reports_follow_the_law_too(oracle):
     law = oracle.law(0)
     places = {report: place for place, report in enumerate(law)}
     chances = np.array([float(chance) for chance in law.values()])
-    seen = [places[oracle.privatize(0)] for _ in range(3000)]
+    seen = [places[oracle.privatize(0)] for _ in range(1500)]
     assert fits(seen, lambda x: np.append(chances, 0)[np.clip(x, -1, len(chances))])
 
 
@@ -180,7 +180,7 @@ def test_estimates_are_unbiased_with_the_stated_variance(oracle):
 @pytest.mark.statistical
 @pytest.mark.parametrize("of", ["respondents", "population"])
 def test_intervals_cover(oracle, of):
-    trials, n, k = 1000, 400, oracle.categories
+    trials, n, k = 1000 if of == "respondents" else 500, 400, oracle.categories  # one formula, one term more
     chance = np.random.default_rng(11)
     shares = np.array([0.6, *[0.4 / (k - 1)] * (k - 1)])
     fixed = np.repeat(np.arange(k), np.round(shares * n).astype(int))
@@ -195,7 +195,7 @@ def test_intervals_cover(oracle, of):
         middle, half = ends[0].mean(), np.diff(ends[0])[0] / 2
         narrow += abs(middle - shares[0]) > half * 0.5
     assert at_most(missed, trials, 0.1)
-    assert not at_most(narrow, trials, 0.1)  # half as wide would miss 400 times: 15 deviations above the line
+    assert not at_most(narrow, trials, 0.1)  # half as wide would miss two in five: 9 deviations above the line
 
 
 @typical

@@ -11,7 +11,7 @@ from discreet.risk.census import (
     Block,
     _draw_people,
     _equations,
-    _moved,
+    _most_moved,
     attack_blocks,
     coarse_tables,
     exact_tables,
@@ -81,7 +81,7 @@ def test_others_of_the_same_kinds_are_others_too():
     narrow = rows * np.isin(np.arange(AGES), [20, 21, 22])  # no other ages
     missing = np.array([cell not in ours for cell in cells], dtype=float)
     assert (
-        _moved(
+        _most_moved(
             np.vstack([narrow, missing]),
             np.append(low, 0),
             np.append(high, 0),
@@ -92,7 +92,7 @@ def test_others_of_the_same_kinds_are_others_too():
     alone = exact_tables([(33, "F", "x")])
     rows, low, high = _equations(alone, cells)
     only = np.vstack([rows, np.eye(AGES)[33]])
-    assert _moved(only, np.append(low, 1), np.append(high, 1), np.bincount([33], minlength=AGES)) == 0
+    assert _most_moved(only, np.append(low, 1), np.append(high, 1), np.bincount([33], minlength=AGES)) == 0
 
 
 def test_tables_that_nobody_satisfies_have_no_solution():

@@ -21,7 +21,7 @@ def test_the_lattice_finds_the_least_loss():
     best = np.inf
     for steps in itertools.product(*(range(len(ladder)) for ladder in ladders)):
         pairs = list(zip(QUASI, ladders, steps, strict=True))
-        classes = classes_of([ladder.climbed(table[name], step) for name, ladder, step in pairs])
+        classes = classes_of([ladder.climb(table[name], step) for name, ladder, step in pairs])
         out = classes.sizes[classes.of] < 4
         if out.sum() <= 15:  # a row left out has lost all, another the share of values it is no longer told from
             alike = [np.bincount(ladder.groups[step])[ladder.groups[step]] for _, ladder, step in pairs]

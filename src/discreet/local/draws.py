@@ -1,4 +1,4 @@
-"""Many exact draws at once: uniform integers and packed coins, from the house's bits.
+"""Many exact draws at once: uniform integers and packed coins.
 
 The same laws as `discreet.noise`, laid out for a million respondents: narrow integers instead of wide ones, coins eight
 to a byte. Proofs: docs/proofs/local.md, "Draws".

@@ -45,7 +45,7 @@ class Duchi(Mean):
     def scores(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
         return (2 * reports - 1)[:, None]
 
-    def scrambled(self, points: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+    def randomize(self, points: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
         return plus(points, self.steps, self.ratio, bits).astype(np.int64)
 
     def point_law(self, point: int) -> dict[Report, Fraction]:

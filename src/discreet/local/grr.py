@@ -15,7 +15,7 @@ from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
 from discreet.local.draws import evenly, flips
 from discreet.local.estimate import Tally
-from discreet.local.protocol import Oracle, Report, read_categories
+from discreet.local.protocol import Oracle, Report, count_reports, read_categories
 from discreet.mechanisms.inputs import read_count, read_probability_inside
 from discreet.noise.bits import SystemBits
 
@@ -77,7 +77,7 @@ class GRR(Oracle):
     def reports(self) -> int:
         return self.categories
 
-    def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.int64]:
+    def _randomize(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.int64]:
         source = bits if bits is not None else SystemBits()
         moved = evenly(self.categories - 1, len(values), source).astype(np.int64)
         moved += 1
@@ -90,5 +90,5 @@ class GRR(Oracle):
         return {report: self.hit if report == value else self.miss for report in range(self.categories)}
 
     def tally(self, reports: Any, times: Integers | None = None) -> Tally:
-        counts = self.counted(reports, times)
+        counts = count_reports(reports, self.reports, times)
         return Tally(self.id, int(counts.sum()), counts, counts)

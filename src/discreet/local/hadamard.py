@@ -14,7 +14,7 @@ from discreet.core.mechanism import Bits, Integers
 from discreet.errors import InputError
 from discreet.local.draws import evenly, flips
 from discreet.local.estimate import Tally
-from discreet.local.protocol import Oracle, Report
+from discreet.local.protocol import Oracle, Report, count_reports
 from discreet.noise.bits import SystemBits
 
 __all__ = ["Hadamard", "walsh"]
@@ -80,7 +80,7 @@ class Hadamard(Oracle):
         share = Fraction(1, self.categories)
         return self._second(share) / self.hit**2
 
-    def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.int64]:
+    def _randomize(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.int64]:
         source = bits if bits is not None else SystemBits()
         n, half = len(values), self.length // 2
         block, row = np.divmod(values, self.length - 1)
@@ -107,7 +107,7 @@ class Hadamard(Oracle):
         return out
 
     def tally(self, reports: Any, times: Integers | None = None) -> Tally:
-        counts = self.counted(reports, times).reshape(self.blocks, self.length)
+        counts = count_reports(reports, self.reports, times).reshape(self.blocks, self.length)
         block, row = np.divmod(np.arange(self.categories), self.length - 1)
         return Tally(self.id, int(counts.sum()), walsh(counts)[block, row + 1], counts.sum(axis=1)[block])
 

@@ -109,7 +109,7 @@ class HeavyHitters:
         """Bits of one letter; 0 is the end of a string."""
         return len(self.alphabet).bit_length()
 
-    def coded(self, values: Sequence[str]) -> NDArray[np.uint64]:
+    def encode(self, values: Sequence[str]) -> NDArray[np.uint64]:
         """Strings as whole numbers, first letter highest."""
         codes = {letter: place + 1 for place, letter in enumerate(self.alphabet)}
         out = np.zeros(len(values), dtype=np.uint64)
@@ -123,7 +123,7 @@ class HeavyHitters:
             out[place] = number
         return out
 
-    def decoded(self, code: int) -> str:
+    def decode(self, code: int) -> str:
         """A whole number as the string it stands for."""
         letters = [code >> self._letter * place & ((1 << self._letter) - 1) for place in reversed(range(self.length))]
         return "".join(self.alphabet[letter - 1] for letter in letters if letter)
@@ -131,7 +131,7 @@ class HeavyHitters:
     def privatize(self, values: Sequence[str] | str, *, bits: Bits | None = None) -> HeavyReports:
         """One report for each string."""
         source = bits if bits is not None else SystemBits()
-        codes = self.coded([values] if isinstance(values, str) else values)
+        codes = self.encode([values] if isinstance(values, str) else values)
         n, buckets = len(codes), 1 << self.parities
         levels = evenly(self.length, n, source).astype(np.int64) + 1
         keys = words(source, n * self.parities).reshape(n, self.parities).copy()
@@ -145,7 +145,7 @@ class HeavyHitters:
 
     def supports(self, reports: HeavyReports, value: str) -> NDArray[np.bool_]:
         """Whether each report names the bucket of this string's prefix."""
-        prefixes = self._prefixes(np.repeat(self.coded([value]), len(reports.levels)), reports.levels)
+        prefixes = self._prefixes(np.repeat(self.encode([value]), len(reports.levels)), reports.levels)
         return np.asarray(_parities(prefixes, reports.keys) == reports.buckets)
 
     def search(self, reports: HeavyReports, *, most: int = 64, confidence: float = 0.95) -> list[HeavyHitter]:
@@ -173,7 +173,7 @@ class HeavyHitters:
         shares, error = np.zeros(0), 0.0
         for level in range(1, self.length + 1):
             asked = reports.levels == level
-            candidates = self._extended(kept, level)
+            candidates = self._extend(kept, level)
             shares, error = self._shares(candidates, reports.keys[asked], reports.buckets[asked])
             quantile = -NormalDist().inv_cdf(miss / len(candidates))
             order = np.argsort(-shares)[:limit]
@@ -183,7 +183,7 @@ class HeavyHitters:
                 return []
         halves = -NormalDist().inv_cdf(miss / 2) * self._errors(shares, int(asked.sum()))
         return [
-            HeavyHitter(self.decoded(int(code)), float(share), float(share - half), float(share + half))
+            HeavyHitter(self.decode(int(code)), float(share), float(share - half), float(share + half))
             for code, share, half in zip(kept, shares, halves, strict=True)
         ]
 
@@ -193,7 +193,7 @@ class HeavyHitters:
         seen = miss + np.clip(shares, 0, 1) * (hit - miss)
         return np.asarray(np.sqrt(seen * (1 - seen) / n) / (hit - miss))
 
-    def _extended(self, kept: NDArray[np.uint64], level: int) -> NDArray[np.uint64]:
+    def _extend(self, kept: NDArray[np.uint64], level: int) -> NDArray[np.uint64]:
         """Every prefix kept, with every letter after it; one that has ended stays as it is."""
         shift = np.uint64((self.length - level) * self._letter)
         letters = np.arange(len(self.alphabet) + 1, dtype=np.uint64) << shift

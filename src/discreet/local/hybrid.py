@@ -77,10 +77,10 @@ class Hybrid(Mean):
             [np.where(bit, 0, reports - near.end), np.where(bit, 2 * (reports - near.reports) - 1, 0)]
         )
 
-    def scrambled(self, points: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+    def randomize(self, points: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
         near = self._near
-        numbers = near.scrambled(points, bits)
-        signs = self._bit.scrambled(points, bits) + near.reports
+        numbers = near.randomize(points, bits)
+        signs = self._bit.randomize(points, bits) + near.reports
         return np.where(flips(self.share, len(points), bits), numbers, signs)
 
     def point_law(self, point: int) -> dict[Report, Fraction]:

@@ -109,7 +109,7 @@ class Mean(Responder):
         """The parts of each report's score: one row a report, at most one part of which is not zero."""
 
     @abstractmethod
-    def scrambled(self, points: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+    def randomize(self, points: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
         """One report for each lattice point."""
 
     @abstractmethod
@@ -121,7 +121,7 @@ class Mean(Responder):
         points = on_lattice(values, self.lower, self.upper, self.steps)
         if points.ndim > 1:
             raise InputError("values", Phrase(f"an array of {points.ndim} dimensions"), "a number, or a list of them")
-        reports = self.scrambled(points.reshape(-1), bits if bits is not None else SystemBits())
+        reports = self.randomize(points.reshape(-1), bits if bits is not None else SystemBits())
         return reports if points.ndim else int(reports[0])
 
     def law(self, value: Any) -> dict[Report, Fraction]:

@@ -76,7 +76,7 @@ class OLH(Oracle):
     def reports(self) -> int:
         return int(self.buckets ** (self.digits + 1))
 
-    def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.int64]:
+    def _randomize(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.int64]:
         source = bits if bits is not None else SystemBits()
         g, n = self.buckets, len(values)
         key, bucket = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)

@@ -67,7 +67,7 @@ class Piecewise(Mean):
     def scores(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
         return (reports - self.end)[:, None]
 
-    def scrambled(self, points: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+    def randomize(self, points: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
         n, first = len(points), points + self.steps  # the lowest report within reach
         near = flips(self._near * self.ratio * self._weight, n, bits)
         inside = evenly(self._near, n, bits).astype(np.int64) + first

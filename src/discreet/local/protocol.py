@@ -173,13 +173,13 @@ class Oracle(Responder):
         """The mean score of any other category."""
 
     @abstractmethod
-    def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> Reports:
+    def _randomize(self, values: NDArray[np.int64], bits: Bits | None) -> Reports:
         """One report for each true category."""
 
     def privatize(self, values: int | Integers, *, bits: Bits | None = None) -> Any:
         """A report for one true category (an int, or bytes), or an array of reports for many."""
         array, one = read_answers(values, self.categories)
-        reports = self._scrambled(array, bits)
+        reports = self._randomize(array, bits)
         if not one:
             return reports
         return reports[0].tobytes() if self.layout == "packed" else int(reports[0])
@@ -207,10 +207,6 @@ class Oracle(Responder):
     def _second(self, share: Fraction) -> Fraction:
         """The mean squared score of a category that a share of people have; scores are 0 and 1 unless overridden."""
         return self.miss + share * (self.hit - self.miss)
-
-    def counted(self, reports: Any, times: Integers | None = None) -> NDArray[np.int64]:
-        """How often each report was made, of reports that are whole numbers."""
-        return count_reports(reports, self.reports, times)
 
 
 def count_reports(reports: Any, bound: int, times: Integers | None = None) -> NDArray[np.int64]:

@@ -179,14 +179,14 @@ class _Reader:
         table = self._table
         if by is not None and (by not in table.columns or by in ("survey", "token", *self._names)):
             raise InputError("by", by, "a column with the group of each reply")
-        n = self._checked(expect, lines)
+        n = self._check(expect, lines)
         if duplicates != "ignore":
             table = self._once(table, n, duplicates)
         if self._survey.mechanism.layout == "integer":
-            return self._integers(table, by)
-        return self._packed(table, by)
+            return self._add_integers(table, by)
+        return self._add_packed(table, by)
 
-    def _checked(self, expect: int | None, lines: int | None) -> int:
+    def _check(self, expect: int | None, lines: int | None) -> int:
         """How many replies there are, all of them of this survey and with a report."""
         table, name = self._table, self._survey.id
         broken = table[self._names[0]].isnull()
@@ -244,7 +244,7 @@ class _Reader:
             )
         return once
 
-    def _integers(self, table: Any, by: str | None) -> Any:
+    def _add_integers(self, table: Any, by: str | None) -> Any:
         mechanism = self._survey.mechanism
         keys = {"report": table.report} | ({} if by is None else {"_group": table[by]})
         counted = table.group_by(**keys).aggregate(times=table.count())
@@ -259,7 +259,7 @@ class _Reader:
             often.append(times)
         return {group: mechanism.tally(*part) for group, part in sorted(parts.items(), key=lambda item: str(item[0]))}
 
-    def _packed(self, table: Any, by: str | None) -> Any:
+    def _add_packed(self, table: Any, by: str | None) -> Any:
         mechanism = self._survey.mechanism
         if not isinstance(mechanism, Oracle):
             raise InputError("survey", mechanism.kind, "a mechanism that estimates frequencies")

@@ -73,7 +73,7 @@ class Subset(Oracle):
         share, hit, miss = Fraction(1, self.categories), self.hit, self.miss
         return (share * hit * (1 - hit) + (1 - share) * miss * (1 - miss)) / (hit - miss) ** 2
 
-    def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.uint8]:
+    def _randomize(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.uint8]:
         source = bits if bits is not None else SystemBits()
         return packed_sets(self.categories, self.size, values, flips(self.hit, len(values), source), source)
 

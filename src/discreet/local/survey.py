@@ -123,16 +123,16 @@ class Survey:
     def respond(self, answer: Any, *, bits: Bits | None = None) -> Reply:
         """One reply, scrambled here. Keep it: asked again, send the same one, or the second costs as much again."""
         source = bits if bits is not None else SystemBits()
-        report = self.mechanism.privatize(self._coded([answer])[0], bits=source)
+        report = self.mechanism.privatize(self._encode([answer])[0], bits=source)
         return Reply(self.id, source.read(16).tobytes().hex(), report)
 
     def collect(self, answers: Any, *, bits: Bits | None = None) -> Batch:
         """Many replies at once: for simulations, and for a collector trusted to scramble before storing."""
         source = bits if bits is not None else SystemBits()
-        reports = self.mechanism.privatize(self._coded(answers), bits=source)
+        reports = self.mechanism.privatize(self._encode(answers), bits=source)
         return Batch(self.id, reports, source.read(16 * len(reports)).reshape(-1, 16))
 
-    def _coded(self, answers: Any) -> Any:
+    def _encode(self, answers: Any) -> Any:
         if self.labels is None:
             return answers
         codes = {label: code for code, label in enumerate(self.labels)}

@@ -35,7 +35,7 @@ class _Unary(Oracle):
     def reports(self) -> int:
         return 1 << self.categories
 
-    def _scrambled(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.uint8]:
+    def _randomize(self, values: NDArray[np.int64], bits: Bits | None) -> NDArray[np.uint8]:
         source = bits if bits is not None else SystemBits()
         width = width_of(self.categories)
         rows = packed_flips(self.miss, len(values) * width, source).reshape(-1, width)

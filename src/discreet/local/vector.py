@@ -93,7 +93,7 @@ class VectorMean(Responder):
             while len(again := np.flatnonzero(used[people, place])):
                 place[again] = evenly(self.dimensions, len(again), source)
             used[people, place] = True
-            out = out * base + place * each.reports + each.scrambled(rows[people, place], source)
+            out = out * base + place * each.reports + each.randomize(rows[people, place], source)
         return out if points.ndim == 2 else int(out[0])
 
     def law(self, value: Any) -> dict[Report, Fraction]:

@@ -186,10 +186,10 @@ def rebuild(block: Block, *, exact: bool = True, others: bool = True) -> BlockSo
     people = tuple(cell for cell, many in zip(cells, found, strict=True) for _ in range(many))
     if not exact or not others:
         return BlockSolution(people, len(people))
-    return BlockSolution(people, min(_moved(rows, low, high, found), len(people)))
+    return BlockSolution(people, min(_most_moved(rows, low, high, found), len(people)))
 
 
-def _moved(rows: Floats, low: Floats, high: Floats, found: NDArray[np.int64]) -> int:
+def _most_moved(rows: Floats, low: Floats, high: Floats, found: NDArray[np.int64]) -> int:
     """The most people of another solution that this one does not have; a bound from above if time is up.
 
     In a cell that is empty here all of theirs are others. In one that is not, those beyond ours are: `over`, which a

@@ -139,7 +139,7 @@ def anonymize(
         raise InputError("diverse", diverse, f"at most the {there:,} values that {sensitive} has")
     if method == "mondrian":
         found = boxes(columns, k, None if sensitive is None else everything[sensitive], diverse)
-        made, loss = _boxed(names, columns, found)
+        made, loss = _label_boxes(names, columns, found)
         cut: tuple[Ladder, ...] | Boxes = found
         kept = np.ones(everything.rows, dtype=bool)
         steps: dict[str, int] = {}
@@ -154,7 +154,7 @@ def anonymize(
         kept, loss, least = ~node.redacted, node.loss, node.least
         steps = dict(zip(names, node.steps, strict=True))
         made = {
-            name: climb.climbed(column, step)
+            name: climb.climb(column, step)
             for name, column, climb, step in zip(names, columns, climbs, node.steps, strict=True)
         }
     records = Records({**rest, **{name: made[name] for name in names if name not in dropped}}, everything.rows)
@@ -162,11 +162,13 @@ def anonymize(
     return AnonymizedTable(taken, names, kept, k, loss, method, steps, tuple(columns), cut, least)
 
 
-def _boxed(names: Sequence[str], columns: Sequence[CodedColumn], cut: Boxes) -> tuple[dict[str, CodedColumn], float]:
+def _label_boxes(
+    names: Sequence[str], columns: Sequence[CodedColumn], cut: Boxes
+) -> tuple[dict[str, CodedColumn], float]:
     made, losses = {}, []
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):
         low, high = cut.low[:, place], cut.high[:, place]
-        labels = [_spanned(column, int(a), int(b)) for a, b in zip(low, high, strict=True)]
+        labels = [_label_span(column, int(a), int(b)) for a, b in zip(low, high, strict=True)]
         named = tuple(dict.fromkeys(labels))
         index = {label: code for code, label in enumerate(named)}
         codes = np.array([index[label] for label in labels], dtype=np.int64)[cut.of]
@@ -175,7 +177,7 @@ def _boxed(names: Sequence[str], columns: Sequence[CodedColumn], cut: Boxes) -> 
     return made, sum(losses) / len(losses)
 
 
-def _spanned(column: CodedColumn, low: int, high: int) -> Any:
+def _label_span(column: CodedColumn, low: int, high: int) -> Any:
     """The values of a box as one label."""
     if low == high:
         return column.values[low]

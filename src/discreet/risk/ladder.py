@@ -28,7 +28,7 @@ class Ladder:
     def __len__(self) -> int:
         return len(self.groups)
 
-    def climbed(self, column: CodedColumn, step: int) -> CodedColumn:
+    def climb(self, column: CodedColumn, step: int) -> CodedColumn:
         """The column at a step."""
         return CodedColumn(self.groups[step][column.codes], self.labels[step], column.ordered)
 
@@ -52,7 +52,7 @@ def ladder_of(name: str, column: CodedColumn, how: Any = None) -> Ladder:
     to `ANY` for other names.
     """
     if isinstance(how, Mapping):
-        return _mapped(name, column, how)
+        return _from_mapping(name, column, how)
     numbers = all(isinstance(value, int | float) for value in column.values if value is not None)
     if how is not None:
         if not numbers or not column.ordered:
@@ -67,8 +67,8 @@ def ladder_of(name: str, column: CodedColumn, how: Any = None) -> Ladder:
     lengths = {len(value) if isinstance(value, str) else 0 for value in column.values if value is not None}
     if len(lengths) == 1 and (length := lengths.pop()) > 1:
         kept = range(length - 1, 0, -1)
-        return _built(column, [[_cut(value, left, length) for value in column.values] for left in kept])
-    return _built(column, [])
+        return _build(column, [[_cut(value, left, length) for value in column.values] for left in kept])
+    return _build(column, [])
 
 
 def _cut(value: Any, left: int, length: int) -> Any:
@@ -82,7 +82,7 @@ def _widths(name: str, column: CodedColumn, widths: Sequence[Any], *, own: bool 
             raise InputError(f"ladders.{name}", width, "widths above zero")
         whole = all(isinstance(value, int) for value in column.values if value is not None) and width == int(width)
         steps.append([_band(value, int(width) if whole else width, whole) for value in column.values])
-    return _built(column, steps, name if own else None)
+    return _build(column, steps, name if own else None)
 
 
 def _band(value: Any, width: float, whole: bool) -> Any:
@@ -92,7 +92,7 @@ def _band(value: Any, width: float, whole: bool) -> Any:
     return f"{low}-{low + width - 1}" if whole else f"[{low:g}, {low + width:g})"
 
 
-def _mapped(name: str, column: CodedColumn, groups: Mapping[Any, Any]) -> Ladder:
+def _from_mapping(name: str, column: CodedColumn, groups: Mapping[Any, Any]) -> Ladder:
     chains = []
     for value in column.values:
         if value is not None and value not in groups:
@@ -101,10 +101,10 @@ def _mapped(name: str, column: CodedColumn, groups: Mapping[Any, Any]) -> Ladder
         chains.append(list(chain) if isinstance(chain, list | tuple) else [chain])
     depth = max(len(chain) for chain in chains)
     padded = [[*chain, *[chain[-1] if chain else None] * (depth - len(chain))] for chain in chains]
-    return _built(column, [[chain[step] for chain in padded] for step in range(depth)], name)
+    return _build(column, [[chain[step] for chain in padded] for step in range(depth)], name)
 
 
-def _built(column: CodedColumn, steps: list[list[Any]], name: str | None = None) -> Ladder:
+def _build(column: CodedColumn, steps: list[list[Any]], name: str | None = None) -> Ladder:
     """Values, the steps given (those that change nothing left out), and one group of all.
 
     A step must put whole groups of the step before together; with `name` one that does not is refused, else left out.

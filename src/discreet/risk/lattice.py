@@ -42,7 +42,7 @@ def least_coarse(columns: Sequence[CodedColumn], ladders: Sequence[Ladder], k: i
     were grouped, the best so far is what there is, and `least` is False.
     """
     search = _Search(columns, ladders, k, redact)
-    best = search.climbed()
+    best = search.climb()
     if best is None:
         raise InputError("k", k, f"at most the {len(columns[0].codes):,} rows there are")
     if math.prod(len(ladder) for ladder in ladders) > _NODES:
@@ -83,7 +83,7 @@ class _Search:
         """The kinds in classes below k on some columns at some steps."""
         self.left -= len(self.distinct.sizes)
         pairs = zip(places, steps, strict=True)
-        classes = classes_of([self.ladders[place].climbed(self.kinds[place], step) for place, step in pairs])
+        classes = classes_of([self.ladders[place].climb(self.kinds[place], step) for place, step in pairs])
         many = np.bincount(classes.of, weights=self.distinct.sizes)
         return np.asarray(many[classes.of] < self.k)
 
@@ -102,7 +102,7 @@ class _Search:
         total = float(self.distinct.sizes @ np.where(small, 1.0, each)) / rows
         return Node(steps, small[self.distinct.of], total)
 
-    def climbed(self) -> Node | None:
+    def climb(self) -> Node | None:
         """A node that will do: from the values up, each time by the step that spares most rows for what it loses."""
         steps = [0] * len(self.ladders)
         while (node := self.node(tuple(steps))) is None:
@@ -116,9 +116,9 @@ class _Search:
             if not choices:
                 return None
             steps[min(choices)[1]] += 1
-        return self._lowered(node)
+        return self._lower(node)
 
-    def _lowered(self, node: Node) -> Node:
+    def _lower(self, node: Node) -> Node:
         """The same, each column taken down again as far as it will go."""
         for place in range(len(self.ladders)):
             for step in range(node.steps[place]):

@@ -77,11 +77,11 @@ def link(
             raise InputError("on", names, "the columns that were coarsened", among=released.quasi)
         rows = released.records
         theirs = [_same_codes(people[name], column) for name, column in zip(names, released.columns, strict=True)]
-        of_rows, of_people = _placed(released, theirs)
+        of_rows, of_people = _locate(released, theirs)
     else:
         rows = Records.read(released, [*names, *(name for name in (sensitive, person) if name)])
         theirs = [_same_codes(people[name], rows[name]) for name in names]
-        of_rows, of_people = _matched([rows[name].codes for name in names], theirs, [rows[name].size for name in names])
+        of_rows, of_people = _match([rows[name].codes for name in names], theirs, [rows[name].size for name in names])
     many = int(max(of_rows.max(), of_people.max())) + 1
     here, there = np.bincount(of_rows, minlength=many), np.bincount(of_people[of_people >= 0], minlength=many)
     found = (of_people >= 0) & (here[of_people] > 0)
@@ -102,7 +102,7 @@ def _same_codes(column: CodedColumn, other: CodedColumn) -> Codes:
     return np.array([place.get(value, -1) for value in column.values], dtype=np.int64)[column.codes]
 
 
-def _matched(rows: list[Codes], people: list[Codes], sizes: list[int]) -> tuple[Codes, Codes]:
+def _match(rows: list[Codes], people: list[Codes], sizes: list[int]) -> tuple[Codes, Codes]:
     """Class numbers that rows and people share; -1 for people with a value that no row has."""
     many = len(rows[0])
     stacked = [np.concatenate([a, np.maximum(b, 0)]) for a, b in zip(rows, people, strict=True)]
@@ -113,7 +113,7 @@ def _matched(rows: list[Codes], people: list[Codes], sizes: list[int]) -> tuple[
     return of[:many], np.where(unknown, -1, of[many:])
 
 
-def _placed(released: AnonymizedTable, people: list[Codes]) -> tuple[Codes, Codes]:
+def _locate(released: AnonymizedTable, people: list[Codes]) -> tuple[Codes, Codes]:
     match released.cut:
         case Boxes() as cut:
             found = np.full(len(people[0]), -1, dtype=np.int64)
@@ -128,7 +128,7 @@ def _placed(released: AnonymizedTable, people: list[Codes]) -> tuple[Codes, Code
                 for ladder, step, codes in zip(ladders, steps, people, strict=True)
             ]
             coarse = [released.records[name] for name in released.quasi]
-            return _matched([one.codes for one in coarse], climbed, [one.size for one in coarse])
+            return _match([one.codes for one in coarse], climbed, [one.size for one in coarse])
 
 
 def _group(ladder: Ladder, step: int) -> Codes:

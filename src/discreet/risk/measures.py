@@ -129,7 +129,7 @@ class Anonymity:
         """In words, for someone who must decide whether to hand the table out."""
         share = self.alone / self.rows
         lines = [
-            f"{self.rows:,} rows; an outsider may know {_listed(self.quasi)}.",
+            f"{self.rows:,} rows; an outsider may know {_join(self.quasi)}.",
             f"k = {self.k}: the least protected look like {self.k - 1:,} others. "
             f"{self.alone:,} rows ({share:.1%}) look like nobody else; {self.classes:,} classes in all.",
         ]
@@ -140,7 +140,7 @@ class Anonymity:
         worst = [one for one in self.telling if one.alone][:5]
         if worst:
             lines.append("Few columns are enough:")
-            lines += [f"  {_listed(one.columns)}: {one.alone:,} rows ({one.alone / self.rows:.1%})" for one in worst]
+            lines += [f"  {_join(one.columns)}: {one.alone:,} rows ({one.alone / self.rows:.1%})" for one in worst]
         for one in self.sensitive:
             lines.append(
                 f"{one.column}: at least {one.distinct:,} different in a class (entropy {one.entropy:.2f}); a class is "
@@ -209,5 +209,5 @@ def _names(names: Iterable[str], field: str) -> tuple[str, ...]:
     return found
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -82,7 +82,7 @@ def estimate_population(classes: Classes, size: int) -> Population:
     if alone < _LEAST or pairs < _LEAST:
         why = f"It takes at least {_LEAST} rows alone and {_LEAST} pairs of rows to fit a model."
         return Population(size, None, None, None, None, {}, why)
-    models = {name: _judged(model(sizes, many, rows, size), sizes, many) for name, model in _MODELS.items()}
+    models = {name: _judge(model(sizes, many, rows, size), sizes, many) for name, model in _MODELS.items()}
     told = [one["alone"] for one in models.values() if one["fits"]]
     if not told:
         return Population(size, None, None, None, None, models, "No model fits the sample.")
@@ -105,7 +105,7 @@ class _Fit:
     expected: Callable[[NDArray[np.int64]], Floats]
 
 
-def _judged(fit: _Fit | None, sizes: NDArray[np.int64], many: Floats) -> dict[str, Any]:
+def _judge(fit: _Fit | None, sizes: NDArray[np.int64], many: Floats) -> dict[str, Any]:
     """The test of fit: bins of class sizes, observed and expected, by chi-square; or near enough outright."""
     if fit is None:
         return {"alone": None, "fits": False, "p": 0.0}

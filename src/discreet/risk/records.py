@@ -193,13 +193,13 @@ def classes_of(columns: Sequence[CodedColumn]) -> Classes:
     key, room = np.zeros(len(columns[0].codes), dtype=np.int64), 1
     for column in columns:
         if room * column.size >= _ROOM:
-            key, room = _ranked(key, room)
+            key, room = _rank(key, room)
         key, room = key * column.size + column.codes, room * column.size
-    of, many = _ranked(key, room)
+    of, many = _rank(key, room)
     return Classes(of, np.bincount(of, minlength=many))
 
 
-def _ranked(key: Codes, room: int) -> tuple[Codes, int]:
+def _rank(key: Codes, room: int) -> tuple[Codes, int]:
     """The same classes numbered 0, 1, ... without gaps, and how many there are."""
     if room <= _DIRECT * len(key):
         there = np.zeros(room, dtype=np.int64)

@@ -168,18 +168,18 @@ def test_a_store_that_is_away_keeps_nothing_and_says_only_that(client, reports, 
 
 
 def test_results_say_what_estimate_says(reports):
-    keep(reports, SURVEY, range(300))
+    keep(reports, SURVEY, range(120))
     client = Client(application(SURVEY, reports))
     shown = client.get("/results.json").json()
     assert shown == results_of(SURVEY, reports).to_dict()
-    assert (shown["reports"], shown["public"]) == (300, True)
+    assert (shown["reports"], shown["public"]) == (120, True)
     page = client.get("/results").text
     for one in results_of(SURVEY, reports).estimates:
         for row in one.rows():
             for cell in row[1:]:
                 assert f'<td class="number">{cell}</td>' in page
     assert page.count("<svg") == len(SURVEY.questions)
-    assert "300 reports" in page
+    assert "120 reports" in page
     hidden = Client(application(SURVEY, reports, show_results=False))
     assert hidden.get("/results").status_code == 404
     assert hidden.get("/results.json").status_code == 404

@@ -15,7 +15,7 @@ def test_what_python_sends_follows_the_law_and_a_wrong_law_is_seen(entry):
     answer = question.example(value)
     listed = list(question.law.reports())
     place = {report: number for number, report in enumerate(listed)}
-    sent = [place[question.privatize(answer)] for _ in range(2000)]
+    sent = [place[question.privatize(answer)] for _ in range(1500)]
 
     def pmf(of):
         chances = np.array([float(question.law.probability(report, of)) for report in listed])

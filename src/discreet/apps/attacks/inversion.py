@@ -100,7 +100,7 @@ def invert_faces(people: int = 20, epsilon: float = 1.0) -> Inversion:
     recipe = Recipe.within(epsilon, DELTA, examples=people, lot=people, steps=50, bound=1.0, rate=0.2, how="vmap")
     private = train_losses(losses, start, (shots, who), recipe).params
 
-    def judged(params: Any) -> tuple[NDArray[np.float64], float, float]:
+    def judge(params: Any) -> tuple[NDArray[np.float64], float, float]:
         weights = {name: np.asarray(value, dtype=np.float64) for name, value in params.items()}
         drawn = np.stack([_most_like(weights, person) for person in range(people)])
         scores = fresh.reshape(-1, SIDE * SIDE) @ weights["w"] + weights["b"]
@@ -108,7 +108,7 @@ def invert_faces(people: int = 20, epsilon: float = 1.0) -> Inversion:
         like = [float(np.corrcoef(one, face)[0, 1]) for one, face in zip(drawn, faces, strict=True)]
         return drawn, float(np.mean(like)), right
 
-    (open_faces, like, right), (hidden, less, fewer) = judged(plain), judged(private)
+    (open_faces, like, right), (hidden, less, fewer) = judge(plain), judge(private)
     shown = {"people": faces, "without a budget": open_faces, f"epsilon = {epsilon:g}": hidden}
     return Inversion(people, float(epsilon), DELTA, like, less, right, fewer, shown)
 

@@ -88,12 +88,12 @@ def attack_model(people: int = 500, epsilon: float = 1.0) -> Exposure:
     )
     private = train(apply, cross_entropy, start, (x[:people], y[:people]), recipe).params
 
-    def judged(params: Any) -> tuple[Membership, float]:
+    def judge(params: Any) -> tuple[Membership, float]:
         losses = np.asarray(cross_entropy(apply(params, x), y), dtype=np.float64)
         right = np.asarray(apply(params, fresh_x)).argmax(axis=1) == fresh_y
         return judge_membership(-losses[:people], -losses[people:]), float(right.mean())
 
-    (known, use), (hidden, private_use) = judged(plain), judged(private)
+    (known, use), (hidden, private_use) = judge(plain), judge(private)
     delta = min(DELTA, 0.1 / people)
     return Exposure("A network", known, hidden, float(epsilon), delta, use, private_use, "accuracy")
 
@@ -128,12 +128,12 @@ def attack_rows(people: int = 500, epsilon: float = 1.0) -> Exposure:
         made = curator.synthesize(rows=people).plan(epsilon=epsilon).release().to_arrow()
     rows = np.stack([made[name].to_numpy() for name in names], axis=1)
 
-    def judged(shown: Any) -> tuple[Membership, float]:
+    def judge(shown: Any) -> tuple[Membership, float]:
         near = -_nearest(members, shown).astype(float), -_nearest(others, shown).astype(float)
         tables = [np.histogram2d(part[:, 0], part[:, 1], bins=values)[0] / len(part) for part in (shown, members)]
         return judge_membership(*near), float(1 - np.abs(tables[0] - tables[1]).sum() / 2)
 
-    (known, use), (hidden, private_use) = judged(copied), judged(rows)
+    (known, use), (hidden, private_use) = judge(copied), judge(rows)
     name = "agreement on pairs of columns"
     return Exposure("Synthetic rows", known, hidden, float(epsilon), 0.0, use, private_use, name)
 

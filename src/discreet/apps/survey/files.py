@@ -69,7 +69,7 @@ def read_results(survey: Questionnaire, place: str, *, confidence: float = CONFI
         check_files(source.place.paths())
         lines = count_lines(source.place.paths()) if source.kind == "csv" else None
         with source.open() as connection:
-            columns = _counted(survey, connection, lines)
+            columns = _count(survey, connection, lines)
     except DiscreetError:
         raise
     except Exception:
@@ -80,7 +80,7 @@ def read_results(survey: Questionnaire, place: str, *, confidence: float = CONFI
     return results_from(survey, columns, confidence=confidence)
 
 
-def _counted(survey: Questionnaire, connection: Connection, lines: int | None) -> list[Counter[Any]]:
+def _count(survey: Questionnaire, connection: Connection, lines: int | None) -> list[Counter[Any]]:
     table, head = connection.table, ["survey", "token", *survey.names]
     if set(table.columns) != set(head):
         raise InputError(

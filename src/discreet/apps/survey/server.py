@@ -112,25 +112,25 @@ def application(
     longest = 4096 + survey.longest
     app = FastAPI(title="survey", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
 
-    def refused(status: int) -> Response:
+    def refuse(status: int) -> Response:
         return JSONResponse({"error": "refused"}, status)
 
-    async def taken(request: Request) -> Response:
+    async def take(request: Request) -> Response:
         if not _same_origin(request, origin) or not _is_json(request):
-            return refused(403)
+            return refuse(403)
         if not gate.allows():
-            return refused(429)
+            return refuse(429)
         body = await _body(request, longest)
         if body is None:
-            return refused(413)
+            return refuse(413)
         read = _report(survey, digest, body)
         if read is None:
-            return refused(400)
+            return refuse(400)
         token, answers = read
         kept = await run_in_threadpool(reports.keep, token, digest, answers)
-        return refused(409) if kept == "other" else JSONResponse({"kept": True})
+        return refuse(409) if kept == "other" else JSONResponse({"kept": True})
 
-    async def shown(request: Request) -> Response:
+    async def show(request: Request) -> Response:
         found = await run_in_threadpool(latest)
         if request.url.path.endswith(".json"):
             return JSONResponse(found.to_dict())
@@ -142,32 +142,32 @@ def application(
 
         return given
 
-    async def guarded(request: Request, proceed: Any) -> Response:
+    async def guard(request: Request, proceed: Any) -> Response:
         try:
             answer: Response = await proceed(request)
         except DiscreetError as problem:  # the store is away; the device keeps the report and tries again
             _log.warning("%s", problem)
-            answer = refused(503)
+            answer = refuse(503)
         except Exception as problem:  # a traceback is no place for what was sent
             _log.error("a request failed: %s", type(problem).__name__)
-            answer = refused(500)
+            answer = refuse(500)
         if answer.status_code in (404, 405):  # what was asked for is not repeated
-            answer = refused(answer.status_code)
+            answer = refuse(answer.status_code)
         for name, value in HEADERS.items():
             answer.headers[name] = value
         answer.headers.setdefault("Cache-Control", "no-store")
         return answer
 
-    app.middleware("http")(guarded)
+    app.middleware("http")(guard)
     app.add_route("/", fixed(page.encode(), "text/html; charset=utf-8"), methods=["GET"])
     app.add_route("/style.css", fixed(style().encode(), "text/css"), methods=["GET"])
     for name, kind in _FILES.items():
         content = (files("discreet.apps.survey") / name).read_bytes()
         app.add_route(f"/{name}", fixed(content, kind), methods=["GET"])
-    app.add_route("/report", taken, methods=["POST"])
+    app.add_route("/report", take, methods=["POST"])
     if show_results:
-        app.add_route("/results", shown, methods=["GET"])
-        app.add_route("/results.json", shown, methods=["GET"])
+        app.add_route("/results", show, methods=["GET"])
+        app.add_route("/results.json", show, methods=["GET"])
     return app
 
 

@@ -97,7 +97,7 @@ class Question:
             if self.grid is None:
                 raise InputError(self.name, Phrase("no grid"), "a number on a grid")
             point = np.array([_point(self.mechanism, self.grid, self.grid.index(answer))])
-            return int(self.mechanism.scrambled(point, bits if bits is not None else SystemBits())[0])
+            return int(self.mechanism.randomize(point, bits if bits is not None else SystemBits())[0])
         if answer not in self.options:
             raise InputError(self.name, Phrase("another answer"), among=self.options)
         made = self.mechanism.privatize(self.options.index(answer), bits=bits)
