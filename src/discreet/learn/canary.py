@@ -44,8 +44,8 @@ class Canaries:
 
         def joined(real: Any, made: Any) -> Any:
             if np.shape(real)[1:] != np.shape(made)[1:]:
-                wanted = f"rows of the same shape as the data's, {np.shape(real)[1:]}"
-                raise InputError("canaries", np.shape(made)[1:], wanted)
+                allowed = f"rows of the same shape as the data's, {np.shape(real)[1:]}"
+                raise InputError("canaries", np.shape(made)[1:], allowed)
             return np.concatenate([np.asarray(real), np.asarray(made)[self.present].astype(np.asarray(real).dtype)])
 
         return jax.tree.map(joined, data, self.examples)

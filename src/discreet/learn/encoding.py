@@ -21,7 +21,7 @@ from discreet.errors import InputError, Phrase
 __all__ = ["MISSING", "STEPS", "Encoding", "Part"]
 
 STEPS = 2**20
-"""Into how many steps a number is told apart between its bounds."""
+"""How many steps there are between the bounds of a number."""
 MISSING = -1
 _TRUE, _FALSE = ("true", "t", "1", "yes"), ("false", "f", "0", "no")
 
@@ -226,7 +226,7 @@ class Encoding:
         return self.inputs({part.name: part.codes(columns[part.name]) for part in self.features})
 
     def number(self, output: NDArray[Any]) -> NDArray[np.float64]:
-        """A number told by a model in the units of the target."""
+        """A number that a model gives, in the units of the target."""
         column: Any = self.target.column
         low, high = float(column.lower), float(column.upper)
         return low + (np.clip(np.asarray(output, dtype=np.float64), -1, 1) + 1) / 2 * (high - low)

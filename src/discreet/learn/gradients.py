@@ -1,4 +1,4 @@
-"""The gradient of every example by itself, written out: what exact noise needs, and the yardstick of faster ways."""
+"""The gradient of every example on its own, written out: what exact noise needs, and the yardstick of faster ways."""
 
 from __future__ import annotations
 

@@ -148,5 +148,5 @@ def lattice_sigma(multiplier: Fraction) -> Fraction:
 
 
 def exact_noise(secret: bytes, step: int, size: int, sigma: Fraction) -> NDArray[np.int64]:
-    """Discrete Gaussian noise for every entry, from the house's exact sampler."""
+    """Discrete Gaussian noise for every entry, from the exact sampler."""
     return gaussian(sigma, size, bits=bits_of(secret, "exact noise", step))

@@ -29,7 +29,7 @@ Tree = Any
 
 @dataclass(frozen=True, eq=False)
 class ModelRelease(Publication):
-    """A model from the books. All of it is public; reading it again is free."""
+    """A model on the ledger. All of it is public; reading it again is free."""
 
     time: str
     epsilon: Fraction
@@ -46,7 +46,7 @@ class ModelRelease(Publication):
 
     @classmethod
     def read(cls, answer: Answer, cost: str, remaining: str, model: Model | None = None) -> ModelRelease:
-        """From an answer on the books; a model of one's own is needed to use its weights."""
+        """From an answer on the ledger; a model of one's own is needed to use its weights."""
         result: Any = answer.result
         entry = result["train"]
         encoding = Encoding.from_dict(entry["encoding"])

@@ -79,7 +79,7 @@ class Run:
                 self.checkpoint.save(state, self.secret, self.heard, identity)
 
         if self.state.step == 0:
-            keep(self.state)  # before anything is told: the secret must not change once a loss was seen
+            keep(self.state)  # before anything is shown: the secret must not change once a loss was seen
         return train_losses(
             self.losses,
             self.state.params,

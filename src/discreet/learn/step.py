@@ -65,10 +65,10 @@ class Step:
         """Refuse a model that has not one loss for each example, or in which one depends on other examples."""
         batch = jax.eval_shape(self._more, _two(data), _KEY)
         found = getattr(jax.eval_shape(self.losses, params, batch), "shape", None)
-        wanted = (2 * self.recipe.copies,)
-        if found != wanted:
+        expected = (2 * self.recipe.copies,)
+        if found != expected:
             raise InputError(
-                "loss", Phrase(f"shape {found}"), f"one number for each example: shape {wanted} for a batch of two"
+                "loss", Phrase(f"shape {found}"), f"one number for each example: shape {expected} for a batch of two"
             )
         refuse_mixing(self.losses, params, batch, copies=self.recipe.copies)
 

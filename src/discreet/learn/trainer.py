@@ -30,7 +30,7 @@ __all__ = ["Trained", "check_losses", "losses_of", "train", "train_losses"]
 Tree = Any
 Array = Any
 After = Callable[[State], None]
-_TELL = 200  # times that progress is told, about
+_REPORTS = 200  # of progress, about
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +131,7 @@ def train_losses(
 ) -> Trained:
     """`train` for any `losses(params, batch) -> [B]` and any tree of arrays with examples along their first axis.
 
-    `heard` is the list that reported losses are added to. They are told as progress if `tell_loss`: not where a run
+    `heard` is the list that reported losses are added to. They are shown as progress if `tell_loss`: not where a run
     could be made again under another secret after someone saw them.
     """
     many = _length(data)
@@ -147,7 +147,7 @@ def train_losses(
     now = step.start(params) if state is None else state
     placed = step.place(data)
     heard = [] if heard is None else heard
-    every = max(1, recipe.steps // _TELL)
+    every = max(1, recipe.steps // _REPORTS)
     while now.step < recipe.steps:
         lot = microbatches(sample_lot(secret, now.step, many, recipe.probability), room)
         total = step.sum_lot(now.params, placed, lot, secret, now.step)
@@ -156,8 +156,8 @@ def train_losses(
         if mean is not None:
             heard.append(mean)
         if now.step % every == 0:
-            # Only what is public may be told: the number of the step, and the loss if it was paid for.
-            shown = "" if mean is None or not tell_loss else f", loss about {np.mean(heard[-_TELL:]):.3f}"
+            # Only what is public may be shown: the number of the step, and the loss if it was paid for.
+            shown = "" if mean is None or not tell_loss else f", loss about {np.mean(heard[-_REPORTS:]):.3f}"
             notify(f"training: step {now.step:,} of {recipe.steps:,}{shown}", now.step / recipe.steps)
         if after is not None:
             after(now)

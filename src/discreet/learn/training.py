@@ -166,7 +166,7 @@ class CheckedSearch(Checked[ModelRelease]):
         except InputError as problem:
             if problem.field != "epsilon":
                 raise
-            hint = "Fewer candidates are told apart for less."
+            hint = "Fewer candidates cost less to tell apart."
             raise InputError("within", float(price.amount), "larger: no price in reach buys it", hint) from None
 
     def _epsilon_within(self, price: Price) -> Fraction:

@@ -155,12 +155,12 @@ def _body(equation: Any) -> tuple[Any, Sequence[Any]] | None:
 
 
 def _needed(steps: list[Step], outcome: int) -> list[Step]:
-    wanted, kept = {outcome}, []
+    needed, used = {outcome}, []
     for step in reversed(steps):
-        if wanted.intersection(step.outputs):
-            wanted.update(step.inputs)
-            kept.append(step)
-    return kept[::-1]
+        if needed.intersection(step.outputs):
+            needed.update(step.inputs)
+            used.append(step)
+    return used[::-1]
 
 
 def _classify(flat: Flat) -> None:

@@ -141,7 +141,7 @@ class _Follower:
     def _scan(self, step: Step, given: list[Where]) -> list[Where]:
         settings = step.params
         inside = settings["jaxpr"].jaxpr
-        # What is gone over, and what is stacked, has one axis more outside. JAX has told it in several ways over time.
+        # What is gone over, and what is stacked, has one axis more outside. JAX has named it in several ways over time.
         over = sum(map(_deeper, step.equation.invars, inside.invars))
         carried = len(inside.outvars) - sum(map(_deeper, step.equation.outvars, inside.outvars))
         consts = len(given) - carried - over

@@ -143,7 +143,7 @@ def _place(given: Sequence[Where]) -> Place:
 def _elementwise(
     settings: Settings, given: list[Where], shapes: list[Shape], made: list[Shape], many: int
 ) -> list[Where]:
-    if len(made) > 1:  # several values at once, each by itself
+    if len(made) > 1:  # several values at once, each on its own
         return list(given)
     return [_place(given)]
 

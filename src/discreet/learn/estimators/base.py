@@ -64,7 +64,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     malformed: str = "refuse"
 
     def __sklearn_clone__(self) -> Self:
-        """A copy of the settings; the ledger is the same one, for it stands for books on disk."""
+        """A copy of the settings; the ledger is the same one, for it stands for a store on disk."""
         settings = self.get_params(deep=False)
         copied = {name: one if name == "ledger" else clone(one, safe=False) for name, one in settings.items()}
         return type(self)(**copied)
@@ -166,20 +166,20 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 raise InputError("dataset", None, "the name of the data on the ledger")
             plan = FitPlan(name, settings, cost, mechanism, self.dataset, measured)
             named = isinstance(self.ledger, (str, Path))
-            books = Ledger.open(self.ledger) if named else self.ledger
+            ledger = Ledger.open(self.ledger) if named else self.ledger
             try:
-                answer = self._charged(plan, rows, books, claim)
+                answer = self._charged(plan, rows, ledger, claim)
             finally:
                 if named:
-                    books.close()
+                    ledger.close()
             found, identity = cast(dict[str, Any], answer.result), answer.release
         self.loss_ = cost
         self.privacy_ = Privacy(cost, claim, identity)
         return found
 
-    def _charged(self, plan: FitPlan, rows: Rows, books: Ledger, claim: Claim) -> Answer:
+    def _charged(self, plan: FitPlan, rows: Rows, ledger: Ledger, claim: Claim) -> Answer:
         """Through the door, to an account that protects what the cost is stated for: a row, added or removed."""
-        account = books.account(self.dataset)
+        account = ledger.account(self.dataset)
         if account.unit != str(plan.unit):
             hint = (
                 "A fit costs its price for each row. Of a person with several rows it would tell more than is charged; "
@@ -192,7 +192,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return through_the_door(
             plan,
             ArrayData(rows),
-            books,
+            ledger,
             who=getpass.getuser() if self.who is None else self.who,
             release=self.release,
             allotment=self.allotment,

@@ -186,9 +186,9 @@ def boost(codes: Integers, targets: Integers, shape: Boosting, meter: SumMeter) 
             here, sums = leaf[column], np.zeros((shape.leaves, shape.outputs), dtype=np.int64)
             np.add.at(sums, here, steps)
             moved = shape.moved
-            told = meter.sums(sums, share=share, l1=moved * _UNIT, l2_squared=moved * _UNIT**2) / _UNIT
+            noisy = meter.sums(sums, share=share, l1=moved * _UNIT, l2_squared=moved * _UNIT**2) / _UNIT
             held = np.bincount(leaf, counts[place], minlength=shape.leaves)
-            said = -shape.rate * told / (_CURVATURE * held + _DOUBT * noise + 1.0)[:, None]
+            said = -shape.rate * noisy / (_CURVATURE * held + _DOUBT * noise + 1.0)[:, None]
             added = np.rint(np.clip(said, -_LARGEST, _LARGEST) * _FINE).astype(np.int64)
             tables[place] += added[leaf]
             scores = np.clip(scores + added[here], -_HIGHEST, _HIGHEST)

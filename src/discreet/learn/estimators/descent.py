@@ -193,7 +193,7 @@ class DescentClassifier(ScoreClassifier):
             return box.scaled(features).astype(np.float32)
         if not callable(self.features):
             raise InputError("features", kind_of(self.features), "a function of rows, or None")
-        with np.errstate(over="ignore", invalid="ignore"):  # what is no number counts for nothing, and is not told of
+        with np.errstate(over="ignore", invalid="ignore"):  # what is no number counts for nothing, and is not reported
             made = np.asarray(self.features(box.clipped(features)), dtype=np.float32)
         if made.ndim != 2 or len(made) != len(features):
             raise InputError(
@@ -228,7 +228,7 @@ class DPLinearClassifier(DescentClassifier):
     * `classes`: the labels, or how many there are.
     * `bounds`: (lower, upper), numbers or one number a feature; rows are scaled to [-1, 1] from `origin` (the middle,
       unless given).
-    * `features`: a fixed function from rows within bounds to rows of features, each row by itself (of images, say); it
+    * `features`: a fixed function from rows within bounds to rows of features, each row on its own (of images, say); it
       is part of the question and must not have been made from private data.
     * `examples`: about how many rows there are, as the public knows; it scales the steps. None buys a noisy count, for
       a fiftieth of epsilon: the exact number is private.

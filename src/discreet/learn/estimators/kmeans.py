@@ -224,9 +224,9 @@ def find_cells(rows: Floats, meter: SumMeter, levels: int, share: Fraction) -> C
     moved = 1 + 2 * features
     for level in range(levels):
         exact = _sums(rows, where, lower, upper)
-        told = meter.sums(exact, share=share / levels, l1=moved * _UNIT, l2_squared=moved * _UNIT**2) / _UNIT
+        noisy = meter.sums(exact, share=share / levels, l1=moved * _UNIT, l2_squared=moved * _UNIT**2) / _UNIT
         cuts: list[tuple[int, int, float]] = []
-        for place, line in enumerate(told):
+        for place, line in enumerate(noisy):
             middle, half = (lower[place] + upper[place]) / 2, (upper[place] - lower[place]) / 2
             many = max(float(line[0]), 1.0)
             mean = np.clip(line[1 : 1 + features] / many, -1, 1)

@@ -27,7 +27,7 @@ _NARROWEST = 1e-4  # the least variance of a column scaled to [-1, 1]
 
 @define(kw_only=True, slots=False, eq=False, repr=False)
 class DPNaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
-    """Classes told apart by each column alone: Gaussian for numbers, a table of shares for categories.
+    """Classes distinguished by each column alone: Gaussian for numbers, a table of shares for categories.
 
     One vector is released for each declared class: how many rows, for each number column the sums of x and x^2 (scaled
     to [-1, 1]), for each category column a count of every code. A row is in one class only.

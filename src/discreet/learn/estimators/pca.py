@@ -82,11 +82,11 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator)
                     yield np.column_stack([here, np.full(len(here), float(one))]) if one else here
 
             exact = second_moments(pieces(), size, len(rows.features))
-            told = {"moments": pack(meter.moments(exact, share=1 - counted, squared=RADIUS**2))}
+            measured = {"moments": pack(meter.moments(exact, share=1 - counted, squared=RADIUS**2))}
             if counted:
                 many = np.array([len(rows.features)])
-                told["rows"] = pack(meter.sums(many, share=counted, l1=1, l2_squared=1))
-            return told
+                measured["rows"] = pack(meter.sums(many, share=counted, l1=1, l2_squared=1))
+            return measured
 
         settings = {"bounds": box.to_json(), "norm": norm, "centered": bool(one), "examples": declared}
         found = self._fitted(measure, settings, Rows(features))

@@ -159,7 +159,7 @@ def read_classes(classes: Any) -> NDArray[Any]:
 def read_labels(labels: Any, classes: NDArray[Any], malformed: Malformed) -> NDArray[np.int64]:
     """Places of labels among the declared classes; -1 for one that is none of them, if those are absorbed.
 
-    Each label is looked up by itself: one that is a word leaves the numbers beside it what they are.
+    Each label is looked up on its own: one that is a word leaves the numbers beside it what they are.
     """
     index = {label: place for place, label in enumerate(classes.tolist())}
     places = np.array([_place(index, label) for label in np.asarray(labels).tolist()], dtype=np.int64)

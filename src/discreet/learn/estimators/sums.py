@@ -126,7 +126,7 @@ def blocks(count: int) -> Iterator[slice]:
 
 
 def fine(values: Floats) -> Floats:
-    """Values in [-1, 1] as whole numbers of fine steps, held as floats; each by itself."""
+    """Values in [-1, 1] as whole numbers of fine steps, held as floats; each on its own."""
     return np.rint(np.clip(values, -1.0, 1.0) * FINE)
 
 
