@@ -204,6 +204,33 @@ def far(made, wanted):
     return float(np.sqrt(gap / sum((b**2).sum() for b in wanted)))
 
 
+@cache
+def program(model, copies=1, **how):
+    """The clipped sum of a model as a function of params, batch, mask and bound: compiled once for many tests."""
+    losses, params, batch = model()
+    mask, bound = jnp.ones(EXAMPLES // copies), jnp.float32(0.5)
+    return compiled(
+        lambda p, b, m, c: clipped_sum(losses, p, b, mask=m, bound=c, copies=copies, **how), params, batch, mask, bound
+    )
+
+
+def clipped(model, batch=None, mask=EVERY, bound=0.5, **how):
+    """The clipped sum of a model's batch, or of another of that shape, by its compiled program."""
+    _, params, own = model()
+    given = params, own if batch is None else batch, jnp.asarray(mask, jnp.float32), jnp.float32(bound)
+    return program(model, **how)(*given)
+
+
+def way(how):
+    """The settings of a way; slices are smaller than the batch, or they would not be slices."""
+    return {"how": how, "microbatch": 5} if how == "microbatch" else {"how": how}
+
+
+def size_of(total):
+    """Of a tree of arrays as one vector."""
+    return float(np.sqrt(sum((np.asarray(leaf, np.float64) ** 2).sum() for leaf in jax.tree.leaves(total))))
+
+
 def run(losses, params, batch, mask=EVERY, bound=0.5, **how):
     given = params, batch, jnp.asarray(mask)
     return compiled(lambda p, b, m: clipped_sum(losses, p, b, mask=m, bound=bound, **how), *given)(*given)
@@ -226,8 +253,7 @@ def adder(losses, params, **how):
         (step,) = known
         if row is not None:
             lone = jax.tree.map(lambda leaf: jnp.full_like(leaf, row) if leaf.dtype == jnp.float32 else leaf, lone)
-        leaves = [np.asarray(leaf, np.float64) for leaf in jax.tree.leaves(step(params, lone))]
-        return float(np.sqrt(sum((leaf**2).sum() for leaf in leaves)))
+        return size_of(step(params, lone))
 
     return length
 

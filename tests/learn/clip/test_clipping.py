@@ -10,7 +10,7 @@ import clip_models
 import jax
 import jax.numpy as jnp
 import numpy as np
-from clip_models import SOME, adder, compiled, far, reference, run
+from clip_models import SOME, adder, clipped, far, reference, run, size_of, way
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +29,7 @@ from discreet.learn.clip import HOW, clipped_sum, slack
 )
 def test_all_ways_give_the_reference(how, model):
     losses, params, batch = model()
-    made = run(losses, params, batch, SOME, how=how, microbatch=5 if how == "microbatch" else None)
+    made = clipped(model, mask=SOME, **way(how))
     total, lengths = reference(model, SOME)
     np.testing.assert_allclose(made.norms, lengths, rtol=2e-5)
     assert far(made.total, total) < slack(params) + (2e-4 if how == "ghost" else 2e-5)
@@ -39,14 +39,14 @@ def test_all_ways_give_the_reference(how, model):
 
 @pytest.mark.parametrize("how", HOW)
 def test_copies_are_averaged_before_clipping(how):
-    losses, params, batch = clip_models.mlp()
-    made = run(losses, params, batch, (1, 0, 1, 1), how=how, copies=3, microbatch=3 if how == "microbatch" else None)
+    _, params, _ = clip_models.mlp()
+    made = clipped(clip_models.mlp, mask=(1, 0, 1, 1), copies=3, how=how, microbatch=3 if how == "microbatch" else None)
     total, lengths = reference(clip_models.mlp, (1, 0, 1, 1), copies=3)
     np.testing.assert_allclose(made.norms, lengths, rtol=2e-5)
     assert far(made.total, total) < slack(params) + 2e-5
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=5)
 @given(
     st.integers(1, 4),
     st.integers(1, 3),
@@ -71,6 +71,7 @@ def test_shapes_and_types(places, window, step, kind, bound):
     assert far(made.total, jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), plain.total)) < rough
 
 
+FIRST = tuple(int(place == 0) for place in range(clip_models.EXAMPLES))
 ROWS = {
     "zeros": 0.0,
     "huge": 1e30,
@@ -94,11 +95,21 @@ ROWS = {
     ],
 )
 def test_no_row_adds_more_than_the_bound(how, model):
-    losses, params, batch = _steep() if model == "steep" else getattr(clip_models, model)()
-    length = adder(losses, params, how=how, bound=0.01)
+    if model == "steep":
+        losses, params, batch = _steep()
+        length = adder(losses, params, how=how, bound=0.01)
+    else:
+        model = getattr(clip_models, model)
+        _, _, batch = model()
+
+        def length(batch, row=None):
+            if row is not None:
+                batch = jax.tree.map(lambda leaf: leaf.at[0].set(row) if leaf.dtype == jnp.float32 else leaf, batch)
+            return size_of(clipped(model, batch, mask=FIRST, bound=0.01, **way(how)).total)
+
     for name, row in ROWS.items():
         assert length(batch, row) <= 0.01, name
-    for seed in range(20 if model == "mlp" else 3):
+    for seed in range(3 if model is clip_models.convolutions else 20):
         rng = np.random.default_rng(seed)
         size = 10 ** rng.uniform(-6, 6)
         rows = jax.tree.map(lambda leaf, size=size: leaf * size if leaf.dtype == jnp.float32 else leaf, batch)
@@ -115,18 +126,20 @@ def _steep():
     ("how", "model"), [*((how, clip_models.mlp) for how in HOW), ("auto", clip_models.convolutions)]
 )
 def test_what_is_no_number_adds_nothing(how, model):
-    losses, params, (x, y) = model()
+    _, _, (x, y) = model()
     mask = jnp.ones(clip_models.EXAMPLES)
-    step = compiled(lambda p, b, m: clipped_sum(losses, p, b, mask=m, bound=0.5, how=how).total, params, (x, y), mask)
-    whole = jax.tree.leaves(step(params, (x, y), mask))
-    without = jax.tree.leaves(step(params, (x, y), mask.at[4].set(0)))
+
+    def sums(x, mask):
+        return jax.tree.leaves(clipped(model, (x, y), mask=mask, **way(how)).total)
+
+    whole, without = sums(x, mask), sums(x, mask.at[4].set(0))
     for poison in (np.nan, np.inf, 3e38):
-        made = jax.tree.leaves(step(params, (x.at[4].set(poison), y), mask))
+        made = sums(x.at[4].set(poison), mask)
         assert all(np.isfinite(leaf).all() for leaf in made)
         if np.isnan(poison):
             assert all(np.array_equal(leaf, other) for leaf, other in zip(made, without, strict=True))
             assert not all(np.array_equal(leaf, other) for leaf, other in zip(made, whole, strict=True))
-    padded = jax.tree.leaves(step(params, (x.at[4].set(np.nan), y), mask.at[4].set(0)))
+    padded = sums(x.at[4].set(np.nan), mask.at[4].set(0))
     assert all(np.array_equal(leaf, other) for leaf, other in zip(padded, without, strict=True))
 
 

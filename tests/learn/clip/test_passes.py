@@ -10,16 +10,17 @@ import clip_models
 import jax
 import jax.numpy as jnp
 import numpy as np
-from clip_models import SOME, contribution, far, reference, run
+from clip_models import SOME, clipped, far, reference, run, size_of
 
 
 def test_rounded_factors_stay_close_and_within_the_bound():
-    losses, params, batch = clip_models.convolutions()
     total, _ = reference(clip_models.convolutions, SOME)
-    made = run(losses, params, batch, SOME, operands="bfloat16", keep=True)
+    made = clipped(clip_models.convolutions, mask=SOME, operands="bfloat16", keep=True)
     assert 1e-5 < far(made.total, total) < 0.01
+    first = tuple(int(place == 0) for place in range(clip_models.EXAMPLES))
     for keep in (True, False):
-        assert contribution((losses, params, batch), bound=0.01, operands="bfloat16", keep=keep) <= 0.01
+        alone = clipped(clip_models.convolutions, mask=first, bound=0.01, operands="bfloat16", keep=keep)
+        assert size_of(alone.total) <= 0.01
 
 
 def test_kernels_of_a_convolution_in_few_bits_have_sums_in_32():
