@@ -46,7 +46,7 @@ from discreet.query.question_ask import QuestionAsk
 from discreet.query.top import TopPlan
 from discreet.synth.release import SyntheticRelease
 from jobs import held_in_memory, unmeasured
-from surfaces import READ, SURFACES, comparable, surfaces
+from surfaces import READ, SURFACES, comparable, grid_curator, surfaces
 
 HERE = Path(__file__).parent
 SPARE = """
@@ -469,6 +469,43 @@ def test_what_was_measured_is_published_again_in_another_way_for_free(name, rele
     assert comparable(ASKS[name].values(same)) == comparable(made[name].values)
     assert (comparable(ASKS[name].values(other)) == comparable(made[name].values)) == (name not in HOW)
     assert (here.ledger.head(), bits.count) == (head, 0)
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_what_was_measured_is_published_again_by_its_id_alone(name, released):
+    """From its record: no offer, no data, no noise; and the client has the same from a server."""
+    folder, here, made = released
+    ask, bits, head = ASKS[name], Reads(0), here.ledger.head()
+    curator = here.curator if ask.dataset == "town" else grid_curator(here)
+    ids = [identity(name)] if ask.steps == 1 else [f"{identity(name)}/{step}" for step in range(1, ask.steps + 1)]
+    how = HOW.get(name, {})
+
+    def again(publish, **ways):
+        found = [publish(one, **ways) for one in ids]
+        return comparable(ask.values(found[0] if ask.steps == 1 else found))
+
+    def by_offer(one, **ways):
+        return made[name].offer.publish(one, **ways)
+
+    with unread(), drawing(bits):
+        assert again(curator.publish) == comparable(made[name].values)
+        assert again(curator.publish, **how) == again(by_offer, **how)
+        with pytest.raises(InputError, match="otherwise"):
+            again(curator.publish, otherwise=1)
+        with surfaces(here, folder / "books.db") as read:
+            there = replace(read, dataset=ask.dataset).there()
+            assert again(there.publish, **how) == again(by_offer, **how)
+    assert (here.ledger.head(), bits.count) == (head, 0)
+
+
+def test_a_release_whose_publication_failed_is_published_by_its_id_alone(released):
+    _, here, made = released
+    offer = made["top"].offer
+    with unpublished(offer.plan), pytest.raises(RunError, match="Nothing is lost"):
+        offer.release(release="top-by-id")
+    assert here.ledger.find("top-by-id").open
+    values = here.curator.publish("top-by-id").columns
+    assert here.curator.release("top-by-id").columns == values
 
 
 @pytest.mark.parametrize("name", RUN)

@@ -173,6 +173,16 @@ class Curator:
         return self.desk.release(release, part)
 
     @typed
+    def publish(self, release: str, **how: Any) -> Any:
+        """What was measured for a release, published again from its record: free, without data and without fresh noise.
+
+        `how` asks for another way, as the kind allows: `confidence` of intervals, `method` and `rules` of a hierarchy,
+        `rows` and `method` of a synthetic table, `beta` of loads. The answer on record stays as it is; where there is
+        none, because publishing failed, this one is recorded.
+        """
+        return self.desk.publish(release, how)
+
+    @typed
     def tree(
         self,
         levels: Sequence[str] | Mapping[str, int],

@@ -15,11 +15,12 @@ from discreet.core.plan import Private
 from discreet.core.version import DataVersion
 from discreet.curator.kinds import read_release
 from discreet.curator.offer import Offer
+from discreet.curator.request import offer_again, request_to
 from discreet.curator.setup import read_setup
 from discreet.curator.stream import StreamOffer
 from discreet.data.schema import Schema
 from discreet.data.source import Source
-from discreet.errors import InputError
+from discreet.errors import MISSING, InputError
 from discreet.ledger.account import Standing
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.door import Answer
@@ -31,7 +32,7 @@ from discreet.query.price import Price
 from discreet.query.stream import CheckedStream
 from discreet.query.table_plan import Priced
 
-__all__ = ["Desk", "LedgerDesk", "LocalDesk", "account_of"]
+__all__ = ["Desk", "LedgerDesk", "LocalDesk", "RecordDesk", "account_of"]
 
 Made = TypeVar("Made")
 
@@ -67,6 +68,10 @@ class Desk(Protocol):
 
     def release(self, release: str, part: str) -> Any:
         """A release of any kind made before, or its table of a name."""
+        ...
+
+    def publish(self, release: str, how: Mapping[str, Any]) -> Any:
+        """A release of any kind made before, published again from what was measured for it."""
         ...
 
 
@@ -120,7 +125,14 @@ class LedgerDesk(ABC):
     def offer(self, ask: Ask, checked: Checked[Made] | None, price: Price | None, allotment: str | None) -> Offer[Made]:
         """The ask, priced."""
         ready = self.check(ask) if checked is None else checked
-        return Offer(self, ready.priced(ask.paying(self.budget, allotment), price), ready.read)
+        plan, request = ready.priced(ask.paying(self.budget, allotment), price), request_to(ask, price)
+        if isinstance(ready, CheckedStream):
+            later: Any = StreamOffer(
+                self, plan, ready.read, lambda former: ready.priced(former, price), request=request
+            )
+            offer: Offer[Made] = later
+            return offer
+        return Offer(self, plan, ready.read, request=request)
 
     def releases(self) -> list[str]:
         """The ids of the releases of this data that have an answer."""
@@ -130,12 +142,31 @@ class LedgerDesk(ABC):
         """A release of any kind made before, read again for free; with `part`, its table of that name."""
         return read_release(self.ledger, release, dataset=self.name, part=part)
 
+    def publish(self, release: str, how: Mapping[str, Any]) -> Any:
+        """What was measured for a release, published again from its record: free, without data and fresh noise."""
+        return self.offer_of(release).publish(release, **how)
+
+    def offer_of(self, release: str) -> Offer[Any]:
+        """The offer that a measured release was made of, planned again from its record."""
+        known = self.ledger.find(release)
+        if known is None or known.charged.dataset != self.name or known.measurement is None:
+            hint = "Nothing was spent. Versions before 0.2 recorded answers only."
+            raise InputError("release", release, "the id of a release whose measurement is recorded", hint)
+        return offer_again(self, known)
+
     @abstractmethod
     def fits(self, plan: Priced, columns: Iterable[str]) -> None:
         """Refuse a plan that the data, as it is now, does not fit. Nothing of it is opened."""
 
     def through_the_door(
-        self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str, delta: Number | None = None
+        self,
+        plan: Priced,
+        columns: Iterable[str],
+        *,
+        release: str | None,
+        why: str,
+        delta: Number | None = None,
+        request: str | None = None,
     ) -> Answer:
         """Release a priced job on the data, once what it reads is known to fit.
 
@@ -152,6 +183,7 @@ class LedgerDesk(ABC):
             allotment=plan.allotment.name,
             delta=delta,
             warn=self.warns,
+            request=request,
         )
 
 
@@ -209,17 +241,37 @@ class LocalDesk(LedgerDesk):
         """The schema."""
         return self.schema
 
-    def offer(self, ask: Ask, checked: Checked[Made] | None, price: Price | None, allotment: str | None) -> Offer[Made]:
-        """The ask, priced; a stream is an offer of its own."""
-        ready = self.check(ask) if checked is None else checked
-        if not isinstance(ready, CheckedStream):
-            return super().offer(ask, ready, price, allotment)
-        plan = ready.priced(ask.paying(self.budget, allotment), price)
-        return StreamOffer(self, plan, ready.read, lambda former: ready.priced(former, price))  # type: ignore[return-value]
-
     def fits(self, plan: Priced, columns: Iterable[str]) -> None:
         """Refuse columns that are not as declared."""
         check_columns(self.source, self.schema, columns, getattr(plan, "identifiers", ()))
+
+
+@dataclass(frozen=True)
+class RecordDesk(LedgerDesk):
+    """What is on record and what is declared, without data: for publishing what was measured before."""
+
+    known: Any
+    """What asks are read against: a schema, or a public grid."""
+
+    @property
+    def about(self) -> Any:
+        """What asks are read against."""
+        return self.known
+
+    @property
+    def data(self) -> Private:
+        """There is none here."""
+        raise InputError("data", MISSING, "given where something is measured", "Nothing was spent.")
+
+    @property
+    def declared(self) -> Described:
+        """What is declared."""
+        found: Described = getattr(self.known, "schema", self.known)
+        return found
+
+    def fits(self, plan: Priced, columns: Iterable[str]) -> None:
+        """Nothing fits where there is no data."""
+        _ = self.data
 
 
 def account_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
@@ -37,7 +37,14 @@ class Counter(Protocol):
         ...
 
     def through_the_door(
-        self, plan: Priced, columns: Iterable[str], *, release: str | None, why: str, delta: Number | None = None
+        self,
+        plan: Priced,
+        columns: Iterable[str],
+        *,
+        release: str | None,
+        why: str,
+        delta: Number | None = None,
+        request: str | None = None,
     ) -> Answer:
         """Spend, open, measure, record, publish."""
         ...
@@ -71,6 +78,8 @@ class Offer(Generic[Made_co]):
     desk: Counter
     plan: Any
     read: Callable[[Answer, str, str], Made_co]
+    request: str | None = field(default=None, kw_only=True)
+    """What was asked for and at which price, for the record."""
 
     @cached_property
     def explained(self) -> Explanation:
@@ -116,7 +125,11 @@ class Offer(Generic[Made_co]):
         `how` asks for another way, as the kind allows: `confidence` of intervals, `method` and `rules` of a hierarchy,
         `rows` and `method` of a synthetic table, `beta` of loads. The answer on record stays as it is.
         """
-        return self._read(publish(self.plan, self.desk.ledger, release, who=self.desk.who, **how))
+        return self._read(self.answer(release, **how))
+
+    def answer(self, release: str, **how: Any) -> Answer:
+        """The same as it would be recorded."""
+        return publish(self.plan, self.desk.ledger, release, who=self.desk.who, **how)
 
     def _answer(self, release: str | None, why: str) -> Answer:
         plan = self.plan
@@ -126,7 +139,9 @@ class Offer(Generic[Made_co]):
         if kept and (known is None or known.answer is None):
             plan.resume()  # a checkpoint of something else is refused before anything is spent
         try:
-            answer = self.desk.through_the_door(plan, plan.columns, release=release, why=why, delta=delta)
+            answer = self.desk.through_the_door(
+                plan, plan.columns, release=release, why=why, delta=delta, request=self.request
+            )
         except RunError:
             if kept:
                 plan.clear()

@@ -12,7 +12,7 @@ from discreet.core.release import Release
 from discreet.curator.offer import Offer
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, label
-from discreet.ledger.door import publish, stored
+from discreet.ledger.door import Answer, publish, stored
 from discreet.ledger.quote import price_text
 from discreet.query.stream import StreamPlan
 from discreet.query.stream_step import StreamStep
@@ -62,12 +62,21 @@ class StreamOffer(Offer[Release]):
 
     def publish(self, release: str, **how: Any) -> Release:
         """A period that was measured ("visits/3"), published again with intervals of another confidence: free."""
+        stream, period = self._period(release)
+        self.answer(release, **how)
+        return stream._table(period, how.get("confidence"))
+
+    def answer(self, release: str, **how: Any) -> Answer:
+        """The same as it would be recorded."""
+        stream, period = self._period(release)
+        step = replace(stream._step(period), earlier=tuple(stream._history(period - 1)))
+        return publish(step, self.desk.ledger, release, who=self.desk.who, **how)
+
+    def _period(self, release: str) -> tuple[Stream, int]:
         name, _, period = release.rpartition("/")
         if not (name and period.isdecimal()):
             raise InputError("release", release, "a period of a stream, such as 'visits/3'")
-        stream = self.start(name)
-        publish(stream._step(int(period)), self.desk.ledger, release, who=self.desk.who, **how)
-        return stream._table(int(period), how.get("confidence"))
+        return self.start(name), int(period)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +112,7 @@ class Stream:
         if at == done + 1:
             step.state.check(at, self._ids(step))
             step = replace(step, earlier=tuple(self._history(done)))
-            self.desk.through_the_door(step, plan.columns, release=step.release, why=why)
+            self.desk.through_the_door(step, plan.columns, release=step.release, why=why, request=self.offer.request)
         return self._table(at)
 
     def _history(self, period: int) -> list[Any]:

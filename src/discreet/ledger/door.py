@@ -128,6 +128,7 @@ def release(
     delta: Number | None = None,
     bits: Bits | None = None,
     warn: bool = True,
+    request: str | None = None,
 ) -> Answer:
     """Charge the plan, measure the data, record that, publish it, record the answer, return it.
 
@@ -137,7 +138,7 @@ def release(
     the same charge, or gone on with where the plan is `Resumable`. An id that was paid for another version of the data
     is refused, unless the plan is `Durable` and has no answer yet. Where versions cannot be compared, the stored answer
     says so (`stale`), and so does a warning, unless `warn` is false because the caller shows the answer's notes to
-    somebody else.
+    somebody else. `request` is what was asked for and at which price, for the record.
     `BudgetError`: refused, nothing spent, nothing read. `RunError`: the run failed; the charge stays, and so does what
     was measured, if it was.
 
@@ -171,6 +172,7 @@ def release(
             allotment=allotment,
             delta=delta,
             data=version,
+            request=request,
         )
         if charged.already_paid and (known := ledger.find(identity)) is not None:
             if known.answer is None and known.failure is None and known.measurement is not None:

@@ -208,6 +208,7 @@ class Ledger:
         allotment: str | None = None,
         delta: Number | None = None,
         data: DataVersion | None = None,
+        request: str | None = None,
     ) -> Charged:
         """Charge `loss` for `release`. On disk when this returns; `BudgetError` and nothing spent if it does not fit.
 
@@ -215,12 +216,22 @@ class Ledger:
         A loss of zero needs a `cover`: the paid first step of the same job, checked in the same transaction.
         The same release again is not charged again; under another digest, dataset or a higher price it is refused.
         `delta` is for `plan` allotments: how much of their delta this job uses. `data` is the version of the data that
-        will be read.
+        will be read, `request` what was asked for and at which price, as far as it is needed to plan the same again.
         """
         label(release, "release")
         label(digest, "digest")
         price = self.account(dataset).budget.allotment(allotment).price(loss, delta)
-        told = {"who": who, "why": why, "query": query, "mechanism": mechanism, "loss": loss_to_json(loss)}
+        detail: dict[str, Json] = {} if data is None else {"data": data.to_json()}
+        if request is not None:
+            detail["request"] = request
+        told: dict[str, Json] = {
+            "who": who,
+            "why": why,
+            "query": query,
+            "mechanism": mechanism,
+            "loss": loss_to_json(loss),
+        }
+        told["detail"] = detail or None
         canonical(told, "query")  # whatever cannot be recorded is refused here
         with self._write() as writer:
             account = self._account(writer, dataset)  # as it is now: a raised budget has other caps
@@ -251,7 +262,6 @@ class Ledger:
                 digest=digest,
                 unit=str(unit),
                 cover=cover_to(cover),
-                detail=None if data is None else {"data": data.to_json()},
                 **told,
             )
             check_cover(writer, record, loss, price, cover)

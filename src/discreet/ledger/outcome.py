@@ -102,6 +102,12 @@ class Outcome:
     version: int = 0
 
     @property
+    def request(self) -> str:
+        """What was asked for and at which price, as text; empty where an older version wrote the charge."""
+        found = self.charged.detail.get("request") if isinstance(self.charged.detail, dict) else None
+        return found if isinstance(found, str) else ""
+
+    @property
     def open(self) -> bool:
         """Whether it has neither an answer nor a failure."""
         return self.answer is None and self.failure is None

@@ -1,6 +1,7 @@
 """What jobs made, over HTTP: tables, rows, models, and their files."""
 
 import io
+from fractions import Fraction
 
 import pyarrow.parquet
 import pytest
@@ -80,3 +81,28 @@ def test_a_model_with_its_card_and_weights(service):
     for bad in ({"model": "pickle"}, {"hidden": [4096]}, {"steps": 0}, {"code": "import os"}):
         found = ann.post("/api/datasets/people/train/plan", json={**asked, **bad})
         assert found.status_code == 422, bad
+
+
+def test_what_was_measured_is_published_again_over_http(service):
+    ann, people = client(service), "/api/datasets/people"
+    identity = ann.post(f"{people}/tree/release", json=TREE).json()["release"]
+    assert waited(ann, identity)["state"] == "done"
+    sent = {"release": identity, "how": {"method": "topdown", "rules": {"totals": {"state": [200, 100]}}}}
+    again = ann.post(f"{people}/publish", json=sent).json()
+    assert (again["release"], again["kind"]) == (identity, "tree")
+    assert again["result"] != ann.get(f"{people}/record/{identity}").json()["result"]
+    for how, field in (({"otherwise": 1}, "otherwise"), ({"rules": 3}, "rules"), ({"method": "none"}, "method")):
+        found = ann.post(f"{people}/publish", json={"release": identity, "how": how})
+        assert (found.status_code, found.json()["field"]) == (422, field)
+    assert ann.post(f"{people}/publish", json={"release": "none"}).status_code == 422
+    assert client(service, "viewer").post(f"{people}/publish", json={"release": identity}).status_code == 403
+    assert spent(service)["team"] == Fraction(1, 2)
+
+
+def test_rows_that_would_fill_the_machine_are_not_drawn(service):
+    ann, people = client(service), "/api/datasets/people"
+    identity = ann.post(f"{people}/synth/release", json=SYNTH).json()["release"]
+    assert waited(ann, identity)["state"] == "done"
+    found = ann.post(f"{people}/publish", json={"release": identity, "how": {"rows": 10**12}})
+    assert (found.status_code, found.json()["field"]) == (422, "rows")
+    assert ann.post(f"{people}/publish", json={"release": identity, "how": {"rows": 7}}).status_code == 200

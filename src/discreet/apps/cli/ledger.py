@@ -7,13 +7,13 @@ from typing import Annotated, cast
 import typer
 
 from discreet.accounting.words import readable
-from discreet.apps.cli import budgets, custody
+from discreet.apps.cli import budgets, custody, publish
 from discreet.apps.cli.budgets import standing_values
 from discreet.apps.cli.completion import offered, releases
 from discreet.apps.cli.options import Dataset, LedgerAddress, open_ledger
-from discreet.apps.cli.output import AsJson, number_of, say, show_json, show_release, show_table
+from discreet.apps.cli.output import AsJson, Shape, number_of, say, show_json, show_table, show_whole
 from discreet.curator import read_release
-from discreet.errors import InputError, LedgerError
+from discreet.errors import LedgerError
 from discreet.ledger.export import Format
 from discreet.ledger.export import export as export_ledger
 from discreet.ledger.outcome import Outcome
@@ -25,7 +25,7 @@ ledger_app = typer.Typer(
     no_args_is_help=True,
     help="Budgets and charges: create, show, verify, export, open, raise, lower, close, acknowledge, move.",
 )
-releases_app = typer.Typer(no_args_is_help=True, help="Stored releases, read again for free: list, show.")
+releases_app = typer.Typer(no_args_is_help=True, help="Stored releases, read again for free: list, show, publish.")
 
 
 @ledger_app.command("show")
@@ -117,39 +117,15 @@ def list_releases(ledger: LedgerAddress = None, dataset: Dataset = None, as_json
 def show_one(
     release: Annotated[str, typer.Argument(help="Release id (see: discreet releases list).", autocompletion=releases)],
     ledger: LedgerAddress = None,
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="table, csv, json or markdown.",
-            autocompletion=offered("table", "csv", "json", "markdown"),
-        ),
-    ] = "table",
+    shape: Shape = "table",
     part: Annotated[str, typer.Option(help="Only the table of this name: a part of a batch, a level.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """A stored release of any kind, at no cost."""
-    whole = read_release(open_ledger(ledger), release)
-    if kind not in ("table", "csv", "json", "markdown"):
-        raise InputError("--format", kind, among=("table", "csv", "json", "markdown"))
-    if part and part not in whole.tables():
-        raise InputError("--part", part, among=whole.tables())
-    tables = {part: whole.tables()[part]} if part else whole.tables()
-    if as_json or kind == "json":
-        named = {name: table.to_dict() for name, table in tables.items()}
-        show_json(named[part] if part else whole.to_dict() if not named or "" in named else named)
-        return
-    if not tables:
-        say(repr(whole))
-    for name, table in tables.items():
-        if name and not part:
-            say(f"{name}:")
-        if kind == "csv":
-            typer.echo(table.to_csv(), nl=False)
-        elif kind == "markdown":
-            typer.echo(table.to_markdown())
-        else:
-            show_release(table)
+    show_whole(read_release(open_ledger(ledger), release), shape, part, as_json)
+
+
+releases_app.command("publish")(publish.publish)
 
 
 def _state(outcome: Outcome) -> str:

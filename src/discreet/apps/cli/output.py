@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from discreet.apps.cli.completion import offered
 from discreet.core.progress import listening
 from discreet.core.release import Release, percent
 from discreet.errors import MISSING, InputError, MissingExtraError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsJson",
+    "Shape",
     "confirm_spending",
     "fit_to_draw",
     "fit_to_write",
@@ -38,6 +40,7 @@ __all__ = [
     "show_json",
     "show_release",
     "show_table",
+    "show_whole",
     "working",
 ]
 
@@ -182,3 +185,37 @@ def show_bars(release: Release, output: str, width: int = 40) -> None:
         )
         lines.append([*cells[: len(release.keys)], bar, cells[len(release.keys) + release.outputs.index(output)]])
     show_table("", [*release.keys, "", output], lines, numbers=1)
+
+
+Shape = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        help="table, csv, json or markdown.",
+        autocompletion=offered("table", "csv", "json", "markdown"),
+    ),
+]
+
+
+def show_whole(whole: Any, shape: str, part: str, as_json: bool) -> None:
+    """A release of any kind: its tables, or the one of a name."""
+    if shape not in ("table", "csv", "json", "markdown"):
+        raise InputError("--format", shape, among=("table", "csv", "json", "markdown"))
+    if part and part not in whole.tables():
+        raise InputError("--part", part, among=whole.tables())
+    tables = {part: whole.tables()[part]} if part else whole.tables()
+    if as_json or shape == "json":
+        named = {name: table.to_dict() for name, table in tables.items()}
+        show_json(named[part] if part else whole.to_dict() if not named or "" in named else named)
+        return
+    if not tables:
+        say(repr(whole))
+    for name, table in tables.items():
+        if name and not part:
+            say(f"{name}:")
+        if shape == "csv":
+            typer.echo(table.to_csv(), nl=False)
+        elif shape == "markdown":
+            typer.echo(table.to_markdown())
+        else:
+            show_release(table)

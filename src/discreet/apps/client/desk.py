@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
 
-from discreet.apps.client.job import record, segment
+from discreet.apps.client.job import answer_from, record, segment
 from discreet.apps.client.offer import RemoteOffer, RemoteQuestionOffer
 from discreet.apps.client.transport import Transport
 from discreet.curator.kinds import kind_of
 from discreet.data.schema import Schema
 from discreet.errors import InputError
+from discreet.errors import kind_of as kind_of_value
 from discreet.ledger.account import Standing
 from discreet.ledger.budget import Allotment, Charge
-from discreet.query.ask import Ask, Checked, Described, check_subject
+from discreet.ledger.door import Answer
+from discreet.query.ask import Ask, Checked, Described, check_subject, options
 from discreet.query.price import Price
 from discreet.query.question_ask import QuestionAsk
 
@@ -84,15 +87,37 @@ class RemoteDesk:
 
     def release(self, release: str, part: str = "") -> Any:
         """A release of any kind made before, read again for free; with `part`, its table of that name."""
-        answer, cost, remaining = record(self.transport, self.dataset, release)
-        kind = kind_of(answer.query, answer.kind)
-        if kind is None:
-            raise InputError("release", release, "a release of a kind that can be read here")
-        whole = kind.read(answer, cost, remaining)
+        whole = _read(*record(self.transport, self.dataset, release))
         tables = whole.tables() if part else {}
         if part and part not in tables:
             raise InputError("part", part, among=tables)
         return tables[part] if part else whole
+
+    def publish(self, release: str, how: Mapping[str, Any]) -> Any:
+        """A release of any kind made before, published again there from what was measured for it."""
+        sent = {name: value if _plain(value) else self._written(release, name, value) for name, value in how.items()}
+        found = self.transport.send(f"{self.path}/publish", {"release": release, "how": sent})
+        return _read(*answer_from(found))
+
+    def _written(self, release: str, name: str, value: Any) -> Any:
+        """A value of a field of the ask, as JSON."""
+        answer, _, _ = record(self.transport, self.dataset, release)
+        made = kind_of(answer.query, answer.kind)
+        known = None if made is None else options(made.ask()).get(name)
+        if known is None:
+            raise InputError(name, kind_of_value(value), "text or a number", "Nothing was spent.")
+        return known.form.write(value)
+
+
+def _plain(value: Any) -> bool:
+    return value is None or isinstance(value, (str, int, float, list, dict))
+
+
+def _read(answer: Answer, cost: str, remaining: str) -> Any:
+    kind = kind_of(answer.query, answer.kind)
+    if kind is None:
+        raise InputError("release", answer.release, "a release of a kind that can be read here")
+    return kind.read(answer, cost, remaining)
 
 
 def _price_to(price: Price | None, ask: Ask) -> dict[str, Any]:

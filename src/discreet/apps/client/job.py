@@ -15,7 +15,7 @@ from discreet.errors import BusyError, RunError
 if TYPE_CHECKING:
     from discreet.ledger.door import Answer
 
-__all__ = ["RemoteJob", "record"]
+__all__ = ["RemoteJob", "answer_from", "record"]
 
 Made = TypeVar("Made")
 _FIRST, _MOST = 0.1, 2.0  # seconds between two looks
@@ -95,13 +95,17 @@ def segment(text: str) -> str:
 
 def record(transport: Transport, dataset: str, release: str) -> tuple[Answer, str, str]:
     """A release as the books there hold it, what it cost and what is left, in words."""
+    return answer_from(transport.send(f"/api/datasets/{segment(dataset)}/record/{segment(release)}"))
+
+
+def answer_from(found: dict[str, Any]) -> tuple[Answer, str, str]:
+    """The same from plain values."""
     from fractions import Fraction
 
     from discreet.core.version import DataVersion
     from discreet.ledger.budget import Charge
     from discreet.ledger.door import Answer
 
-    found = transport.send(f"/api/datasets/{segment(dataset)}/record/{segment(release)}")
     charge = Charge(Fraction(found["charge"]["amount"]), Fraction(found["charge"]["delta"]))
     names = ("release", "dataset", "allotment", "digest", "mechanism", "time", "query", "result")
     data = DataVersion.from_json(found.get("data"))

@@ -23,6 +23,7 @@ from discreet.query.question_ask import QUERY
 __all__ = [
     "BINS",
     "LARGEST",
+    "ROWS",
     "STEPS",
     "check_amount",
     "check_asked",
@@ -38,6 +39,8 @@ LARGEST = 10**18
 """A price, an error or a rate beyond this is a slip of the pen."""
 STEPS = 100_000
 """The most steps of a training run: pricing takes time that grows with them, and planning is free."""
+ROWS = 10_000_000
+"""The most rows that are drawn anew from what was measured."""
 _DIGITS = 100
 _TEXT = 10_000  # characters of one text
 _NUMBERS = 4_000_000  # of a hierarchy

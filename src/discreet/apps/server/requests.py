@@ -6,21 +6,24 @@ Everything is plain values: no path is opened, no code is taken, and what would 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictStr, create_model, model_validator
 
-from discreet.apps.server.limits import check_amount, check_asked, check_draft, check_key, check_lists, check_sql
+from discreet.apps.server.limits import ROWS, check_amount, check_asked, check_draft, check_key, check_lists, check_sql
 from discreet.core.release import Release
 from discreet.curator import KINDS, Curator
 from discreet.curator.offer import Offer
 from discreet.curator.question import read_question
+from discreet.curator.request import read_how
+from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
+from discreet.ledger.door import Answer
 from discreet.query.ask import Ask, Option, check_subject, options
 from discreet.query.forms import AMOUNT
 from discreet.query.notation import read_key
 
-__all__ = ["REQUESTS", "Amount", "JobRequest", "Plain", "QuestionRequest", "ReleaseRequest"]
+__all__ = ["REQUESTS", "Amount", "JobRequest", "Plain", "PublishRequest", "QuestionRequest", "ReleaseRequest"]
 
 Text = Annotated[str, Field(max_length=10_000)]
 Amount = Annotated[
@@ -90,6 +93,22 @@ class ReleaseRequest(QuestionRequest):
 
     release: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     why: Annotated[str, Field(max_length=1000)] = ""
+
+
+class PublishRequest(Plain):
+    """A release whose measurement is on record, and how to publish it again: `method`, `confidence`, `rows`, ..."""
+
+    release: Annotated[str, Field(min_length=1, max_length=200)]
+    how: Annotated[dict[str, Any], Field(max_length=10)] = {}
+
+    def answer(self, curator: Curator) -> Answer:
+        """What it is then. Free."""
+        offer = curator.local.offer_of(self.release)
+        check_lists(self.how, "how", cast("Schema", curator.declared))
+        if (rows := self.how.get("rows")) is not None and not (isinstance(rows, int) and 0 < rows <= ROWS):
+            raise InputError("rows", rows, f"a whole number from 1 to {ROWS:,} over HTTP", "Nothing was spent.")
+        how = read_how(curator.ledger.find(self.release), self.how, curator.declared)
+        return offer.answer(self.release, **how)
 
 
 _CONFIDENCE = Annotated[float, Field(gt=0, lt=1)]

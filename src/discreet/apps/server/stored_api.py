@@ -11,13 +11,14 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from discreet.apps.server.access import Access
+from discreet.apps.server.requests import PublishRequest
 from discreet.apps.server.responses import PROBLEMS, Json, ReleaseResponse, StoredResponse, WireResponse, answers
 from discreet.apps.server.service import Service
 from discreet.apps.server.tokens import Caller
 from discreet.core.release import Release
-from discreet.curator import KINDS, read_release
+from discreet.curator import KINDS, Curator, read_release
 from discreet.errors import InputError, MissingError
-from discreet.ledger.door import stored
+from discreet.ledger.door import Answer, stored
 from discreet.ledger.quote import Quote
 from discreet.synth.release import SyntheticRelease
 from discreet.trees.release import TreeRelease
@@ -125,29 +126,40 @@ def routes(service: Service, access: Access) -> APIRouter:
         curator, known = service.curator(name, caller), service.stored(name, release)
         if known is None:
             raise MissingError("release", release, "the id of a stored release", "A job that runs has none yet.")
-        answer = stored(known)
-        allotment = curator.ledger.account(name).budget.allotment(answer.allotment)
-        paid = Quote(allotment, answer.charge, curator.ledger.remaining(name, answer.allotment))
-        values = {
-            "release": answer.release,
-            "dataset": answer.dataset,
-            "allotment": answer.allotment,
-            "digest": answer.digest,
-            "mechanism": answer.mechanism,
-            "charge": {"amount": str(answer.charge.amount), "delta": str(answer.charge.delta)},
-            "time": answer.time,
-            "data": None if answer.data is None else answer.data.to_json(),
-            "query": answer.query,
-            "result": answer.result,
-            "measured": None if answer.measured is answer.result else answer.measured,
-            "kind": answer.kind,
-            "version": answer.version,
-            "cost": paid.cost,
-            "remaining": paid.remaining,
-        }
-        return Json(service.shown(name, release, values, caller))
+        return Json(service.shown(name, release, record_values(curator, stored(known)), caller))
+
+    @api.post("/publish", responses=wire)
+    def publish(name: str, asked: PublishRequest, caller: Caller = access.spends) -> Json:
+        """What was measured for a release, published again in another way: free, without data and fresh noise."""
+        curator = service.curator(name, caller)
+        with service.plans.turn(caller.name):
+            answer = asked.answer(curator)
+        return Json(service.shown(name, asked.release, record_values(curator, answer), caller))
 
     return api
+
+
+def record_values(curator: Curator, answer: Answer) -> dict[str, Any]:
+    """An answer as the books hold it, as plain values."""
+    allotment = curator.allotment(answer.allotment)
+    paid = Quote(allotment, answer.charge, curator.ledger.remaining(answer.dataset, answer.allotment))
+    return {
+        "release": answer.release,
+        "dataset": answer.dataset,
+        "allotment": answer.allotment,
+        "digest": answer.digest,
+        "mechanism": answer.mechanism,
+        "charge": {"amount": str(answer.charge.amount), "delta": str(answer.charge.delta)},
+        "time": answer.time,
+        "data": None if answer.data is None else answer.data.to_json(),
+        "query": answer.query,
+        "result": answer.result,
+        "measured": None if answer.measured is answer.result else answer.measured,
+        "kind": answer.kind,
+        "version": answer.version,
+        "cost": paid.cost,
+        "remaining": paid.remaining,
+    }
 
 
 def _table(table: Release, format: TableFormat, name: str) -> Response:

@@ -1,0 +1,89 @@
+"""What was asked for, and at which price, as it stands on a charge: enough to make the same plan of it again."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from attrs import NOTHING
+
+from discreet.core.wire import Json
+from discreet.curator.kinds import kind_of
+from discreet.errors import InputError
+from discreet.ledger.outcome import Outcome
+from discreet.query.ask import Ask, Described, options
+from discreet.query.price import Price
+
+if TYPE_CHECKING:
+    from discreet.curator.desk import LedgerDesk
+    from discreet.curator.offer import Offer
+
+__all__ = ["offer_again", "read_how", "request_to"]
+
+_PACKED = "zlib:"
+_PLAIN = 4096  # characters of JSON that stand on a record as they are; what is longer is compressed
+_LARGEST = 4 << 20  # characters of what is compressed: beyond that a record holds nothing of it
+
+
+def request_to(ask: Ask, price: Price | None) -> str | None:
+    """An ask and its price as JSON text, in which names keep their order; None where they are too long for a record.
+
+    Objects of Python and files of this machine have no JSON and are left out: a plan that they decide has another
+    digest without them, and is not taken for the same.
+    """
+    here = {name: one for name, one in options(type(ask)).items() if one.here_only}
+    if any(one.default is NOTHING for one in here.values()):
+        return None
+    said = attrs.evolve(ask, **{name: one.default for name, one in here.items()}).to_dict()
+    paid: Json = None if price is None else [price.way, str(price.amount), price.confidence, price.noise]
+    text = json.dumps({"ask": said, "price": paid}, allow_nan=False)
+    if len(text) <= _PLAIN:
+        return text
+    small = _PACKED + base64.b85encode(zlib.compress(text.encode())).decode()
+    return small if len(small) <= _LARGEST else None
+
+
+def _request_from(text: str, kind: type[Ask], schema: Described) -> tuple[Ask, Price | None]:
+    if text.startswith(_PACKED):
+        text = zlib.decompress(base64.b85decode(text.removeprefix(_PACKED))).decode()
+    entry = json.loads(text)
+    paid = entry["price"]
+    price = None if paid is None else Price(paid[0], Fraction(paid[1]), *paid[2:])
+    return kind.from_dict(entry["ask"], schema), price
+
+
+def offer_again(desk: LedgerDesk, known: Outcome) -> Offer[Any]:
+    """The offer that a release was made of, planned again from its record. `InputError` where that cannot be."""
+    paid, made = known.charged, kind_of(known.charged.query, known.kind)
+    again = "Plan the same again and publish it by that: offer.publish(id). Nothing was spent."
+    if made is None or not known.request:
+        allowed = "one whose record says how it was asked for, as those since 0.3 do"
+        raise InputError("release", paid.release, allowed, again)
+    ask, price = _request_from(known.request, made.ask(), desk.declared)
+    offer: Offer[Any] = desk.offer(ask, None, price, paid.allotment)
+    if made.name == "stream" or offer.plan.digest == paid.digest:  # a stream looks for its former price itself
+        return offer
+    ready = desk.check(ask)
+    for part in desk.ledger.former_allotments(desk.name, paid.allotment):  # a share of what is another sum by now
+        plan = ready.priced(part, price)
+        if plan.digest == paid.digest:
+            return replace(offer, plan=plan)
+    allowed = "one whose plan is still the same: with the schema of now another one is made of what was asked"
+    hint = "Publish it with the schema that it was paid with. Nothing was spent."
+    raise InputError("release", paid.release, allowed, hint)
+
+
+def read_how(known: Outcome | None, how: dict[str, Any], schema: Described) -> dict[str, Any]:
+    """How to publish a release, from JSON: what is a field of its ask is read as it is there."""
+    made = None if known is None else kind_of(known.charged.query, known.kind)
+    fields = {} if made is None else options(made.ask())
+    read: dict[str, Any] = {}
+    for name, value in how.items():
+        field = fields.get(name)
+        read[name] = value if field is None or value is None else field.form.read(value, schema)  # type: ignore[arg-type]
+    return read
