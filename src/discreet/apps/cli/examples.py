@@ -101,8 +101,17 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "survey estimate": ("discreet survey estimate survey.toml reports.db --confidence 0.99",),
     "survey export": ("discreet survey export survey.toml reports.db reports.csv",),
+    "loads plan": ("discreet loads plan grid/case14.m --schema grid/discreet.toml --cost measured --epsilon 1",),
+    "loads release": (
+        "discreet loads release grid/case14.m --schema grid/discreet.toml --cost 7642.59 --within 3 --id june -y",
+    ),
+    "loads show": ("discreet loads show june --out hidden",),
     "releases list": ("discreet releases list --dataset people",),
     "releases show": ("discreet releases show counties --format csv",),
+    "releases publish": (
+        "discreet releases publish counties --method topdown --confidence 0.9",
+        "discreet releases publish june --beta 0.05 --schema grid/discreet.toml --grid grid/case14.m",
+    ),
     "ledger show": ("discreet ledger show --ledger .discreet/ledger.db",),
     "ledger verify": ("discreet ledger verify",),
     "ledger export": ("discreet ledger export --format registry",),

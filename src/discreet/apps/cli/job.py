@@ -93,10 +93,13 @@ class Commands:
         fields = {name: _parameter(one) for name, one in options(self.ask).items() if one.shell}
         needed = {name: one for name, one in fields.items() if one[1] is shared.REQUIRED}
         prices = {name: one for name, one in shared.PRICES.items() if name in self.ask.prices}
-        return {"data": (shared.Data, shared.REQUIRED), **needed, **fields, **prices, **shared.SOURCES}
+        grid = self.ask.subject == "grid"
+        sources = {name: one for name, one in shared.SOURCES.items() if not (grid and name == "table")}
+        data = (shared.GridData if grid else shared.Data, shared.REQUIRED)
+        return {"data": data, **needed, **fields, **prices, **sources}
 
     def _offer(self, given: dict[str, Any]) -> Any:
-        curator = shared.curator_at(given["data"], given["schema"], given["ledger"], given["table"])
+        curator = shared.curator_at(given["data"], given["schema"], given["ledger"], given.get("table"))
         price = {name: given[name] for name in self.ask.prices}
         flags = {name: (one.flags or (name,))[0] for name, one in options(self.ask).items()}
         try:

@@ -27,6 +27,7 @@ __all__ = [
     "Dataset",
     "Delta",
     "Epsilon",
+    "GridData",
     "LedgerAddress",
     "Noise",
     "Outputs",
@@ -58,6 +59,7 @@ def _written() -> list[str]:
 
 
 Data = Annotated[str, typer.Argument(help="CSV or Parquet file, glob or folder, DuckDB file, or postgresql://...")]
+GridData = Annotated[str, typer.Argument(help="Grid file: a MATPOWER case (.m) or a saved pandapower net (.json).")]
 Outputs = Annotated[
     list[str] | None,
     typer.Argument(
