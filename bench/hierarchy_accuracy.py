@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bias import bias
 from discreet.mechanisms import Laplace
-from discreet.trees.bias import bias
 from discreet.trees.estimate import Estimate
 from discreet.trees.intervals import with_intervals, with_region_intervals
 from discreet.trees.intervals.bootstrap import Replay, remeasure

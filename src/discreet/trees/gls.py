@@ -23,7 +23,7 @@ from discreet.errors import InputError, Phrase
 from discreet.trees.measurement import Measurement
 from discreet.trees.tree import Hierarchy
 
-__all__ = ["Gls", "Pass", "gls", "two_pass", "upward"]
+__all__ = ["Gls", "Pass", "gls", "upward"]
 
 Reals = NDArray[np.float64]
 
@@ -105,11 +105,6 @@ def gls(measured: Measurement) -> Gls:
     return Gls(
         tree, cells_.values, cells_.variance, totals.values, totals.variance, *_parts(up_cells), *_parts(up_totals)
     )
-
-
-def two_pass(tree: Hierarchy, values: Sequence[Reals | None], variances: Sequence[float]) -> Pass:
-    """Up and down: `values[l]` has one row a region (None: not asked), `variances[l]` is their noise's variance."""
-    return _downward(tree, upward(tree, values, variances))
 
 
 def upward(tree: Hierarchy, values: Sequence[Reals | None], variances: Sequence[float]) -> Pass:
