@@ -2,11 +2,16 @@
 
 import json
 
+import numpy as np
 import pytest
 from risky import (
     files_fixture,  # noqa: F401
     run,
 )
+
+from discreet.apps.attacks.inversion import SIDE, Inversion
+from discreet.apps.attacks.membership import Exposure
+from discreet.risk import judge_membership
 
 
 def test_attacks_end_with_the_budget_holding(files, tmp_path, capsys):
@@ -32,25 +37,36 @@ def test_attacks_end_with_the_budget_holding(files, tmp_path, capsys):
     assert found["right_noisy"] < 18
 
 
-def test_models_and_rows_give_members_away_without_a_budget_only(tmp_path, capsys):
-    pytest.importorskip("jax")
-    code, out, _ = run(capsys, "attack", "membership", "--people", 200, "--json", "--picture", tmp_path / "roc.svg")
-    found = json.loads(out)
-    assert found["plain"]["advantage"] > 0.3
-    assert found["private"]["area"] < found["plain"]["area"]
-    code, out, _ = run(capsys, "attack", "membership", "--of", "rows", "--people", 200)
+def test_membership_is_shown_of_models_and_of_rows(tmp_path, capsys, monkeypatch):
+    """What attacks find is tested beside them; here, that the command says it."""
+    plain, private = (judge_membership(np.arange(40.0), np.arange(40.0) - gap) for gap in (30, 1))
+    asked = []
+
+    def attack(people, epsilon):
+        asked.append((people, epsilon))
+        return Exposure("A network", plain, private, epsilon, 1e-5, 0.9, 0.6, "accuracy")
+
+    for name in ("attack_model", "attack_rows"):
+        monkeypatch.setattr(f"discreet.apps.cli.attack.{name}", attack)
+    drawn = tmp_path / "roc.svg"
+    code, out, _ = run(capsys, "attack", "membership", "--people", 200, "--json", "--picture", drawn)
+    assert (code, json.loads(out)["plain"]) == (0, json.loads(json.dumps(plain.to_dict())))
+    assert drawn.read_text().startswith("<svg")
+    code, out, _ = run(capsys, "attack", "membership", "--of", "rows", "--people", 60, "--epsilon", 2)
     assert code == 0
     assert "No attack has an advantage" in out
+    assert asked == [(200, 1.0), (60, 2.0)]
     assert run(capsys, "attack", "membership", "--of", "shoes")[0] == 2
 
 
-def test_faces_come_out_of_the_weights_without_a_budget_only(tmp_path, capsys):
-    pytest.importorskip("jax")
-    drawn = tmp_path / "faces.svg"
-    code, out, _ = run(capsys, "attack", "inversion", "--people", 6, "--json", "--picture", drawn)
-    found = json.loads(out)
-    assert code == 0
-    assert found["like_plain"] > 0.5  # 0.85, give or take 0.04: eight deviations
-    assert found["like_private"] < 0.4
+def test_faces_are_shown_beside_what_came_out_of_the_weights(tmp_path, capsys, monkeypatch):
+    faces = np.random.default_rng(1).normal(size=(6, SIDE * SIDE))
+    found = Inversion(6, 1.0, 1e-3, 0.85, 0.1, 1.0, 0.2, {"people": faces, "without a budget": faces})
+    with monkeypatch.context() as patched:
+        patched.setattr("discreet.apps.cli.attack.invert_faces", lambda people, epsilon: found)
+        drawn = tmp_path / "faces.svg"
+        code, out, _ = run(capsys, "attack", "inversion", "--people", 6, "--json", "--picture", drawn)
+    assert (code, json.loads(out)["like_plain"]) == (0, 0.85)
     assert drawn.read_text().startswith("<svg")
+    pytest.importorskip("jax")
     assert run(capsys, "attack", "inversion", "--people", 1)[0] == 2
