@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -80,3 +81,38 @@ def held_in_memory(ledger, release, result, **told):
 def unmeasured(find):
     """A planted bug, for `Ledger.find`: a measurement on record is not seen, so that it is made again."""
     return lambda ledger, release: (known := find(ledger, release)) and replace(known, measurement=None)
+
+
+def left(ledger):
+    return ledger.remaining("visits").amount
+
+
+def leaks(error, text, own):
+    """Whether `text` can be reached from an exception: message, notes, chain, or the variables of any frame."""
+    waiting, seen = [error], set()
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        if text in "".join(traceback.format_exception(each)) or text in repr(each):
+            return True
+        for frame, _ in traceback.walk_tb(each.__traceback__):
+            if frame.f_code.co_filename != own and any(text in repr(value) for value in frame.f_locals.values()):
+                return True
+        waiting += [each.__cause__, each.__context__]
+    return False
+
+
+class Quiet(Data):
+    def __repr__(self):
+        return "Quiet()"
+
+
+class Dated(Data):
+    """Data that says which version it is."""
+
+    at = "monday"
+
+    def version(self, secret):
+        return DataVersion("declared", self.at)

@@ -1,8 +1,6 @@
-"""The door: spend, open, measure, record, publish: one draw and one answer for one charge, nothing private."""
+"""The door: spend, open, measure, record: one draw and one answer for one charge, nothing private."""
 
-import json
 import threading
-import traceback
 from collections import Counter
 from contextlib import nullcontext
 
@@ -13,9 +11,9 @@ from discreet.core.loss import GaussianNoise, Pure
 from discreet.core.version import DataVersion
 from discreet.errors import BudgetError, InputError, LossError, RunError
 from discreet.ledger.budget import Budget
-from discreet.ledger.door import ATTEMPTS, publish, release
+from discreet.ledger.door import ATTEMPTS, release
 from discreet.ledger.ledger import Ledger
-from jobs import CANARY, Broken, Data, Job, held_in_memory, unmeasured
+from jobs import CANARY, Broken, Data, Dated, Job, Quiet, leaks, left
 
 
 @pytest.fixture
@@ -23,10 +21,6 @@ def ledger(place):
     ledger = Ledger.open(place, create=True)
     ledger.create("visits", Budget(epsilon=100), who="ann")
     return ledger
-
-
-def left(ledger):
-    return ledger.remaining("visits").amount
 
 
 def test_the_charge_is_durable_before_the_data_is_opened(ledger, place):
@@ -72,28 +66,6 @@ def test_an_id_answers_one_question(ledger):
     assert left(ledger) == 99
 
 
-def leaks(error, text):
-    """Whether `text` can be reached from an exception: message, notes, chain, or the variables of any frame."""
-    waiting, seen = [error], set()
-    while waiting:
-        each = waiting.pop()
-        if each is None or id(each) in seen:
-            continue
-        seen.add(id(each))
-        if text in "".join(traceback.format_exception(each)) or text in repr(each):
-            return True
-        for frame, _ in traceback.walk_tb(each.__traceback__):
-            if frame.f_code.co_filename != __file__ and any(text in repr(value) for value in frame.f_locals.values()):
-                return True
-        waiting += [each.__cause__, each.__context__]
-    return False
-
-
-class Quiet(Data):
-    def __repr__(self):
-        return "Quiet()"
-
-
 @pytest.mark.parametrize("problem", [ValueError, MemoryError, BudgetError, KeyboardInterrupt, SystemExit])
 def test_a_failure_carries_nothing_private(ledger, problem):
     class Failing(Broken):
@@ -102,7 +74,7 @@ def test_a_failure_carries_nothing_private(ledger, problem):
     Failing.problem = problem if problem is not BudgetError else RuntimeError
     with pytest.raises(BaseException) as caught:  # noqa: PT011
         release(Failing(), Quiet(), ledger, who="ann", release="r1")
-    assert not leaks(caught.value, CANARY)
+    assert not leaks(caught.value, CANARY, __file__)
     assert caught.value.__context__ is None
     assert not any(CANARY in record.body() for record in ledger.records())
     assert left(ledger) == 99
@@ -111,7 +83,7 @@ def test_a_failure_carries_nothing_private(ledger, problem):
 def test_the_check_for_leaks_finds_one():
     with pytest.raises(ValueError, match="bad row") as caught:
         Broken().measure([CANARY], None)
-    assert leaks(caught.value, CANARY)
+    assert leaks(caught.value, CANARY, __file__)
 
     def usual():
         try:
@@ -121,7 +93,7 @@ def test_the_check_for_leaks_finds_one():
 
     with pytest.raises(RuntimeError) as caught:
         usual()
-    assert leaks(caught.value, CANARY)
+    assert leaks(caught.value, CANARY, __file__)
 
 
 def test_a_failed_run_stays_spent_says_so_and_stays_failed(ledger):
@@ -149,7 +121,7 @@ def test_data_that_does_not_open_and_results_that_are_not_json_are_failures(ledg
     for plan, data in ((Job(), Closed()), (Odd(), Quiet())):
         with pytest.raises(RunError) as caught:
             release(plan, data, ledger, who="ann")
-        assert not leaks(caught.value, CANARY)
+        assert not leaks(caught.value, CANARY, __file__)
 
 
 def test_an_answer_lost_in_a_crash_is_recovered_under_the_same_charge(ledger):
@@ -231,15 +203,6 @@ def test_a_run_that_forgets_is_counted_and_one_that_was_watched_is_refused(ledge
     assert release(watched, data, ledger, who="ann", release="r2").result == first
 
 
-class Dated(Data):
-    """Data that says which version it is."""
-
-    at = "monday"
-
-    def version(self, secret):
-        return DataVersion("declared", self.at)
-
-
 def test_what_was_drawn_is_published_though_the_data_is_another_version(ledger):
     """It reads no data. A run that goes on from where it stood does, and is refused."""
     drawn = type("Drawing", (Going,), {"kept": [], "drawn": lambda self: self.begun()})()
@@ -273,139 +236,6 @@ def test_what_draws_once_and_has_not_drawn_is_made_from_the_data_of_now_and_says
     )
     with pytest.raises(InputError, match="a new id"):
         release(Job(), data, ledger, who="ann", release="r2")
-
-
-class Halved(Job):
-    """A count that is published as its half; `problem` stops it."""
-
-    problem = None
-
-    def publish(self, measured):
-        if self.problem is not None:
-            raise self.problem
-        return {"half": measured["count"] // 2}
-
-
-def check_that_a_draw_is_kept(ledger, problem, raised):
-    """Publishing fails twice and works at last: one charge, one reading of the data, one draw."""
-    plan, data = type("Failing", (Halved,), {"problem": problem})(), Data()
-    for _ in range(2):
-        with pytest.raises(raised):
-            release(plan, data, ledger, who="ann", release="r1")
-    drawn = json.loads(ledger.find("r1").measurement)
-    type(plan).problem = None
-    answer = release(plan, data, ledger, who="ann", release="r1")
-    assert answer.result == {"half": drawn["count"] // 2}
-    assert (answer.measured, answer.replayed, answer.kind, answer.version) == (drawn, True, "job", 1)
-    assert (data.opened, ledger.find("r1").notes, left(ledger)) == (1, 0, 99)
-    assert ledger.verify().problems == ()
-
-
-@pytest.mark.parametrize(
-    ("problem", "raised"),
-    [(ValueError("no room"), RunError), (MemoryError(), RunError), (KeyboardInterrupt(), KeyboardInterrupt)],
-)
-def test_what_was_measured_is_published_later_at_no_cost(ledger, problem, raised):
-    check_that_a_draw_is_kept(ledger, problem, raised)
-
-
-def test_a_measurement_handed_on_before_it_is_recorded_is_caught(ledger, monkeypatch):
-    monkeypatch.setattr(Ledger, "measurement", held_in_memory)
-    with pytest.raises((AssertionError, TypeError)):
-        check_that_a_draw_is_kept(ledger, ValueError("no room"), RunError)
-
-
-def test_a_door_that_measures_again_is_caught(ledger, monkeypatch):
-    monkeypatch.setattr(Ledger, "find", unmeasured(Ledger.find))
-    with pytest.raises((AssertionError, TypeError)):
-        check_that_a_draw_is_kept(ledger, ValueError("no room"), RunError)
-
-
-def test_a_failure_to_publish_says_that_nothing_is_lost_and_why(ledger):
-    plan = type("Failing", (Halved,), {"problem": ValueError("no room")})()
-    with pytest.raises(RunError, match=r"\(ValueError\)\. Nothing is lost.*at no cost, without") as caught:
-        release(plan, Quiet(), ledger, who="ann", release="r1")
-    assert caught.value.release == "r1"
-    assert isinstance(caught.value.__cause__, ValueError)
-    assert not leaks(caught.value, CANARY)
-    type(plan).problem = InputError("rows", -1, "0 or more")
-    with pytest.raises(RunError, match="`rows` must be 0 or more"):
-        release(plan, Quiet(), ledger, who="ann", release="r1")
-
-
-def test_a_measurement_is_on_record_before_it_is_published_and_the_answer_after(ledger):
-    class Watching(Halved):
-        def publish(self, measured):
-            seen.append(ledger.find("r1"))
-            return super().publish(measured)
-
-    seen = []
-    answer = release(Watching(), Data(), ledger, who="ann", release="r1")
-    assert seen[0].open
-    assert json.loads(seen[0].measurement) == answer.measured
-    assert [record.kind for record in ledger.records("visits")] == ["open", "charge", "measurement", "answer"]
-
-
-def test_an_answer_that_is_the_measurement_is_recorded_once(ledger):
-    answer = release(Job(), Data(), ledger, who="ann", release="r1")
-    assert answer.measured is answer.result
-    assert [record.result is None for record in ledger.records("visits") if record.kind == "answer"] == [True]
-    assert ledger.find("r1").answer == ledger.find("r1").measurement
-
-
-def test_what_was_measured_on_earlier_data_is_published_and_not_taken_for_an_answer_about_now(ledger):
-    plan, data = type("Failing", (Halved,), {"problem": ValueError()})(), Dated()
-    durable = type("Drawing", (Halved,), {"watched": False, "begun": lambda self: True, "drawn": lambda self: True})
-    lasting = type("Failing", (durable,), {"problem": ValueError()})()
-    for one, name in ((plan, "r1"), (lasting, "r2")):
-        with pytest.raises(RunError):
-            release(one, data, ledger, who="ann", release=name)
-        type(one).problem = None
-    data.at = "tuesday"
-    with pytest.raises(InputError, match="a new id"):
-        release(plan, data, ledger, who="ann", release="r1")
-    assert ledger.find("r1").answer is not None
-    assert release(lasting, data, ledger, who="ann", release="r2").data.value == "monday"
-    assert data.opened == 2
-
-
-class Scaled(Halved):
-    """A count that is published as any share of it."""
-
-    def publish(self, measured, *, parts=2):
-        if parts == 0:
-            raise InputError("parts", parts, "1 or more")
-        return {"part": measured["count"] // parts}
-
-
-def test_what_was_measured_is_published_again_by_another_method(ledger):
-    answer = release(Scaled(), Data(), ledger, who="ann", release="r1")
-    head = ledger.head()
-    other = publish(Scaled(), ledger, "r1", who="bob", parts=3)
-    assert other.result == {"part": answer.measured["count"] // 3}
-    assert publish(Scaled(), ledger, "r1", who="bob").result == answer.result
-    with pytest.raises(InputError, match="parts"):
-        publish(Scaled(), ledger, "r1", who="bob", parts=0)
-    with pytest.raises(InputError, match="method"):
-        publish(Scaled(), ledger, "r1", who="bob", method="other")
-    with pytest.raises(InputError, match="answers another question"):
-        publish(Scaled(digest="sha256:2"), ledger, "r1", who="bob")
-    with pytest.raises(InputError, match="is recorded"):
-        publish(Scaled(), ledger, "r2", who="bob")
-    assert ledger.head() == head
-
-
-def test_another_method_publishes_where_the_first_one_fails(ledger):
-    class Fragile(Scaled):
-        def publish(self, measured, *, parts=None):
-            if parts is None:
-                raise ValueError("never")
-            return super().publish(measured, parts=parts)
-
-    with pytest.raises(RunError):
-        release(Fragile(), Data(), ledger, who="ann", release="r1")
-    answer = publish(Fragile(), ledger, "r1", who="ann", parts=4)
-    assert release(Fragile(), Data(), ledger, who="ann", release="r1").result == answer.result
 
 
 def test_a_plan_that_does_not_say_its_kind_is_refused_before_it_is_charged(ledger):

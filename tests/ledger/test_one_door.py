@@ -10,7 +10,7 @@ import discreet
 SOURCE = Path(discreet.__file__).parent
 DOOR = SOURCE / "ledger" / "door.py"
 # Reports of a survey were scrambled by those who sent them: they may be read wherever they are added up.
-SCRAMBLED = {SOURCE / "local" / "aggregate.py", SOURCE / "apps" / "survey" / "files.py"}
+SCRAMBLED = {SOURCE / "local" / "replies.py", SOURCE / "apps" / "survey" / "files.py"}
 
 # What measures within a run: meters of marginals, trees of quantiles, layers whose gradients are clipped.
 METERS = {"meter", "self.meter", "coarse", "self.coarse", "mechanism", "self.search", "one"}

@@ -68,29 +68,37 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Equal:
+class _Rows:
+    """Rows of `matrix` x beside `values`. `labels` name the rows for people; else they are numbered."""
+
+    name: str
+    matrix: Sparse
+    values: Floats
+    labels: tuple[str, ...] = ()
+
+    def __init__(self, name: str, matrix: Any, values: ArrayLike, labels: Sequence[str] = ()) -> None:
+        found = _vector(values, f"{name}.values")
+        if not isinstance(labels, (list, tuple)):
+            raise InputError(f"{name}.labels", kind_of(labels), f"none, or a list of {len(found)} labels")
+        if labels and len(labels) != len(found):
+            allowed = f"none, or one for each value, {len(found)}"
+            raise InputError(f"{name}.labels", Phrase(f"{len(labels)} labels"), allowed)
+        object.__setattr__(self, "name", _named(name, "constraint"))
+        object.__setattr__(self, "matrix", _matrix(matrix, len(found), name))
+        object.__setattr__(self, "values", found)
+        object.__setattr__(self, "labels", tuple(str(label) for label in labels))
+
+
+class Equal(_Rows):
     """`matrix` x = `values`, row by row. `labels` name the rows for people; else they are numbered."""
 
-    name: str
-    matrix: Sparse
-    values: Floats
-    labels: tuple[str, ...] = ()
-
-    def __init__(self, name: str, matrix: Any, values: ArrayLike, labels: Sequence[str] = ()) -> None:
-        _rows(self, name, matrix, values, labels)
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AtMost:
-    """`matrix` x <= `values`, row by row."""
+class AtMost(_Rows):
+    """`matrix` x <= `values`, row by row. `labels` name the rows for people; else they are numbered."""
 
-    name: str
-    matrix: Sparse
-    values: Floats
-    labels: tuple[str, ...] = ()
-
-    def __init__(self, name: str, matrix: Any, values: ArrayLike, labels: Sequence[str] = ()) -> None:
-        _rows(self, name, matrix, values, labels)
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,20 +240,6 @@ def matrix_for(matrix: Sparse, size: int, name: str) -> Sparse:
     if matrix.shape[1] != size:
         raise InputError(f"{name}.matrix", Phrase(f"{matrix.shape[1]} columns"), f"one column for each unknown, {size}")
     return matrix
-
-
-def _rows(constraint: Equal | AtMost, name: str, matrix: Any, values: ArrayLike, labels: Sequence[str]) -> None:
-    found = _vector(values, f"{name}.values")
-    if not isinstance(labels, (list, tuple)):
-        raise InputError(f"{name}.labels", kind_of(labels), f"none, or a list of {len(found)} labels")
-    if labels and len(labels) != len(found):
-        raise InputError(
-            f"{name}.labels", Phrase(f"{len(labels)} labels"), f"none, or one for each value, {len(found)}"
-        )
-    object.__setattr__(constraint, "name", _named(name, "constraint"))
-    object.__setattr__(constraint, "matrix", _matrix(matrix, len(found), name))
-    object.__setattr__(constraint, "values", found)
-    object.__setattr__(constraint, "labels", tuple(str(label) for label in labels))
 
 
 def _named(name: Any, what: str) -> str:

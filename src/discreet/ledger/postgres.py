@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import LedgerError, MissingExtraError
 from discreet.ledger.location import missing_ledger
 from discreet.ledger.store import Reader, Writer
-from discreet.ledger.tables import SCHEMA, Transaction, check_format
+from discreet.ledger.tables import SCHEMA, Transaction, check_format, in_transaction
 
 if TYPE_CHECKING:
     import psycopg
@@ -110,18 +110,13 @@ class PostgresStore:
     def _transaction(self, *begin: str) -> Iterator[Transaction]:
         with self._translated():
             connection = self._begin(*begin)
-            try:
 
-                def execute(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-                    cursor = connection.execute(statement.replace("?", "%s").encode(), values)
-                    return cursor.fetchall() if cursor.description else []
+            def execute(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+                cursor = connection.execute(statement.replace("?", "%s").encode(), values)
+                return cursor.fetchall() if cursor.description else []
 
-                yield Transaction(execute)
-                connection.execute("COMMIT")
-            except BaseException:
-                connection.close()  # rolls back
-                raise
-            self._give_back(connection)
+            with in_transaction(connection, execute, self._give_back) as transaction:
+                yield transaction
 
     @contextmanager
     def read(self) -> Iterator[Reader]:

@@ -15,7 +15,7 @@ from typing import Any
 from discreet.errors import LedgerError
 from discreet.ledger.lock import file_lock
 from discreet.ledger.store import Reader, Writer
-from discreet.ledger.tables import SCHEMA, Transaction, check_format
+from discreet.ledger.tables import SCHEMA, Transaction, check_format, in_transaction
 
 __all__ = ["SqliteStore"]
 
@@ -90,18 +90,12 @@ class SqliteStore:
     def _transaction(self, begin: str) -> Iterator[Transaction]:
         with _translated():
             connection = self._take()
-            try:
-                connection.execute(begin)
 
-                def execute(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-                    return connection.execute(statement, values).fetchall()
+            def execute(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+                return connection.execute(statement, values).fetchall()
 
-                yield Transaction(execute)
-                connection.execute("COMMIT")
-            except BaseException:
-                connection.close()  # rolls back
-                raise
-            self._give_back(connection)
+            with in_transaction(connection, execute, self._give_back, begin) as transaction:
+                yield transaction
 
     @contextmanager
     def read(self) -> Iterator[Reader]:

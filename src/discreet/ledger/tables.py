@@ -6,6 +6,7 @@ Unique indexes say once more what the ledger enforces: one charge, one measureme
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from discreet.core.wire import fraction
@@ -14,7 +15,7 @@ from discreet.ledger.budget import Charge
 from discreet.ledger.record import GENESIS, Head, Kind, Record
 from discreet.ledger.store import Entry, Row, changed
 
-__all__ = ["FORMAT", "SCHEMA", "Execute", "Transaction", "check_format"]
+__all__ = ["FORMAT", "SCHEMA", "Execute", "Transaction", "check_format", "in_transaction"]
 
 FORMAT = 1
 
@@ -154,6 +155,22 @@ class Transaction:
             "DO UPDATE SET amount = excluded.amount, delta = excluded.delta",
             (dataset, allotment, str(spent.amount), str(spent.delta)),
         )
+
+
+@contextmanager
+def in_transaction(
+    connection: Any, execute: Execute, give_back: Callable[[Any], None], *begin: str
+) -> Iterator[Transaction]:
+    """One transaction: committed at its end, rolled back with its connection if it fails."""
+    try:
+        for statement in begin:
+            connection.execute(statement)
+        yield Transaction(execute)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.close()  # rolls back
+        raise
+    give_back(connection)
 
 
 def _charge(amount: str, delta: str) -> Charge:
