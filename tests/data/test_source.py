@@ -433,7 +433,7 @@ def test_only_the_source_touches_an_engine():
             assert touched
         elif path.name == "pool.py":  # starts engines for the source, and shows them nothing
             assert touched == {"connect", "raw_sql"}
-        elif path.name == "catalogue.py":  # reads how often a table was written, before anything is charged: no rows
+        elif path.name == "stamp.py":  # reads how often a table was written, before anything is charged: no rows
             assert touched == {"connect", "execute"}
             assert path.read_text().count(".execute(") == 1
         elif path.name == "copies.py":  # names the files of a source to its engine
