@@ -99,9 +99,9 @@ def test_a_broken_line_more_moves_a_count_by_one_and_nothing_else(tmp_path):
 def test_a_check_of_quotes_that_always_says_yes_is_caught(tmp_path, monkeypatch):
     """Several threads meet inside a value, and the engine stops."""
     path = tmp_path / "t.csv"
-    data = b"a,b,c\n" + b'1,"x\ny"\n' * 400_000
-    path.write_bytes(data)
-    assert by_engine(path) == by_hand(data)
+    many = 400_000
+    path.write_bytes(b"a,b,c\n" + b'1,"x\ny"\n' * many)
+    assert by_engine(path) == [("1", "x\ny", None)] * many
     monkeypatch.setattr(QuoteCheck, "holds", True)
     with pytest.raises(duckdb.Error):
         by_engine(path)
