@@ -62,7 +62,7 @@ def offer_again(desk: LedgerDesk, known: Outcome) -> Offer[Any]:
     paid, made = known.charged, kind_of(known.charged.query, known.kind)
     again = "Plan the same again and publish it by that: offer.publish(id). Nothing was spent."
     if made is None or not known.request:
-        allowed = "one whose record says how it was asked for, as those since 0.3 do"
+        allowed = "one whose record says how it was asked for: this one is older than that"
         raise InputError("release", paid.release, allowed, again)
     ask, price = _request_from(known.request, made.ask(), desk.declared)
     offer: Offer[Any] = desk.offer(ask, None, price, paid.allotment)

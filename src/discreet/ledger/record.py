@@ -41,7 +41,7 @@ class Record:
     * `close`: nothing is charged to the dataset any more.
     * `charge`: `charge` was spent from `allotment` for `release`; `loss`, `query`, `digest`, `mechanism` say on what,
       `unit` for whom (charges of 0.1 have none); `cover` names the paid release of a step that costs nothing;
-      `detail` says which version of the data is read, and since 0.3 what was asked for and at which price.
+      `detail` says which version of the data is read, and what was asked for at which price.
     * `measurement`: what was drawn for `release`, as JSON text: all that its answer is made from. Since 0.2.
     * `answer`: the result of `release`, as JSON text; none where it is the measurement as it stands. `detail` of these
       two names the kind of job and the version of the form they are in (records before 0.2 have none).

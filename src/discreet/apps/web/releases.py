@@ -139,7 +139,8 @@ def asked_words(query: Any) -> str:
         top = query["top"]
         return f"the most common {top.get('column', '') if isinstance(top, dict) else top}"
     if "outputs" not in query:
-        return ", ".join(query)
+        made = kind_of_ask(query)
+        return ", ".join(query) if made is None else made.noun
     outputs = [f"{name}" for name in query["outputs"]]
     keys = [str(key.get("column", "")) if isinstance(key, dict) else str(key) for key in query.get("group_by", ())]
     words = ", ".join(outputs)
