@@ -80,7 +80,7 @@ def test_a_trainer_that_uses_its_noise_for_a_whole_epoch_is_caught(claim, monkey
     assert guess(watch.apart, canaries.present, GUESSES).refutes(claim, SURE)
 
 
-def lots_of_a_run(monkeypatch, count=40, steps=150):
+def lots_of_a_run(monkeypatch, count=40, steps=600):
     """The sizes of the lots that a trainer really sums."""
     sizes = []
     whole = training.microbatches
