@@ -7,14 +7,17 @@ from typing import Any
 
 from discreet.errors import InputError
 
-__all__ = ["read_column", "read_constant", "read_statement"]
+__all__ = ["DIALECTS", "place", "read_column", "read_constant", "read_statement"]
+
+DIALECTS = ("duckdb", "postgres", "spark", "bigquery", "tsql", "mysql", "snowflake", "sqlite", "trino")
+"""Spellings of SQL that are read."""
 
 _LONGEST = 100_000
 _CONSTANTS = "a constant (number, 'text', true, false, DATE '2024-12-31')"
 
 
-def read_statement(text: str, field: str = "sql", shown: str | None = None) -> Any:
-    """The parsed tree of one statement, without comments. Parsing is all that happens to it here."""
+def read_statement(text: str, field: str = "sql", shown: str | None = None, dialect: str = "duckdb") -> Any:
+    """The parsed tree of one statement in a dialect. Parsing is all that happens to it here; comments are left out."""
     import sqlglot
     from sqlglot import errors
 
@@ -22,17 +25,19 @@ def read_statement(text: str, field: str = "sql", shown: str | None = None) -> A
     if len(text) > _LONGEST:
         raise InputError(field, written, f"at most {_LONGEST:,} characters long")
     try:
-        tokens = sqlglot.tokenize(text, read="duckdb")
+        tokens = sqlglot.tokenize(text, read=dialect)
         kinds = [token.token_type.name for token in tokens]
-        # Comments hang on tokens; a semicolon would begin another statement.
-        if "SEMICOLON" in kinds or any(token.comments for token in tokens):
-            allowed = "a single statement, without comments and semicolons"
-            raise InputError(field, written, allowed, _left_over(kinds))
+        while kinds and kinds[-1] == "SEMICOLON":  # what ends a statement; another one would begin another statement
+            text = text[: tokens.pop().start].rstrip()
+            kinds.pop()
+        if "SEMICOLON" in kinds:
+            hint = "Ask one after the other; a batch has one price for several."
+            raise InputError(field, written, "a single statement", hint)
         if kinds and kinds[0] not in _BEGINNINGS:  # what the parser does not know it would complain about aloud
             priced = tokens[0].text.upper() in ("EXPLAIN", "DESCRIBE")
             hint = "What a question would cost: --plan, or plan() in Python." if priced else ""
             raise InputError(field, written, "a question that begins with SELECT", hint)
-        trees = sqlglot.parse(text, read="duckdb")
+        trees = sqlglot.parse(text, read=dialect)
     except (errors.SqlglotError, RecursionError) as error:
         raise InputError(field, written, f"valid SQL{_near(error)}", _quoted(text)) from None
     if len(trees) != 1 or trees[0] is None:
@@ -41,14 +46,6 @@ def read_statement(text: str, field: str = "sql", shown: str | None = None) -> A
 
 
 _BEGINNINGS = ("SELECT", "WITH", "FROM", "L_PAREN")
-
-
-def _left_over(kinds: list[str]) -> str:
-    if "SEMICOLON" not in kinds:
-        return "Leave out the comment."
-    if kinds.index("SEMICOLON") == len(kinds) - 1:
-        return "Leave out the semicolon at the end."
-    return "Ask one after the other; a batch in Python has one price for several."
 
 
 def _near(error: Exception) -> str:
@@ -61,6 +58,16 @@ def _near(error: Exception) -> str:
 
 def _quoted(text: str) -> str:
     return 'Quote names with double quotes: "zip code".' if "`" in text else ""
+
+
+def place(node: Any) -> str:
+    """Where a piece of a statement stands, in words; nothing if the parser did not keep it."""
+    nodes = node.walk() if hasattr(node, "walk") else ()
+    known = [part.meta for part in nodes if {"line", "col", "start", "end"} <= set(part.meta)]
+    if not known:
+        return ""
+    first = min(known, key=lambda meta: meta["start"])
+    return f" (line {first['line']}, column {first['col'] - (first['end'] - first['start'])})"
 
 
 def read_column(node: Any, field: str = "where") -> str:

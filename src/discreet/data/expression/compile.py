@@ -1,0 +1,110 @@
+"""An expression as an engine has it, the same on every engine. What is declared is read by `discreet.data.read`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from discreet.data.column import Column, Text
+from discreet.data.expression.domain import Domain, constant_domain, domain_of_column, structural_domain
+from discreet.data.expression.function import FUNCTIONS, Function, Operand
+from discreet.data.expression.node import Call, Constant, Expression, Name
+from discreet.data.read import as_declared, as_text
+
+__all__ = ["compile_expression"]
+
+_KINDS = {"integer": "int64", "real": "float64", "text": "string", "boolean": "boolean", "date": "date"}
+
+
+def compile_expression(expression: Expression, table: Any, columns: Mapping[str, Column]) -> Any:
+    """What an expression is for each row of a table, as an ibis expression."""
+    return _operand(expression, table, columns).engine
+
+
+def _operand(expression: Expression, table: Any, columns: Mapping[str, Column]) -> Operand:
+    match expression:
+        case Name(name):
+            column = columns[name]
+            raw = table[name]
+            read = as_text(raw) if isinstance(column, Text) else as_declared(raw, column)
+            return Operand(read, domain_of_column(column))
+        case Constant(value):
+            return Operand(_literal(value), constant_domain(value))
+        case Call(name, arguments):
+            function = FUNCTIONS[name]
+            operands = [_operand(each, table, columns) for each in arguments]
+            result = structural_domain(function.domain(*(operand.domain for operand in operands)))
+            return Operand(_computed(function, operands, result), result)
+    raise TypeError(f"no expression: {type(expression).__name__}")
+
+
+def _literal(value: Any) -> Any:
+    import ibis
+
+    if isinstance(value, bool):
+        return ibis.literal(value, "boolean")
+    if isinstance(value, int):
+        return ibis.literal(value, "int64")
+    if isinstance(value, str):
+        return ibis.literal(value, "string")
+    if value is None:
+        return None
+    if hasattr(value, "isoformat"):
+        return ibis.literal(value, "date")
+    return ibis.literal(float(Fraction(value)), "float64")
+
+
+def _computed(function: Function, operands: list[Operand], result: Domain) -> Any:
+    if result.kind == "nothing":
+        return None
+    if function.strict and all(operand.domain.kind != "nothing" for operand in operands) or not function.strict:
+        made = None if function.engine is None else function.engine(operands, result)
+        if made is not None and not _better_mapped(function, operands):
+            return made
+    return _mapped(function, operands, result)
+
+
+def _better_mapped(function: Function, operands: list[Operand]) -> bool:
+    """Whether an operation on text is a list of values: then no engine's rules about text come in."""
+    from discreet.data.expression.words import FUNCTIONS as WORDS
+
+    return function in WORDS.values() and function is not WORDS["concat"] and operands[0].domain.listed() is not None
+
+
+def _mapped(function: Function, operands: list[Operand], result: Domain) -> Any:
+    """One value after the other, for a function of one argument that varies."""
+    import ibis
+
+    varying = [place for place, operand in enumerate(operands) if len(operand.domain.listed() or "ab") != 1 or operand.domain.missing]
+    kind = _KINDS[result.kind]
+    fixed = [None if place in varying else (operand.domain.listed() or (None,))[0] for place, operand in enumerate(operands)]
+    if not varying:
+        value = function.value(*fixed)
+        return ibis.null(kind) if value is None else ibis.literal(value, kind)
+    place = varying[0]
+    values = operands[place].domain.listed()
+    if len(varying) > 1 or values is None:
+        raise TypeError("only a function of one listed argument is mapped")
+    images = {value: function.value(*fixed[:place], value, *fixed[place + 1 :]) for value in values}
+    argument = operands[place].engine
+    if result.kind == "boolean":
+        yes = [value for value, image in images.items() if image is True]
+        no = [value for value, image in images.items() if image is False]
+        if not no:
+            return _where(argument, yes, True, kind)
+        if not yes:
+            return _where(argument, no, False, kind)
+        return argument.isin(yes) if len(yes) + len(no) == len(values) else ibis.cases(
+            (argument.isin(yes), ibis.literal(True)), (argument.isin(no), ibis.literal(False)), else_=ibis.null(kind)
+        )
+    pairs = [(value, ibis.literal(image, kind)) for value, image in images.items() if image is not None]
+    return argument.cases(*pairs, else_=ibis.null(kind)) if pairs else ibis.null(kind)
+
+
+def _where(argument: Any, values: list[Any], truth: bool, kind: str) -> Any:
+    import ibis
+
+    return argument.isin(values).ifelse(ibis.literal(truth), ibis.null(kind)) if values else ibis.null(kind)
+
+

@@ -1,0 +1,237 @@
+"""What an expression can be: its type, its bounds or values, and whether it may be missing. Nothing is read for it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from fractions import Fraction
+from typing import Any, Literal
+
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
+from discreet.data.expression.node import Call, Constant, Expression, Name, columns_in
+from discreet.errors import InputError
+
+__all__ = ["MOST_VALUES", "Domain", "Kind", "column_of", "domain_of", "domain_of_column", "image", "union"]
+
+Kind = Literal["integer", "real", "text", "boolean", "date", "nothing"]
+MOST_VALUES = 20_000
+"""Values that are listed one by one at most."""
+LARGEST = 2**52
+"""Whole numbers stay exact up to here, also as floats."""
+_HUGE = Fraction(10) ** 150
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Every value is of the kind, from `lower` to `upper`, and one of `values` where they are listed.
+
+    `missing` says whether it may also be missing. Truth values are ordered as 0 and 1, texts not at all.
+    """
+
+    kind: Kind
+    lower: Any = None
+    upper: Any = None
+    values: tuple[Any, ...] | None = None
+    missing: bool = False
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it can be computed with."""
+        return self.kind in ("integer", "real")
+
+    def listed(self, most: int = MOST_VALUES) -> tuple[Any, ...] | None:
+        """All values in order, None left out; None if there are too many to list or nobody knows them."""
+        if self.values is not None:
+            return self.values if len(self.values) <= most else None
+        if self.kind == "integer" and self.upper - self.lower < most:
+            return tuple(range(int(self.lower), int(self.upper) + 1))
+        if self.kind == "date" and (self.upper - self.lower).days < most:
+            first = self.lower.toordinal()
+            return tuple(date.fromordinal(first + day) for day in range((self.upper - self.lower).days + 1))
+        return None
+
+    def optional(self, missing: bool = True) -> Domain:
+        """The same, which may also be missing."""
+        return replace(self, missing=self.missing or missing)
+
+
+def listed_domain(kind: Kind, values: Iterable[Any], missing: bool = False) -> Domain:
+    """The domain of just these values."""
+    known = tuple(dict.fromkeys(values))
+    if kind in ("integer", "real", "date", "boolean"):
+        known = tuple(sorted(known))
+    if kind in ("integer", "real", "date") and known:
+        return Domain(kind, known[0], known[-1], known, missing)
+    if not known:
+        return Domain("nothing", values=(), missing=True)
+    return Domain(kind, values=known, missing=missing)
+
+
+def domain_of_column(column: Column) -> Domain:
+    """What a declared column can be."""
+    match column:
+        case Integer():
+            return Domain("integer", int(column.lower), int(column.upper), missing=column.nullable)
+        case Real():
+            return Domain("real", column.lower, column.upper, missing=column.nullable)
+        case Category():
+            return Domain("text", values=tuple(column.values), missing=column.nullable)
+        case Boolean():
+            return Domain("boolean", values=(False, True), missing=column.nullable)
+        case Date():
+            return Domain("date", column.lower, column.upper, missing=column.nullable)
+        case Text():
+            return Domain("text", missing=column.nullable)
+
+
+def column_of(domain: Domain, text: str) -> Column:
+    """The declaration that an expression has of itself."""
+    match domain.kind:
+        case "integer" | "real":
+            low, high = Fraction(domain.lower), Fraction(domain.upper)
+            if max(abs(low), abs(high)) > LARGEST:
+                hint = "Bound it: LEAST(GREATEST(..., 0), 1000)."
+                raise InputError("expression", text, f"within +-2**52; it may be as large as {float(max(-low, high)):g}", hint)
+            if low == high:  # a declaration has an inside
+                low, high = (min(low, Fraction(0)), max(high, Fraction(0))) if low else (low, low + 1)
+            kind = Integer if domain.kind == "integer" else Real
+            return kind(low, high, nullable=domain.missing)
+        case "boolean":
+            return Boolean(nullable=domain.missing)
+        case "date":
+            low, high = domain.lower, domain.upper
+            if low == high:
+                high = date.fromordinal(low.toordinal() + 1)
+            return Date(low, high, nullable=domain.missing)
+        case "text" if domain.values is not None:
+            return Category(list(domain.values), nullable=domain.missing)
+        case "text":
+            return Text(nullable=domain.missing)
+    hint = "No row has a value there. Look at its constants and conditions."
+    raise InputError("expression", text, "something else than NULL", hint)
+
+
+def domain_of(expression: Expression, columns: Mapping[str, Domain]) -> Domain:
+    """What an expression can be, given what its columns can be. Refuses what has no sense or no bounds."""
+    outer = _structural(expression, columns)
+    names = columns_in(expression)
+    if not isinstance(expression, Call) or len(names) != 1 or outer.kind == "nothing":
+        return outer
+    # Of one column with few values: just the values that come out.
+    base = columns[names[0]]
+    values = base.listed()
+    if values is None:
+        return outer
+    rows = ({names[0]: value} for value in (*values, *((None,) if base.missing else ())))
+    found = {value_of(expression, row) for row in rows}
+    missing = None in found
+    found.discard(None)
+    known = [value for value in outer.values if value in found] if outer.kind == "text" and outer.values else found
+    return listed_domain(outer.kind, known, missing)
+
+
+def _structural(expression: Expression, columns: Mapping[str, Domain]) -> Domain:
+    from discreet.data.expression.function import FUNCTIONS
+
+    match expression:
+        case Name(name):
+            return columns[name]
+        case Constant(value):
+            return constant_domain(value)
+        case Call(name, arguments):
+            function = FUNCTIONS[name]
+            parts = [_structural(each, columns) for each in arguments]
+            try:
+                found = function.domain(*parts)
+            except Refused as problem:
+                raise InputError("expression", str(expression), problem.allowed, problem.hint) from None
+            if found.numeric and max(abs(found.lower), abs(found.upper)) > _HUGE:
+                hint = "Bound its parts: LEAST(GREATEST(..., 0), 1000)."
+                raise InputError("expression", str(expression), "bounded", hint)
+            return structural_domain(found)
+    raise TypeError(f"no expression: {type(expression).__name__}")
+
+
+def structural_domain(found: Domain) -> Domain:
+    """The same; whole numbers that floats cannot tell apart are real ones."""
+    if found.kind == "integer" and max(abs(found.lower), abs(found.upper)) > LARGEST:
+        return replace(found, kind="real", values=None)
+    return found
+
+
+def constant_domain(value: Any) -> Domain:
+    """The domain of one value."""
+    if value is None:
+        return Domain("nothing", values=(), missing=True)
+    if isinstance(value, bool):
+        return Domain("boolean", values=(value,))
+    if isinstance(value, int):
+        return Domain("integer", value, value, (value,))
+    if isinstance(value, str):
+        return Domain("text", values=(value,))
+    if isinstance(value, date):
+        return Domain("date", value, value, (value,))
+    number = Fraction(value)
+    return Domain("real", number, number, (float(number),))
+
+
+def value_of(expression: Expression, row: Mapping[str, Any]) -> Any:
+    """What an expression is for one row, in plain Python: what every engine gives. None is missing."""
+    from discreet.data.expression.function import FUNCTIONS
+
+    match expression:
+        case Name(name):
+            return row[name]
+        case Constant(value):
+            return float(value) if isinstance(value, Fraction) or type(value).__name__ == "Decimal" else value
+        case Call(name, arguments):
+            function = FUNCTIONS[name]
+            values = [value_of(each, row) for each in arguments]
+            if function.strict and any(value is None for value in values):
+                return None
+            result = function.value(*values)
+            return None if isinstance(result, float) and not math.isfinite(result) else result
+    raise TypeError(f"no expression: {type(expression).__name__}")
+
+
+def image(function: Any, domains: Iterable[Domain], kind: Kind) -> Domain | None:
+    """The values a function has over all values of its arguments; None if these are too many to try."""
+    parts = list(domains)
+    lists = [part.listed(MOST_VALUES) for part in parts]
+    if any(values is None for values in lists) or math.prod(len(values or ()) for values in lists) > MOST_VALUES:
+        return None
+    found = [function(*values) for values in itertools.product(*(values or () for values in lists))]
+    missing = any(part.missing for part in parts) or None in found
+    return listed_domain(kind, (value for value in found if value is not None), missing)
+
+
+def union(*domains: Domain) -> Domain:
+    """What is in any of the domains; they must be of one kind, or numbers."""
+    parts = [part for part in domains if part.kind != "nothing"]
+    missing = any(part.missing for part in domains)
+    if not parts:
+        return Domain("nothing", values=(), missing=True)
+    kinds = {part.kind for part in parts}
+    if kinds == {"integer", "real"}:
+        kind: Kind = "real"
+    elif len(kinds) == 1:
+        kind = parts[0].kind
+    else:
+        raise Refused(f"of one type, not {' and '.join(sorted(kinds))}", "Use CAST(... AS ...).")
+    lists = [part.values for part in parts]
+    if all(values is not None for values in lists):
+        return listed_domain(kind, (value for values in lists for value in values or ()), missing)
+    if kind == "text":
+        return Domain("text", missing=missing)
+    return Domain(kind, min(part.lower for part in parts), max(part.upper for part in parts), None, missing)
+
+
+class Refused(Exception):
+    """A function of what it cannot take: what would be allowed, and what to do."""
+
+    def __init__(self, allowed: str, hint: str = "") -> None:
+        super().__init__(allowed)
+        self.allowed, self.hint = allowed, hint

@@ -1,0 +1,406 @@
+"""Expressions as values: a column's name, a constant, a function of expressions; and the operators that build them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from discreet.errors import InputError, Phrase
+
+__all__ = ["Call", "Constant", "Expression", "Name", "col", "columns_in", "expression_of", "when"]
+
+_Text = str  # inside a class that has `.str`
+
+INFIX = {
+    "or": ("OR", 1),
+    "and": ("AND", 2),
+    "eq": ("=", 4),
+    "ne": ("<>", 4),
+    "lt": ("<", 4),
+    "le": ("<=", 4),
+    "gt": (">", 4),
+    "ge": (">=", 4),
+    "concat": ("||", 5),
+    "add": ("+", 6),
+    "subtract": ("-", 6),
+    "multiply": ("*", 7),
+    "divide": ("/", 7),
+    "quotient": ("//", 7),
+    "remainder": ("%", 7),
+}
+"""How functions of two arguments are written, and how tightly they bind."""
+_WORDS = {"not", "is", "in", "like", "case", "when", "then", "else", "end", "and", "or", "null", "true", "false"}
+_WORDS |= {"date", "timestamp", "interval", "between", "from", "select", "where", "group", "order", "by", "as", "on"}
+
+
+class Expression:
+    """What is computed of one row. `+ - * / // %`, comparisons, `& | ~` and methods make larger ones of it."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Call:
+        return _call("add", self, other)
+
+    def __radd__(self, other: Any) -> Call:
+        return _call("add", other, self)
+
+    def __sub__(self, other: Any) -> Call:
+        return _call("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Call:
+        return _call("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Call:
+        return _call("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Call:
+        return _call("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Call:
+        return _call("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Call:
+        return _call("divide", other, self)
+
+    def __floordiv__(self, other: Any) -> Call:
+        return _call("floor", _call("divide", self, other))
+
+    def __mod__(self, other: Any) -> Call:
+        return self - (self // other) * other
+
+    def __neg__(self) -> Call:
+        return _call("negate", self)
+
+    def __abs__(self) -> Call:
+        return _call("abs", self)
+
+    def __eq__(self, other: object) -> Call:  # type: ignore[override]
+        return _call("eq", self, other)
+
+    def __ne__(self, other: object) -> Call:  # type: ignore[override]
+        return _call("ne", self, other)
+
+    def __lt__(self, other: Any) -> Call:
+        return _call("lt", self, other)
+
+    def __le__(self, other: Any) -> Call:
+        return _call("le", self, other)
+
+    def __gt__(self, other: Any) -> Call:
+        return _call("gt", self, other)
+
+    def __ge__(self, other: Any) -> Call:
+        return _call("ge", self, other)
+
+    def __and__(self, other: Any) -> Call:
+        return _call("and", self, other)
+
+    def __rand__(self, other: Any) -> Call:
+        return _call("and", other, self)
+
+    def __or__(self, other: Any) -> Call:
+        return _call("or", self, other)
+
+    def __ror__(self, other: Any) -> Call:
+        return _call("or", other, self)
+
+    def __invert__(self) -> Call:
+        return _call("not", self)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __bool__(self) -> NoReturn:
+        raise InputError(
+            "where", Phrase("a condition used as true/false"), "conditions joined with &, | and ~, in brackets"
+        )
+
+    def isin(self, values: Iterable[Any]) -> Call:
+        """One of the values."""
+        return _call("in", self, *values)
+
+    def between(self, low: Any, high: Any) -> Call:
+        """From low to high, both included."""
+        return (self >= low) & (self <= high)
+
+    def missing(self) -> Call:
+        """No value."""
+        return _call("missing", self)
+
+    def fill_missing(self, value: Any) -> Call:
+        """The value where there is none."""
+        return _call("coalesce", self, value)
+
+    def clip(self, low: Any, high: Any) -> Call:
+        """Moved into bounds."""
+        return _call("least", _call("greatest", self, low), high)
+
+    def abs(self) -> Call:
+        """Without its sign."""
+        return _call("abs", self)
+
+    def floor(self) -> Call:
+        """The whole number below."""
+        return _call("floor", self)
+
+    def ceil(self) -> Call:
+        """The whole number above."""
+        return _call("ceil", self)
+
+    def round(self, digits: int = 0) -> Call:
+        """Rounded to so many digits after the point, halves away from zero."""
+        return _call("round", self, digits)
+
+    def sqrt(self) -> Call:
+        """The square root; missing below zero."""
+        return _call("sqrt", self)
+
+    def cast(self, kind: _Text) -> Call:
+        """Read as `integer`, `real`, `text`, `boolean` or `date`."""
+        return _call(f"as_{kind}", self)
+
+    @property
+    def dt(self) -> Calendar:
+        """Parts of a day: `.dt.year`, `.dt.month`, `.dt.weekday`, `.dt.truncate("month")`."""
+        return Calendar(self)
+
+    @property
+    def str(self) -> Words:
+        """Functions of text: `.str.upper()`, `.str.startswith("A")`."""
+        return Words(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Name(Expression):
+    """A column, by its name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return write(self)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Constant(Expression):
+    """A number, a text, a truth value, a day, or nothing (None)."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        return write(self)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Call(Expression):
+    """A function of other expressions, by its name in `discreet.data.expression.function`."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+    def __str__(self) -> str:
+        return write(self)
+
+    __repr__ = __str__
+
+
+def col(name: str) -> Name:
+    """A column in an expression: `col("age") >= 18`, `col("cost") * col("hours")`, `col("day").dt.month`."""
+    if not isinstance(name, str) or not name:
+        raise InputError("col", name, "the name of a column, as text")
+    return Name(name)
+
+
+def expression_of(value: Any) -> Expression:
+    """An expression, or a constant as one."""
+    if isinstance(value, Expression):
+        return value
+    if value is None or isinstance(value, bool | int | float | Decimal | Fraction | str | date):
+        return Constant(value)
+    raise InputError("expression", value, "a column, a number, a text, a date or true and false")
+
+
+def _call(function: str, *arguments: Any) -> Call:
+    return Call(function, tuple(expression_of(each) for each in arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """Branches of a choice that has no end yet."""
+
+    branches: tuple[Expression, ...]
+
+    def then(self, value: Any) -> Branched:
+        """What it is where the condition holds."""
+        return Branched((*self.branches, expression_of(value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Branched:
+    """A choice that may go on, or end with what it is otherwise."""
+
+    branches: tuple[Expression, ...]
+
+    def when(self, condition: Any) -> When:
+        """Where no former condition holds and this one does."""
+        return When((*self.branches, expression_of(condition)))
+
+    def otherwise(self, value: Any) -> Call:
+        """What it is where no condition holds."""
+        return Call("case", (*self.branches, expression_of(value)))
+
+
+def when(condition: Any) -> When:
+    """A choice by conditions: `when(col("age") < 18).then("young").otherwise("old")`."""
+    return When((expression_of(condition),))
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """Parts of a day."""
+
+    of: Expression
+
+    def __getattr__(self, part: str) -> Call:
+        from discreet.data.expression.calendar import PARTS
+
+        if part not in PARTS:
+            raise AttributeError(f"no part of a day: {part!r}; there are {', '.join(PARTS)} and truncate(...)")
+        return _call(part, self.of)
+
+    def truncate(self, unit: str) -> Call:
+        """The first day of its week, month, quarter or year."""
+        return _call("truncate", unit, self.of)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Functions of text."""
+
+    of: Expression
+
+    def upper(self) -> Call:
+        """In upper case."""
+        return _call("upper", self.of)
+
+    def lower(self) -> Call:
+        """In lower case."""
+        return _call("lower", self.of)
+
+    def strip(self) -> Call:
+        """Without blanks at its ends."""
+        return _call("trim", self.of)
+
+    def len(self) -> Call:
+        """How many characters."""
+        return _call("length", self.of)
+
+    def slice(self, start: int, length: int) -> Call:
+        """So many characters from the place `start`, counted from 0."""
+        return _call("substring", self.of, start + 1, length)
+
+    def startswith(self, text: str) -> Call:
+        """Whether it begins so."""
+        return _call("starts_with", self.of, text)
+
+    def endswith(self, text: str) -> Call:
+        """Whether it ends so."""
+        return _call("ends_with", self.of, text)
+
+    def contains(self, text: str) -> Call:
+        """Whether this stands in it."""
+        return _call("contains", self.of, text)
+
+    def like(self, pattern: str) -> Call:
+        """Whether it matches a pattern of SQL, with % and _."""
+        return _call("like", self.of, pattern)
+
+
+def columns_in(expression: Expression) -> list[str]:
+    """The columns it reads, each once."""
+    return list(dict.fromkeys(_names(expression)))
+
+
+def _names(expression: Expression) -> Iterator[str]:
+    match expression:
+        case Name(name):
+            yield name
+        case Call(_, arguments):
+            for each in arguments:
+                yield from _names(each)
+
+
+def write(expression: Expression) -> str:
+    """The expression as text, in the one form that every way of writing it has."""
+    return _written(expression)[0]
+
+
+def quoted(name: str) -> str:
+    """A column's name as an expression writes it."""
+    plain = name.isidentifier() and name.isascii() and name.lower() not in _WORDS
+    return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def _written(node: Expression) -> tuple[str, int]:
+    """The text, and how tightly its outermost operator binds."""
+    match node:
+        case Name(name):
+            return quoted(name), 9
+        case Constant(value):
+            text = _constant(value)
+            return text, 8 if text.startswith("-") else 9
+        case Call("not", (one,)):
+            return f"NOT {_inside(one, 3)}", 3
+        case Call("negate", (one,)):
+            return f"-{_inside(one, 8)}", 8
+        case Call("missing", (one,)):
+            return f"{_inside(one, 5)} IS NULL", 4
+        case Call("in", (one, *others)):
+            return f"{_inside(one, 5)} IN ({', '.join(write(each) for each in others)})", 4
+        case Call("like", (one, pattern)):
+            return f"{_inside(one, 5)} LIKE {_inside(pattern, 5)}", 4
+        case Call("case", (*branches, last)):
+            pairs = zip(branches[::2], branches[1::2], strict=True)
+            text = " ".join(f"WHEN {write(condition)} THEN {write(value)}" for condition, value in pairs)
+            other = "" if isinstance(last, Constant) and last.value is None else f" ELSE {write(last)}"
+            return f"CASE {text}{other} END", 9
+        case Call(function, (left, right)) if function in INFIX:
+            sign, level = INFIX[function]
+            return f"{_inside(left, level)} {sign} {_inside(right, level + 1)}", level
+        case Call(function, (one,)) if function.startswith("as_"):
+            kinds = {"integer": "BIGINT", "real": "DOUBLE", "text": "VARCHAR", "boolean": "BOOLEAN", "date": "DATE"}
+            return f"CAST({write(one)} AS {kinds[function[3:]]})", 9
+        case Call("truncate", (unit, day)):
+            return f"DATE_TRUNC({write(unit)}, {write(day)})", 9
+        case Call("add_months", (day, Constant(int(months)))):
+            sign = "-" if months < 0 else "+"
+            return f"{_inside(day, 6)} {sign} INTERVAL {abs(months)} MONTH", 6
+        case Call(function, arguments):
+            return f"{function.upper()}({', '.join(write(each) for each in arguments)})", 9
+    raise TypeError(f"no expression: {type(node).__name__}")
+
+
+def _inside(node: Expression, level: int) -> str:
+    text, own = _written(node)
+    return text if own >= level else f"({text})"
+
+
+def _constant(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, Fraction):
+        value = int(value) if value.denominator == 1 else float(value)
+    return repr(value) if isinstance(value, float) else str(value)

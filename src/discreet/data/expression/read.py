@@ -1,0 +1,440 @@
+"""Text as an expression, through an allow-list: every piece that is not understood is refused, with its place.
+
+The text is parsed as SQL, in the dialect of DuckDB or another one; it never reaches an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from discreet.data.expression.node import Call, Constant, Expression, Name
+from discreet.data.text import read_constant, read_statement
+from discreet.errors import InputError
+
+__all__ = ["Reader", "read_expression"]
+
+_BINARY = {
+    "Add": "add",
+    "Sub": "subtract",
+    "Mul": "multiply",
+    "IntDiv": "quotient",
+    "Mod": "remainder",
+    "EQ": "eq",
+    "NEQ": "ne",
+    "LT": "lt",
+    "LTE": "le",
+    "GT": "gt",
+    "GTE": "ge",
+    "DPipe": "concat",
+    "Pow": "power",
+    "Like": "like",
+    "ILike": "ilike",
+    "StartsWith": "starts_with",
+    "EndsWith": "ends_with",
+    "Contains": "contains",
+    "RegexpLike": "regexp_matches",
+    "Nullif": "nullif",
+    "SafeDivide": "divide",
+    "Left": "left",
+    "Right": "right",
+}
+_UNARY = {
+    "Neg": "negate",
+    "Abs": "abs",
+    "Sign": "sign",
+    "Sqrt": "sqrt",
+    "Trunc": "trunc",
+    "Ln": "ln",
+    "Exp": "exp",
+    "Upper": "upper",
+    "Lower": "lower",
+    "Length": "length",
+    "Reverse": "reverse",
+    "Year": "year",
+    "Month": "month",
+    "Day": "day",
+    "DayOfMonth": "day",
+    "DayOfYear": "dayofyear",
+    "DayOfWeekIso": "isodow",
+    "Quarter": "quarter",
+    "Week": "week",
+    "WeekOfYear": "week",
+    "Dayname": "dayname",
+    "Monthname": "monthname",
+}
+_NAMED = {
+    "trunc": "trunc",
+    "log10": "log10",
+    "log2": "log2",
+    "dayname": "dayname",
+    "monthname": "monthname",
+    "isodow": "isodow",
+    "weekday": "dayofweek",
+    "dayofweek": "dayofweek",
+    "starts_with": "starts_with",
+    "prefix": "starts_with",
+    "suffix": "ends_with",
+    "ends_with": "ends_with",
+    "contains": "contains",
+    "position": "position",
+    "add_months": "add_months",
+    "truncate": "truncate",
+    "ltrim": "ltrim",
+    "rtrim": "rtrim",
+}
+"""Functions that the parser has no word for, and those that expressions are written with."""
+_PARTS = {
+    "year": "year",
+    "quarter": "quarter",
+    "month": "month",
+    "week": "week",
+    "isoweek": "week",
+    "day": "day",
+    "doy": "dayofyear",
+    "dayofyear": "dayofyear",
+    "isodow": "isodow",
+    "dayofweekiso": "isodow",
+    "dow": "dayofweek",
+    "dayofweek": "dayofweek",
+    "weekday": "dayofweek",
+}
+_FROM_ONE = ("bigquery", "spark", "databricks", "tsql", "mysql", "snowflake")
+"""Dialects whose days of the week are 1 to 7, Sunday first."""
+FORMS = (
+    "columns, constants, + - * / // %, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, LIKE, CASE, CAST, COALESCE, LEAST, "
+    "GREATEST, ABS, ROUND, FLOOR, functions of text and of dates"
+)
+
+
+def read_expression(text: str, field: str = "expression", dialect: str = "duckdb") -> Expression:
+    """The expression a text stands for, still to be resolved against a schema.
+
+    >>> read_expression("cost*hours + 1")
+    cost * hours + 1
+    """
+    from sqlglot import exp
+
+    tree = read_statement(f"SELECT {text}", field, text, dialect)
+    if type(tree) is not exp.Select or {name for name, value in tree.args.items() if value} != {"expressions"}:
+        raise InputError(field, text, f"one expression, made of {FORMS}")
+    if len(tree.expressions) != 1:
+        raise InputError(field, text, f"one expression, made of {FORMS}")
+    try:
+        return Reader(field, dialect).read(tree.expressions[0])
+    except RecursionError:
+        raise InputError(field, text, "a shorter expression") from None
+
+
+class Reader:
+    """Reads parsed pieces of a statement as expressions. `name` says what a column stands for."""
+
+    def __init__(
+        self, field: str = "expression", dialect: str = "duckdb", name: Callable[[Any], Expression] | None = None
+    ) -> None:
+        self.field = field
+        self.dialect = dialect
+        self.name = name or self._column
+
+    def _column(self, node: Any) -> Expression:
+        from sqlglot import exp
+
+        if isinstance(node.this, exp.Identifier) and not node.table:
+            return Name(str(node.name))
+        raise self.refuse(node, "a plain column name")
+
+    def refuse(self, node: Any, allowed: str = "", hint: str = "") -> InputError:
+        """The error that points at a piece."""
+        from discreet.data.text import place
+
+        written = node.sql(self.dialect) if hasattr(node, "sql") else str(node)
+        return InputError(self.field, written, allowed or f"made of {FORMS}", hint, at=place(node))
+
+    def only(self, node: Any, *allowed: str) -> None:
+        """Every argument that is set must be one that is read."""
+        for name, value in node.args.items():
+            if value and name.rstrip("_") not in (*allowed, "_type", "type"):
+                raise self.refuse(node)
+
+    def read(self, node: Any) -> Expression:
+        """The expression a parsed piece stands for."""
+        from sqlglot import exp
+
+        kind = type(node).__name__
+        if kind in _BINARY:
+            return self._binary(node, _BINARY[kind])
+        if kind in _UNARY:
+            self.only(node, "this", "mode") if kind.startswith("Week") else self.only(node, "this", "binary", "encoding")
+            return Call(_UNARY[kind], (self._inner(node.this),)) if kind != "Neg" else self._negated(node)
+        match node:
+            case exp.Paren():
+                self.only(node, "this")
+                return self.read(node.this)
+            case exp.Literal() | exp.Boolean():
+                return Constant(read_constant(node, self.field))
+            case exp.Null():
+                return Constant(None)
+            case exp.Column():
+                return self.name(node)
+            case exp.And() | exp.Or():
+                self.only(node, "this", "expression")
+                return Call(kind.lower(), tuple(self.read(part) for part in (node.left, node.right)))
+            case exp.Not():
+                self.only(node, "this")
+                return Call("not", (self.read(node.this),))
+            case exp.Div():
+                self.only(node, "this", "expression", "typed", "safe")
+                whole = "quotient" if node.args.get("typed") else "divide"
+                return Call(whole, (self.read(node.left), self.read(node.right)))
+            case exp.Cast() | exp.TryCast():
+                return self._cast(node)
+            case exp.Case() | exp.If():
+                return self._case(node)
+            case exp.Is():
+                return self._is(node)
+            case exp.In():
+                return self._in(node)
+            case exp.Between():
+                self.only(node, "this", "low", "high")
+                value = self.read(node.this)
+                low, high = self.read(node.args["low"]), self.read(node.args["high"])
+                return Call("and", (Call("ge", (value, low)), Call("le", (value, high))))
+            case exp.Coalesce() | exp.Least() | exp.Greatest():
+                self.only(node, "this", "expressions", "is_null", "is_nvl", "ignore_nulls")
+                return Call(kind.lower(), tuple(self.read(part) for part in (node.this, *node.expressions)))
+            case exp.Concat():
+                self.only(node, "expressions", "safe", "coalesce")
+                parts = [self.read(part) for part in node.expressions]
+                if node.args.get("coalesce"):
+                    parts = [part if isinstance(part, Constant) else Call("coalesce", (part, Constant(""))) for part in parts]
+                return Call("concat", tuple(parts))
+            case exp.Floor() | exp.Ceil():
+                self.only(node, "this")
+                return Call(kind.lower(), (self.read(node.this),))
+            case exp.Round():
+                self.only(node, "this", "decimals")
+                digits = node.args.get("decimals")
+                return Call("round", (self.read(node.this), Constant(0) if digits is None else self.read(digits)))
+            case exp.Log():
+                return self._log(node)
+            case exp.Trim():
+                self.only(node, "this", "position")
+                side = str(node.args.get("position") or "").upper()
+                return Call({"LEADING": "ltrim", "TRAILING": "rtrim"}.get(side, "trim"), (self.read(node.this),))
+            case exp.Substring():
+                self.only(node, "this", "start", "length", "zero_start")
+                parts = [node.this, node.args.get("start"), node.args.get("length")]
+                return Call("substring", tuple(self.read(part) for part in parts if part is not None))
+            case exp.Replace():
+                self.only(node, "this", "expression", "replacement")
+                parts = [node.this, node.expression, node.args.get("replacement")]
+                return Call("replace", tuple(self.read(part) for part in parts if part is not None))
+            case exp.StrPosition():
+                self.only(node, "this", "substr")
+                return Call("position", (self.read(node.this), self.read(node.args["substr"])))
+            case exp.NullSafeEQ() | exp.NullSafeNEQ():
+                return self._same(node)
+            case exp.Anonymous():
+                return self._named(node)
+        return self._calendar(node)
+
+    def _inner(self, node: Any) -> Expression:
+        """The argument of a function of dates or text, without the cast that some dialects put around it."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.TsOrDsToDate | exp.TimeStrToTime | exp.TsOrDsToTimestamp):
+            return self.read(node.this)
+        if isinstance(node, exp.Cast) and self.dialect == "tsql" and node.to.is_type("text"):
+            return self.read(node.this)
+        return self.read(node)
+
+    def _binary(self, node: Any, function: str) -> Expression:
+        from sqlglot import exp
+
+        self.only(node, "this", "expression", "safe", "typed", "flag")
+        left, right = node.this, node.expression
+        if function in ("add", "subtract") and isinstance(right, exp.Interval):
+            return self._later(self._inner(left), right, 1 if function == "add" else -1)
+        if function == "like" and isinstance(right, exp.Escape):
+            raise self.refuse(node, "LIKE without ESCAPE")
+        return Call(function, (self._inner(left), self._inner(right)))
+
+    def _negated(self, node: Any) -> Expression:
+        inner = self.read(node.this)
+        number = isinstance(inner, Constant) and not isinstance(inner.value, bool | str) and inner.value is not None
+        return Constant(-inner.value) if number and isinstance(inner, Constant) else Call("negate", (inner,))
+
+    def _cast(self, node: Any) -> Expression:
+        from sqlglot import exp
+
+        self.only(node, "this", "to", "safe", "action")
+        to = node.to
+        if to.is_type("date") and isinstance(node.this, exp.Literal) and node.this.is_string:
+            return Call("as_date", (Constant(str(node.this.this)),))
+        name = to.this.name if hasattr(to.this, "name") else str(to.this)
+        kinds = {
+            "as_integer": ("TINYINT", "SMALLINT", "INT", "BIGINT", "INT128", "UINT", "UBIGINT", "USMALLINT", "UTINYINT"),
+            "as_real": ("FLOAT", "DOUBLE", "DECIMAL", "BIGDECIMAL", "MONEY"),
+            "as_text": ("TEXT", "VARCHAR", "CHAR", "NVARCHAR", "NCHAR", "NAME"),
+            "as_boolean": ("BOOLEAN", "BIT"),
+            "as_date": ("DATE", "DATE32", "TIMESTAMP", "DATETIME", "DATETIME2"),
+        }
+        for function, names in kinds.items():
+            if name in names:
+                inner = Call(function, (self.read(node.this),))
+                scale = [str(part.this.this) for part in to.expressions] if function == "as_real" else []
+                if name == "DECIMAL" and len(scale) == 2 and scale[1].isdigit():
+                    return Call("round", (inner, Constant(int(scale[1]))))
+                return inner
+        raise self.refuse(node, "a cast to BIGINT, DOUBLE, VARCHAR, BOOLEAN or DATE")
+
+    def _case(self, node: Any) -> Expression:
+        from sqlglot import exp
+
+        if isinstance(node, exp.If):
+            self.only(node, "this", "true", "false")
+            other = node.args.get("false")
+            parts = (self.read(node.this), self.read(node.args["true"]))
+            return Call("case", (*parts, Constant(None) if other is None else self.read(other)))
+        self.only(node, "this", "ifs", "default")
+        subject = None if node.this is None else self.read(node.this)
+        branches: list[Expression] = []
+        for branch in node.args["ifs"]:
+            condition = self.read(branch.this)
+            branches += [condition if subject is None else Call("eq", (subject, condition)), self.read(branch.args["true"])]
+        default = node.args.get("default")
+        return Call("case", (*branches, Constant(None) if default is None else self.read(default)))
+
+    def _is(self, node: Any) -> Expression:
+        from sqlglot import exp
+
+        self.only(node, "this", "expression")
+        value = self.read(node.this)
+        match node.expression:
+            case exp.Null():
+                return Call("missing", (value,))
+            case exp.Boolean():
+                return Call("coalesce", (Call("eq", (value, Constant(bool(node.expression.this)))), Constant(False)))
+        raise self.refuse(node, "IS NULL, IS TRUE or IS FALSE")
+
+    def _same(self, node: Any) -> Expression:
+        from sqlglot import exp
+
+        a, b = self.read(node.this), self.read(node.expression)
+        same = Call("or", (Call("coalesce", (Call("eq", (a, b)), Constant(False))), Call("and", (Call("missing", (a,)), Call("missing", (b,))))))
+        return same if isinstance(node, exp.NullSafeEQ) else Call("not", (same,))
+
+    def _in(self, node: Any) -> Expression:
+        self.only(node, "this", "expressions")
+        if not node.expressions:
+            raise self.refuse(node, "IN with a list of constants")
+        return Call("in", (self.read(node.this), *(self.read(part) for part in node.expressions)))
+
+    def _log(self, node: Any) -> Expression:
+        self.only(node, "this", "expression")
+        if node.expression is None:
+            natural = self.dialect in ("bigquery", "mysql", "tsql", "spark", "databricks")
+            return Call("ln" if natural else "log10", (self.read(node.this),))
+        base = self.read(node.this)
+        if isinstance(base, Constant) and base.value in (2, 10):
+            return Call(f"log{base.value}", (self.read(node.expression),))
+        raise self.refuse(node, "a logarithm to base 2, 10 or e")
+
+    def _named(self, node: Any) -> Expression:
+        self.only(node, "this", "expressions")
+        name = str(node.this).lower()
+        if name in ("datepart", "date_part") and len(node.expressions) == 2:
+            return self._part(str(node.expressions[0].name), node.expressions[1], node)
+        if name in _NAMED:
+            return Call(_NAMED[name], tuple(self.read(part) for part in node.expressions))
+        raise self.refuse(node)
+
+    # Days.
+
+    def _part(self, unit: str, day: Any, node: Any) -> Expression:
+        function = _PARTS.get(unit.lower())
+        if function is None:
+            raise self.refuse(node, f"a part of a day: {', '.join(dict.fromkeys(_PARTS))}")
+        made = Call(function, (self._inner(day),))
+        if function == "dayofweek" and self.dialect in _FROM_ONE:
+            return Call("add", (made, Constant(1)))
+        return made
+
+    def _calendar(self, node: Any) -> Expression:
+        from sqlglot import exp
+
+        match node:
+            case exp.Extract():
+                self.only(node, "this", "expression")
+                return self._part(str(node.this.name), node.expression, node)
+            case exp.DayOfWeek():
+                self.only(node, "this")
+                return self._part("dow", node.this, node)
+            case exp.DateTrunc() | exp.TimestampTrunc():
+                self.only(node, "this", "unit", "zone", "unabbreviate", "input_type_preserved")
+                unit = str(node.args["unit"].name).lower()
+                unit = "week" if unit.startswith("week") else unit
+                return Call("truncate", (Constant(unit), self._inner(node.this)))
+            case exp.DateAdd() | exp.DateSub() | exp.TsOrDsAdd():
+                self.only(node, "this", "expression", "unit", "return_type")
+                sign = -1 if isinstance(node, exp.DateSub) else 1
+                amount = node.expression
+                if isinstance(amount, exp.Interval):
+                    return self._later(self._inner(node.this), amount, sign)
+                unit = str(node.args["unit"].name) if node.args.get("unit") else "DAY"
+                return self._steps(self._inner(node.this), self.read(amount), unit, sign, node)
+            case exp.DateDiff() | exp.TimestampDiff():
+                return self._difference(node)
+            case exp.TsOrDsToDate() | exp.Date() | exp.TimeStrToTime():
+                self.only(node, "this")
+                return Call("as_date", (self.read(node.this),))
+        raise self.refuse(node)
+
+    def _later(self, day: Expression, interval: Any, sign: int) -> Expression:
+        self.only(interval, "this", "unit")
+        unit = str(interval.args["unit"].name) if interval.args.get("unit") else ""
+        amount = interval.this
+        if amount is not None and getattr(amount, "is_string", False):
+            parts = str(amount.this).split()
+            try:
+                number: Expression = Constant(int(parts[0]))
+            except (ValueError, IndexError):
+                raise self.refuse(interval, "an interval of a whole number of days, weeks, months or years") from None
+            unit = unit or (parts[1] if len(parts) == 2 else "")
+        else:
+            number = self.read(amount)
+        return self._steps(day, number, unit, sign, interval)
+
+    def _steps(self, day: Expression, amount: Expression, unit: str, sign: int, node: Any) -> Expression:
+        unit = unit.lower().rstrip("s")
+        days, months = {"day": 1, "week": 7}.get(unit), {"month": 1, "quarter": 3, "year": 12}.get(unit)
+        scale = days or months
+        if scale is None:
+            raise self.refuse(node, "an interval of a whole number of days, weeks, months or years")
+        if isinstance(amount, Constant):
+            if isinstance(amount.value, bool) or not isinstance(amount.value, int):
+                raise self.refuse(node, "an interval of a whole number of days, weeks, months or years")
+            number: Expression = Constant(sign * scale * amount.value)
+        else:
+            number = amount if sign * scale == 1 else Call("multiply", (amount, Constant(sign * scale)))
+        return Call("add" if days else "add_months", (day, number))
+
+    def _difference(self, node: Any) -> Expression:
+        self.only(node, "this", "expression", "unit", "date_part_boundary", "big_int")
+        later, earlier = self._inner(node.this), self._inner(node.expression)
+        unit = str(node.args["unit"].name).lower() if node.args.get("unit") else "day"
+        match unit:
+            case "day":
+                return Call("subtract", (later, earlier))
+            case "week":
+                first, last = (Call("truncate", (Constant("week"), each)) for each in (earlier, later))
+                return Call("quotient", (Call("subtract", (last, first)), Constant(7)))
+            case "month" | "quarter" | "year":
+                per = {"month": 12, "quarter": 4, "year": 1}[unit]
+
+                def number(each: Expression) -> Expression:
+                    years = Call("year", (each,))
+                    return years if per == 1 else Call("add", (Call("multiply", (years, Constant(per))), Call(unit, (each,))))
+
+                return Call("subtract", (number(later), number(earlier)))
+        raise self.refuse(node, "a difference in days, weeks, months, quarters or years")

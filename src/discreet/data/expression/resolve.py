@@ -1,0 +1,140 @@
+"""An expression read against the columns there are: names as they are declared, constants as the types beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from discreet.data.column import Column
+from discreet.data.expression.domain import Domain, domain_of, domain_of_column, value_of
+from discreet.data.expression.node import Call, Constant, Expression, Name
+from discreet.errors import InputError, Phrase
+
+__all__ = ["declared_name", "resolve"]
+
+_COMPARING = ("eq", "ne", "lt", "le", "gt", "ge", "in", "nullif", "coalesce", "least", "greatest")
+_COMPUTING = ("add", "subtract", "multiply", "divide", "quotient", "remainder", "negate", "abs", "round", "power")
+_TRUTH = ("and", "or", "not")
+_DEEPEST = 60
+
+
+def resolve(expression: Expression, columns: Mapping[str, Column], field: str = "expression") -> Expression:
+    """The same expression in its one form; an error names the piece that is not allowed."""
+    made = _resolved(expression, columns, field, 0)
+    _domain(made, columns, field)
+    return made
+
+
+def declared_name(name: str, columns: Mapping[str, Column], field: str) -> str:
+    """The declared name that is meant: as it is written, or the only one that differs in upper and lower case alone."""
+    if name in columns:
+        return name
+    alike = [known for known in columns if known.lower() == name.lower()]
+    if len(alike) == 1:
+        return alike[0]
+    raise InputError(field, name, "a declared column", among=sorted(columns))
+
+
+def _resolved(node: Expression, columns: Mapping[str, Column], field: str, depth: int) -> Expression:
+    if depth > _DEEPEST:
+        raise InputError(field, Phrase("a nested expression"), f"nested at most {_DEEPEST} deep")
+    match node:
+        case Name(name):
+            return Name(declared_name(name, columns, field))
+        case Constant(value):
+            return Constant(_plain(value, field))
+        case Call(function, arguments):
+            parts = [_resolved(each, columns, field, depth + 1) for each in arguments]
+            if function in _COMPARING:
+                parts = _alike(parts, columns, field)
+            elif function == "case":
+                values = _alike([*parts[1:-1:2], parts[-1]], columns, field)
+                conditions = [_condition(each, columns, field) for each in parts[:-1:2]]
+                paired = [each for pair in zip(conditions, values[:-1], strict=True) for each in pair]
+                parts = [*paired, values[-1]]
+            elif function in _COMPUTING:
+                parts = [_number(each, columns, field) for each in parts]
+            elif function in _TRUTH:
+                parts = [_condition(each, columns, field) for each in parts]
+            made = Call(function, tuple(parts))
+            if parts and all(isinstance(part, Constant) for part in parts) and function != "in":
+                _domain(made, columns, field)  # refuses what has no sense
+                return Constant(value_of(made, {}))
+            return made
+    raise InputError(field, node, "an expression, such as col('cost') * col('hours')")
+
+
+def _plain(value: Any, field: str) -> Any:
+    """A constant as Python has it: whole numbers as int, others as float."""
+    if isinstance(value, Decimal | Fraction | float):
+        number = Fraction(value)
+        if abs(number) > 10**15 or (number and abs(number) < Fraction(1, 10**15)):
+            raise InputError(field, value, "a number between 1e-15 and 1e15")
+        exact_whole = isinstance(value, Fraction) and number.denominator == 1
+        return int(number) if exact_whole else float(number)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**15:
+        raise InputError(field, value, "a number between -1e15 and 1e15")
+    return value
+
+
+def _domain(node: Expression, columns: Mapping[str, Column], field: str) -> Domain:
+    try:
+        return domain_of(node, _Domains(columns))
+    except InputError as problem:
+        raise problem.about(field) from None
+
+
+class _Domains(dict[str, Domain]):
+    """The domains of declared columns, made as they are asked for."""
+
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        super().__init__()
+        self._columns = columns
+
+    def __missing__(self, name: str) -> Domain:
+        self[name] = domain_of_column(self._columns[name])
+        return self[name]
+
+
+def _alike(parts: list[Expression], columns: Mapping[str, Column], field: str) -> list[Expression]:
+    """Constants as the type of what they are compared with: a text as a date, 1 as the category '1'."""
+    kinds = {_domain(part, columns, field).kind for part in parts if not isinstance(part, Constant)} - {"nothing"}
+    if len(kinds) != 1:
+        return parts
+    kind = kinds.pop()
+    return [Constant(_as(part.value, kind, field)) if isinstance(part, Constant) else part for part in parts]
+
+
+def _as(value: Any, kind: str, field: str) -> Any:
+    match kind:
+        case "date" if isinstance(value, str):
+            try:
+                return date.fromisoformat(value.strip()[:10])
+            except ValueError:
+                raise InputError(field, value, "a date such as '2024-12-31'") from None
+        case "text" if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        case "boolean" if isinstance(value, int) and value in (0, 1):
+            return bool(value)
+        case "boolean" if isinstance(value, str) and value.lower() in ("true", "false", "t", "f"):
+            return value.lower() in ("true", "t")
+        case "integer" | "real" if isinstance(value, str):
+            try:
+                number = Fraction(value)
+            except (ValueError, ZeroDivisionError):
+                return value
+            return int(number) if number.denominator == 1 else float(number)
+    return value
+
+
+def _number(part: Expression, columns: Mapping[str, Column], field: str) -> Expression:
+    """Truth values count as 1 and 0 where they are computed with."""
+    return Call("as_integer", (part,)) if _domain(part, columns, field).kind == "boolean" else part
+
+
+def _condition(part: Expression, columns: Mapping[str, Column], field: str) -> Expression:
+    """A number is true where it is not zero."""
+    return Call("ne", (part, Constant(0))) if _domain(part, columns, field).numeric else part
