@@ -158,6 +158,10 @@ class LedgerDesk(ABC):
     def fits(self, plan: Priced, columns: Iterable[str]) -> None:
         """Refuse a plan that the data, as it is now, does not fit. Nothing of it is opened."""
 
+    def data_with(self, columns: Iterable[str]) -> Private:
+        """The data as a plan reads it that reads these columns."""
+        return self.data
+
     def through_the_door(
         self,
         plan: Priced,
@@ -172,10 +176,11 @@ class LedgerDesk(ABC):
 
         `delta` is what a job paid from a `plan` allotment is counted at.
         """
-        self.fits(plan, columns)
+        names = list(columns)
+        self.fits(plan, names)
         return through_the_door(
             plan,
-            self.data,
+            self.data_with(names),
             self.ledger,
             who=self.who,
             why=why,
@@ -243,7 +248,11 @@ class LocalDesk(LedgerDesk):
 
     def fits(self, plan: Priced, columns: Iterable[str]) -> None:
         """Refuse columns that are not as declared."""
-        check_columns(self.source, self.schema, columns, getattr(plan, "identifiers", ()))
+        check_columns(self.source, self.schema, self.schema.read_by(columns), getattr(plan, "identifiers", ()))
+
+    def data_with(self, columns: Iterable[str]) -> Source:
+        """The table, with the expressions among these columns beside its own."""
+        return replace(self.source, view=self.schema.view_with(columns))
 
 
 @dataclass(frozen=True)

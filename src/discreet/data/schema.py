@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 from discreet.core.digest import digest_of
 from discreet.core.unit import Unit
 from discreet.data.column import Column, Integer, Real, Text, column_from, column_to
+from discreet.data.computed import Columns
+from discreet.data.expression import Domain, Expression
 from discreet.data.join import Join
 from discreet.data.view import Derived, Lookup, widened
 from discreet.errors import MISSING, InputError, Phrase, kind_of
@@ -82,7 +84,7 @@ class Schema:
             _add(columns, lookup.columns, f"lookups.{name}.columns")
         for name, one in self.derived.items():
             _add(columns, {name: one.checked(name, columns).column}, "derived")
-        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "columns", Columns(columns))
 
     @property
     def view(self) -> Callable[[Any, Mapping[str, Any]], Any] | None:
@@ -90,13 +92,19 @@ class Schema:
 
         It takes the table and the private ones to be joined to it, by name.
         """
-        if not self.lookups and not self.derived and not self.joins:
+        return self.view_with(())
+
+    def view_with(self, names: Iterable[str]) -> Callable[[Any, Mapping[str, Any]], Any] | None:
+        """The same view, which also has the expressions among these names, each under its `slot`."""
+        computed = [name for name in dict.fromkeys(names) if name not in self.columns]
+        if not self.lookups and not self.derived and not self.joins and not computed:
             return None
 
         def wide(table: Any, others: Mapping[str, Any]) -> Any:
             for place, (name, join) in enumerate(self.joins.items()):
                 table = join.joined(name, place, table, others[name], str(self.unit.column))
-            return widened(table, self.lookups, self.derived, self.columns)
+            table = widened(table, self.lookups, self.derived, self.columns)
+            return self._known.computed(table, computed)
 
         return wide
 
@@ -162,13 +170,41 @@ class Schema:
         return digest_of(self.to_dict())
 
     def column(self, name: Any, use: str = "column") -> Column:
-        """The declaration of a column, or an error that lists the ones there are."""
+        """The declaration of a column or of an expression, or an error that lists the columns there are."""
+        return self._known.column(self.canonical(name, use), use)
+
+    def canonical(self, name: Any, use: str = "column") -> str:
+        """The one name of a column or an expression: as it is declared, or as every way of writing it has it.
+
+        >>> Schema("visits", {"age": Integer(0, 120)}).canonical("AGE*2")
+        'age * 2'
+        """
+        if isinstance(name, Expression):
+            name = str(name)
         if not isinstance(name, str):
-            hint = f"Such as {min(self.columns)!r}. What is computed is derived in the schema: [derived]."
+            hint = f"Such as {min(self.columns)!r}, or an expression: col('age') * 2."
             raise InputError(use, kind_of(name), "the name of a column, as text", hint)
-        if name not in self.columns:
-            raise InputError(use, name, "a declared column", among=sorted(self.columns))
-        return self.columns[name]
+        return self._known.canonical(name, use)
+
+    def domain(self, name: str, use: str = "column") -> Domain:
+        """What a column or an expression can be."""
+        return self._known.domain(name, use)
+
+    def expression(self, name: str, use: str = "column") -> Expression:
+        """A column or an expression, as an expression."""
+        return self._known.expression(name, use)
+
+    def slot(self, name: str) -> str:
+        """The name under which the engine has a column or an expression."""
+        return self._known.slot(name)
+
+    def read_by(self, names: Iterable[str]) -> list[str]:
+        """The declared columns that columns and expressions of these names read."""
+        return [column for name in names for column in self._known.read_by(name)]
+
+    @property
+    def _known(self) -> Columns:
+        return self.columns  # type: ignore[return-value]  # since __post_init__
 
     def numeric(self, name: str, use: str) -> Integer | Real:
         """A column that can be summed."""

@@ -107,7 +107,7 @@ class _Reader:
         self.rule = rule
 
     def __getitem__(self, name: str) -> Expression:
-        return self.rule(self.table[name], self.schema.columns[name])
+        return self.rule(self.table[self.schema.slot(name)], self.schema.columns[name])
 
 
 def _row_value(measure: Measure, read: _Reader) -> Expression:
@@ -149,7 +149,7 @@ def _steps(read: _Reader, name: str, lattice: Lattice, value: Callable[[Any], An
         return value(((number + step / 2) * (1 / step)).floor().cast("int64")).cast("int32")
 
     return bounded(
-        read.table[name],
+        read.table[read.schema.slot(name)],
         lattice.lowest * step,
         lattice.highest * step,
         inside=inside,

@@ -102,7 +102,7 @@ def _value(key: Key, schema: Schema, table: Expression) -> Expression:
     """A discovered key as text or as a whole number; missing where it cannot be read."""
     import ibis
 
-    column, raw = schema.columns[key.column], table[key.column]
+    column, raw = schema.columns[key.column], table[schema.slot(key.column)]
     match column:
         case Integer():
             return as_declared(raw, column)

@@ -73,7 +73,7 @@ def _labels(place: int, key: Key, schema: Schema, engine: str) -> Expression:
 
 def _sought(table: Expression, key: Key, schema: Schema) -> Expression:
     """What is looked up among the labels."""
-    column, raw = schema.columns[key.column], table[key.column]
+    column, raw = schema.columns[key.column], table[schema.slot(key.column)]
     match column:
         case Integer():
             return as_declared(raw, column)
@@ -86,7 +86,7 @@ def _sought(table: Expression, key: Key, schema: Schema) -> Expression:
 def _code(key: Key, schema: Schema, table: Expression, found: Expression | None, clamped: bool) -> Expression:
     import ibis
 
-    column, labels, raw = schema.columns[key.column], key.labels(schema), table[key.column]
+    column, labels, raw = schema.columns[key.column], key.labels(schema), table[schema.slot(key.column)]
     if isinstance(column, Integer) and key.values is None and key.edges is None:
         low, high = int(column.lower), int(column.upper)
         return bounded(

@@ -13,6 +13,7 @@ from typing import Any
 
 from discreet.core.exact import Number, as_written
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
+from discreet.data.expression import Expression, Name
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError, Phrase
 
@@ -111,9 +112,12 @@ class Key:
 
     def checked(self, schema: Schema) -> Key:
         """The same key with its values and edges read as the column's type; an error names what is not allowed."""
-        if not isinstance(self.column, str):
-            raise InputError("group_by", self.column, "the name of a column")
-        column = schema.column(self.column, "group_by")
+        name = schema.canonical(self.column, "group_by")
+        if name != self.column:
+            return replace(self, column=name).checked(schema)
+        column = schema.column(name, "group_by")
+        if name not in schema.columns and self.values is None and self.edges is None and not self.discovered:
+            return replace(self, values=_listed(name, column, schema))
         if self.discovered:
             return _discoverable(self, column, schema)
         if self.edges is not None:
@@ -154,11 +158,15 @@ def keys_under(schema: Schema, **keys: Key | None) -> list[Key]:
     return checked
 
 
-def key(column: str, values: Sequence[Any] | None = None) -> Key:
+def key(column: str | Expression, values: Sequence[Any] | None = None) -> Key:
     """Group by a column's declared values, or by the ones listed (rows with other values are left out)."""
     if values is not None and (isinstance(values, str) or not hasattr(values, "__iter__")):
         raise InputError("group_by", values, "a list of values")
-    return Key(column, values=None if values is None else tuple(values))
+    return Key(_name(column), values=None if values is None else tuple(values))
+
+
+def _name(column: str | Expression) -> str:
+    return column.name if isinstance(column, Name) else str(column) if isinstance(column, Expression) else column
 
 
 def discover(column: str) -> Key:
@@ -268,6 +276,16 @@ def _months_later(day: date, months: int) -> date:
         return date(day.year + 1, 1, 1)
     total = day.year * 12 + day.month
     return date(total // 12, total % 12 + 1, 1)
+
+
+def _listed(name: str, column: Column, schema: Schema) -> tuple[Any, ...]:
+    """What an expression can be, as the list of its groups."""
+    domain = schema.domain(name, "group_by")
+    values = domain.listed(MOST_GROUPS)
+    if values is None or domain.kind == "real":
+        hint = f'Use bins("{name}", ...), or round it: groups must be known beforehand.'
+        raise InputError("group_by", name, "an expression with few values", hint)
+    return (*values, None) if domain.missing else values
 
 
 def _values(name: str, column: Column, values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ comparison with a missing value is neither true nor false, and a row is kept onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
@@ -15,10 +15,24 @@ from typing import Any
 from discreet.core.exact import as_written
 from discreet.core.wire import fraction
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.data.expression import Call, Constant, Expression, Name, col
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 
-__all__ = ["And", "Compare", "IsIn", "IsMissing", "Not", "Or", "Predicate", "col", "predicate_from", "predicate_to"]
+__all__ = [
+    "And",
+    "Compare",
+    "IsIn",
+    "IsMissing",
+    "Not",
+    "Or",
+    "Predicate",
+    "col",
+    "condition_of",
+    "expression_in",
+    "predicate_from",
+    "predicate_to",
+]
 
 OPERATORS = ("==", "!=", "<", "<=", ">", ">=")
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -97,48 +111,82 @@ class Not(_Combined):
 Predicate = Compare | IsIn | IsMissing | And | Or | Not
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class col:  # noqa: N801 - reads as a word in a condition
-    """A column in a condition: `col("age") >= 18`, `col("county").isin(["Ash", "Elm"])`, `col("pay").missing()`."""
+_LOWERED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
-    name: str
 
-    def __eq__(self, value: object) -> Compare:  # type: ignore[override]
-        return Compare(self.name, "==", value)
+def condition_of(expression: Expression) -> Predicate:
+    """The condition that an expression is: comparisons with constants one by one, and whatever else is true or false."""
+    match expression:
+        case Call("and" | "or" as function, _):
+            parts = tuple(condition_of(part) for part in _chained(expression, function))
+            return And(parts) if function == "and" else Or(parts)
+        case Call("not", (part,)):
+            return Not(condition_of(part))
+        case Call("missing", (part,)) if not isinstance(part, Constant):
+            return IsMissing(_reference(part))
+        case Call("in", (part, *values)) if all(_is_constant(value) for value in values) and not _is_constant(part):
+            return IsIn(_reference(part), tuple(_value(value) for value in values))
+        case Call(function, (left, right)) if function in _LOWERED:
+            operator = _LOWERED[function]
+            if _is_constant(right) and not _is_constant(left):
+                return Compare(_reference(left), operator, _value(right))
+            if _is_constant(left) and not _is_constant(right):
+                return Compare(_reference(right), _MIRROR[operator], _value(left))
+    return Compare(_reference(expression), "==", True)
 
-    def __ne__(self, value: object) -> Compare:  # type: ignore[override]
-        return Compare(self.name, "!=", value)
 
-    def __lt__(self, value: Any) -> Compare:
-        return Compare(self.name, "<", value)
+def expression_in(predicate: Predicate, expression: Callable[[str], Expression]) -> Expression:
+    """A condition as an expression, given what the names in it stand for."""
+    match predicate:
+        case Compare(name, operator, value):
+            function = next(known for known, sign in _LOWERED.items() if sign == operator)
+            return Call(function, (expression(name), Constant(value)))
+        case IsIn(name, values):
+            return Call("in", (expression(name), *(Constant(value) for value in values)))
+        case IsMissing(name):
+            return Call("missing", (expression(name),))
+        case And(parts) | Or(parts):
+            whole = expression_in(parts[0], expression)
+            for part in parts[1:]:
+                joined = expression_in(part, expression)
+                whole = Call("and" if isinstance(predicate, And) else "or", (whole, joined))
+            return whole
+        case Not(part):
+            return Call("not", (expression_in(part, expression),))
 
-    def __le__(self, value: Any) -> Compare:
-        return Compare(self.name, "<=", value)
 
-    def __gt__(self, value: Any) -> Compare:
-        return Compare(self.name, ">", value)
+def _chained(expression: Expression, function: str) -> list[Expression]:
+    """The parts of a chain of ANDs or of ORs, in order."""
+    found, waiting = [], [expression]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Call) and part.function == function:
+            waiting += reversed(part.arguments)
+        else:
+            found.append(part)
+    return found
 
-    def __ge__(self, value: Any) -> Compare:
-        return Compare(self.name, ">=", value)
 
-    def __hash__(self) -> int:
-        return hash(self.name)
+def _reference(expression: Expression) -> str:
+    return expression.name if isinstance(expression, Name) else str(expression)
 
-    def isin(self, values: Iterable[Any]) -> IsIn:
-        """One of the values."""
-        return IsIn(self.name, tuple(values))
 
-    def between(self, low: Any, high: Any) -> And:
-        """From low to high, both included."""
-        return And((Compare(self.name, ">=", low), Compare(self.name, "<=", high)))
+def _is_constant(expression: Expression) -> bool:
+    dated = isinstance(expression, Call) and expression.function == "as_date"
+    inner = expression.arguments[0] if isinstance(expression, Call) and dated else expression
+    return isinstance(inner, Constant) and inner.value is not None
 
-    def missing(self) -> IsMissing:
-        """No value."""
-        return IsMissing(self.name)
+
+def _value(expression: Expression) -> Any:
+    inner = expression.arguments[0] if isinstance(expression, Call) else expression
+    return inner.value if isinstance(inner, Constant) else None
 
 
 def checked(predicate: Predicate, schema: Schema) -> Predicate:
     """The same condition with its constants read as the columns' types; an error names what is not allowed."""
+    if isinstance(predicate, Expression):
+        predicate = condition_of(predicate)
     if _size(predicate, 0) > _LONGEST:
         raise InputError("where", Phrase("a long condition"), f"a condition of at most {_LONGEST:,} comparisons")
     return _checked(predicate, schema)
@@ -164,6 +212,7 @@ def _size(predicate: Predicate, depth: int) -> int:
 def _checked(predicate: Predicate, schema: Schema) -> Predicate:
     match predicate:
         case Compare(name, operator, value):
+            name = schema.canonical(name, "where")
             column = schema.column(name, "where")
             if operator not in OPERATORS:
                 raise InputError("where", operator, "a comparison", among=OPERATORS)
@@ -171,13 +220,13 @@ def _checked(predicate: Predicate, schema: Schema) -> Predicate:
                 raise InputError("where", Phrase(f"{name} {operator}"), f"== or !=, since {name} has no order")
             return Compare(name, operator, _constant(name, column, value))
         case IsIn(name, values):
+            name = schema.canonical(name, "where")
             column = schema.column(name, "where")
             if not values:
                 raise InputError("where", Phrase(f"{name} in ()"), "a condition with at least one value")
             return IsIn(name, tuple(_constant(name, column, value) for value in values))
         case IsMissing(name):
-            schema.column(name, "where")
-            return predicate
+            return IsMissing(schema.canonical(name, "where"))
         case And(parts):
             return And(tuple(_checked(part, schema) for part in parts))
         case Or(parts):

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
+from discreet.data.expression import Expression
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count, settled
 from discreet.query.function import listed_functions
 from discreet.query.key import MOST_GROUPS, Bin, Key, bins, key
 from discreet.query.parse import parse_condition
-from discreet.query.predicate import And, Predicate, checked, predicate_from, predicate_to
+from discreet.query.predicate import And, Predicate, checked, condition_of, predicate_from, predicate_to
 from discreet.query.quantile import Ordered, check_ordered, ordered_to
 
 __all__ = ["Query", "output_from", "refuse_nameless", "refuse_reading"]
@@ -39,6 +40,17 @@ def refuse_reading(how: str) -> NoReturn:
     raise InputError.refused("question", Phrase(f"cannot be {how}:"), "it has no rows yet", hint)
 
 
+_Output = TypeVar("_Output", bound="Aggregate | Ordered")
+
+
+def _canonical(output: _Output, schema: Schema) -> _Output:
+    """The same output, its column under the one name it has."""
+    column = getattr(output, "column", None)
+    if column is None or column in schema.columns:
+        return output
+    return replace(output, column=schema.canonical(column, type(output).functions[0].name))
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """Rows of one table that meet a condition, grouped by public keys, and what is computed of each group.
@@ -57,19 +69,21 @@ class Query:
     asked: tuple[str, ...] = ()
     """Names of outputs, of either kind, in the order they were asked for: see `names`."""
 
-    def where(self, condition: str | Predicate) -> Query:
+    def where(self, condition: str | Predicate | Expression) -> Query:
         """Keep the rows for which the condition is true; a second condition narrows the first."""
         read = parse_condition(condition) if isinstance(condition, str) else condition
+        if isinstance(read, Expression):
+            read = condition_of(read)
         if self.condition is None:
             return replace(self, condition=read)
         first = self.condition.parts if isinstance(self.condition, And) else (self.condition,)
         return replace(self, condition=And((*first, read)))
 
-    def group_by(self, *keys: str | Key) -> Query:
-        """Answer for every group: declared values, `bins(...)`, `key(column, values)`, or `discover(column)`."""
-        if strange := [k for k in keys if not isinstance(k, (str, Key))]:
+    def group_by(self, *keys: str | Key | Expression) -> Query:
+        """Answer for every group: declared values, an expression's, `bins(...)`, `key(...)`, or `discover(column)`."""
+        if strange := [k for k in keys if not isinstance(k, (str, Key, Expression))]:
             raise InputError("group_by", strange[0], _KEYS)
-        return replace(self, keys=self.keys + tuple(key(k) if isinstance(k, str) else k for k in keys))
+        return replace(self, keys=self.keys + tuple(k if isinstance(k, Key) else key(k) for k in keys))
 
     def agg(self, /, *nameless: Aggregate | Ordered, **outputs: Aggregate | Ordered) -> Query:
         """Name what is computed: `agg(visits=count(), cost=mean("cost"), typical=median("cost"))`."""
@@ -115,11 +129,14 @@ class Query:
                 raise InputError("outputs", name, allowed)
         for _, aggregate in self.outputs:
             _refuse_strange(aggregate)
+        outputs = tuple((name, _canonical(output, schema)) for name, output in self.outputs)
+        by_order = tuple((name, _canonical(output, schema)) for name, output in self.ordered)
+        for _, aggregate in outputs:
             settled(aggregate, None).measures(schema)
-        for _, ordered in self.ordered:
+        for _, ordered in by_order:
             check_ordered(ordered, schema)
         condition = None if self.condition is None else checked(self.condition, schema)
-        query = Query(condition, keys, self.outputs, self.ordered, self.names)
+        query = Query(condition, keys, outputs, by_order, self.names)
         if (many := query.listed_groups(schema)) > MOST_GROUPS:
             raise InputError(
                 "group_by", Phrase(f"{many:,} groups"), f"such that there are at most {MOST_GROUPS:,} groups"

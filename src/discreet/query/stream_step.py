@@ -191,7 +191,7 @@ class StreamStep:
         counts = np.zeros((len(stream.measures), stream.groups), dtype=np.int64)
         table, declared = data.table, schema.columns[column]
         if isinstance(declared, Integer | Real | Date):  # as in bins: the last edge may lie beyond the bounds
-            table = table.filter(within_bounds(table[column], declared))
+            table = table.filter(within_bounds(table[schema.slot(column)], declared))
         if schema.unit.column is None:
             found = data.integers(compile_query(query, schema, stream.measures, table, salt))
             for index in range(len(stream.measures)):

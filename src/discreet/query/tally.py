@@ -42,7 +42,7 @@ def compile_tally(
     """
     unit = schema.unit
     table, number = group_number(query.keys, schema, chosen(query, schema, table))
-    columns = {GROUP: number, BIN: grid.place(table[column])}
+    columns = {GROUP: number, BIN: grid.place(table[schema.slot(column)])}
     if unit.column is not None:
         columns[PERSON] = identity(table[unit.column])
     rows = table.select(**columns)

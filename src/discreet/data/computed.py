@@ -1,0 +1,89 @@
+"""Declared columns by name, and expressions of them by the text that stands for each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+from discreet.data.column import Column
+from discreet.data.expression.compile import compile_expression
+from discreet.data.expression.domain import Domain, column_of, domain_of, domain_of_column
+from discreet.data.expression.node import Expression, Name, columns_in
+from discreet.data.expression.read import read_expression
+from discreet.data.expression.resolve import declared_name, resolve
+from discreet.errors import InputError
+
+__all__ = ["Columns"]
+
+_KEPT = 500
+
+
+class Columns(dict[str, Column]):
+    """The declared columns. What else it is asked for is read as an expression, and has the declaration of its domain.
+
+    Only declared columns are in it, and counted; `columns["cost * hours"]` is computed when it is asked for.
+    """
+
+    def __init__(self, declared: dict[str, Column]) -> None:
+        super().__init__(declared)
+        self._read: dict[str, tuple[str, Expression, Domain]] = {}
+
+    def __missing__(self, text: str) -> Column:
+        return self.column(text)
+
+    def __reduce__(self) -> Any:
+        return Columns, (dict(self),)
+
+    def column(self, text: str, use: str = "column") -> Column:
+        """The declaration of a column or an expression."""
+        if text in self:
+            return self[text]
+        _, _, domain = self._expression(text, use)
+        try:
+            return column_of(domain, text)
+        except InputError as problem:
+            raise problem.about(use) from None
+
+    def canonical(self, text: str, use: str) -> str:
+        """The one text of a column or an expression."""
+        return text if text in self else self._expression(text, use)[0]
+
+    def domain(self, text: str, use: str = "column") -> Domain:
+        """What a column or an expression can be."""
+        return domain_of_column(self[text]) if text in self else self._expression(text, use)[2]
+
+    def expression(self, text: str, use: str = "column") -> Expression:
+        """A column or an expression, as an expression."""
+        return Name(text) if text in self else self._expression(text, use)[1]
+
+    def read_by(self, text: str) -> list[str]:
+        """The declared columns that it reads."""
+        return columns_in(self.expression(text))
+
+    def slot(self, text: str) -> str:
+        """A column's own name; for an expression, a short one that no engine cuts."""
+        return text if text in self else f"discreet {hashlib.sha256(text.encode()).hexdigest()[:20]}"
+
+    def computed(self, table: Any, texts: Iterable[str]) -> Any:
+        """A table with these expressions beside its columns, each under its slot."""
+        made = {self.slot(text): compile_expression(self.expression(text), table, self) for text in texts}
+        return table.mutate(**made) if made else table
+
+    def _expression(self, text: str, use: str) -> tuple[str, Expression, Domain]:
+        if text not in self._read:
+            if text.isidentifier():  # a name, so no expression: perhaps a misspelt one
+                name = declared_name(text, self, use)
+                return name, Name(name), domain_of_column(self[name])
+            try:
+                read = read_expression(text, use)
+            except InputError as problem:
+                known = InputError(use, text, "a declared column or an expression", among=sorted(self))
+                raise known if " " not in text.strip() and "(" not in text else problem from None
+            made = resolve(read, self, use)
+            domains = {name: domain_of_column(self[name]) for name in columns_in(made)}
+            canonical = made.name if isinstance(made, Name) else str(made)
+            if len(self._read) >= _KEPT:
+                self._read.clear()
+            self._read[text] = canonical, made, domain_of(made, domains)
+        return self._read[text]
