@@ -22,6 +22,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import price_text
 from discreet.query.ask import Ask, Described
 from discreet.query.key import Key
+from discreet.data.expression import Expression
 from discreet.query.predicate import Predicate
 from discreet.query.question import Query
 from discreet.query.question_ask import AnyQuery, read_query
@@ -190,7 +191,7 @@ class Curator:
         by: Iterable[str | Key] | str = (),
         column: str | None = None,
         geography: Any = None,
-        where: str | Predicate | None = None,
+        where: str | Predicate | Expression | None = None,
         sizes: str | None = None,
         largest: int | None = None,
         cumulative: bool = True,
@@ -213,11 +214,11 @@ class Curator:
     def mobility(
         self,
         *,
-        origin: str | Key,
-        destination: str | Key,
-        window: str | Key | None = None,
+        origin: str | Key | Expression,
+        destination: str | Key | Expression,
+        window: str | Key | Expression | None = None,
         zones: Mapping[Any, str] | None = None,
-        where: str | Predicate | None = None,
+        where: str | Predicate | Expression | None = None,
     ) -> Draft[Tables]:
         """Who goes where, and when: counts of origin, destination and time window that agree with their sums.
 
@@ -233,15 +234,15 @@ class Curator:
     def commute(
         self,
         *,
-        origin: str | Key,
-        destination: str | Key,
+        origin: str | Key | Expression,
+        destination: str | Key | Expression,
         coordinates: Mapping[Any, tuple[float, float]],
         degrees: bool = False,
         sizes: Mapping[Any, int] | None = None,
         clusters: int | Mapping[Any, Any] | None = None,
         near: float | None = None,
         farthest: float | None = None,
-        where: str | Predicate | None = None,
+        where: str | Predicate | Expression | None = None,
     ) -> Draft[CommuteRelease]:
         """Made-up rows of origin and destination, of places that are public: docs/guides/commuting.md.
 
@@ -279,8 +280,8 @@ class Curator:
         columns: Iterable[str] | None = None,
         bins: int | dict[str, int] = 64,
         rows: int | None = None,
-        where: str | Predicate | None = None,
-        impossible: Iterable[str | Predicate] = (),
+        where: str | Predicate | Expression | None = None,
+        impossible: Iterable[str | Predicate | Expression] = (),
         keys: Mapping[str, str | int] | None = None,
     ) -> Draft[SyntheticRelease]:
         """Rows that look like the private ones and are nobody's: for every use, at one price.
@@ -301,7 +302,7 @@ class Curator:
         *,
         target: str,
         features: Sequence[str] | None = None,
-        where: str | Predicate | None = None,
+        where: str | Predicate | Expression | None = None,
         examples: int | None = None,
         lot: Number | None = None,
         probability: Number | None = None,

@@ -13,6 +13,7 @@ from discreet.curator.desk import Desk
 from discreet.curator.offer import Offer
 from discreet.errors import InputError
 from discreet.query.ask import Ask, Checked
+from discreet.data.expression import Expression
 from discreet.query.predicate import Predicate
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Draft(Generic[Made]):
         """The ask, checked."""
         return cls(desk, ask, desk.check(ask))
 
-    def where(self, condition: str | Predicate) -> Self:
+    def where(self, condition: str | Predicate | Expression) -> Self:
         """Count only the rows for which the condition is true."""
         if self.ask.where is not None:
             raise InputError("where", condition, "one condition: join several with and")

@@ -18,6 +18,7 @@ from discreet.query.aggregate import Aggregate
 from discreet.query.batch import BatchAsk
 from discreet.query.key import Key, key
 from discreet.query.notation import read_key, read_outputs
+from discreet.data.expression import Expression
 from discreet.query.predicate import Predicate
 from discreet.query.presentation import UNCHANGED, Presentation
 from discreet.query.quantile import Ordered, bounds_of, maximum, median, minimum, quantiles, spread
@@ -48,11 +49,11 @@ class Question:
         return self.query
 
     @typed
-    def where(self, condition: str | Predicate) -> Question:
+    def where(self, condition: str | Predicate | Expression) -> Question:
         """Keep the rows for which the condition is true."""
         return replace(self, query=self.query.where(condition))
 
-    def group_by(self, *keys: str | Key) -> Question:
+    def group_by(self, *keys: str | Key | Expression) -> Question:
         """Answer for every group of public keys, or of keys that are discovered."""
         return replace(self, query=self.grouped.group_by(*keys))
 

@@ -99,6 +99,7 @@ def _condition_from(value: Any, schema: Schema) -> str | Predicate:
 def check_condition(value: str | Predicate | None, schema: Schema) -> Predicate | None:
     """A condition as it was given, read against the schema."""
     read = parse_condition(value) if isinstance(value, str) else value
+    read = condition_of(read) if isinstance(read, Expression) else read
     return None if read is None else checked(read, schema)
 
 

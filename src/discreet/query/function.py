@@ -85,8 +85,11 @@ class OutputKind(Protocol):
         """The output that JSON values stand for, whose `of` is one of the functions."""
 
     @classmethod
-    def read_sql(cls, node: Any, person: str | None) -> Any:
-        """The output that a parsed piece of SQL stands for; None if it is none of these."""
+    def read_sql(cls, node: Any, scope: Any) -> Any:
+        """The output that a parsed piece of SQL stands for; None if it is none of these.
+
+        `scope` is the `discreet.query.sql.Scope` that it is read in.
+        """
 
     def limited(self, who: str, rows: str) -> tuple[str, str] | None:
         """What the limit of so many rows for each `who` does to it: a kind of note, and its text."""

@@ -15,7 +15,7 @@ from discreet.core.exact import Number, as_written
 from discreet.core.wire import fraction
 from discreet.data.column import Date, Integer, Numeric, Real
 from discreet.data.schema import Schema
-from discreet.data.text import read_column, read_constant
+from discreet.data.text import read_constant
 from discreet.errors import InputError, Phrase
 from discreet.query.function import Argument, Function, register
 from discreet.query.grid import DECADES, grid_for
@@ -71,7 +71,7 @@ class _ByOrder:
         return ordered_from(entry)
 
     @classmethod
-    def read_sql(cls, node: Any, person: str | None) -> At | None:
+    def read_sql(cls, node: Any, scope: Any) -> At | None:
         """What a parsed piece of SQL stands for: by default, SQL has no word for it."""
         return None
 
@@ -113,9 +113,9 @@ class At(_ByOrder):
         return "median" if 2 * self.q == 1 else quantile_name(self.q)
 
     @classmethod
-    def read_sql(cls, node: Any, person: str | None) -> At | None:
+    def read_sql(cls, node: Any, scope: Any) -> At | None:
         """MEDIAN(x), QUANTILE_CONT(x, q) or PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)."""
-        found = read_quantile(node)
+        found = read_quantile(node, scope)
         return None if found is None else quantile(*found)
 
 
@@ -293,16 +293,16 @@ def _tail(tail: Number) -> Fraction:
     return share
 
 
-def read_quantile(node: Any) -> tuple[str, Any] | None:
+def read_quantile(node: Any, scope: Any) -> tuple[str, Any] | None:
     """The column and the quantile of MEDIAN(x), QUANTILE_CONT(x, q) or PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)."""
     from sqlglot import exp
 
     if type(node) is exp.Median:
         only(node, "this")
-        return read_column(node.this, "sql"), "1/2"
+        return scope.column(node.this), "1/2"
     if type(node) is exp.PercentileCont and node.expression:
         only(node, "this", "expression")
-        return read_column(node.this, "sql"), _share(node, node.expression)
+        return scope.column(node.this), _share(node, node.expression)
     if type(node) is exp.WithinGroup and type(node.this) is exp.PercentileCont:
         only(node, "this", "expression")
         only(node.this, "this")
@@ -312,7 +312,7 @@ def read_quantile(node: Any) -> tuple[str, Any] | None:
         only(order, "expressions")
         only(order.expressions[0], "this", "nulls_first")
         share = _share(node, node.this.this)
-        return read_column(order.expressions[0].this, "sql"), share
+        return scope.column(order.expressions[0].this), share
     return None
 
 

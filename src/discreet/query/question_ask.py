@@ -113,4 +113,4 @@ class CheckedQuestion(Checked[Release]):
     def read(self, answer: Answer, cost: str, remaining: str) -> Release:
         """The table that an answer holds."""
         whole = read_table(answer, cost, remaining)
-        return whole if self.ask.presentation == UNCHANGED else self.ask.presentation.apply(whole)
+        return whole if self.ask.presentation is UNCHANGED else self.ask.presentation.apply(whole)

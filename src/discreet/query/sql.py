@@ -2,13 +2,13 @@
 
 Every node and every argument that is not understood is refused, with the piece of text it stands for. What is allowed:
 
-    [WITH name AS (SELECT * FROM table WHERE ...)]
-    SELECT keys and aggregates FROM the table [[LEFT] JOIN a public table USING (its key)]
-    [WHERE condition] [GROUP BY columns, BIN(column, width), DATE_TRUNC('month', column)]
-    [HAVING aggregate > number] [ORDER BY ...] [LIMIT n]
+    [WITH name AS (SELECT columns and expressions FROM table WHERE ...)]
+    SELECT keys, aggregates and arithmetic over them
+    FROM the table [[LEFT] JOIN a public table ON its key]
+    [WHERE condition] [GROUP BY expressions, BIN(column, width)] [HAVING condition] [ORDER BY ...] [LIMIT n]
 
-HAVING, ORDER BY and LIMIT work on the released table: they cost nothing and see only published numbers. The values of a
-text column in GROUP BY are discovered, which takes a delta.
+HAVING, ORDER BY, LIMIT and arithmetic over aggregates work on the released table: they cost nothing and see only published
+numbers. The values of a text column in GROUP BY are discovered, which takes a delta.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.data.column import Category, Date, Text
+from discreet.data.column import Text
+from discreet.data.expression import Call, Constant, Expression, Name
+from discreet.data.expression.read import Reader
 from discreet.data.schema import Schema
-from discreet.data.text import read_column, read_constant, read_statement
+from discreet.data.text import DIALECTS, read_constant, read_statement
 from discreet.errors import InputError
 from discreet.query.aggregate import Aggregate
+from discreet.query.formula import Formula, Over
 from discreet.query.function import kinds
 from discreet.query.key import Key, bins, discover, key
-from discreet.query.parse import read_condition
-from discreet.query.predicate import IsIn, Predicate
-from discreet.query.presentation import Having, Order, Presentation
+from discreet.query.predicate import condition_of
+from discreet.query.presentation import Order, Presentation
 from discreet.query.quantile import Ordered
 from discreet.query.question import Query
 from discreet.query.sql_hint import SHAPE, instead, only, refuse, shown_aggregates
+from discreet.query.sql_relation import Relations
 
-__all__ = ["Statement", "parse_sql"]
-
-_OPERATORS = {"EQ": "==", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+__all__ = ["Scope", "Statement", "parse_sql"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,186 +44,260 @@ class Statement:
     presentation: Presentation
 
 
-def parse_sql(text: str, schema: Schema) -> Statement:
+def parse_sql(text: str, schema: Schema, dialect: str = "duckdb") -> Statement:
     """Read one SELECT statement about the table of `schema`; refuses everything it does not fully understand."""
-    return _Reader(schema).statement(read_statement(text))
+    if dialect not in DIALECTS:
+        raise InputError("dialect", dialect, among=DIALECTS)
+    try:
+        return _Statement(schema, dialect).read(read_statement(text, dialect=dialect))
+    except RecursionError:
+        raise InputError("sql", text, "a shorter statement") from None
 
 
-def _exp() -> Any:
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What an aggregate is read in: the rows it is of."""
+
+    schema: Schema
+    reader: Reader
+    condition: Expression | None = None
+    """FILTER (WHERE ...): the rows that count."""
+
+    @property
+    def person(self) -> str | None:
+        """The column that tells people apart, None where every row is its own."""
+        return self.schema.unit.column
+
+    def column(self, node: Any, *, number: bool = False) -> str:
+        """The column or expression that a piece stands for, by its one name; missing where the condition is not met."""
+        read = self.reader.read(node)
+        if number and self.schema.domain(self.schema.canonical(_reference(read), "sql"), "sql").kind == "boolean":
+            read = Call("as_integer", (read,))
+        return self.schema.canonical(_reference(self.filtered(read)), "sql")
+
+    def filtered(self, value: Expression) -> Expression:
+        """A value where the condition is met, and missing elsewhere."""
+        return value if self.condition is None else Call("case", (self.condition, value, Constant(None)))
+
+
+def _reference(expression: Expression) -> str:
+    return expression.name if isinstance(expression, Name) else str(expression)
+
+
+def _unwrapped(node: Any) -> Any:
     from sqlglot import exp
 
-    return exp
+    while type(node) is exp.Paren:
+        node = node.this
+    return node
 
 
-def _where(tree: Any) -> list[Predicate]:
-    where = tree.args.get("where")
-    return [read_condition(where.this)] if where else []
-
-
-def _table_name(table: Any, allowed: str) -> str:
-    """A plain name: no schema, alias, function or sample."""
-    exp = _exp()
-    if type(table) is not exp.Table or type(table.this) is not exp.Identifier:
-        hint = "Put the condition into WHERE, or name the rows: WITH some AS (SELECT * FROM table WHERE ...)."
-        raise refuse(table, f"the name of a table: {allowed}", hint if type(table) is exp.Subquery else "")
-    only(table, "this")
-    return str(table.name)
-
-
-def _numbered(node: Any, tree: Any, clause: str) -> str:
-    """What to write instead of the number of a column; nothing if there is no number."""
-    exp = _exp()
-    if type(node) is not exp.Literal or node.is_string:
-        return ""
-    place, items = str(node.this), tree.expressions
-    if not place.isdigit() or not 1 <= int(place) <= len(items):
-        return "Name the column instead of its number."
-    item = items[int(place) - 1]
-    named = item.alias if type(item) is exp.Alias and clause == "ORDER BY" else item.unalias().sql("duckdb")
-    return f"Name the column instead of its number: {clause} {named}."
-
-
-class _Reader:
+class _Statement:
     """Reads one statement, noting outputs as they are met."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, dialect: str) -> None:
         self.schema = schema
-        self.keys: list[tuple[Any, Key]] = []
+        self.dialect = dialect
+        self.rows = Relations(schema, dialect)
+        self.keys: list[Key] = []
+        self.references: dict[str, str] = {}
+        """Keys by the text of what they are grouped by."""
         self.outputs: dict[str, Aggregate | Ordered] = {}
+        self.formulas: list[Formula] = []
         self.shown: list[tuple[str, str]] = []
-        self.rows: dict[str, list[Predicate]] = {schema.name: []}
+        self.aliases: dict[str, str] = {}
+        """Published columns by their names in the SELECT list, in lower case."""
 
-    def statement(self, tree: Any) -> Statement:
-        exp = _exp()
+    def read(self, tree: Any) -> Statement:
+        from sqlglot import exp
+
+        while type(tree) is exp.Subquery and not [name for name, value in tree.args.items() if value and name != "this"]:
+            tree = tree.this
         if type(tree) is not exp.Select:
             raise refuse(tree, SHAPE)
-        only(tree, "expressions", "from", "joins", "where", "group", "having", "order", "limit", "with")
-        self.views(tree)
+        only(
+            tree, "expressions", "from", "joins", "where", "group", "having", "order", "limit", "offset", "with", "kind"
+        )
+        self.rows = self.rows.read(tree)
+        self.reader = self.rows.reader()
         query = Query()
-        for condition in [*self.table(tree), *self.joins(tree), *_where(tree)]:
-            query = query.where(condition)
-        if group := tree.args.get("group"):
-            only(group, "expressions")
-            self.keys = [(node, self.key(node, tree)) for node in group.expressions]
+        conditions = self.rows.conditions()
+        if where := tree.args.get("where"):
+            conditions.append(self.reader.read(where.this))
+        for condition in conditions:
+            query = query.where(condition_of(condition))
+        self.group(tree)
         for node in tree.expressions:
             self.item(node)
         labels = [label for _, label in self.shown]
         if repeated := [label for label in labels if labels.count(label) > 1]:
             raise InputError("sql", repeated[0], "a SELECT list of different names", "Use AS to name them.")
+        having, order = self.having(tree), self.order(tree)
         if not self.outputs:
             raise refuse(tree, f"at least one aggregate: {shown_aggregates()}", "Such as COUNT(*).")
-        presentation = Presentation(tuple(self.shown), self.having(tree), self.order(tree), self.limit(tree))
-        whole = query.group_by(*(k for _, k in self.keys)).agg(**self.outputs)
+        limit, offset = self.count(tree, "limit"), self.count(tree, "offset") or 0
+        shown = tuple(self.shown)
+        presentation = Presentation(shown, tuple(self.formulas), having, order, limit, offset)
+        whole = query.group_by(*self.keys).agg(**self.outputs)
         return Statement(whole.checked(self.schema), presentation)
 
-    def views(self, tree: Any) -> None:
-        """WITH name AS (SELECT * FROM table WHERE ...): a name for some of the rows."""
-        exp = _exp()
-        views = tree.args.get("with") or tree.args.get("with_")
-        if not views:
+    # Keys.
+
+    def group(self, tree: Any) -> None:
+        from sqlglot import exp
+
+        group = tree.args.get("group")
+        if not group:
             return
-        only(views, "expressions")
-        for view in views.expressions:
-            only(view, "this", "alias")
-            only(view.args["alias"], "this")
-            inner = view.this
-            if type(inner) is not exp.Select or [type(node) for node in inner.expressions] != [exp.Star]:
-                raise refuse(inner, "SELECT * FROM table WHERE condition inside a WITH")
-            only(inner.expressions[0])
-            only(inner, "expressions", "from", "where")
-            if view.alias in (self.schema.name, *self.rows, *self.schema.lookups):
-                raise refuse(view, "a name that is not taken")
-            self.rows[view.alias] = [*self.table(inner), *_where(inner)]
+        only(group, "expressions", "all")
+        nodes = list(group.expressions)
+        if group.args.get("all") or [str(node) for node in nodes] == ["ALL"]:
+            items = [item.this if type(item) is exp.Alias else item for item in tree.expressions]
+            nodes = [item for item in items if not self._aggregates(item)]
+        for node in nodes:
+            self.key(self._meant(node, tree, "GROUP BY"))
 
-    def table(self, tree: Any) -> list[Predicate]:
-        """The conditions that the rows named in FROM meet."""
-        source = tree.args.get("from") or tree.args.get("from_")
-        if source is None:
-            raise refuse(tree, f"a statement with FROM {self.schema.name}")
-        only(source, "this")
-        name = _table_name(source.this, self.schema.name)
-        if name not in self.rows:
-            hint = "Upper and lower case matter." if name.lower() in map(str.lower, self.rows) else ""
-            raise refuse(source.this, "a table", hint, among=self.rows)
-        return self.rows[name]
+    def _aggregates(self, node: Any) -> bool:
+        from sqlglot import exp
 
-    def joins(self, tree: Any) -> list[Predicate]:
-        """[LEFT] JOIN of a declared public table USING (its key). Its columns are there already; an inner join also
-        drops the rows whose key is not listed."""
-        found: list[Predicate] = []
-        for join in tree.args.get("joins") or ():
-            only(join, "this", "using", "side", "kind")
-            name = _table_name(join.this, "a public table")
-            lookup = self.schema.lookups.get(name)
-            keys = [part.name for part in join.args.get("using") or ()]
-            side, kind = (str(join.args.get(part) or "").upper() for part in ("side", "kind"))
-            if lookup is None or keys != [lookup.key] or (side, kind) not in (("LEFT", ""), ("", ""), ("", "INNER")):
-                shapes = [f"JOIN {n} USING ({table.key})" for n, table in self.schema.lookups.items()]
-                raise refuse(join, "a declared public table: " + (", ".join(shapes) or "none is declared in [lookups]"))
-            if side != "LEFT":
-                column = self.schema.columns[lookup.key]
-                if not isinstance(column, Category):
-                    raise refuse(join, "a LEFT JOIN, since the key is no category")
-                listed = tuple(value for value in lookup.table[lookup.key] if value in column.values)
-                found.append(IsIn(lookup.key, listed))
-        return found
+        names = {name for kind in kinds() for function in kind.functions for name in function.sql}
+        return any(
+            isinstance(part, exp.AggFunc | exp.WithinGroup)
+            or (type(part) is exp.Anonymous and str(part.this).upper() in names)
+            for part in node.walk()
+        )
 
-    def key(self, node: Any, tree: Any) -> Key:
-        """A column, BIN(column, width) or DATE_TRUNC('month', column) to group by."""
-        exp = _exp()
-        listed = {item.alias: item.this for item in tree.expressions if type(item) is exp.Alias}
-        if type(node) is exp.Column and node.name in listed and node.name not in self.schema.columns:
-            hint = f"Name what it stands for: GROUP BY {listed[node.name].sql('duckdb')}."
-            raise refuse(node, "a column, not a name given in the SELECT list", hint)
-        if type(node) is exp.Column:
-            name = read_column(node, "sql")
-            free = isinstance(self.schema.columns.get(name), Text)  # nobody declared what it holds
-            return discover(name) if free else key(name)
-        if type(node) is exp.Anonymous and str(node.this).upper() == "BIN" and len(node.expressions) == 2:
+    def _meant(self, node: Any, tree: Any, clause: str) -> Any:
+        """What a number or an alias of the SELECT list stands for; the piece itself if it is none."""
+        from sqlglot import exp
+
+        node = _unwrapped(node)
+        items = tree.expressions
+        if type(node) is exp.Literal and not node.is_string:
+            place = str(node.this)
+            if not place.isdigit() or not 1 <= int(place) <= len(items):
+                raise refuse(node, f"{clause} with the number of a column from 1 to {len(items)}")
+            item = items[int(place) - 1]
+            return item.this if type(item) is exp.Alias else item
+        if type(node) is exp.Column and not node.table:
+            known = {name.lower() for relation in self.rows.visible.values() for name in relation.columns}
+            for item in items:
+                if type(item) is exp.Alias and item.alias.lower() == node.name.lower() and node.name.lower() not in known:
+                    return item.this
+        return node
+
+    def key(self, node: Any) -> None:
+        """An expression, BIN(column, width) or a column of undeclared text to group by."""
+        from sqlglot import exp
+
+        text = self._text_of(node)
+        if text in self.references:
+            return
+        if type(node) is exp.Anonymous and str(node.this).upper() == "BIN":
             only(node, "this", "expressions")
-            column, width = node.expressions
-            return bins(read_column(column, "sql"), width=read_constant(width, "sql"))
-        if type(node) in (exp.TimestampTrunc, exp.DateTrunc):
-            only(node, "this", "unit")
-            unit = node.args["unit"]
-            return bins(read_column(node.this, "sql"), every=str(unit.this).lower())
-        hint = _numbered(node, tree, "GROUP BY") or instead(node)
-        raise refuse(node, "a column, BIN(column, width) or DATE_TRUNC('month', column) to group by", hint)
+            if len(node.expressions) != 2:
+                raise refuse(node, "BIN(column, width)")
+            column = self.schema.canonical(_reference(self.reader.read(node.expressions[0])), "sql")
+            made = bins(column, width=read_constant(node.expressions[1], "sql"))
+        else:
+            if self._aggregates(node):
+                raise refuse(node, "something known of each row to group by, not an aggregate")
+            column = self.schema.canonical(_reference(self.reader.read(node)), "sql")
+            free = isinstance(self.schema.columns.get(column), Text)  # nobody declared what it holds
+            made = discover(column) if free else key(column)
+        if made.column in self.references.values():
+            raise refuse(node, "grouped by once")
+        self.references[text] = made.column
+        self.keys.append(made)
+
+    def _text_of(self, node: Any) -> str:
+        """One text for all ways to write the same piece."""
+        from sqlglot import exp
+
+        node = _unwrapped(node)
+        if type(node) is exp.Anonymous and str(node.this).upper() == "BIN":
+            return str(node.sql("duckdb")).lower()
+        return self.schema.canonical(_reference(self.reader.read(node)), "sql")
+
+    # What is shown.
 
     def item(self, node: Any) -> None:
-        """One item of the SELECT list: a key or an aggregate."""
-        exp = _exp()
+        """One item of the SELECT list: a key, an aggregate, or arithmetic over them."""
+        from sqlglot import exp
+
         label = None
         if type(node) is exp.Alias:
             only(node, "this", "alias")
-            node, label = node.this, node.alias
-        for written, k in self.keys:
-            if written == node:
-                self.shown.append((k.column, label or k.column))
-                return
-        if type(node) is exp.Column:
-            hint = instead(node.this) or f"Such as GROUP BY {node.name}, or COUNT({node.name})."
-            raise refuse(node, "in GROUP BY, or inside an aggregate", hint)
-        self.shown.append((self.output(node, label), label or self.output(node, label)))
+            node, label = node.this, str(node.alias)
+        if type(node) is exp.Star:
+            raise refuse(node, "keys and aggregates", instead(node))
+        name = self.published(node, label)
+        own = node.name if type(_unwrapped(node)) is exp.Column else ""
+        self.shown.append((name, label or (own if name in self.references.values() and own else name)))
+        self.aliases[self.shown[-1][1].lower()] = name
 
-    def output(self, node: Any, label: str | None = None) -> str:
+    def published(self, node: Any, label: str | None = None) -> str:
+        """The released column that a piece stands for; one computed from others is noted if it is new."""
+        made = _Published(self, label).read(node)
+        if isinstance(made, Name):
+            return made.name
+        if not isinstance(made, Call):
+            raise refuse(node, f"a key or an aggregate: {shown_aggregates()}")
+        return self.formula(made, label, node)
+
+    def formula(self, expression: Expression, label: str | None, node: Any) -> str:
+        from discreet.data.expression.node import columns_in
+
+        names = columns_in(expression)
+        overs = tuple(over for over in self._overs if over.name in names)
+        used = [name for name in names if name in self.outputs] + [over.output for over in overs]
+        if not used:
+            raise refuse(node, "made of aggregates", "What is computed of keys alone can be grouped by.")
+        name = label if label and label.isidentifier() else f"column_{len(self.shown) + 1}"
+        taken = {*self.outputs, *(each.name for each in self.formulas), *self.references.values()}
+        while name in taken:
+            name += "_"
+        self.formulas.append(Formula(name, expression, overs, self._share_noise(dict.fromkeys(used))))
+        return name
+
+    def _share_noise(self, names: Any) -> bool:
+        seen: set[Any] = set()
+        for name in names:
+            output = self.outputs[name]
+            measures = set(output.measures(self.schema)) if isinstance(output, Aggregate) else {output.column}
+            if seen & measures:
+                return True
+            seen |= measures
+        return False
+
+    @property
+    def _overs(self) -> list[Over]:
+        return self.__dict__.setdefault("overs", [])
+
+    def output(self, node: Any, label: str | None) -> str:
         """The name of an aggregate, noted if it is new."""
         aggregate = self.aggregate(node)
         for name, known in self.outputs.items():
             if known == aggregate:
                 return name
-        column = getattr(aggregate, "column", None)
-        name = label or aggregate.label + (f"_{column}" if column else "")
-        if name in self.outputs:
-            raise refuse(node, f"named differently: {name!r} is taken", "Use AS.")
+        name = label if label and label.isidentifier() else _plain_name(aggregate)
+        taken = {*self.outputs, *self.references.values()}
+        while name in taken or any(name in (f"{each}_lower", f"{each}_upper") for each in taken):
+            name += "_"
         self.outputs[name] = aggregate
         return name
 
     def aggregate(self, node: Any) -> Aggregate | Ordered:
         """What a piece of the statement computes, read by the class that has a function of this name."""
-        exp = _exp()
+        from sqlglot import exp
+
+        scope = Scope(self.schema, self.reader)
+        if type(node) is exp.Filter:
+            only(node, "this", "expression")
+            scope = Scope(self.schema, self.reader, self.reader.read(node.expression.this))
+            node = node.this
         for kind in kinds():
-            output: Aggregate | Ordered | None = kind.read_sql(node, self.schema.unit.column)
+            output: Aggregate | Ordered | None = kind.read_sql(node, scope)
             if output is not None:
                 return output
         if type(node) in (exp.Min, exp.Max):
@@ -230,27 +305,11 @@ class _Reader:
             raise refuse(node, "another aggregate: the smallest and the largest value are one person's", hint)
         raise refuse(node, f"an aggregate: {shown_aggregates()}", instead(node))
 
-    def having(self, tree: Any) -> tuple[Having, ...]:
+    # What happens to the released table.
+
+    def having(self, tree: Any) -> Expression | None:
         having = tree.args.get("having")
-        if not having:
-            return ()
-        exp = _exp()
-        tests, waiting = [], [having.this]
-        while waiting:
-            node = waiting.pop()
-            if type(node) is exp.And:
-                waiting += [node.right, node.left]
-                continue
-            operator = _OPERATORS.get(type(node).__name__)
-            value: Any = read_constant(node.right, "sql") if operator else ""
-            if operator is None or isinstance(value, (str, bool)):
-                raise refuse(node, "an aggregate compared with a number, joined with AND")
-            name = self.published(node.left, outputs_only=True)
-            output = self.outputs[name]
-            if isinstance(output, Ordered) and isinstance(self.schema.columns.get(output.column), Date):
-                raise refuse(node, "an aggregate that is a number", "Filter released days yourself: it is free.")
-            tests.append(Having(name, operator, float(value)))
-        return tuple(tests)
+        return None if not having else _Published(self).read(having.this)
 
     def order(self, tree: Any) -> tuple[Order, ...]:
         order = tree.args.get("order")
@@ -260,35 +319,102 @@ class _Reader:
         steps = []
         for node in order.expressions:
             only(node, "this", "desc", "nulls_first")
-            if hint := _numbered(node.this, tree, "ORDER BY"):
-                raise refuse(node.this, "a column or an aggregate of the SELECT list", hint)
-            steps.append(Order(self.published(node.this), bool(node.args.get("desc"))))
+            column = self.published(self._meant(node.this, tree, "ORDER BY"))
+            descending, first = bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
+            written = "nulls first" in node.sql("duckdb").lower()
+            steps.append(Order(column, descending, first and written))
         return tuple(steps)
 
-    def limit(self, tree: Any) -> int | None:
-        limit = tree.args.get("limit")
-        if not limit:
+    def count(self, tree: Any, clause: str) -> int | None:
+        """LIMIT n or OFFSET n, also as TOP and FETCH."""
+        from sqlglot import exp
+
+        found = tree.args.get(clause)
+        if not found:
             return None
-        only(limit, "expression")
-        value = read_constant(limit.expression, "sql")
+        if type(found) is exp.Fetch:
+            only(found, "direction", "count", "limit_options")
+            node = found.args.get("count")
+        else:
+            only(found, "expression")
+            node = found.expression
+        value = 1 if node is None else read_constant(_unwrapped(node), "sql")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise refuse(limit, "LIMIT with a whole number")
+            raise refuse(found, f"{clause.upper()} with a whole number")
         return value
 
-    def published(self, node: Any, *, outputs_only: bool = False) -> str:
-        """The released column a name or an aggregate stands for."""
-        exp = _exp()
-        if type(node) is exp.Column:
-            wanted = read_column(node, "sql")
-            for name, label in self.shown:
-                if wanted in (label, name) and (name in self.outputs or not outputs_only):
-                    return name
-            raise refuse(node, "a column of the SELECT list", among=[label for _, label in self.shown])
-        for written, k in self.keys:
-            if written == node and not outputs_only:
-                return k.column
-        aggregate = self.aggregate(node)
-        for name, known in self.outputs.items():
-            if known == aggregate:
-                return name
-        raise refuse(node, "an aggregate of the SELECT list", "Add it there: it has a price.")
+
+def _plain_name(aggregate: Aggregate | Ordered) -> str:
+    column = getattr(aggregate, "column", None) or ""
+    name = aggregate.label + (f"_{column}" if column.isidentifier() else "")
+    return name if name.isidentifier() else "value"
+
+
+class _Published(Reader):
+    """Reads pieces that stand for released columns: keys, aggregates, and arithmetic over them."""
+
+    def __init__(self, statement: _Statement, label: str | None = None) -> None:
+        super().__init__("sql", statement.dialect, self._released)
+        self.statement = statement
+        self.label = label
+        self.depth = 0
+
+    def read(self, node: Any) -> Expression:
+        from sqlglot import exp
+
+        statement, node = self.statement, _unwrapped(node)
+        if isinstance(node, exp.Window):
+            return Name(self._over(node))
+        if self._is_aggregate(node):
+            return Name(statement.output(node, self.label if self.depth == 0 else None))
+        if not statement._aggregates(node) and type(node) is not exp.Literal:
+            try:
+                text = statement._text_of(node)
+            except InputError:
+                text = ""
+            if text in statement.references:
+                return Name(statement.references[text])
+        self.depth += 1
+        try:
+            return super().read(node)
+        finally:
+            self.depth -= 1
+
+    def _is_aggregate(self, node: Any) -> bool:
+        from sqlglot import exp
+
+        if type(node) is exp.Filter or type(node) is exp.WithinGroup:
+            return True
+        names = {name for kind in kinds() for function in kind.functions for name in function.sql}
+        named = type(node) is exp.Anonymous and str(node.this).upper() in names
+        return named or (isinstance(node, exp.AggFunc) and type(node) is not exp.Coalesce)
+
+    def _released(self, node: Any) -> Expression:
+        name = str(node.name)
+        if not node.table and name.lower() in self.statement.aliases:
+            return Name(self.statement.aliases[name.lower()])
+        hint = instead(node.this) or f"Such as GROUP BY {name}, or COUNT({name})."
+        raise refuse(node, "in GROUP BY, or inside an aggregate", hint)
+
+    def _over(self, node: Any) -> str:
+        """SUM(aggregate) OVER ([PARTITION BY keys]): a sum of published numbers."""
+        from sqlglot import exp
+
+        only(node, "this", "partition_by", "over")
+        if type(node.this) is not exp.Sum:
+            raise refuse(node, "SUM(...) OVER (...) of an aggregate", "Other windows are free to compute on the answer.")
+        statement = self.statement
+        inner = _unwrapped(node.this.this)
+        if not self._is_aggregate(inner):
+            raise refuse(node, "SUM(...) OVER (...) of an aggregate, such as SUM(COUNT(*)) OVER ()")
+        output = statement.output(inner, None)
+        by = []
+        for part in node.args.get("partition_by") or ():
+            text = statement._text_of(part)
+            if text not in statement.references:
+                raise refuse(part, "one of the keys in GROUP BY")
+            by.append(statement.references[text])
+        over = Over(f"over {output} {' '.join(by)}", output, tuple(by))
+        if over not in statement._overs:
+            statement._overs.append(over)
+        return over.name

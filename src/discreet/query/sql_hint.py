@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from discreet.data.text import read_column
+from discreet.data.text import place
 from discreet.errors import InputError, nearest
 from discreet.query.function import functions
 
-__all__ = ["SHAPE", "column_in", "instead", "only", "place", "refuse", "shown_aggregates"]
+__all__ = ["SHAPE", "instead", "only", "place", "refuse", "shown_aggregates"]
 
 SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
 
@@ -42,16 +42,6 @@ def shown_aggregates() -> str:
     return ", ".join(word for function in functions() for word in function.sql_words)
 
 
-def place(node: Any) -> str:
-    """The place of a piece of a statement, in words; nothing if the parser did not keep it."""
-    nodes = node.walk() if hasattr(node, "walk") else ()
-    known = [part.meta for part in nodes if {"line", "col", "start", "end"} <= set(part.meta)]
-    if not known:
-        return ""
-    first = min(known, key=lambda meta: meta["start"])
-    return f" (line {first['line']}, column {first['col'] - (first['end'] - first['start'])})"
-
-
 def refuse(node: Any, allowed: str, hint: str = "", among: Iterable[str] | None = None) -> InputError:
     """The error that points at a piece of a statement."""
     written = node.sql("duckdb") if hasattr(node, "sql") else str(node)
@@ -61,19 +51,10 @@ def refuse(node: Any, allowed: str, hint: str = "", among: Iterable[str] | None 
 def only(node: Any, *allowed: str) -> None:
     """Every argument of a node that is set must be one we read."""
     for name, value in node.args.items():
-        if value and name.rstrip("_") not in allowed:
+        if value and name.rstrip("_") not in (*allowed, "_type"):
             part = value[0] if isinstance(value, list) else value
             known = SHAPE if type(node).__name__ == "Select" else "left out: it is not supported here"
             raise refuse(part if hasattr(part, "sql") else node, known, _PARTS.get(name.rstrip("_"), ""))
-
-
-def column_in(node: Any) -> str:
-    """The column inside an aggregate."""
-    from sqlglot import exp
-
-    if type(node) is not exp.Column:
-        raise refuse(node, "the name of a column", instead(node))
-    return read_column(node, "sql")
 
 
 def _names() -> list[str]:

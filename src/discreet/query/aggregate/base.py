@@ -21,7 +21,7 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.function import Argument, Function, functions, kind_of
 from discreet.query.measure import Measure, Moment, Rows, moment_lattice
-from discreet.query.sql_hint import column_in, only
+from discreet.query.sql_hint import only, refuse
 
 __all__ = [
     "NUMERIC",
@@ -118,10 +118,10 @@ class Aggregate(ABC):
         return cls(**({"column": entry["column"]} if "column" in entry else {}), **given)
 
     @classmethod
-    def read_sql(cls, node: Any, person: str | None) -> Self | None:
+    def read_sql(cls, node: Any, scope: Any) -> Self | None:
         """The aggregate that NAME(column) in SQL stands for; None if the name is none of its names.
 
-        `person` is the column that tells people apart, None where every row is its own.
+        `scope` is what it is read in, a `discreet.query.sql.Scope`.
         """
         from sqlglot import exp
 
@@ -131,7 +131,9 @@ class Aggregate(ABC):
             if name in names:
                 only(node, "this", *(["expressions"] if unknown else []))
                 inner = node.expressions if unknown else [node.this]
-                return cls(column_in(inner[0] if len(inner) == 1 else node), **fields_set)  # type: ignore[call-arg]
+                if len(inner) != 1 or type(inner[0]) is exp.Distinct:
+                    raise refuse(node, f"{name} of one column or expression")
+                return cls(scope.column(inner[0], number=True), **fields_set)  # type: ignore[call-arg]
         return None
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from discreet.data.schema import Schema
-from discreet.data.text import read_column
 from discreet.errors import InputError, Phrase
 from discreet.query.aggregate.base import Additive
 from discreet.query.function import Function, register
@@ -47,7 +46,7 @@ class Persons(Additive):
         return 1.0
 
     @classmethod
-    def read_sql(cls, node: Any, person: str | None) -> Persons | None:
+    def read_sql(cls, node: Any, scope: Any) -> Persons | None:
         """COUNT(DISTINCT person)."""
         from sqlglot import exp
 
@@ -55,7 +54,8 @@ class Persons(Additive):
             return None
         only(node, "this", "big_int")
         only(node.this, "expressions")
-        if [read_column(part, "sql") for part in node.this.expressions] != [person]:
+        person = scope.person
+        if scope.condition is not None or [scope.column(part) for part in node.this.expressions] != [person]:
             raise refuse(node, f"COUNT(DISTINCT {person or 'person'}), the unit of protection")
         return cls()
 

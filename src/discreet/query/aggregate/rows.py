@@ -9,7 +9,8 @@ from discreet.data.schema import Schema
 from discreet.query.aggregate.base import Additive, rows_of
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure
-from discreet.query.sql_hint import column_in, only, refuse
+from discreet.data.expression import Call, Constant
+from discreet.query.sql_hint import only
 
 __all__ = ["Count", "count"]
 
@@ -50,19 +51,21 @@ class Count(Additive):
         return "rows", f"In a group each {who} counts as at most {rows}; what is beyond is left out."
 
     @classmethod
-    def read_sql(cls, node: Any, person: str | None) -> Count | None:
-        """COUNT(*) or COUNT(column)."""
+    def read_sql(cls, node: Any, scope: Any) -> Count | None:
+        """COUNT(*), COUNT(1), COUNT(column) or COUNT_IF(condition)."""
         from sqlglot import exp
 
+        if type(node) is exp.CountIf:
+            only(node, "this")
+            condition = scope.filtered(scope.reader.read(node.this))
+            return cls(scope.schema.canonical(str(Call("case", (condition, Constant(1), Constant(None)))), "sql"))
         if type(node) is not exp.Count or type(node.this) is exp.Distinct:
             return None
         only(node, "this", "big_int")
-        if type(node.this) is exp.Star:
-            only(node.this)
-            return cls()
-        if type(node.this) is exp.Literal:
-            raise refuse(node, "COUNT(*) or COUNT(column)", "COUNT(*) counts rows.")
-        return cls(column_in(node.this))
+        if type(node.this) is exp.Star or type(node.this) is exp.Literal:
+            every = scope.filtered(Constant(1))
+            return cls() if isinstance(every, Constant) else cls(scope.schema.canonical(str(every), "sql"))
+        return cls(scope.column(node.this))
 
 
 def count(column: str | None = None) -> Count:
