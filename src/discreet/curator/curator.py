@@ -13,6 +13,8 @@ from discreet.curator.desk import Desk, LedgerDesk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
 from discreet.curator.question import Question, batch_of
 from discreet.curator.setup import GRIDS, find_ledger, read_setup
+from discreet.curator.setup import find_ledger
+from discreet.data.expression import Expression
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
 from discreet.errors import InputError, Phrase
@@ -22,7 +24,6 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import price_text
 from discreet.query.ask import Ask, Described
 from discreet.query.key import Key
-from discreet.data.expression import Expression
 from discreet.query.predicate import Predicate
 from discreet.query.question import Query
 from discreet.query.question_ask import AnyQuery, read_query

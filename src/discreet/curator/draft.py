@@ -11,9 +11,9 @@ import attrs
 from discreet.core.exact import Number
 from discreet.curator.desk import Desk
 from discreet.curator.offer import Offer
+from discreet.data.expression import Expression
 from discreet.errors import InputError
 from discreet.query.ask import Ask, Checked
-from discreet.data.expression import Expression
 from discreet.query.predicate import Predicate
 
 if TYPE_CHECKING:

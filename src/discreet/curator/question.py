@@ -13,12 +13,12 @@ from discreet.curator.desk import Desk
 from discreet.curator.draft import Draft
 from discreet.curator.offer import Offer
 from discreet.curator.stream import StreamOffer
+from discreet.data.expression import Expression
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.query.aggregate import Aggregate
 from discreet.query.batch import BatchAsk
 from discreet.query.key import Key, key
 from discreet.query.notation import read_key, read_outputs
-from discreet.data.expression import Expression
 from discreet.query.predicate import Predicate
 from discreet.query.presentation import UNCHANGED, Presentation
 from discreet.query.quantile import Ordered, bounds_of, maximum, median, minimum, quantiles, spread

@@ -166,7 +166,7 @@ class DiscoveryPlan(QuestionPlan):
                 read = [_published(values[row], kind) for row in rows]
                 columns.append([((value is None, "" if value is None else value), value) for value in read])
             else:
-                labels = [str(label) if isinstance(label, Bin) else label for label in key.labels(self.schema)]
+                labels = [str(label) if isinstance(label, Bin | date) else label for label in key.labels(self.schema)]
                 columns.append([(number % len(labels), labels[number % len(labels)]) for number in numbers])
                 numbers = [number // len(labels) for number in numbers]
         return columns[::-1]

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.exact import Number
+from discreet.data.expression import Expression
 from discreet.data.schema import Schema
 from discreet.errors import InputError, kind_of
 from discreet.query.ask import Form, read_file
@@ -89,7 +90,7 @@ NAMES = Form(list[str], settle=_names, write=list, parse=names_in)
 
 
 def _condition_to(value: str | Predicate) -> Any:
-    return value if isinstance(value, str) else predicate_to(value)
+    return str(value) if isinstance(value, str | Expression) else predicate_to(value)
 
 
 def _condition_from(value: Any, schema: Schema) -> str | Predicate:
@@ -99,7 +100,6 @@ def _condition_from(value: Any, schema: Schema) -> str | Predicate:
 def check_condition(value: str | Predicate | None, schema: Schema) -> Predicate | None:
     """A condition as it was given, read against the schema."""
     read = parse_condition(value) if isinstance(value, str) else value
-    read = condition_of(read) if isinstance(read, Expression) else read
     return None if read is None else checked(read, schema)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from discreet.data.column import Category, Date, Integer, Real
 from discreet.data.dialect import as_bytes, engine_of, joins, listed
+from discreet.data.expression.calendar import day_number
 from discreet.data.read import as_declared, as_label, as_text, bounded, whole, within_bounds
 from discreet.data.schema import Schema
 from discreet.query.key import Key
@@ -24,6 +25,7 @@ Expression = Any  # ibis expressions carry no useful static types here
 
 _FEW = 12  # labels or edges compared one by one
 _EXACT = 2**53
+_EPOCH = date(1970, 1, 1)
 
 
 def group_number(keys: Sequence[Key], schema: Schema, table: Expression) -> tuple[Expression, Expression]:
@@ -66,9 +68,10 @@ def _is_listed(key: Key, schema: Schema) -> bool:
 
 def _labels(place: int, key: Key, schema: Schema, engine: str) -> Expression:
     named = {label: index for index, label in enumerate(key.labels(schema)) if label is not None}
-    kind = "int64" if isinstance(schema.columns[key.column], Integer) else "string"
+    kind = "int64" if isinstance(schema.columns[key.column], Integer | Date) else "string"
     label, code = f"discreet label {place}", f"discreet code {place}"
-    return listed({label: list(named), code: list(named.values())}, {label: kind, code: "int64"}, engine)
+    labels = [(each - _EPOCH).days if isinstance(each, date) else each for each in named]
+    return listed({label: labels, code: list(named.values())}, {label: kind, code: "int64"}, engine)
 
 
 def _sought(table: Expression, key: Key, schema: Schema) -> Expression:
@@ -77,6 +80,8 @@ def _sought(table: Expression, key: Key, schema: Schema) -> Expression:
     match column:
         case Integer():
             return as_declared(raw, column)
+        case Date():
+            return day_number(as_declared(raw, column))
         case Category():
             return as_label(raw, column)
         case _:
@@ -111,7 +116,7 @@ def _code(key: Key, schema: Schema, table: Expression, found: Expression | None,
     if found is None:
         named = [(label, ibis.literal(index, "int64")) for index, label in enumerate(labels) if label is not None]
         found = value.cases(*named, else_=ibis.null("int64"))
-    if isinstance(column, Integer) and not clamped:
+    if isinstance(column, Integer | Date) and not clamped:
         found = within_bounds(raw, column).ifelse(found, ibis.null("int64"))
     if None not in labels:
         return found

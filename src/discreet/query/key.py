@@ -85,7 +85,7 @@ class Key:
         """The key as plain values."""
         entry: dict[str, Any] = {"column": self.column}
         if self.values is not None:
-            entry["values"] = list(self.values)
+            entry["values"] = [_wire(value) for value in self.values]
         if self.edges is not None:
             entry["edges"] = [_wire(edge) for edge in self.edges]
         if self.discovered:
@@ -305,8 +305,11 @@ def _values(name: str, column: Column, values: tuple[Any, ...]) -> tuple[Any, ..
             if any(value is not None and (isinstance(value, bool) or not isinstance(value, int)) for value in read):
                 raise InputError("group_by", list(values)[:20], f"a list of whole numbers, since {name} is an integer")
             known = {value for value in read if value is None or column.lower <= value <= column.upper}
+        case Date():
+            read = tuple(None if value is None else _day(value) for value in values)
+            known = {value for value in read if value is None or column.lower <= value <= column.upper}
         case _:
-            raise InputError("group_by", name, "a category, a boolean or an integer when values are listed")
+            raise InputError("group_by", name, "a category, a boolean, an integer or a date when values are listed")
     if len(read) > MOST_GROUPS:
         raise InputError("group_by", Phrase(f"{len(read):,} values"), f"at most {MOST_GROUPS:,} groups")
     if unknown := [value for value in read if value not in known]:

@@ -116,7 +116,7 @@ _MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
 def condition_of(expression: Expression) -> Predicate:
-    """The condition that an expression is: comparisons with constants one by one, and whatever else is true or false."""
+    """The condition that an expression is: comparisons with constants, and whatever else is true or false."""
     match expression:
         case Call("and" | "or" as function, _):
             parts = tuple(condition_of(part) for part in _chained(expression, function))
@@ -183,7 +183,7 @@ def _value(expression: Expression) -> Any:
     return inner.value if isinstance(inner, Constant) else None
 
 
-def checked(predicate: Predicate, schema: Schema) -> Predicate:
+def checked(predicate: Predicate | Expression, schema: Schema) -> Predicate:
     """The same condition with its constants read as the columns' types; an error names what is not allowed."""
     if isinstance(predicate, Expression):
         predicate = condition_of(predicate)

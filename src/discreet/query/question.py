@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, NoReturn, TypeVar
 
 from discreet.data.expression import Expression
@@ -15,6 +16,7 @@ from discreet.query.function import listed_functions
 from discreet.query.key import MOST_GROUPS, Bin, Key, bins, key
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Predicate, checked, condition_of, predicate_from, predicate_to
+from discreet.query.pruning import pruned
 from discreet.query.quantile import Ordered, check_ordered, ordered_to
 
 __all__ = ["Query", "output_from", "refuse_nameless", "refuse_reading"]
@@ -40,7 +42,7 @@ def refuse_reading(how: str) -> NoReturn:
     raise InputError.refused("question", Phrase(f"cannot be {how}:"), "it has no rows yet", hint)
 
 
-_Output = TypeVar("_Output", bound="Aggregate | Ordered")
+_Output = TypeVar("_Output")
 
 
 def _canonical(output: _Output, schema: Schema) -> _Output:
@@ -48,7 +50,8 @@ def _canonical(output: _Output, schema: Schema) -> _Output:
     column = getattr(output, "column", None)
     if column is None or column in schema.columns:
         return output
-    return replace(output, column=schema.canonical(column, type(output).functions[0].name))
+    named: Any = output
+    return replace(named, column=schema.canonical(column, named.functions[0].name))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,7 @@ class Query:
         for _, ordered in by_order:
             check_ordered(ordered, schema)
         condition = None if self.condition is None else checked(self.condition, schema)
+        keys = tuple(pruned(k, condition, schema) for k in keys)
         query = Query(condition, keys, outputs, by_order, self.names)
         if (many := query.listed_groups(schema)) > MOST_GROUPS:
             raise InputError(
@@ -184,7 +188,7 @@ class Query:
         columns: dict[str, list[Any]] = {}
         groups = repeat = self.groups(schema)
         for k in self.listed:
-            labels = [str(label) if isinstance(label, Bin) else label for label in k.labels(schema)]
+            labels = [str(label) if isinstance(label, Bin | date) else label for label in k.labels(schema)]
             repeat //= len(labels)
             once = [label for label in labels for _ in range(repeat)]
             columns[k.column] = once * (groups // len(once))

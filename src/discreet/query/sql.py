@@ -7,8 +7,8 @@ Every node and every argument that is not understood is refused, with the piece 
     FROM the table [[LEFT] JOIN a public table ON its key]
     [WHERE condition] [GROUP BY expressions, BIN(column, width)] [HAVING condition] [ORDER BY ...] [LIMIT n]
 
-HAVING, ORDER BY, LIMIT and arithmetic over aggregates work on the released table: they cost nothing and see only published
-numbers. The values of a text column in GROUP BY are discovered, which takes a delta.
+HAVING, ORDER BY, LIMIT and arithmetic over aggregates work on the released table: they cost nothing and see only
+published numbers. The values of a text column in GROUP BY are discovered, which takes a delta.
 """
 
 from __future__ import annotations
@@ -104,6 +104,7 @@ class _Statement:
         """Keys by the text of what they are grouped by."""
         self.outputs: dict[str, Aggregate | Ordered] = {}
         self.formulas: list[Formula] = []
+        self.overs: list[Over] = []
         self.shown: list[tuple[str, str]] = []
         self.aliases: dict[str, str] = {}
         """Published columns by their names in the SELECT list, in lower case."""
@@ -111,7 +112,9 @@ class _Statement:
     def read(self, tree: Any) -> Statement:
         from sqlglot import exp
 
-        while type(tree) is exp.Subquery and not [name for name, value in tree.args.items() if value and name != "this"]:
+        while type(tree) is exp.Subquery and not [
+            name for name, value in tree.args.items() if value and name != "this"
+        ]:
             tree = tree.this
         if type(tree) is not exp.Select:
             raise refuse(tree, SHAPE)
@@ -182,7 +185,11 @@ class _Statement:
         if type(node) is exp.Column and not node.table:
             known = {name.lower() for relation in self.rows.visible.values() for name in relation.columns}
             for item in items:
-                if type(item) is exp.Alias and item.alias.lower() == node.name.lower() and node.name.lower() not in known:
+                if (
+                    type(item) is exp.Alias
+                    and item.alias.lower() == node.name.lower()
+                    and node.name.lower() not in known
+                ):
                     return item.this
         return node
 
@@ -249,7 +256,7 @@ class _Statement:
         from discreet.data.expression.node import columns_in
 
         names = columns_in(expression)
-        overs = tuple(over for over in self._overs if over.name in names)
+        overs = tuple(over for over in self.overs if over.name in names)
         used = [name for name in names if name in self.outputs] + [over.output for over in overs]
         if not used:
             raise refuse(node, "made of aggregates", "What is computed of keys alone can be grouped by.")
@@ -269,10 +276,6 @@ class _Statement:
                 return True
             seen |= measures
         return False
-
-    @property
-    def _overs(self) -> list[Over]:
-        return self.__dict__.setdefault("overs", [])
 
     def output(self, node: Any, label: str | None) -> str:
         """The name of an aggregate, noted if it is new."""
@@ -387,7 +390,7 @@ class _Published(Reader):
             return True
         names = {name for kind in kinds() for function in kind.functions for name in function.sql}
         named = type(node) is exp.Anonymous and str(node.this).upper() in names
-        return named or (isinstance(node, exp.AggFunc) and type(node) is not exp.Coalesce)
+        return named or (isinstance(node, exp.AggFunc))
 
     def _released(self, node: Any) -> Expression:
         name = str(node.name)
@@ -402,7 +405,9 @@ class _Published(Reader):
 
         only(node, "this", "partition_by", "over")
         if type(node.this) is not exp.Sum:
-            raise refuse(node, "SUM(...) OVER (...) of an aggregate", "Other windows are free to compute on the answer.")
+            raise refuse(
+                node, "SUM(...) OVER (...) of an aggregate", "Other windows are free to compute on the answer."
+            )
         statement = self.statement
         inner = _unwrapped(node.this.this)
         if not self._is_aggregate(inner):
@@ -415,6 +420,6 @@ class _Published(Reader):
                 raise refuse(part, "one of the keys in GROUP BY")
             by.append(statement.references[text])
         over = Over(f"over {output} {' '.join(by)}", output, tuple(by))
-        if over not in statement._overs:
-            statement._overs.append(over)
+        if over not in statement.overs:
+            statement.overs.append(over)
         return over.name

@@ -1,4 +1,4 @@
-"""The rows that a statement is about: the table, public tables joined to it, and subqueries that map and filter rows."""
+"""The rows a statement is about: the table, public tables joined to it, and subqueries that map and filter rows."""
 
 from __future__ import annotations
 
@@ -51,7 +51,10 @@ class Relations:
             if name in relation.columns:
                 return relation.columns[name]
         alike = {
-            each: relation.columns[each] for relation in known for each in relation.columns if each.lower() == name.lower()
+            each: relation.columns[each]
+            for relation in known
+            for each in relation.columns
+            if each.lower() == name.lower()
         }
         if len({str(each) for each in alike.values()}) == 1:
             return next(iter(alike.values()))

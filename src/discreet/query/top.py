@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from discreet.core.note import Note
 from discreet.core.packing import pack
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours
+from discreet.data.expression import Expression
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
@@ -76,7 +78,7 @@ class Top:
         """Quantiles that are asked for: none."""
         return ()
 
-    def where(self, condition: str | Predicate) -> Top:
+    def where(self, condition: str | Predicate | Expression) -> Top:
         """Among the rows for which the condition is true; a second condition narrows the first."""
         return replace(self, condition=Query(self.condition).where(condition).condition)
 
@@ -218,7 +220,7 @@ class TopPlan(QuestionPlan):
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """The values that were chosen, with their counts."""
         labels, chosen = self.question.labels(self.schema), measured["chosen"]
-        shown = [str(labels[i]) if isinstance(labels[i], Bin) else labels[i] for i in chosen]
+        shown = [str(labels[i]) if isinstance(labels[i], Bin | date) else labels[i] for i in chosen]
         result: dict[str, Any] = {"columns": {}, "outputs": [], "confidence": self.confidence}
         if self.noise is not None:
             result = self._outputs(self.noise).publish({"noisy": measured["noisy"]}, confidence=confidence)

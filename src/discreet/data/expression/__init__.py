@@ -1,8 +1,8 @@
 """What is computed of one row: columns, constants and functions of them, each with the domain of what it can be.
 
-An expression is read from text or written with operators on columns, `col("cost") * col("hours")`. From the schema alone
-follows its domain: its type, its bounds or values, and whether it may be missing. No row makes one fail, and on every
-engine a row gives the same value. Wherever a question names a column, it may name an expression.
+An expression is read from text or written with operators on columns, `col("cost") * col("hours")`. Its domain follows
+from the schema alone: its type, its bounds or values, and whether it may be missing. No row makes one fail, and a row
+gives the same value on every engine. Wherever a question names a column, it may name an expression.
 """
 
 from discreet.data.expression.domain import Domain, domain_of

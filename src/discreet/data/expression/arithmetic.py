@@ -1,7 +1,7 @@
 """Functions of numbers. Whole numbers stay whole; others are floats, computed alike on every engine.
 
-What has no value is missing: a division by zero, the root of a negative number. PostgreSQL fails where a product of floats
-is too small to be one: such factors count as zero everywhere.
+What has no value is missing: a division by zero, the root of a negative number. PostgreSQL fails where a product of
+floats is too small to be one: such factors count as zero everywhere.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from fractions import Fraction
 from typing import Any
 
-from discreet.data.expression.domain import Domain, Kind, Refused, image, union
+from discreet.data.expression.domain import Domain, Kind, UnsuitableError, image, union
 from discreet.data.expression.function import Function, Operand
 
 __all__ = ["FUNCTIONS"]
@@ -25,7 +25,7 @@ _HIGHEST_POWER = 8
 def _numeric(*parts: Domain) -> Kind:
     for part in parts:
         if not part.numeric:
-            raise Refused(f"of numbers, not of {part.kind}", "Use CAST(... AS ...), or compare it first.")
+            raise UnsuitableError(f"of numbers, not of {part.kind}", "Use CAST(... AS ...), or compare it first.")
     return "integer" if all(part.kind == "integer" for part in parts) else "real"
 
 
@@ -75,7 +75,7 @@ def _shift(day: date, days: int) -> date | None:
 def _moved(day: Domain, low: int, high: int, missing: bool) -> Domain:
     first, last = _shift(day.lower, low), _shift(day.upper, high)
     if first is None or last is None:
-        raise Refused("a day between the years 1 and 9999")
+        raise UnsuitableError("a day between the years 1 and 9999")
     return Domain("date", first, last, None, day.missing or missing)
 
 
@@ -166,7 +166,7 @@ def _divide_domain(a: Domain, b: Domain) -> Domain:
         parts = [Fraction(value) for value in b.values if value]
         missing = 0 in b.values
     elif missing:
-        raise Refused("a division by what cannot be near zero", "Bound the divisor: GREATEST(x, 0.01).")
+        raise UnsuitableError("a division by what cannot be near zero", "Bound the divisor: GREATEST(x, 0.01).")
     else:
         parts = [low, high]
     if not parts:
@@ -212,7 +212,9 @@ def _toward_zero(number: Any) -> Any:
 
 def _remainder_domain(a: Domain, b: Domain) -> Domain:
     if _numeric(a, b) == "real":
-        raise Refused("of whole numbers", "Engines disagree about the remainder of others: use x - FLOOR(x / y) * y.")
+        raise UnsuitableError(
+            "of whole numbers", "Engines disagree about the remainder of others: use x - FLOOR(x / y) * y."
+        )
     most = int(max(abs(b.lower), abs(b.upper))) - 1
     low = 0 if a.lower >= 0 else max(-most, int(a.lower))
     high = 0 if a.upper <= 0 else min(most, int(a.upper))
@@ -249,7 +251,7 @@ def _sign_domain(a: Domain) -> Domain:
 
 
 def _sign(a: Any) -> int:
-    return (a > 0) - (a < 0)
+    return int(a > 0) - int(a < 0)
 
 
 def _sign_engine(operands: Sequence[Operand], _: Domain) -> Any:
@@ -288,7 +290,7 @@ AS_WHOLE = _rounding(round, _half_even)
 
 def _digits(d: Domain) -> int:
     if d.kind != "integer" or d.values is None or len(d.values) != 1 or not -15 <= d.values[0] <= 15:
-        raise Refused("rounded to a constant number of digits from -15 to 15")
+        raise UnsuitableError("rounded to a constant number of digits from -15 to 15")
     return int(d.values[0])
 
 
@@ -329,7 +331,7 @@ def _round_engine(operands: Sequence[Operand], result: Domain) -> Any:
 def _sqrt_domain(a: Domain) -> Domain:
     _numeric(a)
     if a.upper < 0:
-        raise Refused("of a number that may be zero or more")
+        raise UnsuitableError("of a number that may be zero or more")
     low, high = (math.sqrt(max(0, end)) for end in (a.lower, a.upper))
     return _found(_sqrt, (a,), "real", low, high, a.lower < 0)
 
@@ -348,7 +350,9 @@ def _sqrt_engine(operands: Sequence[Operand], _: Domain) -> Any:
 def _power_domain(a: Domain, b: Domain) -> Domain:
     kind = _numeric(a, b)
     if b.kind != "integer" or b.values is None or len(b.values) != 1 or not 0 <= b.values[0] <= _HIGHEST_POWER:
-        raise Refused(f"a power from 0 to {_HIGHEST_POWER}", "Engines disagree about others in the last digits.")
+        raise UnsuitableError(
+            f"a power from 0 to {_HIGHEST_POWER}", "Engines disagree about others in the last digits."
+        )
     low, high = _exact(a)
     ends = [low ** b.values[0], high ** b.values[0]]
     if low <= 0 <= high:
@@ -383,7 +387,7 @@ def _mapped_only(value: Callable[[float], float | None], name: str) -> Function:
         found = image(value, (a,), "real") if a.listed(_FEW) is not None else None
         if found is None:
             hint = f"Engines disagree about {name} in the last digit. Round first: {name}(ROUND(x))."
-            raise Refused(f"of a number with at most {_FEW:,} values", hint)
+            raise UnsuitableError(f"of a number with at most {_FEW:,} values", hint)
         return found
 
     return Function(domain, value)
@@ -395,7 +399,7 @@ def _extreme(pick: Callable[..., Any]) -> Function:
     def domain(*parts: Domain) -> Domain:
         kind = union(*parts).kind
         if kind not in ("integer", "real", "date"):
-            raise Refused("of numbers or days")
+            raise UnsuitableError("of numbers or days")
         some = [part for part in parts if part.kind != "nothing"]
         sure = [part for part in some if not part.missing] or some
         if pick is min:
@@ -419,7 +423,7 @@ def _extreme(pick: Callable[..., Any]) -> Function:
                 whole = part
                 continue
             first = (part < whole) if pick is min else (part > whole)
-            whole = (whole.isnull() | first).fill_null(False).ifelse(part, whole)  # noqa: FBT003
+            whole = (whole.isnull() | first).fill_null(False).ifelse(part, whole)
         return whole
 
     return Function(domain, value, engine, strict=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
 
-from discreet.data.expression.domain import Domain, Refused, listed_domain
+from discreet.data.expression.domain import Domain, UnsuitableError, listed_domain
 from discreet.data.expression.function import Function, Operand
 
 __all__ = ["FUNCTIONS", "PARTS", "day_number", "day_of"]
@@ -15,8 +15,8 @@ _EPOCH = date(1970, 1, 1)
 _FEW = 20_000
 UNITS = ("day", "week", "month", "quarter", "year", "decade")
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November")
-MONTHS = (*MONTHS, "December")
+MONTHS = ("January", "February", "March", "April", "May", "June")
+MONTHS += ("July", "August", "September", "October", "November", "December")  # type: ignore[assignment]
 
 
 def day_number(day: Any) -> Any:
@@ -33,7 +33,7 @@ def day_of(number: Any) -> Any:
 
 def _day(part: Domain) -> None:
     if part.kind != "date":
-        raise Refused(f"of a date, not of {part.kind}", "Use CAST(... AS DATE).")
+        raise UnsuitableError(f"of a date, not of {part.kind}", "Use CAST(... AS DATE).")
 
 
 def _part(
@@ -103,7 +103,7 @@ def truncated(unit: str, day: date) -> date:
 def _unit(part: Domain) -> str:
     unit = str(part.values[0]).lower() if part.kind == "text" and part.values and len(part.values) == 1 else ""
     if unit not in UNITS:
-        raise Refused(f"a unit of {', '.join(UNITS)}")
+        raise UnsuitableError(f"a unit of {', '.join(UNITS)}")
     return unit
 
 
@@ -150,14 +150,16 @@ def _later(day: date, months: int) -> date | None:
     year, month = divmod(total, 12)
     if not 1 <= year <= 9999:
         return None
-    last = (date(year + month // 11, (month + 1) % 12 + 1, 1).toordinal() if (year, month) != (9999, 11) else 3652060) - 1
+    last = (
+        date(year + month // 11, (month + 1) % 12 + 1, 1).toordinal() if (year, month) != (9999, 11) else 3652060
+    ) - 1
     return date.fromordinal(min(date(year, month + 1, 1).toordinal() + day.day - 1, last))
 
 
 def _later_domain(day: Domain, months: Domain) -> Domain:
     _day(day)
     if months.kind != "integer" or months.values is None or len(months.values) != 1:
-        raise Refused("a constant number of months")
+        raise UnsuitableError("a constant number of months")
     known = day.listed(_FEW)
     if known is not None:
         found = [_later(each, months.values[0]) for each in known]
@@ -165,7 +167,7 @@ def _later_domain(day: Domain, months: Domain) -> Domain:
             return listed_domain("date", found, day.missing)
     first, last = _later(day.lower, months.values[0]), _later(day.upper, months.values[0])
     if first is None or last is None:
-        raise Refused("a day between the years 1 and 9999")
+        raise UnsuitableError("a day between the years 1 and 9999")
     return Domain("date", first, last, None, day.missing)
 
 
@@ -201,7 +203,7 @@ PARTS = {
     "isodow": _part(lambda day: day.isoweekday(), _iso_weekday, 1, 7),
     "weekday": _part(lambda day: day.weekday(), lambda day: _iso_weekday(day) - 1, 0, 6),
 }
-"""Whole numbers that a day has. Weeks are those of ISO 8601; `dayofweek` begins with Sunday, 0; `weekday` with Monday."""
+"""Whole numbers of a day. Weeks are those of ISO 8601; `dayofweek` begins with Sunday, 0, `weekday` with Monday."""
 
 FUNCTIONS = {
     **PARTS,

@@ -58,7 +58,7 @@ def _literal(value: Any) -> Any:
 def _computed(function: Function, operands: list[Operand], result: Domain) -> Any:
     if result.kind == "nothing":
         return None
-    if function.strict and all(operand.domain.kind != "nothing" for operand in operands) or not function.strict:
+    if (function.strict and all(operand.domain.kind != "nothing" for operand in operands)) or not function.strict:
         made = None if function.engine is None else function.engine(operands, result)
         if made is not None and not _better_mapped(function, operands):
             return made
@@ -76,9 +76,15 @@ def _mapped(function: Function, operands: list[Operand], result: Domain) -> Any:
     """One value after the other, for a function of one argument that varies."""
     import ibis
 
-    varying = [place for place, operand in enumerate(operands) if len(operand.domain.listed() or "ab") != 1 or operand.domain.missing]
+    varying = [
+        place
+        for place, operand in enumerate(operands)
+        if len(operand.domain.listed() or "ab") != 1 or operand.domain.missing
+    ]
     kind = _KINDS[result.kind]
-    fixed = [None if place in varying else (operand.domain.listed() or (None,))[0] for place, operand in enumerate(operands)]
+    fixed = [
+        None if place in varying else (operand.domain.listed() or (None,))[0] for place, operand in enumerate(operands)
+    ]
     if not varying:
         value = function.value(*fixed)
         return ibis.null(kind) if value is None else ibis.literal(value, kind)
@@ -95,8 +101,14 @@ def _mapped(function: Function, operands: list[Operand], result: Domain) -> Any:
             return _where(argument, yes, True, kind)
         if not yes:
             return _where(argument, no, False, kind)
-        return argument.isin(yes) if len(yes) + len(no) == len(values) else ibis.cases(
-            (argument.isin(yes), ibis.literal(True)), (argument.isin(no), ibis.literal(False)), else_=ibis.null(kind)
+        return (
+            argument.isin(yes)
+            if len(yes) + len(no) == len(values)
+            else ibis.cases(
+                (argument.isin(yes), ibis.literal(True)),
+                (argument.isin(no), ibis.literal(False)),
+                else_=ibis.null(kind),
+            )
         )
     pairs = [(value, ibis.literal(image, kind)) for value, image in images.items() if image is not None]
     return argument.cases(*pairs, else_=ibis.null(kind)) if pairs else ibis.null(kind)
@@ -106,5 +118,3 @@ def _where(argument: Any, values: list[Any], truth: bool, kind: str) -> Any:
     import ibis
 
     return argument.isin(values).ifelse(ibis.literal(truth), ibis.null(kind)) if values else ibis.null(kind)
-
-

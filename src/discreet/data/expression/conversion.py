@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from discreet.data.expression.arithmetic import AS_WHOLE
-from discreet.data.expression.domain import Domain, Kind, Refused, image
+from discreet.data.expression.domain import Domain, Kind, UnsuitableError, image
 from discreet.data.expression.function import Function, Operand
 
 __all__ = ["FUNCTIONS"]
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?\s*", re.AS
 def _of_listed(value: Callable[[Any], Any], part: Domain, kind: Kind, what: str) -> Domain:
     found = image(value, (part,), kind)
     if found is None:
-        raise Refused(f"of few values to be read as {what}", "Bin it, or round it first.")
+        raise UnsuitableError(f"of few values to be read as {what}", "Bin it, or round it first.")
     return found
 
 
@@ -31,7 +31,8 @@ def _integer(value: Any) -> int | None:
     if isinstance(value, str):
         read = _number(value)
         return None if read is None else round(read)
-    return round(value)
+    result: int = round(value)
+    return result
 
 
 def _integer_domain(part: Domain) -> Domain:
@@ -44,7 +45,7 @@ def _integer_domain(part: Domain) -> Domain:
             return Domain("integer", 0, 1, tuple(int(value) for value in part.values or (0, 1)), part.missing)
         case "text":
             return _of_listed(_integer, part, "integer", "numbers")
-    raise Refused(f"a number, a truth value or text, not a {part.kind}")
+    raise UnsuitableError(f"a number, a truth value or text, not a {part.kind}")
 
 
 def _integer_engine(operands: Sequence[Operand], result: Domain) -> Any:
@@ -56,7 +57,9 @@ def _integer_engine(operands: Sequence[Operand], result: Domain) -> Any:
             return (AS_WHOLE.engine or _none)(operands, result)
         case "boolean":
             truth = operand.engine
-            return ibis.cases((truth, ibis.literal(1, "int64")), (~truth, ibis.literal(0, "int64")), else_=ibis.null("int64"))
+            return ibis.cases(
+                (truth, ibis.literal(1, "int64")), (~truth, ibis.literal(0, "int64")), else_=ibis.null("int64")
+            )
         case _:
             return operand.engine
 
@@ -74,7 +77,11 @@ def _real_domain(part: Domain) -> Domain:
             return Domain("real", part.lower, part.upper, values, part.missing)
         case "text":
             return _of_listed(_number, part, "real", "numbers")
-    raise Refused(f"a number or text, not a {part.kind}")
+    raise UnsuitableError(f"a number or text, not a {part.kind}")
+
+
+def _real(value: Any) -> float | None:
+    return _number(value) if isinstance(value, str) else float(value)
 
 
 def _text(value: Any) -> str:
@@ -87,15 +94,22 @@ def _text_domain(part: Domain) -> Domain:
     if part.kind == "text":
         return part
     if part.kind == "real":
-        raise Refused("of something else than real numbers, which engines write differently", "Round it first.")
+        raise UnsuitableError("of something else than real numbers, which engines write differently", "Round it first.")
     return _of_listed(_text, part, "text", "text")
 
 
 def _boolean(value: Any) -> bool | None:
     if isinstance(value, str):
-        return {"true": True, "t": True, "1": True, "yes": True, "false": False, "f": False, "0": False, "no": False}.get(
-            value.strip().lower()
-        )
+        return {
+            "true": True,
+            "t": True,
+            "1": True,
+            "yes": True,
+            "false": False,
+            "f": False,
+            "0": False,
+            "no": False,
+        }.get(value.strip().lower())
     return bool(value)
 
 
@@ -116,7 +130,7 @@ def _date_domain(part: Domain) -> Domain:
     if part.kind == "date":
         return part
     if part.kind != "text":
-        raise Refused(f"a date or text, not a {part.kind}")
+        raise UnsuitableError(f"a date or text, not a {part.kind}")
     return _of_listed(_date, part, "date", "dates")
 
 
@@ -141,7 +155,9 @@ def _to_integer(operands: Sequence[Operand], result: Domain) -> Any:
 
 FUNCTIONS = {
     "as_integer": Function(_integer_domain, _integer, _same("integer", _to_integer)),
-    "as_real": Function(_real_domain, lambda value: _number(value) if isinstance(value, str) else float(value), _same("real", _to_real)),
+    "as_real": Function(
+        _real_domain, lambda value: _number(value) if isinstance(value, str) else float(value), _same("real", _to_real)
+    ),
     "as_text": Function(_text_domain, _text, _same("text")),
     "as_boolean": Function(_boolean_domain, _boolean, _same("boolean")),
     "as_date": Function(_date_domain, _date, _same("date")),

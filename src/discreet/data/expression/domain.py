@@ -94,7 +94,9 @@ def column_of(domain: Domain, text: str) -> Column:
             low, high = Fraction(domain.lower), Fraction(domain.upper)
             if max(abs(low), abs(high)) > LARGEST:
                 hint = "Bound it: LEAST(GREATEST(..., 0), 1000)."
-                raise InputError("expression", text, f"within +-2**52; it may be as large as {float(max(-low, high)):g}", hint)
+                raise InputError(
+                    "expression", text, f"within +-2**52; it may be as large as {float(max(-low, high)):g}", hint
+                )
             if low == high:  # a declaration has an inside
                 low, high = (min(low, Fraction(0)), max(high, Fraction(0))) if low else (low, low + 1)
             kind = Integer if domain.kind == "integer" else Real
@@ -102,10 +104,10 @@ def column_of(domain: Domain, text: str) -> Column:
         case "boolean":
             return Boolean(nullable=domain.missing)
         case "date":
-            low, high = domain.lower, domain.upper
-            if low == high:
-                high = date.fromordinal(low.toordinal() + 1)
-            return Date(low, high, nullable=domain.missing)
+            first, last = domain.lower, domain.upper
+            if first == last:
+                last = date.fromordinal(first.toordinal() + 1)
+            return Date(first, last, nullable=domain.missing)
         case "text" if domain.values is not None:
             return Category(list(domain.values), nullable=domain.missing)
         case "text":
@@ -146,7 +148,7 @@ def _structural(expression: Expression, columns: Mapping[str, Domain]) -> Domain
             parts = [_structural(each, columns) for each in arguments]
             try:
                 found = function.domain(*parts)
-            except Refused as problem:
+            except UnsuitableError as problem:
                 raise InputError("expression", str(expression), problem.allowed, problem.hint) from None
             if found.numeric and max(abs(found.lower), abs(found.upper)) > _HUGE:
                 hint = "Bound its parts: LEAST(GREATEST(..., 0), 1000)."
@@ -220,7 +222,7 @@ def union(*domains: Domain) -> Domain:
     elif len(kinds) == 1:
         kind = parts[0].kind
     else:
-        raise Refused(f"of one type, not {' and '.join(sorted(kinds))}", "Use CAST(... AS ...).")
+        raise UnsuitableError(f"of one type, not {' and '.join(sorted(kinds))}", "Use CAST(... AS ...).")
     lists = [part.values for part in parts]
     if all(values is not None for values in lists):
         return listed_domain(kind, (value for values in lists for value in values or ()), missing)
@@ -229,7 +231,7 @@ def union(*domains: Domain) -> Domain:
     return Domain(kind, min(part.lower for part in parts), max(part.upper for part in parts), None, missing)
 
 
-class Refused(Exception):
+class UnsuitableError(Exception):
     """A function of what it cannot take: what would be allowed, and what to do."""
 
     def __init__(self, allowed: str, hint: str = "") -> None:

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from discreet.data.expression.domain import Domain, Refused, image, listed_domain, union
+from discreet.data.expression.domain import Domain, UnsuitableError, image, listed_domain, union
 from discreet.data.expression.function import Function, Operand
 
 __all__ = ["FUNCTIONS"]
@@ -22,7 +22,7 @@ def _alike(*parts: Domain) -> str:
     kinds = {"number" if part.numeric else part.kind for part in parts} - {"nothing"}
     if len(kinds) > 1:
         named = " and ".join(sorted(kinds))
-        raise Refused(f"a comparison of values of one type, not of {named}", "Use CAST(... AS ...).")
+        raise UnsuitableError(f"a comparison of values of one type, not of {named}", "Use CAST(... AS ...).")
     return kinds.pop() if kinds else "nothing"
 
 
@@ -35,10 +35,10 @@ def _compare(name: str, holds: Callable[[Any, Any], bool]) -> Function:
         if "nothing" in (a.kind, b.kind):
             return Domain("nothing", values=(), missing=True)
         if ordered and kind == "boolean":
-            raise Refused("= or <>, since truth values have no order")
+            raise UnsuitableError("= or <>, since truth values have no order")
         first, second = a.listed(_FEW), b.listed(_FEW)
         if ordered and kind == "text" and (first is None or second is None):
-            raise Refused("= or <>, since engines order free text differently")
+            raise UnsuitableError("= or <>, since engines order free text differently")
         missing = a.missing or b.missing
         if first is not None and second is not None and len(first) * len(second) <= _FEW:
             found = image(holds, (a, b), "boolean")
@@ -71,7 +71,7 @@ def _truth(part: Domain) -> tuple[Any, ...]:
     if part.kind == "nothing":
         return (None,)
     if part.kind != "boolean":
-        raise Refused(f"made of conditions, not of {part.kind}", "Compare it with something.")
+        raise UnsuitableError(f"made of conditions, not of {part.kind}", "Compare it with something.")
     return (*(part.values or ()), *((None,) if part.missing else ()))
 
 
@@ -91,8 +91,8 @@ def _or(*parts: bool | None) -> bool | None:
     return True if True in parts else None if None in parts else False
 
 
-def _not(a: bool) -> bool:
-    return not a
+def _not(a: bool | None) -> bool | None:
+    return None if a is None else not a
 
 
 def _chain(join: Callable[[Any, Any], Any]) -> Callable[[Sequence[Operand], Domain], Any]:
@@ -119,10 +119,10 @@ def _missing_domain(a: Domain) -> Domain:
 
 def _in_domain(a: Domain, *others: Domain) -> Domain:
     if not others:
-        raise Refused("IN with at least one value")
+        raise UnsuitableError("IN with at least one value")
     _alike(a, *others)
     if any(part.kind == "nothing" or part.values is None or len(part.values) != 1 or part.missing for part in others):
-        raise Refused("IN with a list of constants, and no NULL among them")
+        raise UnsuitableError("IN with a list of constants, and no NULL among them")
     wanted = {part.values[0] for part in others if part.values}
     known = a.listed(_FEW)
     if known is not None:
@@ -140,7 +140,7 @@ def _in_engine(operands: Sequence[Operand], _: Domain) -> Any:
         return first.engine.isin([float(value) for value in values])
     if first.domain.kind == "integer":
         whole = [int(value) for value in values if value == math.floor(value)]
-        return first.engine.isin(whole) if whole else first.engine.notnull().nullif(True)  # noqa: FBT003
+        return first.engine.isin(whole) if whole else first.engine.notnull().nullif(True)
     return first.engine.isin(values)
 
 
@@ -222,6 +222,10 @@ def _nullif_domain(a: Domain, b: Domain) -> Domain:
     return a.optional()
 
 
+def _nullif(a: Any, b: Any) -> Any:
+    return None if b is not None and a == b else a
+
+
 def _nullif_engine(operands: Sequence[Operand], _: Domain) -> Any:
     import ibis
 
@@ -230,19 +234,23 @@ def _nullif_engine(operands: Sequence[Operand], _: Domain) -> Any:
         same = a.cast("float64") == b.cast("float64")
     else:
         same = a == b
-    return same.fill_null(False).ifelse(ibis.null(a.type()), a)  # noqa: FBT003
+    return same.fill_null(False).ifelse(ibis.null(a.type()), a)
 
 
 FUNCTIONS = {
     **{name: _compare(name, getattr(operator, name)) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
     "and": Function(_over_truth(_and), _and, _chain(lambda a, b: a & b), strict=False),
     "or": Function(_over_truth(_or), _or, _chain(lambda a, b: a | b), strict=False),
-    "not": Function(_over_truth(lambda a: None if a is None else not a), _not, lambda operands, _: ~_boolean(operands[0])),
+    "not": Function(
+        _over_truth(lambda a: None if a is None else not a), _not, lambda operands, _: ~_boolean(operands[0])
+    ),
     "missing": Function(_missing_domain, lambda a: a is None, lambda operands, _: _is_null(operands[0]), strict=False),
     "in": Function(_in_domain, lambda a, *others: a in others, _in_engine),
     "case": Function(_case_domain, _case, _case_engine, strict=False),
     "coalesce": Function(_coalesce_domain, _coalesce, _coalesce_engine, strict=False),
-    "nullif": Function(_nullif_domain, lambda a, b: None if b is not None and a == b else a, _nullif_engine, strict=False),
+    "nullif": Function(
+        _nullif_domain, lambda a, b: None if b is not None and a == b else a, _nullif_engine, strict=False
+    ),
 }
 
 

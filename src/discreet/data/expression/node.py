@@ -70,7 +70,7 @@ class Expression:
         return _call("floor", _call("divide", self, other))
 
     def __mod__(self, other: Any) -> Call:
-        return self - (self // other) * other
+        return _call("subtract", self, _call("multiply", self // other, other))
 
     def __neg__(self) -> Call:
         return _call("negate", self)
@@ -125,7 +125,7 @@ class Expression:
 
     def between(self, low: Any, high: Any) -> Call:
         """From low to high, both included."""
-        return (self >= low) & (self <= high)
+        return _call("and", self >= low, self <= high)
 
     def missing(self) -> Call:
         """No value."""

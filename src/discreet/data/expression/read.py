@@ -102,8 +102,8 @@ _PARTS = {
 _FROM_ONE = ("bigquery", "spark", "databricks", "tsql", "mysql", "snowflake")
 """Dialects whose days of the week are 1 to 7, Sunday first."""
 FORMS = (
-    "columns, constants, + - * / // %, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, LIKE, CASE, CAST, COALESCE, LEAST, "
-    "GREATEST, ABS, ROUND, FLOOR, functions of text and of dates"
+    "columns, constants, + - * / // %, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, LIKE, CASE, CAST, COALESCE, "
+    "LEAST, GREATEST, ABS, ROUND, FLOOR, functions of text and of dates"
 )
 
 
@@ -164,7 +164,9 @@ class Reader:
         if kind in _BINARY:
             return self._binary(node, _BINARY[kind])
         if kind in _UNARY:
-            self.only(node, "this", "mode") if kind.startswith("Week") else self.only(node, "this", "binary", "encoding")
+            self.only(node, "this", "mode") if kind.startswith("Week") else self.only(
+                node, "this", "binary", "encoding"
+            )
             return Call(_UNARY[kind], (self._inner(node.this),)) if kind != "Neg" else self._negated(node)
         match node:
             case exp.Paren():
@@ -206,7 +208,9 @@ class Reader:
                 self.only(node, "expressions", "safe", "coalesce")
                 parts = [self.read(part) for part in node.expressions]
                 if node.args.get("coalesce"):
-                    parts = [part if isinstance(part, Constant) else Call("coalesce", (part, Constant(""))) for part in parts]
+                    parts = [
+                        part if isinstance(part, Constant) else Call("coalesce", (part, Constant(""))) for part in parts
+                    ]
                 return Call("concat", tuple(parts))
             case exp.Floor() | exp.Ceil():
                 self.only(node, "this")
@@ -223,12 +227,12 @@ class Reader:
                 return Call({"LEADING": "ltrim", "TRAILING": "rtrim"}.get(side, "trim"), (self.read(node.this),))
             case exp.Substring():
                 self.only(node, "this", "start", "length", "zero_start")
-                parts = [node.this, node.args.get("start"), node.args.get("length")]
-                return Call("substring", tuple(self.read(part) for part in parts if part is not None))
+                pieces = (node.this, node.args.get("start"), node.args.get("length"))
+                return Call("substring", tuple(self.read(part) for part in pieces if part is not None))
             case exp.Replace():
                 self.only(node, "this", "expression", "replacement")
-                parts = [node.this, node.expression, node.args.get("replacement")]
-                return Call("replace", tuple(self.read(part) for part in parts if part is not None))
+                pieces = (node.this, node.expression, node.args.get("replacement"))
+                return Call("replace", tuple(self.read(part) for part in pieces if part is not None))
             case exp.StrPosition():
                 self.only(node, "this", "substr")
                 return Call("position", (self.read(node.this), self.read(node.args["substr"])))
@@ -273,7 +277,17 @@ class Reader:
             return Call("as_date", (Constant(str(node.this.this)),))
         name = to.this.name if hasattr(to.this, "name") else str(to.this)
         kinds = {
-            "as_integer": ("TINYINT", "SMALLINT", "INT", "BIGINT", "INT128", "UINT", "UBIGINT", "USMALLINT", "UTINYINT"),
+            "as_integer": (
+                "TINYINT",
+                "SMALLINT",
+                "INT",
+                "BIGINT",
+                "INT128",
+                "UINT",
+                "UBIGINT",
+                "USMALLINT",
+                "UTINYINT",
+            ),
             "as_real": ("FLOAT", "DOUBLE", "DECIMAL", "BIGDECIMAL", "MONEY"),
             "as_text": ("TEXT", "VARCHAR", "CHAR", "NVARCHAR", "NCHAR", "NAME"),
             "as_boolean": ("BOOLEAN", "BIT"),
@@ -301,7 +315,10 @@ class Reader:
         branches: list[Expression] = []
         for branch in node.args["ifs"]:
             condition = self.read(branch.this)
-            branches += [condition if subject is None else Call("eq", (subject, condition)), self.read(branch.args["true"])]
+            branches += [
+                condition if subject is None else Call("eq", (subject, condition)),
+                self.read(branch.args["true"]),
+            ]
         default = node.args.get("default")
         return Call("case", (*branches, Constant(None) if default is None else self.read(default)))
 
@@ -321,7 +338,13 @@ class Reader:
         from sqlglot import exp
 
         a, b = self.read(node.this), self.read(node.expression)
-        same = Call("or", (Call("coalesce", (Call("eq", (a, b)), Constant(False))), Call("and", (Call("missing", (a,)), Call("missing", (b,))))))
+        same = Call(
+            "or",
+            (
+                Call("coalesce", (Call("eq", (a, b)), Constant(False))),
+                Call("and", (Call("missing", (a,)), Call("missing", (b,)))),
+            ),
+        )
         return same if isinstance(node, exp.NullSafeEQ) else Call("not", (same,))
 
     def _in(self, node: Any) -> Expression:
@@ -434,7 +457,11 @@ class Reader:
 
                 def number(each: Expression) -> Expression:
                     years = Call("year", (each,))
-                    return years if per == 1 else Call("add", (Call("multiply", (years, Constant(per))), Call(unit, (each,))))
+                    return (
+                        years
+                        if per == 1
+                        else Call("add", (Call("multiply", (years, Constant(per))), Call(unit, (each,))))
+                    )
 
                 return Call("subtract", (number(later), number(earlier)))
         raise self.refuse(node, "a difference in days, weeks, months, quarters or years")

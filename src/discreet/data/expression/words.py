@@ -1,4 +1,4 @@
-"""Functions of text. Of listed values they are a list again, mapped one by one, so that no engine's own rules matter."""
+"""Functions of text. Listed values are mapped one by one, so that no engine's own rules matter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from discreet.data.expression.domain import Domain, Kind, Refused, image
+from discreet.data.expression.domain import Domain, Kind, UnsuitableError, image
 from discreet.data.expression.function import Function, Operand
 
 __all__ = ["FUNCTIONS", "pattern"]
@@ -14,7 +14,7 @@ __all__ = ["FUNCTIONS", "pattern"]
 
 def _text(part: Domain) -> None:
     if part.kind not in ("text", "nothing"):
-        raise Refused(f"of text, not of {part.kind}", "Use CAST(... AS VARCHAR).")
+        raise UnsuitableError(f"of text, not of {part.kind}", "Use CAST(... AS VARCHAR).")
 
 
 def _of_text(
@@ -26,14 +26,14 @@ def _of_text(
         _text(first)
         for other in others:
             if other.values is None or len(other.values) != 1 or other.missing:
-                raise Refused("with constants after the first argument")
+                raise UnsuitableError("with constants after the first argument")
         if first.kind == "nothing":
             return first
         found = image(value, (first, *others), kind)
         if found is None:
             if engine is None or kind != "boolean":
                 hint = "Declare the column as a category: free text cannot be computed with."
-                raise Refused("of a text whose values are declared", hint)
+                raise UnsuitableError("of a text whose values are declared", hint)
             return Domain("boolean", values=(False, True), missing=first.missing)
         return found
 
@@ -91,7 +91,9 @@ FUNCTIONS = {
     "position": _of_text(lambda text, part: text.find(part) + 1, "integer"),
     "starts_with": _of_text(str.startswith, "boolean", lambda ops, _: ops[0].engine.startswith(_constant(ops[1]))),
     "ends_with": _of_text(str.endswith, "boolean", lambda ops, _: ops[0].engine.endswith(_constant(ops[1]))),
-    "contains": _of_text(lambda text, part: part in text, "boolean", lambda ops, _: ops[0].engine.contains(_constant(ops[1]))),
+    "contains": _of_text(
+        lambda text, part: part in text, "boolean", lambda ops, _: ops[0].engine.contains(_constant(ops[1]))
+    ),
     "like": _of_text(
         lambda text, like: pattern(like).fullmatch(text) is not None,
         "boolean",

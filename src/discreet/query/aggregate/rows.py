@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from discreet.data.expression import Call, Constant
 from discreet.data.schema import Schema
 from discreet.query.aggregate.base import Additive, rows_of
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure
-from discreet.data.expression import Call, Constant
 from discreet.query.sql_hint import only
 
 __all__ = ["Count", "count"]

@@ -1,0 +1,101 @@
+"""Groups that a condition leaves empty whatever the data: they follow from what is declared, and are not published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from discreet.data.column import Boolean
+from discreet.data.expression import Call, Constant, Domain, Expression, Name, domain_of
+from discreet.data.expression.domain import listed_domain, value_of
+from discreet.data.expression.resolve import resolve
+from discreet.data.schema import Schema
+from discreet.errors import InputError
+from discreet.query.key import Key
+from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, columns_of, expression_in
+
+__all__ = ["pruned"]
+
+_MOST = 2_000
+_UNKNOWN = "unknown"
+
+
+def pruned(key: Key, condition: Predicate | None, schema: Schema) -> Key:
+    """The same key without the values that no row can have which meets the condition.
+
+    Guarantee: which groups are left follows from the question and the schema alone. Proof: docs/proofs/query.md.
+    """
+    if condition is None or key.discovered or key.edges is not None:
+        return key
+    labels = key.labels(schema)
+    base = schema.read_by([key.column])
+    if len(labels) > _MOST or len(base) != 1 or base[0] not in schema.read_by(columns_of(condition)):
+        return key
+    try:
+        tested = resolve(_about(condition, base[0], schema), {**schema.columns, _UNKNOWN: Boolean()}, "where")
+    except InputError:
+        return key
+    origins = _origins(key.column, base[0], labels, schema)
+    if origins is None:
+        return key
+    left = tuple(label for label in labels if _possible(tested, base[0], origins(label)))
+    if not left or len(left) == len(labels):
+        return key
+    return replace(key, values=left)
+
+
+def _about(condition: Predicate, column: str, schema: Schema) -> Expression:
+    """The condition, with everything that other columns decide left open."""
+    match condition:
+        case And(parts) | Or(parts):
+            whole = _about(parts[0], column, schema)
+            for part in parts[1:]:
+                whole = Call("and" if isinstance(condition, And) else "or", (whole, _about(part, column, schema)))
+            return whole
+        case Not(part):
+            return Call("not", (_about(part, column, schema),))
+        case Compare() | IsIn() | IsMissing():
+            if schema.read_by(columns_of(condition)) == [column]:
+                return expression_in(condition, schema.expression)
+            return Name(_UNKNOWN)
+
+
+def _origins(name: str, column: str, labels: list[Any], schema: Schema) -> Callable[[Any], Domain] | None:
+    """The values of the column that each label stands for."""
+    domain = schema.domain(column)
+    if name == column:
+        return lambda label: _only(domain, [] if label is None else [label], label is None)
+    values = domain.listed()
+    if values is None:
+        return None
+    expression, found = schema.expression(name), {label: [] for label in labels}  # type: ignore[var-annotated]
+    gaps = dict.fromkeys(labels, False)
+    for value in values:
+        found.setdefault(value_of(expression, {column: value}), []).append(value)
+    if domain.missing:
+        gaps[value_of(expression, {column: None})] = True
+    return lambda label: _only(domain, found[label], gaps.get(label, False))
+
+
+def _only(domain: Domain, values: list[Any], missing: bool) -> Domain:
+    return listed_domain(domain.kind, values, missing)
+
+
+def _possible(tested: Expression, column: str, values: Domain) -> bool:
+    """Whether the condition can be true where the column is one of these."""
+    unknown = Domain("boolean", values=(False, True), missing=True)
+    if values.kind == "nothing":
+        tested = _where_missing(tested, column)
+    found = domain_of(tested, {column: values, _UNKNOWN: unknown})
+    return found.kind == "boolean" and True in (found.values or ())
+
+
+def _where_missing(node: Expression, column: str) -> Expression:
+    """The expression where the column has no value."""
+    match node:
+        case Name(name) if name == column:
+            return Constant(None)
+        case Call(function, arguments):
+            return Call(function, tuple(_where_missing(each, column) for each in arguments))
+    return node
