@@ -1,7 +1,8 @@
 """What happens to a released table: rows filtered, sorted, cut; columns chosen and renamed. The release stays whole."""
 
 from discreet.core.release import Release
-from discreet.query.presentation import Having, Order, Presentation
+from discreet.data.expression import col
+from discreet.query.presentation import Order, Presentation
 
 
 def test_after_filters_sorts_cuts_and_renames():
@@ -16,7 +17,7 @@ def test_after_filters_sorts_cuts_and_renames():
         mechanism="",
         digest="",
     )
-    after = Presentation((("n", "rows"), ("k", "name")), (Having("n", ">=", 2),), (Order("n", True),), 1)
+    after = Presentation((("n", "rows"), ("k", "name")), having=col("n") >= 2, order=(Order("n", True),), limit=1)
     assert after.apply(release).columns == {"rows": [9], "rows_lower": [8], "rows_upper": [10], "name": ["c"]}
     assert Presentation(order=(Order("k"),)).apply(release).columns["k"] == ["a", "c", None]
     assert release.columns["n"] == [5, 1, 9]

@@ -8,11 +8,12 @@ import pytest
 from sql_schema import SCHEMA
 
 import discreet
+from discreet.data.expression import col, when
 from discreet.data.pool import Pool
 from discreet.errors import InputError
 from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.key import bins, key
-from discreet.query.presentation import Having, Order
+from discreet.query.presentation import Order
 from discreet.query.question import Query
 from discreet.query.sql import parse_sql
 
@@ -33,13 +34,42 @@ MEANT = {
         Query().group_by(bins("age", width=10)).agg(n=count())
     ),
     "SELECT DATE_TRUNC('month', day) m, COUNT(*) n FROM people GROUP BY DATE_TRUNC('month', day)": (
-        Query().group_by(bins("day", every="month")).agg(n=count())
+        Query().group_by(col("day").dt.truncate("month")).agg(n=count())
     ),
     "SELECT sex, county, COUNT(*) n FROM people WHERE NOT (age < 18 OR sex IN ('male')) GROUP BY sex, county": (
         Query().where("not (age < 18 or sex in ('male'))").group_by(key("sex"), key("county")).agg(n=count())
     ),
     "SELECT COUNT(*) n FROM people WHERE day BETWEEN DATE '2024-02-01' AND DATE '2024-03-01' AND pay IS NOT NULL": (
         Query().where("day between '2024-02-01' and '2024-03-01' and pay is not null").agg(n=count())
+    ),
+    # As people write it.
+    "select count(1) from PEOPLE; -- all of them": Query().agg(count=count()),
+    "SELECT p.Sex AS gender, COUNT(*) AS n FROM main.people AS p WHERE p.AGE >= 25 GROUP BY gender": (
+        Query().where("age >= 25").group_by("sex").agg(n=count())
+    ),
+    "SELECT sex, COUNT(*) n FROM people GROUP BY 1": Query().group_by("sex").agg(n=count()),
+    "SELECT sex, COUNT(*) n FROM people GROUP BY ALL": Query().group_by("sex").agg(n=count()),
+    "SELECT SUM(pay * hours) s FROM people": Query().agg(s=total(col("pay") * col("hours"))),
+    "SELECT SUM(CASE WHEN age >= 65 THEN 1 ELSE 0 END) s FROM people": (
+        Query().agg(s=total(when(col("age") >= 65).then(1).otherwise(0)))
+    ),
+    "SELECT SUM(age >= 65) s FROM people": Query().agg(s=total((col("age") >= 65).cast("integer"))),
+    "SELECT COUNT_IF(age >= 65) s FROM people": Query().agg(s=count(when(col("age") >= 65).then(1).otherwise(None))),
+    "SELECT COUNT(*) FILTER (WHERE age >= 65) s FROM people": (
+        Query().agg(s=count(when(col("age") >= 65).then(1).otherwise(None)))
+    ),
+    "SELECT AVG(pay) FILTER (WHERE sex = 'male') s FROM people": (
+        Query().agg(s=mean(when(col("sex") == "male").then(col("pay")).otherwise(None)))
+    ),
+    "SELECT FLOOR(age / 10) * 10 AS d, COUNT(*) n FROM people GROUP BY d": (
+        Query().group_by(col("age") // 10 * 10).agg(n=count())
+    ),
+    "SELECT COUNT(*) n FROM people WHERE pay * 2 > hours": Query().where(col("pay") * 2 > col("hours")).agg(n=count()),
+    "SELECT COUNT(*) n FROM (SELECT age AS years, pay FROM people WHERE age > 3) t WHERE t.years < 9": (
+        Query().where("age > 3").where("age < 9").agg(n=count())
+    ),
+    "WITH a AS (SELECT *, pay * 2 AS twice FROM people) SELECT SUM(twice) s FROM a": (
+        Query().agg(s=total(col("pay") * 2))
     ),
 }
 
@@ -53,7 +83,7 @@ def test_what_comes_after_the_release_is_read_too():
     text = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex HAVING COUNT(*) > 10 AND n <= 50 ORDER BY n DESC, sex"
     text += " LIMIT 3"
     after = parse_sql(text, SCHEMA).presentation
-    assert after.having == (Having("n", ">", 10.0), Having("n", "<=", 50.0))
+    assert str(after.having) == "n > 10 AND n <= 50"
     assert after.order == (Order("n", True), Order("sex"))
     assert after.limit == 3
     assert after.shown == (("sex", "sex"), ("n", "n"))
@@ -66,58 +96,60 @@ REFUSED = [
     "SELECT sex FROM people GROUP BY sex",
     "SELECT COUNT(*)",
     "SELECT COUNT(*) FROM other",
-    "SELECT COUNT(*) FROM main.people",
-    "SELECT COUNT(*) FROM people p",
     "SELECT COUNT(*) FROM people, people",
     "SELECT COUNT(*) FROM people JOIN people USING (person)",
     "SELECT COUNT(*) FROM people CROSS JOIN people",
-    "SELECT COUNT(*) FROM (SELECT * FROM people)",
     "SELECT COUNT(*) FROM 'people.csv'",
     "SELECT COUNT(*) FROM read_csv('people.csv')",
     "SELECT COUNT(*) FROM read_text('/etc/passwd')",
     "SELECT COUNT(*) FROM glob('*')",
     "SELECT COUNT(*) FROM people TABLESAMPLE 10%",
     "SELECT COUNT(*) FROM people USING SAMPLE 10",
-    "SELECT COUNT(*) FROM people GROUP BY ALL",
     "SELECT COUNT(*) FROM people GROUP BY ROLLUP (sex)",
     "SELECT COUNT(*) FROM people GROUP BY 1",
-    "SELECT COUNT(*) FROM people GROUP BY sex HAVING AVG(pay) > 3",
-    "SELECT sex, COUNT(*) n FROM people GROUP BY sex HAVING sex = 'male'",
     "SELECT COUNT(*) OVER () FROM people",
-    "SELECT COUNT(*) FILTER (WHERE age > 3) FROM people",
     "SELECT COUNT(DISTINCT sex) FROM people",
     "SELECT COUNT(DISTINCT person, sex) FROM people",
     "SELECT DISTINCT COUNT(*) FROM people",
     "SELECT DISTINCT ON (sex) COUNT(*) FROM people",
     "SELECT SUM(pay / 0) FROM people",
-    "SELECT SUM(pay + 1) FROM people",
     "SELECT SUM(DISTINCT pay) FROM people",
     "SELECT SUM(pay ORDER BY pay) FROM people",
     "SELECT SUM(CAST(sex AS INTEGER)) FROM people",
-    "SELECT SUM(CASE WHEN age > 3 THEN 1 ELSE 0 END) FROM people",
     "SELECT MAX(pay) FROM people",
+    "SELECT pay / 3, COUNT(*) FROM people GROUP BY pay / 3",
+    "SELECT SUM(hours / pay) FROM people",
+    "SELECT sex, COUNT(*) FROM people GROUP BY sex, SUM(pay)",
+    "SELECT sex, COUNT(*) FROM people GROUP BY 3",
+    "SELECT sex, COUNT(*) FROM people GROUP BY sex HAVING sex > 3",
+    "SELECT sex, COUNT(*) FROM people GROUP BY sex HAVING COUNT(*)",
+    "SELECT COUNT(*) + sex FROM people GROUP BY sex",
+    "SELECT COUNT(*) FROM (SELECT sex, COUNT(*) n FROM people GROUP BY sex)",
+    "SELECT COUNT(*) FROM (SELECT age FROM people LIMIT 5)",
+    "SELECT COUNT(*) FROM (SELECT age FROM people) t WHERE sex = 'male'",
+    "SELECT COUNT(*) FROM people p WHERE q.age > 3",
+    "SELECT SUM(age) OVER () FROM people",
+    "SELECT RANK() OVER (ORDER BY COUNT(*)) FROM people",
+    "SELECT COUNT(*) FROM people WHERE person = getenv('HOME')",
+    "SELECT SUM(POWER(pay, 100)) FROM people",
+    "SELECT SUM(EXP(pay)) FROM people",
+    "SELECT COUNT(*) FROM people WHERE regexp_matches(sex, '(a+)+$')",
+    "WITH people AS (SELECT 1) SELECT COUNT(*) FROM people",
+    "SELECT MEDIAN(day) + 1 FROM people",
     "SELECT STRING_AGG(sex) FROM people",
     "SELECT LIST(person) FROM people",
-    "SELECT COUNT(*) FROM people WHERE pay / hours > 3",
     "SELECT COUNT(*) FROM people WHERE error('x')",
     "SELECT COUNT(*) FROM people WHERE age > (SELECT 3)",
     "SELECT COUNT(*) FROM people WHERE EXISTS (SELECT 1)",
-    "SELECT COUNT(*) FROM people WHERE sex LIKE 'f%'",
     "SELECT COUNT(*) FROM people WHERE sex = 'other'",
-    "SELECT COUNT(*) FROM people WHERE people.age > 3",
-    "SELECT COUNT(*) FROM people LIMIT 1 OFFSET 1",
     "SELECT COUNT(*) FROM people LIMIT 10%",
     "SELECT COUNT(*) FROM people LIMIT -1",
     "SELECT COUNT(*) FROM people ORDER BY random()",
-    "SELECT COUNT(*) FROM people FETCH FIRST 1 ROW ONLY",
     "SELECT COUNT(*) FROM people UNION ALL SELECT COUNT(*) FROM people",
     "SELECT COUNT(*) FROM people QUALIFY 1 = 1",
     "SELECT COUNT(*) FROM people FOR UPDATE",
     "SELECT COUNT(*) INTO other FROM people",
     "SELECT COUNT(*) FROM people; DROP TABLE people",
-    "SELECT COUNT(*) FROM people;",
-    "SELECT COUNT(*) FROM people -- a comment",
-    "SELECT /* hint */ COUNT(*) FROM people",
     "DROP TABLE people",
     "INSERT INTO people VALUES (1)",
     "COPY people TO 'x.csv'",
@@ -129,7 +161,6 @@ REFUSED = [
     "CREATE VIEW v AS SELECT * FROM people",
     "WITH RECURSIVE a AS (SELECT 1) SELECT COUNT(*) FROM a",
     "FROM people SELECT COUNT(*)" * 2,
-    "SELECT BIN(pay + 1, 10), COUNT(*) FROM people GROUP BY BIN(pay + 1, 10)",
     "SELECT BIN(age, hours), COUNT(*) FROM people GROUP BY BIN(age, hours)",
     "SELECT COUNT(*) AS n, SUM(pay) AS n FROM people",
     "",
@@ -205,7 +236,7 @@ def test_ten_thousand_statements_are_understood_or_refused():
         assert type(found.query) is Query
         assert found.query == found.query.checked(SCHEMA)
         assert Query.from_json(found.query.to_json(), SCHEMA) == found.query
-        assert {k.column for k in found.query.keys} <= set(SCHEMA.columns)
+        assert set(SCHEMA.read_by(k.column for k in found.query.keys)) <= set(SCHEMA.columns)
     assert 500 < understood < 6000  # the fuzz reaches both sides
 
 

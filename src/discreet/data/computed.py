@@ -9,7 +9,7 @@ from typing import Any
 from discreet.data.column import Column
 from discreet.data.expression.compile import compile_expression
 from discreet.data.expression.domain import Domain, column_of, domain_of, domain_of_column
-from discreet.data.expression.node import Expression, Name, columns_in
+from discreet.data.expression.node import Expression, Name, columns_in, quoted
 from discreet.data.expression.read import read_expression
 from discreet.data.expression.resolve import declared_name, resolve
 from discreet.errors import InputError
@@ -72,7 +72,7 @@ class Columns(dict[str, Column]):
 
     def _expression(self, text: str, use: str) -> tuple[str, Expression, Domain]:
         if text not in self._read:
-            if text.isidentifier():  # a name, so no expression: perhaps a misspelt one
+            if quoted(text) == text and text.isidentifier():  # a name, so no expression: perhaps a misspelt one
                 name = declared_name(text, self, use)
                 return name, Name(name), domain_of_column(self[name])
             try:

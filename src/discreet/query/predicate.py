@@ -218,13 +218,13 @@ def _checked(predicate: Predicate, schema: Schema) -> Predicate:
                 raise InputError("where", operator, "a comparison", among=OPERATORS)
             if isinstance(column, (Category, Boolean)) and operator not in ("==", "!="):
                 raise InputError("where", Phrase(f"{name} {operator}"), f"== or !=, since {name} has no order")
-            return Compare(name, operator, _constant(name, column, value))
+            return Compare(name, operator, _constant(name, column, value, name in schema.columns))
         case IsIn(name, values):
             name = schema.canonical(name, "where")
             column = schema.column(name, "where")
             if not values:
                 raise InputError("where", Phrase(f"{name} in ()"), "a condition with at least one value")
-            return IsIn(name, tuple(_constant(name, column, value) for value in values))
+            return IsIn(name, tuple(_constant(name, column, value, name in schema.columns) for value in values))
         case IsMissing(name):
             return IsMissing(schema.canonical(name, "where"))
         case And(parts):
@@ -237,7 +237,7 @@ def _checked(predicate: Predicate, schema: Schema) -> Predicate:
             raise InputError("where", predicate, "a condition such as \"age >= 18\" or col('age') >= 18")
 
 
-def _constant(name: str, column: Column, value: Any) -> Any:
+def _constant(name: str, column: Column, value: Any, declared: bool) -> Any:
     match column:
         case Integer() | Real():
             if isinstance(value, (bool, str)):
@@ -247,7 +247,8 @@ def _constant(name: str, column: Column, value: Any) -> Any:
                 raise InputError("where", value, f"a number between -{float(_LARGEST):g} and {float(_LARGEST):g}")
             return number
         case Category():
-            if not isinstance(value, (str, int)) or isinstance(value, bool) or str(value) not in column.values:
+            text = isinstance(value, (str, int)) and not isinstance(value, bool)
+            if not text or (declared and str(value) not in column.values):
                 raise InputError("where", value, f"a declared value of {name}", among=column.values)
             return str(value)
         case Boolean():

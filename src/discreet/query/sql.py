@@ -14,10 +14,12 @@ published numbers. The values of a text column in GROUP BY are discovered, which
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
-from discreet.data.column import Text
+from discreet.data.column import Date, Text
 from discreet.data.expression import Call, Constant, Expression, Name
+from discreet.data.expression.domain import value_of
 from discreet.data.expression.read import Reader
 from discreet.data.schema import Schema
 from discreet.data.text import DIALECTS, read_constant, read_statement
@@ -25,7 +27,7 @@ from discreet.errors import InputError
 from discreet.query.aggregate import Aggregate
 from discreet.query.formula import Formula, Over
 from discreet.query.function import kinds
-from discreet.query.key import Key, bins, discover, key
+from discreet.query.key import Bin, Key, bins, discover, key
 from discreet.query.predicate import condition_of
 from discreet.query.presentation import Order, Presentation
 from discreet.query.quantile import Ordered
@@ -84,6 +86,11 @@ def _reference(expression: Expression) -> str:
     return expression.name if isinstance(expression, Name) else str(expression)
 
 
+def _levels(node: Any) -> bool:
+    """Whether a piece asks for several levels of groups at once."""
+    return type(node).__name__ in ("Rollup", "Cube", "GroupingSets")
+
+
 def _unwrapped(node: Any) -> Any:
     from sqlglot import exp
 
@@ -138,6 +145,7 @@ class _Statement:
         having, order = self.having(tree), self.order(tree)
         if not self.outputs:
             raise refuse(tree, f"at least one aggregate: {shown_aggregates()}", "Such as COUNT(*).")
+        self._check_types(tree, having)
         limit, offset = self.count(tree, "limit"), self.count(tree, "offset") or 0
         shown = tuple(self.shown)
         presentation = Presentation(shown, tuple(self.formulas), having, order, limit, offset)
@@ -197,7 +205,7 @@ class _Statement:
         """An expression, BIN(column, width) or a column of undeclared text to group by."""
         from sqlglot import exp
 
-        text = self._text_of(node)
+        text = "" if self._aggregates(node) or _levels(node) else self._text_of(node)
         if text in self.references:
             return
         if type(node) is exp.Anonymous and str(node.this).upper() == "BIN":
@@ -207,8 +215,8 @@ class _Statement:
             column = self.schema.canonical(_reference(self.reader.read(node.expressions[0])), "sql")
             made = bins(column, width=read_constant(node.expressions[1], "sql"))
         else:
-            if self._aggregates(node):
-                raise refuse(node, "something known of each row to group by, not an aggregate")
+            if self._aggregates(node) or _levels(node):
+                raise refuse(node, "something known of each row to group by", instead(node))
             column = self.schema.canonical(_reference(self.reader.read(node)), "sql")
             free = isinstance(self.schema.columns.get(column), Text)  # nobody declared what it holds
             made = discover(column) if free else key(column)
@@ -328,6 +336,27 @@ class _Statement:
             steps.append(Order(column, descending, first and written))
         return tuple(steps)
 
+    def _check_types(self, tree: Any, having: Expression | None) -> None:
+        """Compute once what will be computed of released rows: what makes no sense is refused, and nothing spent."""
+        row: dict[str, Any] = {over.name: 3.0 for over in self.overs}
+        for name, output in self.outputs.items():
+            days = isinstance(output, Ordered) and isinstance(self.schema.column(output.column, "sql"), Date)
+            row[name] = "2024-12-31" if days else 1.5
+        for each in self.keys:
+            labels = ["text"] if each.discovered else [str(x) if _shown_as_text(x) else x for x in self._labels(each)]
+            row[each.column] = labels[0]
+        pieces = [(formula.name, formula.expression) for formula in self.formulas]
+        for name, piece in [*pieces, *([("", having)] if having is not None else [])]:
+            try:
+                row[name] = value_of(piece, row)
+            except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError):
+                raise InputError("sql", str(piece), "computed of values of one type") from None
+            if not name and not isinstance(row[name], bool | None):
+                raise refuse(tree.args["having"], "a condition on keys and aggregates")
+
+    def _labels(self, each: Key) -> list[Any]:
+        return each.checked(self.schema).labels(self.schema)
+
     def count(self, tree: Any, clause: str) -> int | None:
         """LIMIT n or OFFSET n, also as TOP and FETCH."""
         from sqlglot import exp
@@ -345,6 +374,10 @@ class _Statement:
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise refuse(found, f"{clause.upper()} with a whole number")
         return value
+
+
+def _shown_as_text(label: Any) -> bool:
+    return isinstance(label, Bin | date)
 
 
 def _plain_name(aggregate: Aggregate | Ordered) -> str:
@@ -383,6 +416,14 @@ class _Published(Reader):
         finally:
             self.depth -= 1
 
+    def _cast(self, node: Any) -> Expression:
+        """Days are published as text: DATE '2024-12-31' is compared as one."""
+        from sqlglot import exp
+
+        if node.to.is_type("date") and type(node.this) is exp.Literal and node.this.is_string:
+            return Constant(str(node.this.this))
+        return super()._cast(node)
+
     def _is_aggregate(self, node: Any) -> bool:
         from sqlglot import exp
 
@@ -405,9 +446,8 @@ class _Published(Reader):
 
         only(node, "this", "partition_by", "over")
         if type(node.this) is not exp.Sum:
-            raise refuse(
-                node, "SUM(...) OVER (...) of an aggregate", "Other windows are free to compute on the answer."
-            )
+            hint = "There are no windows over rows: use GROUP BY. Windows over the answer are free to compute on it."
+            raise refuse(node, "SUM(...) OVER (...) of an aggregate", hint)
         statement = self.statement
         inner = _unwrapped(node.this.this)
         if not self._is_aggregate(inner):

@@ -61,7 +61,8 @@ class Relations:
         there = sorted({each for relation in known for each in relation.columns})
         if alike:
             raise refuse(node, f"one of {', '.join(sorted(alike))}, which differ in upper and lower case alone")
-        raise refuse(node, "a declared column", among=there)
+        quoted = node.this.args.get("quoted") and self.dialect == "duckdb"
+        raise refuse(node, "a declared column", "Quote text with single quotes." if quoted else "", among=there)
 
     def conditions(self) -> list[Expression]:
         """What the rows must meet, besides WHERE."""
@@ -157,7 +158,7 @@ class Relations:
         shapes = [f"JOIN {name} USING ({lookup.key})" for name, lookup in self.schema.lookups.items()]
         allowed = "a declared public table: " + (", ".join(shapes) or "none is declared in [lookups]")
         if type(table) is not exp.Table or str(table.name).lower() not in names:
-            raise refuse(join, allowed)
+            raise refuse(join, allowed, "Declare it in the schema, with its key.")
         only(table, "this", "alias", "db", "catalog")
         name = names[str(table.name).lower()]
         lookup = self.schema.lookups[name]

@@ -359,13 +359,14 @@ def _written(node: Expression) -> tuple[str, int]:
         case Call("not", (one,)):
             return f"NOT {_inside(one, 3)}", 3
         case Call("negate", (one,)):
-            return f"-{_inside(one, 8)}", 8
+            inner = _inside(one, 8)  # two signs would begin a comment
+            return f"-({inner})" if inner.startswith("-") else f"-{inner}", 8
         case Call("missing", (one,)):
             return f"{_inside(one, 5)} IS NULL", 4
         case Call("in", (one, *others)):
             return f"{_inside(one, 5)} IN ({', '.join(write(each) for each in others)})", 4
-        case Call("like", (one, pattern)):
-            return f"{_inside(one, 5)} LIKE {_inside(pattern, 5)}", 4
+        case Call("like" | "ilike" as function, (one, pattern)):
+            return f"{_inside(one, 5)} {function.upper()} {_inside(pattern, 5)}", 4
         case Call("case", (*branches, last)):
             pairs = zip(branches[::2], branches[1::2], strict=True)
             text = " ".join(f"WHEN {write(condition)} THEN {write(value)}" for condition, value in pairs)

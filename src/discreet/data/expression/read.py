@@ -33,7 +33,6 @@ _BINARY = {
     "StartsWith": "starts_with",
     "EndsWith": "ends_with",
     "Contains": "contains",
-    "RegexpLike": "regexp_matches",
     "Nullif": "nullif",
     "SafeDivide": "divide",
     "Left": "left",
@@ -101,6 +100,7 @@ _PARTS = {
 }
 _FROM_ONE = ("bigquery", "spark", "databricks", "tsql", "mysql", "snowflake")
 """Dialects whose days of the week are 1 to 7, Sunday first."""
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 FORMS = (
     "columns, constants, + - * / // %, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, LIKE, CASE, CAST, COALESCE, "
     "LEAST, GREATEST, ABS, ROUND, FLOOR, functions of text and of dates"
@@ -259,8 +259,8 @@ class Reader:
         left, right = node.this, node.expression
         if function in ("add", "subtract") and isinstance(right, exp.Interval):
             return self._later(self._inner(left), right, 1 if function == "add" else -1)
-        if function == "like" and isinstance(right, exp.Escape):
-            raise self.refuse(node, "LIKE without ESCAPE")
+        if function in COMPARISONS and (type(left) is exp.Null or type(right) is exp.Null):
+            raise self.refuse(node, "a comparison with a value", "Write IS NULL.")
         return Call(function, (self._inner(left), self._inner(right)))
 
     def _negated(self, node: Any) -> Expression:
@@ -349,8 +349,6 @@ class Reader:
 
     def _in(self, node: Any) -> Expression:
         self.only(node, "this", "expressions")
-        if not node.expressions:
-            raise self.refuse(node, "IN with a list of constants")
         return Call("in", (self.read(node.this), *(self.read(part) for part in node.expressions)))
 
     def _log(self, node: Any) -> Expression:

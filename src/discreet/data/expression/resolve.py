@@ -49,7 +49,7 @@ def _resolved(node: Expression, columns: Mapping[str, Column], field: str, depth
         case Call(function, arguments):
             parts = [_resolved(each, columns, field, depth + 1) for each in arguments]
             if function in _COMPARING:
-                parts = _alike(parts, columns, field)
+                parts = _alike(parts, columns, field, coded=function in ("eq", "ne", "in"))
             elif function == "case":
                 values = _alike([*parts[1:-1:2], parts[-1]], columns, field)
                 conditions = [_condition(each, columns, field) for each in parts[:-1:2]]
@@ -99,12 +99,18 @@ class _Domains(dict[str, Domain]):
         return self[name]
 
 
-def _alike(parts: list[Expression], columns: Mapping[str, Column], field: str) -> list[Expression]:
-    """Constants as the type of what they are compared with: a text as a date, 1 as the category '1'."""
+def _alike(
+    parts: list[Expression], columns: Mapping[str, Column], field: str, coded: bool = False
+) -> list[Expression]:
+    """Constants as the type of what they are compared with: a text as a date and, where categories may be `coded` as
+    numbers, 1 as '1'.
+    """
     kinds = {_domain(part, columns, field).kind for part in parts if not isinstance(part, Constant)} - {"nothing"}
     if len(kinds) != 1:
         return parts
     kind = kinds.pop()
+    if kind == "text" and not coded:
+        return parts
     return [Constant(_as(part.value, kind, field)) if isinstance(part, Constant) else part for part in parts]
 
 

@@ -100,6 +100,5 @@ FUNCTIONS = {
         lambda ops, _: ops[0].engine.like(_constant(ops[1])),
     ),
     "ilike": _of_text(lambda text, like: pattern(like, any_case=True).fullmatch(text) is not None, "boolean"),
-    "regexp_matches": _of_text(lambda text, sought: re.search(sought, text) is not None, "boolean"),
     "concat": Function(_concat_domain, lambda *texts: "".join(texts), _concat_engine),
 }

@@ -1,0 +1,155 @@
+"""An expression is the same on every engine, in plain Python, and within its domain, on the dirtiest of rows."""
+
+from __future__ import annotations
+
+import functools
+import random
+from dataclasses import replace
+
+import pytest
+from engine_cases import ENGINES, on_duckdb, rows, schema
+
+from discreet.data.expression import read_expression, resolve
+from discreet.data.expression.compile import compile_expression
+from discreet.data.expression.domain import domain_of, domain_of_column, value_of
+from discreet.data.expression.function import FUNCTIONS
+from discreet.errors import InputError
+from reference import declared
+
+COLUMNS = schema().columns
+DOMAINS = {name: domain_of_column(column) for name, column in COLUMNS.items()}
+
+NUMBERS = """n + m; n - m * 2; m * n; big * 3; x + y; x * y; x * x * x; y / 3; y / n; m // 7; n // 2; (n * 10) // 3; n % 3
+m % n; -n; abs(n); abs(x); sign(x); floor(x); ceil(x); trunc(x); round(x); round(x, 1); round(y, -2); round(m, -1); sqrt(x)
+power(n, 3); power(x, 2); ln(m); log10(m); least(n, m); greatest(x, y, m); coalesce(m, n); coalesce(y, m, 0); nullif(n, 0)
+price * 2; price / small; short_float * small; y - floor(y / 7) * 7; round(y / 3, 2); round(price, 1); floor(y / 1000) * 1000
+least(price, null); (m > 50) + (n > 0); case when flag then n end"""
+WORDS = """case when m < 10 then 'low' when m < 50 then 'mid' else 'high' end; long like 'a%'; long ilike 'A%'; upper(long)
+long in ('a', 'zz'); length(long); substr(long, 1, 1); long || '-' || short; long < 'b'; left(odd, 1); odd = '\\'
+case code when 1 then 'one' when '2' then 'two' end; replace(long, 'a', 'b'); trim(long); reverse(long); code = 1
+starts_with(odd, '$'); contains(odd, 'env'); ends_with(short, 'x')"""
+TRUTH = """n > m; x < y; x = 0.5; m in (1, 2, 50); x in (0.5, 20.25); flag and n > 0; flag or m > 5; not flag; flag is null
+m is null or n > 3; flag = (n > 0); m is distinct from 50; d >= '2020-12-01'; moment >= '2020-03-01'; flag is not true"""
+DAYS = """year(d); month(d); day(d); quarter(d); week(d); dayofyear(d); dayofweek(d); isodow(d); dayname(d); monthname(d)
+date_trunc('week', d); date_trunc('month', d); date_trunc('quarter', d); date_trunc('year', d); date_trunc('decade', d)
+d + 30; d - n; d + interval 1 month; d - interval 13 month; d - date '2020-06-01'; month(moment)
+datediff('week', date '2020-01-01', d); datediff('month', date '2020-01-31', d)"""
+CASTS = """cast(x as integer); cast(flag as integer); cast(code as integer); cast(m as varchar); cast(m as boolean)
+cast(n as double); cast(y as decimal(10, 1)); cast(code as double); cast(d as date)"""
+TEXTS = [text.strip() for block in (NUMBERS, WORDS, TRUTH, DAYS, CASTS) for text in block.replace("\n", ";").split(";")]
+
+
+@functools.cache
+def declared_rows():
+    return [{name: declared(row[name], column) for name, column in COLUMNS.items() if name in row} for row in rows()]
+
+
+def plain(value):
+    """Days as text, all numbers as floats: what is compared is the value."""
+    if hasattr(value, "isoformat"):
+        return value.isoformat()[:10]
+    return float(value) + 0.0 if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def multiset(values):
+    return sorted(map(plain, values), key=lambda value: (value is None, "" if value is None else str(value)))
+
+
+def computed(source, expressions):
+    """The values of each expression, in no order."""
+    with source.open() as connection:
+        table = connection.table
+        made = {f"c{i}": compile_expression(each, table, COLUMNS) for i, each in enumerate(expressions)}
+        made = {name: value.cast("string") if value.type().is_date() else value for name, value in made.items()}
+        _, found = connection._fetched(table.select(**made))
+    return [[row[place] for row in found] for place in range(len(expressions))]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_computes_what_python_does(engine):
+    expressions = [resolve(read_expression(text), COLUMNS) for text in TEXTS]
+    for some in _batches(expressions, 25):
+        for expression, values in zip(some, computed(engine(), some), strict=True):
+            expected = [value_of(expression, row) for row in declared_rows()]
+            assert multiset(values) == multiset(expected), str(expression)
+
+
+def _batches(items, size):
+    return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+def within(value, domain):
+    if value is None:
+        return True  # what is declared complete may still be missing
+    if domain.values is not None:
+        return value in domain.values
+    if domain.kind == "real":  # to within a rounding of floats: what is measured is moved into the bounds once more
+        slack = 1e-12 * max(1.0, abs(float(domain.lower)), abs(float(domain.upper)))
+        return domain.lower - slack <= value <= domain.upper + slack
+    return domain.kind == "text" or domain.lower <= value <= domain.upper
+
+
+@pytest.mark.parametrize("text", [text for text in TEXTS if not text.startswith("least(n")])
+def test_no_value_is_outside_the_domain(text):
+    expression = resolve(read_expression(text), COLUMNS)
+    domain = domain_of(expression, DOMAINS)
+    assert all(within(value_of(expression, row), domain) for row in declared_rows())
+
+
+def random_text(source, kind, depth):
+    """A random expression of a kind, as text."""
+    if depth == 0:
+        return source.choice({"number": ["n", "m", "x", "y", "3", "0.5", "small"], "truth": ["flag", "n > 1"]}[kind])
+    number, truth = (lambda: random_text(source, "number", depth - 1)), (lambda: random_text(source, "truth", depth - 1))
+    if kind == "truth":
+        return source.choice(
+            [
+                lambda: f"({number()} {source.choice(['<', '<=', '=', '<>'])} {number()})",
+                lambda: f"({truth()} {source.choice(['and', 'or'])} {truth()})",
+                lambda: f"(not {truth()})",
+                lambda: f"({number()} is null)",
+            ]
+        )()
+    return source.choice(
+        [
+            lambda: f"({number()} {source.choice(['+', '-', '*'])} {number()})",
+            lambda: f"({number()} / {source.choice(['3', 'n', 'small'])})",
+            lambda: f"{source.choice(['abs', 'floor', 'ceil', 'round', 'sign', '-'])}({number()})",
+            lambda: f"case when {truth()} then {number()} else {number()} end",
+            lambda: f"{source.choice(['least', 'greatest', 'coalesce'])}({number()}, {number()})",
+            lambda: f"nullif({number()}, {number()})",
+        ]
+    )()
+
+
+def test_random_expressions_agree_and_keep_to_their_domains():
+    source, expressions = random.Random("expressions"), []
+    while len(expressions) < 300:
+        text = random_text(source, source.choice(["number", "truth"]), source.randint(1, 4))
+        try:
+            expression = resolve(read_expression(text), COLUMNS)
+        except InputError:
+            continue
+        if domain_of(expression, DOMAINS).kind != "nothing":
+            expressions.append(expression)
+    complete = [row for row in declared_rows() if None not in (row["n"], row["x"], row["small"])]
+    for some in _batches(expressions, 60):
+        for expression, values in zip(some, computed(on_duckdb(), some), strict=True):
+            assert multiset(values) == multiset(value_of(expression, row) for row in declared_rows()), str(expression)
+            domain = domain_of(expression, DOMAINS)
+            found = [value_of(expression, row) for row in complete]
+            assert all(within(value, domain) for value in found), str(expression)
+            assert domain.missing or None not in found, str(expression)
+
+
+@pytest.mark.parametrize("planted", ["add", "floor", "week", "coalesce"])
+def test_a_wrong_function_of_an_engine_is_noticed(planted, monkeypatch):
+    right = FUNCTIONS[planted]
+    monkeypatch.setitem(
+        FUNCTIONS, planted, replace(right, engine=lambda operands, result: right.engine(operands, result) + 1)
+    )
+    text = {"add": "n + m", "floor": "floor(x)", "week": "week(d)", "coalesce": "coalesce(m, n)"}[planted]
+    expression = resolve(read_expression(text), COLUMNS)
+    (values,) = computed(on_duckdb(), [expression])
+    assert multiset(values) != multiset(value_of(expression, row) for row in declared_rows())
+
