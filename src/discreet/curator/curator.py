@@ -13,7 +13,6 @@ from discreet.curator.desk import Desk, LedgerDesk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
 from discreet.curator.question import Question, batch_of
 from discreet.curator.setup import GRIDS, find_ledger, read_setup
-from discreet.curator.setup import find_ledger
 from discreet.data.expression import Expression
 from discreet.data.schema import Schema
 from discreet.data.source import source_of

@@ -19,23 +19,28 @@ from reference import declared
 COLUMNS = schema().columns
 DOMAINS = {name: domain_of_column(column) for name, column in COLUMNS.items()}
 
-NUMBERS = """n + m; n - m * 2; m * n; big * 3; x + y; x * y; x * x * x; y / 3; y / n; m // 7; n // 2; (n * 10) // 3; n % 3
-m % n; -n; abs(n); abs(x); sign(x); floor(x); ceil(x); trunc(x); round(x); round(x, 1); round(y, -2); round(m, -1); sqrt(x)
-power(n, 3); power(x, 2); ln(m); log10(m); least(n, m); greatest(x, y, m); coalesce(m, n); coalesce(y, m, 0); nullif(n, 0)
-price * 2; price / small; short_float * small; y - floor(y / 7) * 7; round(y / 3, 2); round(price, 1); floor(y / 1000) * 1000
-least(price, null); (m > 50) + (n > 0); case when flag then n end"""
-WORDS = """case when m < 10 then 'low' when m < 50 then 'mid' else 'high' end; long like 'a%'; long ilike 'A%'; upper(long)
-long in ('a', 'zz'); length(long); substr(long, 1, 1); long || '-' || short; long < 'b'; left(odd, 1); odd = '\\'
-case code when 1 then 'one' when '2' then 'two' end; replace(long, 'a', 'b'); trim(long); reverse(long); code = 1
-starts_with(odd, '$'); contains(odd, 'env'); ends_with(short, 'x')"""
-TRUTH = """n > m; x < y; x = 0.5; m in (1, 2, 50); x in (0.5, 20.25); flag and n > 0; flag or m > 5; not flag; flag is null
-m is null or n > 3; flag = (n > 0); m is distinct from 50; d >= '2020-12-01'; moment >= '2020-03-01'; flag is not true"""
-DAYS = """year(d); month(d); day(d); quarter(d); week(d); dayofyear(d); dayofweek(d); isodow(d); dayname(d); monthname(d)
-date_trunc('week', d); date_trunc('month', d); date_trunc('quarter', d); date_trunc('year', d); date_trunc('decade', d)
-d + 30; d - n; d + interval 1 month; d - interval 13 month; d - date '2020-06-01'; month(moment)
-datediff('week', date '2020-01-01', d); datediff('month', date '2020-01-31', d)"""
-CASTS = """cast(x as integer); cast(flag as integer); cast(code as integer); cast(m as varchar); cast(m as boolean)
-cast(n as double); cast(y as decimal(10, 1)); cast(code as double); cast(d as date)"""
+NUMBERS = """n + m; n - m * 2; m * n; big * 3; x + y; x * y; x * x * x; y / 3; y / n; m // 7; n // 2
+(n * 10) // 3; n % 3; m % n; -n; abs(n); abs(x); sign(x); floor(x); ceil(x); trunc(x); round(x)
+round(x, 1); round(y, -2); round(m, -1); sqrt(x); power(n, 3); power(x, 2); ln(m); log10(m)
+least(n, m); greatest(x, y, m); coalesce(m, n); coalesce(y, m, 0); nullif(n, 0); price * 2
+price / small; short_float * small; y - floor(y / 7) * 7; round(y / 3, 2); round(price, 1)
+floor(y / 1000) * 1000; least(price, null); (m > 50) + (n > 0); case when flag then n end"""
+WORDS = r"""case when m < 10 then 'low' when m < 50 then 'mid' else 'high' end; long like 'a%'; long ilike 'A%'
+upper(long); long in ('a', 'zz'); length(long); substr(long, 1, 1); long || '-' || short; long < 'b'
+left(odd, 1); odd = '\'; case code when 1 then 'one' when '2' then 'two' end
+replace(long, 'a', 'b'); trim(long); reverse(long); code = 1; starts_with(odd, '$')
+contains(odd, 'env'); ends_with(short, 'x')"""
+TRUTH = """n > m; x < y; x = 0.5; m in (1, 2, 50); x in (0.5, 20.25); flag and n > 0; flag or m > 5; not flag
+flag is null; m is null or n > 3; flag = (n > 0); m is distinct from 50; d >= '2020-12-01'
+moment >= '2020-03-01'; flag is not true"""
+DAYS = """year(d); month(d); day(d); quarter(d); week(d); dayofyear(d); dayofweek(d); isodow(d); dayname(d)
+monthname(d); date_trunc('week', d); date_trunc('month', d); date_trunc('quarter', d)
+date_trunc('year', d); date_trunc('decade', d); d + 30; d - n; d + interval 1 month
+d - interval 13 month; d - date '2020-06-01'; month(moment); datediff('week', date '2020-01-01', d)
+datediff('month', date '2020-01-31', d)"""
+CASTS = """cast(x as integer); cast(flag as integer); cast(code as integer); cast(m as varchar)
+cast(m as boolean); cast(n as double); cast(y as decimal(10, 1)); cast(code as double)
+cast(d as date)"""
 TEXTS = [text.strip() for block in (NUMBERS, WORDS, TRUTH, DAYS, CASTS) for text in block.replace("\n", ";").split(";")]
 
 
@@ -100,7 +105,10 @@ def random_text(source, kind, depth):
     """A random expression of a kind, as text."""
     if depth == 0:
         return source.choice({"number": ["n", "m", "x", "y", "3", "0.5", "small"], "truth": ["flag", "n > 1"]}[kind])
-    number, truth = (lambda: random_text(source, "number", depth - 1)), (lambda: random_text(source, "truth", depth - 1))
+    number, truth = (
+        (lambda: random_text(source, "number", depth - 1)),
+        (lambda: random_text(source, "truth", depth - 1)),
+    )
     if kind == "truth":
         return source.choice(
             [
@@ -152,4 +160,3 @@ def test_a_wrong_function_of_an_engine_is_noticed(planted, monkeypatch):
     expression = resolve(read_expression(text), COLUMNS)
     (values,) = computed(on_duckdb(), [expression])
     assert multiset(values) != multiset(value_of(expression, row) for row in declared_rows())
-

@@ -150,6 +150,8 @@ def _structural(expression: Expression, columns: Mapping[str, Domain]) -> Domain
                 found = function.domain(*parts)
             except UnsuitableError as problem:
                 raise InputError("expression", str(expression), problem.allowed, problem.hint) from None
+            except (TypeError, AttributeError):  # too few or too many, or of another type than the function is of
+                raise InputError("expression", str(expression), f"{name.upper()} of what it takes") from None
             if found.numeric and max(abs(found.lower), abs(found.upper)) > _HUGE:
                 hint = "Bound its parts: LEAST(GREATEST(..., 0), 1000)."
                 raise InputError("expression", str(expression), "bounded", hint)

@@ -99,9 +99,7 @@ class _Domains(dict[str, Domain]):
         return self[name]
 
 
-def _alike(
-    parts: list[Expression], columns: Mapping[str, Column], field: str, coded: bool = False
-) -> list[Expression]:
+def _alike(parts: list[Expression], columns: Mapping[str, Column], field: str, coded: bool = False) -> list[Expression]:
     """Constants as the type of what they are compared with: a text as a date and, where categories may be `coded` as
     numbers, 1 as '1'.
     """

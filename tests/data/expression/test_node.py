@@ -1,0 +1,55 @@
+"""Expressions in Python: operators and methods build them, and each has one text."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.data.expression import col, when
+from discreet.data.expression.node import columns_in
+from discreet.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        (col("cost") * col("hours") + 1, "cost * hours + 1"),
+        (1 - col("cost"), "1 - cost"),
+        ((col("a") + 1) * (2 - col("b")), "(a + 1) * (2 - b)"),
+        (col("a") - (col("b") - col("c")), "a - (b - c)"),
+        (col("age") // 10 * 10, "FLOOR(age / 10) * 10"),
+        (-(-col("a")), "-(-a)"),
+        ((col("a") > 1) & ~(col("b") == "x") | col("flag"), "a > 1 AND NOT b = 'x' OR flag"),
+        (col("a").between(1, 2), "a >= 1 AND a <= 2"),
+        (col("a").isin(["it's", "b"]), "a IN ('it''s', 'b')"),
+        (col("a").missing(), "a IS NULL"),
+        (col("a").fill_missing(0), "COALESCE(a, 0)"),
+        (col("a").clip(0, 9), "LEAST(GREATEST(a, 0), 9)"),
+        (abs(col("a")).round(1), "ROUND(ABS(a), 1)"),
+        (col("a").cast("integer"), "CAST(a AS BIGINT)"),
+        (col("day").dt.month, "MONTH(day)"),
+        (col("day").dt.truncate("week"), "DATE_TRUNC('week', day)"),
+        (col("s").str.upper().str.startswith("A"), "STARTS_WITH(UPPER(s), 'A')"),
+        (col("s").str.slice(0, 2), "SUBSTRING(s, 1, 2)"),
+        (col("zip code") == 1, '"zip code" = 1'),
+        (col("select") == 1, '"select" = 1'),
+        (
+            when(col("a") < 1).then("x").when(col("a") < 2).then("y").otherwise(None),
+            "CASE WHEN a < 1 THEN 'x' WHEN a < 2 THEN 'y' END",
+        ),
+    ],
+    ids=str,
+)
+def test_an_expression_has_one_text(expression, text):
+    assert str(expression) == repr(expression) == text
+
+
+def test_an_expression_knows_its_columns_and_is_no_truth_value():
+    assert columns_in((col("a") + col("b")) * col("a")) == ["a", "b"]
+    with pytest.raises(InputError, match="joined with &"):
+        bool(col("a") > 1)
+    with pytest.raises(InputError, match="a column, a number"):
+        col("a") + object()
+    with pytest.raises(InputError, match="the name of a column"):
+        col("")
+    with pytest.raises(AttributeError, match="no part of a day"):
+        col("day").dt.century  # noqa: B018
