@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from discreet.core.unit import Neighbours, Unit
     from discreet.curator import open_curator as open
     from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+    from discreet.data.expression.node import col, when
     from discreet.data.schema import Schema
     from discreet.ledger.budget import Allotment, Budget
     from discreet.ledger.ledger import Ledger
     from discreet.mechanisms import Exponential, Gaussian, Laplace
     from discreet.query.aggregate import count, mean, people, std, total, variance
     from discreet.query.key import bins, discover, key
-    from discreet.query.predicate import col
     from discreet.query.quantile import median, quantile
     from discreet.query.question import Query
     from discreet.trees.rules import Rules
@@ -69,7 +69,7 @@ _HOMES = {
     "discreet.query.aggregate": ("count", "mean", "people", "std", "total", "variance"),
     "discreet.data.column": ("Boolean", "Category", "Date", "Integer", "Real", "Text"),
     "discreet.query.key": ("bins", "discover", "key"),
-    "discreet.query.predicate": ("col",),
+    "discreet.data.expression.node": ("col", "when"),
     "discreet.query.quantile": ("median", "quantile"),
     "discreet.query.question": ("Query",),
     "discreet.data.schema": ("Schema",),
@@ -116,6 +116,7 @@ __all__ = [
     "std",
     "total",
     "variance",
+    "when",
 ]
 
 

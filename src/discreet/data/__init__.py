@@ -2,6 +2,7 @@
 
 * A custodian declares a `Schema` of columns (`Integer`, `Real`, `Category`, `Boolean`, `Date`, `Text`), each with what
   is public about it, and beside them a `Lookup` in a public table, a `Derived` column, a `Join` of a private table.
+* An `Expression` of columns (`col`, `when`) is computed of each row, and has a declaration of its own.
 * `source_of` makes a `Source` of whatever holds the rows: files, tables in memory, DuckDB, PostgreSQL, Spark. Only an
   open `Connection` runs expressions on them.
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from discreet.data.column import Integer as Integer
     from discreet.data.column import Real as Real
     from discreet.data.column import Text as Text
+    from discreet.data.expression.node import Expression as Expression
+    from discreet.data.expression.node import col as col
+    from discreet.data.expression.node import when as when
     from discreet.data.join import Join as Join
     from discreet.data.schema import Schema as Schema
     from discreet.data.source import Connection as Connection
@@ -42,6 +46,7 @@ __getattr__, __dir__, __all__ = lazy(
             "Real",
             "Text",
         ),
+        "expression.node": ("Expression", "col", "when"),
         "join": ("Join",),
         "schema": ("Schema",),
         "source": (

@@ -17,7 +17,6 @@ from discreet.errors import InputError
         ((col("a") + 1) * (2 - col("b")), "(a + 1) * (2 - b)"),
         (col("a") - (col("b") - col("c")), "a - (b - c)"),
         (col("age") // 10 * 10, "FLOOR(age / 10) * 10"),
-        (-(-col("a")), "-(-a)"),
         ((col("a") > 1) & ~(col("b") == "x") | col("flag"), "a > 1 AND NOT b = 'x' OR flag"),
         (col("a").between(1, 2), "a >= 1 AND a <= 2"),
         (col("a").isin(["it's", "b"]), "a IN ('it''s', 'b')"),

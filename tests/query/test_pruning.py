@@ -1,0 +1,95 @@
+"""Groups that a condition rules out by what is declared are not published, and no group that a row can be in is."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from discreet.data.column import Boolean, Category, Date, Integer, Real
+from discreet.data.expression import col
+from discreet.data.schema import Schema
+from discreet.query.aggregate import count
+from discreet.query.key import bins, key
+from discreet.query.question import Query
+
+SCHEMA = Schema(
+    "t",
+    {
+        "sex": Category(["f", "m", "x"]),
+        "age": Integer(0, 9, nullable=False),
+        "flag": Boolean(),
+        "pay": Real(0, 100),
+        "day": Date("2024-01-01", "2024-03-31", nullable=False),
+    },
+)
+LABELS = {
+    "sex": ["f", "m", "x", None],
+    "age": list(range(10)),
+    "flag": [False, True, None],
+    "age // 3": [0, 1, 2, 3],
+    "MONTH(day)": [1, 2, 3],
+}
+CONDITIONS = {
+    ("sex", "sex = 'f'"): ["f"],
+    ("sex", "sex <> 'f'"): ["m", "x"],
+    ("sex", "sex in ('f', 'x') and pay > 3"): ["f", "x"],
+    ("sex", "sex is null"): [None],
+    ("sex", "sex is not null"): ["f", "m", "x"],
+    ("sex", "sex = 'f' or pay > 3"): ["f", "m", "x", None],
+    ("sex", "not (sex = 'f' or sex = 'm')"): ["x"],
+    ("sex", "upper(sex) = 'F'"): ["f"],
+    ("sex", "sex like 'f%' or sex is null"): ["f", None],
+    ("sex", "pay > 200"): ["f", "m", "x", None],
+    ("age", "age between 2 and 4"): [2, 3, 4],
+    ("age", "age % 2 = 0 and age < 5"): [0, 2, 4],
+    ("age", "age > pay"): list(range(10)),
+    ("flag", "flag"): [True],
+    ("flag", "not flag"): [False],
+    ("flag", "flag is null or sex = 'f'"): [False, True, None],
+    ("age // 3", "age >= 6"): [2, 3],
+    ("MONTH(day)", "day < '2024-03-01'"): [1, 2],
+    ("MONTH(day)", "day >= '2024-03-01' and age > 3"): [3],
+}
+
+
+@pytest.mark.parametrize(("column", "condition"), CONDITIONS, ids=str)
+def test_only_groups_that_can_have_rows_are_published(column, condition):
+    query = Query().where(condition).group_by(column).agg(n=count()).checked(SCHEMA)
+    assert query.keys[0].labels(SCHEMA) == CONDITIONS[column, condition]
+    assert Query.from_json(query.to_json(), SCHEMA) == query
+
+
+def test_a_condition_that_nothing_meets_leaves_every_group():
+    query = Query().where("age > 3 and age < 2").group_by("age").agg(n=count()).checked(SCHEMA)
+    assert query.groups(SCHEMA) == 10
+
+
+def test_bins_listed_values_and_other_keys_stay_as_they_are():
+    query = Query().where(col("age") > 5).group_by(bins("age", [0, 3, 9]), key("sex", ["f"])).agg(n=count())
+    assert query.checked(SCHEMA).groups(SCHEMA) == 2
+
+
+def test_every_row_that_meets_a_condition_finds_its_group():
+    """By brute force over small rows: what is pruned has none."""
+    from discreet.data.expression.domain import value_of
+    from discreet.data.expression.resolve import resolve
+    from discreet.query.parse import parse_condition
+    from discreet.query.predicate import checked, expression_in
+
+    values = {
+        "sex": ["f", "m", "x", None],
+        "age": range(10),
+        "flag": [True, False, None],
+        "pay": [0.0, 3.5, 100.0, None],
+    }
+    rows = [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
+    for column, condition in CONDITIONS:
+        if column not in values or "day" in condition:
+            continue
+        query = Query().where(condition).group_by(column).agg(n=count()).checked(SCHEMA)
+        tested = resolve(
+            expression_in(checked(parse_condition(condition), SCHEMA), SCHEMA.expression), dict(SCHEMA.columns), "where"
+        )
+        labels = set(query.keys[0].labels(SCHEMA))
+        assert {row[column] for row in rows if value_of(tested, row) is True} <= labels, condition
