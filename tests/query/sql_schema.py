@@ -1,6 +1,9 @@
 """The schema that statements of SQL are read against."""
 
+from discreet.data.expression.node import Name
 from discreet.data.schema import Schema
+from discreet.query.sql import Scope
+from discreet.query.sql_relation import Relation, Relations
 
 SCHEMA = Schema.from_dict(
     {
@@ -16,3 +19,9 @@ SCHEMA = Schema.from_dict(
         },
     }
 )
+
+
+def scope_of(schema):
+    """What an aggregate in a statement about a table is read in."""
+    visible = {schema.name: Relation({name: Name(name) for name in schema.columns})}
+    return Scope(schema, Relations(schema, "duckdb", visible=visible).reader())

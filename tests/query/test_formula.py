@@ -51,8 +51,6 @@ def test_intervals_of_computed_numbers_hold_as_often_as_they_say(text):
             middle = row[name]
             for end in ("lower", "upper"):
                 row[f"{name}_{end}"] = middle + (row[f"{name}_{end}"] - middle) / 2
-                middle + (row[f"{name}_{end}"] - middle) / 2 for end in ("lower", "upper")
-            )
         made = narrow.columns([row], ["a", "b"])
         held += made["f_lower"][0] <= right <= made["f_upper"][0]
     assert held / 2_000 < 0.8

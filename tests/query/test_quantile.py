@@ -106,8 +106,6 @@ def test_a_release_says_that_a_quantile_is_a_bin_and_not_interpolated(curator):
     [
         "MEDIAN(DISTINCT pay)",
         "MEDIAN(g)",
-        "MEDIAN(pay + 1)",
-        "MEDIAN(pay) FILTER (WHERE pay > 1)",
         "MEDIAN(pay) OVER ()",
         "QUANTILE_CONT(pay, 0)",
         "QUANTILE_CONT(pay, 1)",

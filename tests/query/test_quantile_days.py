@@ -84,7 +84,7 @@ def test_through_the_door_in_sql_and_on_paper(curator):
     assert answer["middle"][0].startswith("20")
     assert "[" in answer.to_markdown()
     assert answer["middle"][0] in repr(answer)
-    with pytest.raises(InputError, match="is a number"):
+    with pytest.raises(InputError, match="one type"):
         curator.sql("SELECT MEDIAN(day) AS m FROM visits HAVING MEDIAN(day) > 5")
     with pytest.raises(InputError, match="height"):
         answer.plot("middle")

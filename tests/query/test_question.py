@@ -151,7 +151,7 @@ def test_text_that_is_no_json_is_refused():
 
 def test_a_query_is_frozen_and_so_are_its_parts():
     query = Query().group_by("county").agg(n=count())
-    for thing, field in ((query, "keys"), (query.keys[0], "column"), (count(), "column"), (col("a") == 1, "value")):
+    for thing, field in ((query, "keys"), (query.keys[0], "column"), (count(), "column"), (col("a") == 1, "function")):
         with pytest.raises(AttributeError):
             setattr(thing, field, None)
     assert isinstance(query.keys[0], Key)

@@ -42,6 +42,8 @@ def read_statement(text: str, field: str = "sql", shown: str | None = None, dial
         raise InputError(field, written, f"valid SQL{_near(error)}", _quoted(text)) from None
     if len(trees) != 1 or trees[0] is None:
         raise InputError(field, written, "a single statement")
+    for node in trees[0].walk():
+        node.comments = None
     return trees[0]
 
 

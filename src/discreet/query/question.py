@@ -48,10 +48,11 @@ _Output = TypeVar("_Output")
 def _canonical(output: _Output, schema: Schema) -> _Output:
     """The same output, its column under the one name it has."""
     column = getattr(output, "column", None)
-    if column is None or column in schema.columns:
+    if column is None or (isinstance(column, str) and column in schema.columns):
         return output
     named: Any = output
-    return replace(named, column=schema.canonical(column, named.functions[0].name))  # type: ignore[no-any-return]
+    use = "quantile" if isinstance(output, Ordered) else named.functions[0].name
+    return replace(named, column=schema.canonical(column, use))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)

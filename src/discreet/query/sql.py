@@ -18,9 +18,8 @@ from datetime import date
 from typing import Any
 
 from discreet.data.column import Date, Text
-from discreet.data.expression import Call, Constant, Expression, Name
+from discreet.data.expression import Call, Expression, Name
 from discreet.data.expression.domain import value_of
-from discreet.data.expression.read import Reader
 from discreet.data.schema import Schema
 from discreet.data.text import DIALECTS, read_constant, read_statement
 from discreet.errors import InputError
@@ -34,6 +33,7 @@ from discreet.query.quantile import Ordered
 from discreet.query.question import Query
 from discreet.query.sql_hint import SHAPE, instead, only, refuse, shown_aggregates
 from discreet.query.sql_relation import Relations
+from discreet.query.sql_scope import Published, Scope, is_aggregate, reference, unwrapped
 
 __all__ = ["Scope", "Statement", "parse_sql"]
 
@@ -56,47 +56,9 @@ def parse_sql(text: str, schema: Schema, dialect: str = "duckdb") -> Statement:
         raise InputError("sql", text, "a shorter statement") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What an aggregate is read in: the rows it is of."""
-
-    schema: Schema
-    reader: Reader
-    condition: Expression | None = None
-    """FILTER (WHERE ...): the rows that count."""
-
-    @property
-    def person(self) -> str | None:
-        """The column that tells people apart, None where every row is its own."""
-        return self.schema.unit.column
-
-    def column(self, node: Any, *, number: bool = False) -> str:
-        """The column or expression that a piece stands for, by its one name; missing where the condition is not met."""
-        read = self.reader.read(node)
-        if number and self.schema.domain(self.schema.canonical(_reference(read), "sql"), "sql").kind == "boolean":
-            read = Call("as_integer", (read,))
-        return self.schema.canonical(_reference(self.filtered(read)), "sql")
-
-    def filtered(self, value: Expression) -> Expression:
-        """A value where the condition is met, and missing elsewhere."""
-        return value if self.condition is None else Call("case", (self.condition, value, Constant(None)))
-
-
-def _reference(expression: Expression) -> str:
-    return expression.name if isinstance(expression, Name) else str(expression)
-
-
 def _levels(node: Any) -> bool:
     """Whether a piece asks for several levels of groups at once."""
     return type(node).__name__ in ("Rollup", "Cube", "GroupingSets")
-
-
-def _unwrapped(node: Any) -> Any:
-    from sqlglot import exp
-
-    while type(node) is exp.Paren:
-        node = node.this
-    return node
 
 
 class _Statement:
@@ -164,25 +126,19 @@ class _Statement:
         nodes = list(group.expressions)
         if group.args.get("all") or [str(node) for node in nodes] == ["ALL"]:
             items = [item.this if type(item) is exp.Alias else item for item in tree.expressions]
-            nodes = [item for item in items if not self._aggregates(item)]
+            nodes = [item for item in items if not self.aggregates(item)]
         for node in nodes:
             self.key(self._meant(node, tree, "GROUP BY"))
 
-    def _aggregates(self, node: Any) -> bool:
-        from sqlglot import exp
-
-        names = {name for kind in kinds() for function in kind.functions for name in function.sql}
-        return any(
-            isinstance(part, exp.AggFunc | exp.WithinGroup)
-            or (type(part) is exp.Anonymous and str(part.this).upper() in names)
-            for part in node.walk()
-        )
+    def aggregates(self, node: Any) -> bool:
+        """Whether there is an aggregate in a piece."""
+        return any(is_aggregate(part) for part in node.walk())
 
     def _meant(self, node: Any, tree: Any, clause: str) -> Any:
         """What a number or an alias of the SELECT list stands for; the piece itself if it is none."""
         from sqlglot import exp
 
-        node = _unwrapped(node)
+        node = unwrapped(node)
         items = tree.expressions
         if type(node) is exp.Literal and not node.is_string:
             place = str(node.this)
@@ -205,19 +161,19 @@ class _Statement:
         """An expression, BIN(column, width) or a column of undeclared text to group by."""
         from sqlglot import exp
 
-        text = "" if self._aggregates(node) or _levels(node) else self._text_of(node)
+        text = "" if self.aggregates(node) or _levels(node) else self.text_of(node)
         if text in self.references:
             return
         if type(node) is exp.Anonymous and str(node.this).upper() == "BIN":
             only(node, "this", "expressions")
             if len(node.expressions) != 2:
                 raise refuse(node, "BIN(column, width)")
-            column = self.schema.canonical(_reference(self.reader.read(node.expressions[0])), "sql")
+            column = self.schema.canonical(reference(self.reader.read(node.expressions[0])), "sql")
             made = bins(column, width=read_constant(node.expressions[1], "sql"))
         else:
-            if self._aggregates(node) or _levels(node):
+            if self.aggregates(node) or _levels(node):
                 raise refuse(node, "something known of each row to group by", instead(node))
-            column = self.schema.canonical(_reference(self.reader.read(node)), "sql")
+            column = self.schema.canonical(reference(self.reader.read(node)), "sql")
             free = isinstance(self.schema.columns.get(column), Text)  # nobody declared what it holds
             made = discover(column) if free else key(column)
         if made.column in self.references.values():
@@ -225,14 +181,14 @@ class _Statement:
         self.references[text] = made.column
         self.keys.append(made)
 
-    def _text_of(self, node: Any) -> str:
+    def text_of(self, node: Any) -> str:
         """One text for all ways to write the same piece."""
         from sqlglot import exp
 
-        node = _unwrapped(node)
+        node = unwrapped(node)
         if type(node) is exp.Anonymous and str(node.this).upper() == "BIN":
             return str(node.sql("duckdb")).lower()
-        return self.schema.canonical(_reference(self.reader.read(node)), "sql")
+        return self.schema.canonical(reference(self.reader.read(node)), "sql")
 
     # What is shown.
 
@@ -247,13 +203,13 @@ class _Statement:
         if type(node) is exp.Star:
             raise refuse(node, "keys and aggregates", instead(node))
         name = self.published(node, label)
-        own = node.name if type(_unwrapped(node)) is exp.Column else ""
+        own = node.name if type(unwrapped(node)) is exp.Column else ""
         self.shown.append((name, label or (own if name in self.references.values() and own else name)))
         self.aliases[self.shown[-1][1].lower()] = name
 
     def published(self, node: Any, label: str | None = None) -> str:
         """The released column that a piece stands for; one computed from others is noted if it is new."""
-        made = _Published(self, label).read(node)
+        made = Published(self, label).read(node)
         if isinstance(made, Name):
             return made.name
         if not isinstance(made, Call):
@@ -320,7 +276,7 @@ class _Statement:
 
     def having(self, tree: Any) -> Expression | None:
         having = tree.args.get("having")
-        return None if not having else _Published(self).read(having.this)
+        return None if not having else Published(self).read(having.this)
 
     def order(self, tree: Any) -> tuple[Order, ...]:
         order = tree.args.get("order")
@@ -370,7 +326,7 @@ class _Statement:
         else:
             only(found, "expression")
             node = found.expression
-        value = 1 if node is None else read_constant(_unwrapped(node), "sql")
+        value = 1 if node is None else read_constant(unwrapped(node), "sql")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise refuse(found, f"{clause.upper()} with a whole number")
         return value
@@ -384,82 +340,3 @@ def _plain_name(aggregate: Aggregate | Ordered) -> str:
     column = getattr(aggregate, "column", None) or ""
     name = aggregate.label + (f"_{column}" if column.isidentifier() else "")
     return name if name.isidentifier() else "value"
-
-
-class _Published(Reader):
-    """Reads pieces that stand for released columns: keys, aggregates, and arithmetic over them."""
-
-    def __init__(self, statement: _Statement, label: str | None = None) -> None:
-        super().__init__("sql", statement.dialect, self._released)
-        self.statement = statement
-        self.label = label
-        self.depth = 0
-
-    def read(self, node: Any) -> Expression:
-        from sqlglot import exp
-
-        statement, node = self.statement, _unwrapped(node)
-        if isinstance(node, exp.Window):
-            return Name(self._over(node))
-        if self._is_aggregate(node):
-            return Name(statement.output(node, self.label if self.depth == 0 else None))
-        if not statement._aggregates(node) and type(node) is not exp.Literal:
-            try:
-                text = statement._text_of(node)
-            except InputError:
-                text = ""
-            if text in statement.references:
-                return Name(statement.references[text])
-        self.depth += 1
-        try:
-            return super().read(node)
-        finally:
-            self.depth -= 1
-
-    def _cast(self, node: Any) -> Expression:
-        """Days are published as text: DATE '2024-12-31' is compared as one."""
-        from sqlglot import exp
-
-        if node.to.is_type("date") and type(node.this) is exp.Literal and node.this.is_string:
-            return Constant(str(node.this.this))
-        return super()._cast(node)
-
-    def _is_aggregate(self, node: Any) -> bool:
-        from sqlglot import exp
-
-        if type(node) is exp.Filter or type(node) is exp.WithinGroup:
-            return True
-        names = {name for kind in kinds() for function in kind.functions for name in function.sql}
-        named = type(node) is exp.Anonymous and str(node.this).upper() in names
-        return named or (isinstance(node, exp.AggFunc))
-
-    def _released(self, node: Any) -> Expression:
-        name = str(node.name)
-        if not node.table and name.lower() in self.statement.aliases:
-            return Name(self.statement.aliases[name.lower()])
-        hint = instead(node.this) or f"Such as GROUP BY {name}, or COUNT({name})."
-        raise refuse(node, "in GROUP BY, or inside an aggregate", hint)
-
-    def _over(self, node: Any) -> str:
-        """SUM(aggregate) OVER ([PARTITION BY keys]): a sum of published numbers."""
-        from sqlglot import exp
-
-        only(node, "this", "partition_by", "over")
-        if type(node.this) is not exp.Sum:
-            hint = "There are no windows over rows: use GROUP BY. Windows over the answer are free to compute on it."
-            raise refuse(node, "SUM(...) OVER (...) of an aggregate", hint)
-        statement = self.statement
-        inner = _unwrapped(node.this.this)
-        if not self._is_aggregate(inner):
-            raise refuse(node, "SUM(...) OVER (...) of an aggregate, such as SUM(COUNT(*)) OVER ()")
-        output = statement.output(inner, None)
-        by = []
-        for part in node.args.get("partition_by") or ():
-            text = statement._text_of(part)
-            if text not in statement.references:
-                raise refuse(part, "one of the keys in GROUP BY")
-            by.append(statement.references[text])
-        over = Over(f"over {output} {' '.join(by)}", output, tuple(by))
-        if over not in statement.overs:
-            statement.overs.append(over)
-        return over.name

@@ -132,6 +132,7 @@ class Relations:
         columns: dict[str, Expression] = {}
         for item in tree.expressions:
             if type(item) is exp.Star or (type(item) is exp.Column and type(item.this) is exp.Star):
+                only(item if type(item) is exp.Star else item.this)
                 table = str(item.table).lower() if type(item) is exp.Column else ""
                 for alias, relation in inner.visible.items():
                     if table in ("", alias):

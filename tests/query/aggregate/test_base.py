@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 import sqlglot
+from sql_schema import scope_of
 
 from discreet.data.column import Integer, Real
 from discreet.data.schema import Schema
@@ -16,6 +17,7 @@ from discreet.query.function import kinds
 from discreet.query.measure import Rows
 
 SCHEMA = Schema("t", {"pay": Real(0, 1000, nullable=True), "age": Integer(0, 120, nullable=False)})
+SCOPE = scope_of(SCHEMA)
 WRITTEN = [
     (count(), {"of": "count"}),
     (count("pay"), {"of": "count", "column": "pay"}),
@@ -91,6 +93,6 @@ def test_a_complete_column_shares_the_count_of_rows():
 def test_every_name_in_sql_is_read_by_its_own_class_alone(kind):
     for name, fields in kind.functions[0].sql.items():
         node = sqlglot.parse_one(f"SELECT {name}(pay)", read="duckdb").expressions[0]
-        assert kind.read_sql(node, None) == kind("pay", **fields)
+        assert kind.read_sql(node, SCOPE) == kind("pay", **fields)
         others = [other for other in kinds() if issubclass(other, Aggregate) and other is not kind]
-        assert [other.read_sql(node, None) for other in others] == [None] * len(others)
+        assert [other.read_sql(node, SCOPE) for other in others] == [None] * len(others)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sqlglot
+from sql_schema import scope_of
 
 from discreet.core.unit import Unit
 from discreet.data.column import Integer
@@ -17,7 +18,8 @@ COLUMNS = {"age": Integer(0, 120, nullable=False)}
 
 
 def read(text, person="id"):
-    return Persons.read_sql(sqlglot.parse_one(f"SELECT {text}", read="duckdb").expressions[0], person)
+    schema = Schema("t", {**COLUMNS, "other": Integer(0, 9)}, Unit(person, groups=1, rows=1) if person else Unit())
+    return Persons.read_sql(sqlglot.parse_one(f"SELECT {text}", read="duckdb").expressions[0], scope_of(schema))
 
 
 def test_each_person_counts_once_in_a_group():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sqlglot
+from sql_schema import scope_of
 
 from discreet.data.column import Integer
 from discreet.data.schema import Schema
@@ -16,7 +17,7 @@ SCHEMA = Schema("t", {"age": Integer(0, 120, nullable=False), "pay": Integer(0, 
 
 
 def read(text):
-    return Count.read_sql(sqlglot.parse_one(f"SELECT {text}", read="duckdb").expressions[0], "id")
+    return Count.read_sql(sqlglot.parse_one(f"SELECT {text}", read="duckdb").expressions[0], scope_of(SCHEMA))
 
 
 def test_rows_of_a_complete_column_are_all_rows():
@@ -32,9 +33,11 @@ def test_in_sql_it_is_of_a_star_or_of_a_column():
     assert read("COUNT(pay)") == count("pay")
     assert read("COUNT(DISTINCT id)") is None
     assert read("SUM(pay)") is None
-    for text in ("COUNT(1)", "COUNT(pay + 1)"):
-        with pytest.raises(InputError):
-            read(text)
+    assert read("COUNT(1)") == count()
+    assert read("COUNT(pay + 1)") == count("pay + 1")
+    assert read("COUNT_IF(pay > 1)") == count("CASE WHEN pay > 1 THEN 1 END")
+    with pytest.raises(InputError):
+        read("COUNT(nothing)")
 
 
 def test_a_limit_on_rows_is_said_of_it():

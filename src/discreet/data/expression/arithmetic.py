@@ -15,21 +15,20 @@ from typing import Any
 from discreet.data.expression.domain import Domain, Kind, UnsuitableError, image, union
 from discreet.data.expression.function import Function, Operand
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "few_or_between", "multiply", "need_numbers", "tame", "toward_zero"]
 
 _FEW = 4_096
 _TINY = 1e-150
-_HIGHEST_POWER = 8
 
 
-def _numeric(*parts: Domain) -> Kind:
+def need_numbers(*parts: Domain) -> Kind:
     for part in parts:
         if not part.numeric:
             raise UnsuitableError(f"of numbers, not of {part.kind}", "Use CAST(... AS ...), or compare it first.")
     return "integer" if all(part.kind == "integer" for part in parts) else "real"
 
 
-def _found(
+def few_or_between(
     value: Callable[..., Any], parts: Sequence[Domain], kind: Kind, lower: Any, upper: Any, missing: bool = False
 ) -> Domain:
     """The values themselves where there are few, else the bounds."""
@@ -82,9 +81,9 @@ def _moved(day: Domain, low: int, high: int, missing: bool) -> Domain:
 def _add_domain(a: Domain, b: Domain) -> Domain:
     if a.kind == "date" and b.kind == "integer":
         return _moved(a, int(b.lower), int(b.upper), b.missing)
-    kind = _numeric(a, b)
+    kind = need_numbers(a, b)
     (l1, u1), (l2, u2) = _exact(a), _exact(b)
-    return _found(_add, (a, b), kind, *_ends(kind, [l1 + l2, u1 + u2]))
+    return few_or_between(_add, (a, b), kind, *_ends(kind, [l1 + l2, u1 + u2]))
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -97,9 +96,9 @@ def _subtract_domain(a: Domain, b: Domain) -> Domain:
         return Domain("integer", low, high, None, a.missing or b.missing)
     if a.kind == "date" and b.kind == "integer":
         return _moved(a, -int(b.upper), -int(b.lower), b.missing)
-    kind = _numeric(a, b)
+    kind = need_numbers(a, b)
     (l1, u1), (l2, u2) = _exact(a), _exact(b)
-    return _found(_subtract, (a, b), kind, *_ends(kind, [l1 - u2, u1 - l2]))
+    return few_or_between(_subtract, (a, b), kind, *_ends(kind, [l1 - u2, u1 - l2]))
 
 
 def _subtract(a: Any, b: Any) -> Any:
@@ -123,12 +122,12 @@ def _sum_engine(sign: int) -> Callable[[Sequence[Operand], Domain], Any]:
 
 
 def _multiply_domain(a: Domain, b: Domain) -> Domain:
-    kind = _numeric(a, b)
+    kind = need_numbers(a, b)
     ends = [x * y for x in _exact(a) for y in _exact(b)]
-    return _found(_multiply, (a, b), kind, *_ends(kind, ends))
+    return few_or_between(multiply, (a, b), kind, *_ends(kind, ends))
 
 
-def _tame(value: Any) -> Any:
+def tame(value: Any) -> Any:
     """A factor that no product makes too small for a float."""
     if isinstance(value, int):
         return value
@@ -137,8 +136,8 @@ def _tame(value: Any) -> Any:
     return (value.abs() < _TINY).ifelse(0.0, value)
 
 
-def _multiply(a: Any, b: Any) -> Any:
-    return a * b if isinstance(a, int) and isinstance(b, int) else _tame(float(a)) * _tame(float(b))
+def multiply(a: Any, b: Any) -> Any:
+    return a * b if isinstance(a, int) and isinstance(b, int) else tame(float(a)) * tame(float(b))
 
 
 def _multiply_engine(operands: Sequence[Operand], result: Domain) -> Any:
@@ -147,7 +146,7 @@ def _multiply_engine(operands: Sequence[Operand], result: Domain) -> Any:
     parts = []
     for operand in operands:
         part = operand.engine.cast("float64")
-        parts.append(part if operand.domain.kind == "integer" else _tame(part))
+        parts.append(part if operand.domain.kind == "integer" else tame(part))
     return parts[0] * parts[1]
 
 
@@ -155,7 +154,7 @@ def _multiply_engine(operands: Sequence[Operand], result: Domain) -> Any:
 
 
 def _divide_domain(a: Domain, b: Domain) -> Domain:
-    _numeric(a, b)
+    need_numbers(a, b)
     low, high = _exact(b)
     missing = low <= 0 <= high
     parts: list[Fraction] = []
@@ -172,27 +171,27 @@ def _divide_domain(a: Domain, b: Domain) -> Domain:
     if not parts:
         return Domain("nothing", values=(), missing=True)
     ends = [x / y for x in _exact(a) for y in parts]
-    return _found(_divide, (a, b), "real", min(ends), max(ends), missing)
+    return few_or_between(_divide, (a, b), "real", min(ends), max(ends), missing)
 
 
 def _divide(a: Any, b: Any) -> Any:
-    return None if b == 0 else _tame(float(a)) / float(b)
+    return None if b == 0 else tame(float(a)) / float(b)
 
 
 def _divide_engine(operands: Sequence[Operand], _: Domain) -> Any:
     a, b = (operand.engine.cast("float64") for operand in operands)
-    a = a if operands[0].domain.kind == "integer" else _tame(a)
+    a = a if operands[0].domain.kind == "integer" else tame(a)
     zero = operands[1].domain.lower <= 0 <= operands[1].domain.upper
     return a / (b.nullif(0.0) if zero else b)
 
 
 def _quotient_domain(a: Domain, b: Domain) -> Domain:
-    if _numeric(a, b) == "real":
+    if need_numbers(a, b) == "real":
         return _divide_domain(a, b)
     outer = _divide_domain(a, b)
     if outer.kind == "nothing":
         return outer
-    return _found(_quotient, (a, b), "integer", math.trunc(outer.lower), math.trunc(outer.upper), outer.missing)
+    return few_or_between(_quotient, (a, b), "integer", math.trunc(outer.lower), math.trunc(outer.upper), outer.missing)
 
 
 def _quotient(a: Any, b: Any) -> Any:
@@ -203,22 +202,22 @@ def _quotient(a: Any, b: Any) -> Any:
 
 def _quotient_engine(operands: Sequence[Operand], result: Domain) -> Any:
     ratio = _divide_engine(operands, result)
-    return _toward_zero(ratio).cast("int64") if result.kind == "integer" else ratio
+    return toward_zero(ratio).cast("int64") if result.kind == "integer" else ratio
 
 
-def _toward_zero(number: Any) -> Any:
+def toward_zero(number: Any) -> Any:
     return (number < 0).ifelse(number.ceil(), number.floor())
 
 
 def _remainder_domain(a: Domain, b: Domain) -> Domain:
-    if _numeric(a, b) == "real":
+    if need_numbers(a, b) == "real":
         raise UnsuitableError(
             "of whole numbers", "Engines disagree about the remainder of others: use x - FLOOR(x / y) * y."
         )
     most = int(max(abs(b.lower), abs(b.upper))) - 1
     low = 0 if a.lower >= 0 else max(-most, int(a.lower))
     high = 0 if a.upper <= 0 else min(most, int(a.upper))
-    return _found(_remainder, (a, b), "integer", min(low, 0), max(high, 0), b.lower <= 0 <= b.upper)
+    return few_or_between(_remainder, (a, b), "integer", min(low, 0), max(high, 0), b.lower <= 0 <= b.upper)
 
 
 def _remainder(a: int, b: int) -> int | None:
@@ -227,26 +226,26 @@ def _remainder(a: int, b: int) -> int | None:
 
 def _remainder_engine(operands: Sequence[Operand], result: Domain) -> Any:
     a, b = (operand.engine for operand in operands)
-    return a - _toward_zero(_divide_engine(operands, result)).cast("int64") * b
+    return a - toward_zero(_divide_engine(operands, result)).cast("int64") * b
 
 
 # Of one number.
 
 
 def _negate_domain(a: Domain) -> Domain:
-    kind = _numeric(a)
-    return _found(lambda x: -x, (a,), kind, -a.upper, -a.lower)
+    kind = need_numbers(a)
+    return few_or_between(lambda x: -x, (a,), kind, -a.upper, -a.lower)
 
 
 def _abs_domain(a: Domain) -> Domain:
-    kind = _numeric(a)
+    kind = need_numbers(a)
     ends = (abs(a.lower), abs(a.upper))
     low = 0 if a.lower <= 0 <= a.upper else min(ends)
-    return _found(abs, (a,), kind, low, max(ends))
+    return few_or_between(abs, (a,), kind, low, max(ends))
 
 
 def _sign_domain(a: Domain) -> Domain:
-    _numeric(a)
+    need_numbers(a)
     return Domain("integer", _sign(a.lower), _sign(a.upper), None, a.missing)
 
 
@@ -259,138 +258,6 @@ def _sign_engine(operands: Sequence[Operand], _: Domain) -> Any:
 
     number = operands[0].engine
     return ibis.cases((number > 0, 1), (number < 0, -1), (number == 0, 0), else_=ibis.null("int64")).cast("int64")
-
-
-def _rounding(how: Callable[[Any], int], engine: Callable[[Any], Any]) -> Function:
-    """A function that gives the whole number below, above or beside."""
-
-    def domain(a: Domain) -> Domain:
-        _numeric(a)
-        return _found(how, (a,), "integer", how(a.lower), how(a.upper))
-
-    def run(operands: Sequence[Operand], result: Domain) -> Any:
-        number = operands[0].engine
-        if operands[0].domain.kind == "integer":
-            return number
-        return engine(number).cast("int64") if result.kind == "integer" else engine(number)
-
-    return Function(domain, how, run)
-
-
-def _half_even(number: Any) -> Any:
-    low = number.floor().cast("float64")
-    rest = number - low
-    odd = low - (low / 2.0).floor() * 2.0
-    return low + (rest > 0.5).ifelse(1.0, (rest < 0.5).ifelse(0.0, odd))
-
-
-AS_WHOLE = _rounding(round, _half_even)
-"""The nearest whole number, halves to the even one."""
-
-
-def _digits(d: Domain) -> int:
-    if d.kind != "integer" or d.values is None or len(d.values) != 1 or not -15 <= d.values[0] <= 15:
-        raise UnsuitableError("rounded to a constant number of digits from -15 to 15")
-    return int(d.values[0])
-
-
-def _round_domain(a: Domain, d: Domain) -> Domain:
-    kind, digits = _numeric(a), _digits(d)
-    if digits <= 0:
-        kind = "integer"
-    low, high = (_round(end if isinstance(end, int) else float(end), digits) for end in (a.lower, a.upper))
-    return _found(lambda x: _round(x, digits), (a,), kind, low, high)
-
-
-def _round(a: Any, digits: int = 0) -> Any:
-    if isinstance(a, int) and digits >= 0:
-        return a
-    size = float(10 ** abs(digits))
-    scaled = abs(float(a)) * size if digits >= 0 else abs(float(a)) / size
-    low = math.floor(scaled)
-    whole = float(low + (scaled - low >= 0.5))
-    result = math.copysign(whole / size if digits >= 0 else whole * size, a)
-    return int(result) if digits <= 0 else result
-
-
-def _round_engine(operands: Sequence[Operand], result: Domain) -> Any:
-    import ibis
-
-    digits = _digits(operands[1].domain)
-    if operands[0].domain.kind == "integer" and digits >= 0:
-        return operands[0].engine
-    number, size = operands[0].engine.cast("float64"), float(10 ** abs(digits))
-    scaled = number.abs() * size if digits >= 0 else _tame(number.abs()) / size
-    low = scaled.floor().cast("float64")
-    whole = low + (scaled - low >= 0.5).ifelse(ibis.literal(1.0, "float64"), ibis.literal(0.0, "float64"))
-    rounded = whole / size if digits >= 0 else whole * size
-    signed = (number < 0).ifelse(-rounded, rounded)
-    return signed.cast("int64") if result.kind == "integer" else signed
-
-
-def _sqrt_domain(a: Domain) -> Domain:
-    _numeric(a)
-    if a.upper < 0:
-        raise UnsuitableError("of a number that may be zero or more")
-    low, high = (math.sqrt(max(0, end)) for end in (a.lower, a.upper))
-    return _found(_sqrt, (a,), "real", low, high, a.lower < 0)
-
-
-def _sqrt(a: Any) -> float | None:
-    return math.sqrt(a) if a >= 0 else None
-
-
-def _sqrt_engine(operands: Sequence[Operand], _: Domain) -> Any:
-    import ibis
-
-    number = operands[0].engine.cast("float64")
-    return (number >= 0).ifelse((number >= 0).ifelse(number, 0.0).sqrt(), ibis.null("float64"))
-
-
-def _power_domain(a: Domain, b: Domain) -> Domain:
-    kind = _numeric(a, b)
-    if b.kind != "integer" or b.values is None or len(b.values) != 1 or not 0 <= b.values[0] <= _HIGHEST_POWER:
-        raise UnsuitableError(
-            f"a power from 0 to {_HIGHEST_POWER}", "Engines disagree about others in the last digits."
-        )
-    low, high = _exact(a)
-    ends = [low ** b.values[0], high ** b.values[0]]
-    if low <= 0 <= high:
-        ends.append(Fraction(0 if b.values[0] else 1))
-    return _found(_power, (a, b), kind, *_ends(kind, ends))
-
-
-def _power(a: Any, b: int) -> Any:
-    result: Any = 1
-    for _ in range(b):
-        result = _multiply(result, a)
-    return result
-
-
-def _power_engine(operands: Sequence[Operand], result: Domain) -> Any:
-    import ibis
-
-    base, times = operands[0].engine, int((operands[1].domain.values or (0,))[0])
-    base = base.cast("float64") if result.kind == "real" else base
-    tame = base if result.kind == "integer" else _tame(base)
-    whole: Any = ibis.literal(1, "int64") if result.kind == "integer" else ibis.literal(1.0, "float64")
-    for _ in range(times):
-        whole = whole * tame if result.kind == "integer" else _tame(whole) * tame
-    return base.notnull().ifelse(whole, ibis.null(whole.type()))
-
-
-def _mapped_only(value: Callable[[float], float | None], name: str) -> Function:
-    """A function that engines compute differently in the last digit: of listed values only."""
-
-    def domain(a: Domain) -> Domain:
-        _numeric(a)
-        found = image(value, (a,), "real") if a.listed(_FEW) is not None else None
-        if found is None:
-            hint = f"Engines disagree about {name} in the last digit. Round first: {name}(ROUND(x))."
-            raise UnsuitableError(f"of a number with at most {_FEW:,} values", hint)
-        return found
-
-    return Function(domain, value)
 
 
 def _extreme(pick: Callable[..., Any]) -> Function:
@@ -429,34 +296,16 @@ def _extreme(pick: Callable[..., Any]) -> Function:
     return Function(domain, value, engine, strict=False)
 
 
-def _log(a: float) -> float | None:
-    return math.log(a) if a > 0 else None
-
-
-def _exp(a: float) -> float | None:
-    return math.exp(a) if a < 100 else None
-
-
 FUNCTIONS = {
     "add": Function(_add_domain, _add, lambda operands, result: _sum_engine(1)(operands, result)),
     "subtract": Function(_subtract_domain, _subtract, lambda operands, result: _sum_engine(-1)(operands, result)),
-    "multiply": Function(_multiply_domain, _multiply, _multiply_engine),
+    "multiply": Function(_multiply_domain, multiply, _multiply_engine),
     "divide": Function(_divide_domain, _divide, _divide_engine),
     "quotient": Function(_quotient_domain, _quotient, _quotient_engine),
     "remainder": Function(_remainder_domain, _remainder, _remainder_engine),
     "negate": Function(_negate_domain, lambda a: -a, _engine(lambda a: -a)),
     "abs": Function(_abs_domain, abs, _engine(lambda a: a.abs())),
     "sign": Function(_sign_domain, _sign, _sign_engine),
-    "floor": _rounding(math.floor, lambda number: number.floor()),
-    "ceil": _rounding(math.ceil, lambda number: number.ceil()),
-    "trunc": _rounding(math.trunc, _toward_zero),
-    "round": Function(_round_domain, _round, _round_engine),
-    "sqrt": Function(_sqrt_domain, _sqrt, _sqrt_engine),
-    "power": Function(_power_domain, _power, _power_engine),
-    "ln": _mapped_only(_log, "LN"),
-    "log10": _mapped_only(lambda a: math.log10(a) if a > 0 else None, "LOG10"),
-    "log2": _mapped_only(lambda a: math.log2(a) if a > 0 else None, "LOG2"),
-    "exp": _mapped_only(_exp, "EXP"),
     "least": _extreme(min),
     "greatest": _extreme(max),
 }

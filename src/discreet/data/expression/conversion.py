@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
 
-from discreet.data.expression.arithmetic import AS_WHOLE
 from discreet.data.expression.domain import Domain, Kind, UnsuitableError, image
 from discreet.data.expression.function import Function, Operand
+from discreet.data.expression.rounding import AS_WHOLE
 
 __all__ = ["FUNCTIONS"]
 

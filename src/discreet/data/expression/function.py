@@ -37,9 +37,10 @@ class Function:
 
 
 def _functions() -> Mapping[str, Function]:
-    from discreet.data.expression import arithmetic, calendar, conversion, logic, words
+    from discreet.data.expression import arithmetic, calendar, conversion, logic, rounding, words
 
-    return {**arithmetic.FUNCTIONS, **logic.FUNCTIONS, **words.FUNCTIONS, **calendar.FUNCTIONS, **conversion.FUNCTIONS}
+    families = (arithmetic, rounding, logic, words, calendar, conversion)
+    return {name: function for family in families for name, function in family.FUNCTIONS.items()}
 
 
 class _Lazy(dict[str, Function]):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet.data.expression.node import Call, Constant, Expression, Name
+from discreet.data.expression.read_date import DateReader
 from discreet.data.text import read_constant, read_statement
 from discreet.errors import InputError
 
@@ -83,23 +84,6 @@ _NAMED = {
     "rtrim": "rtrim",
 }
 """Functions that the parser has no word for, and those that expressions are written with."""
-_PARTS = {
-    "year": "year",
-    "quarter": "quarter",
-    "month": "month",
-    "week": "week",
-    "isoweek": "week",
-    "day": "day",
-    "doy": "dayofyear",
-    "dayofyear": "dayofyear",
-    "isodow": "isodow",
-    "dayofweekiso": "isodow",
-    "dow": "dayofweek",
-    "dayofweek": "dayofweek",
-    "weekday": "dayofweek",
-}
-_FROM_ONE = ("bigquery", "spark", "databricks", "tsql", "mysql", "snowflake")
-"""Dialects whose days of the week are 1 to 7, Sunday first."""
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 FORMS = (
     "columns, constants, + - * / // %, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, LIKE, CASE, CAST, COALESCE, "
@@ -126,7 +110,7 @@ def read_expression(text: str, field: str = "expression", dialect: str = "duckdb
         raise InputError(field, text, "a shorter expression") from None
 
 
-class Reader:
+class Reader(DateReader):
     """Reads parsed pieces of a statement as expressions. `name` says what a column stands for."""
 
     def __init__(
@@ -369,97 +353,3 @@ class Reader:
         if name in _NAMED:
             return Call(_NAMED[name], tuple(self.read(part) for part in node.expressions))
         raise self.refuse(node)
-
-    # Days.
-
-    def _part(self, unit: str, day: Any, node: Any) -> Expression:
-        function = _PARTS.get(unit.lower())
-        if function is None:
-            raise self.refuse(node, f"a part of a day: {', '.join(dict.fromkeys(_PARTS))}")
-        made = Call(function, (self._inner(day),))
-        if function == "dayofweek" and self.dialect in _FROM_ONE:
-            return Call("add", (made, Constant(1)))
-        return made
-
-    def _calendar(self, node: Any) -> Expression:
-        from sqlglot import exp
-
-        match node:
-            case exp.Extract():
-                self.only(node, "this", "expression")
-                return self._part(str(node.this.name), node.expression, node)
-            case exp.DayOfWeek():
-                self.only(node, "this")
-                return self._part("dow", node.this, node)
-            case exp.DateTrunc() | exp.TimestampTrunc():
-                self.only(node, "this", "unit", "zone", "unabbreviate", "input_type_preserved")
-                unit = str(node.args["unit"].name).lower()
-                unit = "week" if unit.startswith("week") else unit
-                return Call("truncate", (Constant(unit), self._inner(node.this)))
-            case exp.DateAdd() | exp.DateSub() | exp.TsOrDsAdd():
-                self.only(node, "this", "expression", "unit", "return_type")
-                sign = -1 if isinstance(node, exp.DateSub) else 1
-                amount = node.expression
-                if isinstance(amount, exp.Interval):
-                    return self._later(self._inner(node.this), amount, sign)
-                unit = str(node.args["unit"].name) if node.args.get("unit") else "DAY"
-                return self._steps(self._inner(node.this), self.read(amount), unit, sign, node)
-            case exp.DateDiff() | exp.TimestampDiff():
-                return self._difference(node)
-            case exp.TsOrDsToDate() | exp.Date() | exp.TimeStrToTime():
-                self.only(node, "this")
-                return Call("as_date", (self.read(node.this),))
-        raise self.refuse(node)
-
-    def _later(self, day: Expression, interval: Any, sign: int) -> Expression:
-        self.only(interval, "this", "unit")
-        unit = str(interval.args["unit"].name) if interval.args.get("unit") else ""
-        amount = interval.this
-        if amount is not None and getattr(amount, "is_string", False):
-            parts = str(amount.this).split()
-            try:
-                number: Expression = Constant(int(parts[0]))
-            except (ValueError, IndexError):
-                raise self.refuse(interval, "an interval of a whole number of days, weeks, months or years") from None
-            unit = unit or (parts[1] if len(parts) == 2 else "")
-        else:
-            number = self.read(amount)
-        return self._steps(day, number, unit, sign, interval)
-
-    def _steps(self, day: Expression, amount: Expression, unit: str, sign: int, node: Any) -> Expression:
-        unit = unit.lower().rstrip("s")
-        days, months = {"day": 1, "week": 7}.get(unit), {"month": 1, "quarter": 3, "year": 12}.get(unit)
-        scale = days or months
-        if scale is None:
-            raise self.refuse(node, "an interval of a whole number of days, weeks, months or years")
-        if isinstance(amount, Constant):
-            if isinstance(amount.value, bool) or not isinstance(amount.value, int):
-                raise self.refuse(node, "an interval of a whole number of days, weeks, months or years")
-            number: Expression = Constant(sign * scale * amount.value)
-        else:
-            number = amount if sign * scale == 1 else Call("multiply", (amount, Constant(sign * scale)))
-        return Call("add" if days else "add_months", (day, number))
-
-    def _difference(self, node: Any) -> Expression:
-        self.only(node, "this", "expression", "unit", "date_part_boundary", "big_int")
-        later, earlier = self._inner(node.this), self._inner(node.expression)
-        unit = str(node.args["unit"].name).lower() if node.args.get("unit") else "day"
-        match unit:
-            case "day":
-                return Call("subtract", (later, earlier))
-            case "week":
-                first, last = (Call("truncate", (Constant("week"), each)) for each in (earlier, later))
-                return Call("quotient", (Call("subtract", (last, first)), Constant(7)))
-            case "month" | "quarter" | "year":
-                per = {"month": 12, "quarter": 4, "year": 1}[unit]
-
-                def number(each: Expression) -> Expression:
-                    years = Call("year", (each,))
-                    return (
-                        years
-                        if per == 1
-                        else Call("add", (Call("multiply", (years, Constant(per))), Call(unit, (each,))))
-                    )
-
-                return Call("subtract", (number(later), number(earlier)))
-        raise self.refuse(node, "a difference in days, weeks, months, quarters or years")

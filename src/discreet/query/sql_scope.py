@@ -1,0 +1,155 @@
+"""What pieces of a statement are read in: the rows an aggregate is of, the released columns that others stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from discreet.data.expression import Call, Constant, Expression, Name
+from discreet.data.expression.read import Reader
+from discreet.data.schema import Schema
+from discreet.errors import InputError
+from discreet.query.formula import Over
+from discreet.query.function import kinds
+from discreet.query.sql_hint import instead, only, refuse
+
+__all__ = ["Published", "Scope", "is_aggregate", "reference", "unwrapped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What an aggregate is read in: the rows it is of."""
+
+    schema: Schema
+    reader: Reader
+    condition: Expression | None = None
+    """FILTER (WHERE ...): the rows that count."""
+
+    @property
+    def person(self) -> str | None:
+        """The column that tells people apart, None where every row is its own."""
+        return self.schema.unit.column
+
+    def column(self, node: Any, *, number: bool = False) -> str:
+        """The column or expression that a piece stands for, by its one name; missing where the condition is not met."""
+        read = self.reader.read(node)
+        if number and self.schema.domain(self.schema.canonical(reference(read), "sql"), "sql").kind == "boolean":
+            read = Call("as_integer", (read,))
+        return self.schema.canonical(reference(self.filtered(read)), "sql")
+
+    def filtered(self, value: Expression) -> Expression:
+        """A value where the condition is met, and missing elsewhere."""
+        return value if self.condition is None else Call("case", (self.condition, value, Constant(None)))
+
+
+def reference(expression: Expression) -> str:
+    """The name of a column, or the text of an expression."""
+    return expression.name if isinstance(expression, Name) else str(expression)
+
+
+def unwrapped(node: Any) -> Any:
+    """A piece without brackets around it."""
+    from sqlglot import exp
+
+    while type(node) is exp.Paren:
+        node = node.this
+    return node
+
+
+def is_aggregate(node: Any) -> bool:
+    """Whether a piece is an aggregate itself."""
+    from sqlglot import exp
+
+    if type(node) is exp.Filter or type(node) is exp.WithinGroup:
+        return True
+    names = {name for kind in kinds() for function in kind.functions for name in function.sql}
+    named = type(node) is exp.Anonymous and str(node.this).upper() in names
+    return named or isinstance(node, exp.AggFunc)
+
+
+class Outputs(Protocol):
+    """What a statement releases, as it is noted while it is read."""
+
+    dialect: str
+    references: dict[str, str]
+    aliases: dict[str, str]
+    overs: list[Over]
+
+    def output(self, node: Any, label: str | None) -> str:
+        """The name of an aggregate, noted if it is new."""
+
+    def text_of(self, node: Any) -> str:
+        """One text for all ways to write the same piece."""
+
+    def aggregates(self, node: Any) -> bool:
+        """Whether there is an aggregate in a piece."""
+
+
+class Published(Reader):
+    """Reads pieces that stand for released columns: keys, aggregates, and arithmetic over them."""
+
+    def __init__(self, statement: Outputs, label: str | None = None) -> None:
+        super().__init__("sql", statement.dialect, self._released)
+        self.statement = statement
+        self.label = label
+        self.depth = 0
+
+    def read(self, node: Any) -> Expression:
+        from sqlglot import exp
+
+        statement, node = self.statement, unwrapped(node)
+        if isinstance(node, exp.Window):
+            return Name(self._over(node))
+        if is_aggregate(node):
+            return Name(statement.output(node, self.label if self.depth == 0 else None))
+        if not statement.aggregates(node) and type(node) is not exp.Literal:
+            try:
+                text = statement.text_of(node)
+            except InputError:
+                text = ""
+            if text in statement.references:
+                return Name(statement.references[text])
+        self.depth += 1
+        try:
+            return super().read(node)
+        finally:
+            self.depth -= 1
+
+    def _cast(self, node: Any) -> Expression:
+        """Days are published as text: DATE '2024-12-31' is compared as one."""
+        from sqlglot import exp
+
+        if node.to.is_type("date") and type(node.this) is exp.Literal and node.this.is_string:
+            return Constant(str(node.this.this))
+        return super()._cast(node)
+
+    def _released(self, node: Any) -> Expression:
+        name = str(node.name)
+        if not node.table and name.lower() in self.statement.aliases:
+            return Name(self.statement.aliases[name.lower()])
+        hint = instead(node.this) or f"Such as GROUP BY {name}, or COUNT({name})."
+        raise refuse(node, "in GROUP BY, or inside an aggregate", hint)
+
+    def _over(self, node: Any) -> str:
+        """SUM(aggregate) OVER ([PARTITION BY keys]): a sum of published numbers."""
+        from sqlglot import exp
+
+        only(node, "this", "partition_by", "over")
+        if type(node.this) is not exp.Sum:
+            hint = "There are no windows over rows: use GROUP BY. Windows over the answer are free to compute on it."
+            raise refuse(node, "SUM(...) OVER (...) of an aggregate", hint)
+        statement = self.statement
+        inner = unwrapped(node.this.this)
+        if not is_aggregate(inner):
+            raise refuse(node, "SUM(...) OVER (...) of an aggregate, such as SUM(COUNT(*)) OVER ()")
+        output = statement.output(inner, None)
+        by = []
+        for part in node.args.get("partition_by") or ():
+            text = statement.text_of(part)
+            if text not in statement.references:
+                raise refuse(part, "one of the keys in GROUP BY")
+            by.append(statement.references[text])
+        over = Over(f"over {output} {' '.join(by)}", output, tuple(by))
+        if over not in statement.overs:
+            statement.overs.append(over)
+        return over.name
