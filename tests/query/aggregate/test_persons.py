@@ -44,7 +44,7 @@ def test_in_sql_it_is_the_count_of_distinct_persons():
     for text, person in (
         ("COUNT(DISTINCT age)", "id"),
         ("COUNT(DISTINCT id, age)", "id"),
-        ("COUNT(DISTINCT id)", None),
+        ("COUNT(DISTINCT other)", None),
     ):
         with pytest.raises(InputError, match="unit of protection"):
             read(text, person)
