@@ -24,7 +24,7 @@ lint: $(STAMP)
 
 # The oldest dependencies pyproject.toml promises, in an environment of their own.
 lowest: $(VENV)-lowest/installed
-	$(VENV)-lowest/bin/python -m pytest -q -n auto -m 'not spark and not statistical' tests/core tests/noise tests/apps/cli/test_ask.py tests/query/test_compile.py tests/query/test_curator.py tests/data/test_pool.py tests/test_house.py
+	$(VENV)-lowest/bin/python -m pytest -q -n auto -m 'not spark and not statistical' tests/core tests/noise tests/apps/cli/test_ask.py tests/query/test_compile.py tests/curator/test_curator.py tests/data/test_pool.py tests/test_house.py
 
 $(VENV)-lowest/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lowest

@@ -133,7 +133,7 @@ def flow_of_net() -> None:
     from importlib.util import find_spec
 
     from discreet.power import Grid
-    from discreet.power.panda import ac_cost
+    from discreet.power.pandapower import ac_cost
 
     net: Any = None
     if find_spec("pandapower"):

@@ -172,7 +172,7 @@ class CheckedSearch(Checked[ModelRelease]):
     def _epsilon_within(self, price: Price) -> Fraction:
         """What a search costs whose choice, for a tenth of it, is within so many right answers of the best."""
         if self.ask.choice is not None:
-            hint = "within says what the choice costs, and the whole is ten times as much."
+            hint = "The accuracy says what the choice costs, and the whole is ten times as much."
             raise InputError("choice", self.ask.choice, "left out where the price is an accuracy", hint)
         return choice_epsilon(price.amount, price.confidence, len(self.ask.settings)) / CHOICE
 

@@ -84,7 +84,7 @@ def test_nobody_takes_over_a_job_of_someone_else(tmp_path, ends):
 
 
 def test_someone_else_waits_for_what_is_made_already(service, monkeypatch):
-    from discreet.apps.client.transport import Line
+    from discreet.apps.client.transport import Transport
 
     client(service, "ann").post("/api/datasets/people/tree/release", json={**TREE, "release": "one"})
     bob = client(service, "bob")
@@ -95,7 +95,7 @@ def test_someone_else_waits_for_what_is_made_already(service, monkeypatch):
             raise InputError("path", path, found.text)
         return found.json()
 
-    monkeypatch.setattr(Line, "sent", sent)
+    monkeypatch.setattr(Transport, "send", sent)
     for _ in range(400):
         if service.jobs.find("people", "one").over:
             break
