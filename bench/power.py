@@ -9,15 +9,18 @@ optimal cost of the true loads, as a share of it.
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from discreet import Allotment
+from discreet.core.wire import canonical
 from discreet.noise.bits import SystemBits
 from discreet.power import ac_cost
 from discreet.power.grid import Grid
@@ -26,12 +29,16 @@ from discreet.power.matpower import Case
 from discreet.power.opf import Network
 from discreet.power.plan import plan_loads
 from harness import Report, arguments, peak_megabytes, peer
-from jobs import run_plan
 
 BUDGET = Allotment("questions", "pure", epsilon=100)
 ALPHAS, EPSILONS, BETA = (0.01, 0.05, 0.1), (0.1, 0.5, 1.0), 0.01
 SHIPPED = ("case14", "case30", "case57", "case118", "case300")
 PGLIB = "pglib_opf_case118_ieee.m"
+
+
+def run_plan(plan: Any, data: Any, bits: Any) -> Any:
+    """What a plan publishes of data, by way of a record, as at the door."""
+    return plan.publish(json.loads(canonical(plan.measure(data, bits))))
 
 
 @dataclass

@@ -9,11 +9,12 @@ import json
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discreet import Allotment, Integer, Query, Real, Schema, Unit
+from discreet.core.wire import canonical
 from discreet.data.source import source_of
 from discreet.noise.bits import SystemBits
 from discreet.query.contribution import SALTS
@@ -23,7 +24,6 @@ from discreet.query.quantile import quantiles
 from discreet.query.quantile_plan import plan_quantiles
 from discreet.query.tally import compile_tally
 from harness import ENVIRONMENTS, Report, arguments, peak_megabytes, peer
-from jobs import run_plan
 
 PAY = Real(0, 200_000, nullable=False)
 BUDGET = Allotment("questions", "pure", epsilon=100)
@@ -37,6 +37,11 @@ SHAPES = {
     "heaped on 10,000s": lambda chance, rows: np.round(chance.lognormal(10.3, 0.6, rows), -4),
     "two humps": lambda chance, rows: chance.normal(np.where(chance.random(rows) < 0.5, 40_000, 160_000), 4_000),
 }
+
+
+def run_plan(plan: Any, data: Any, bits: Any) -> Any:
+    """What a plan publishes of data, by way of a record, as at the door."""
+    return plan.publish(json.loads(canonical(plan.measure(data, bits))))
 
 
 def rank_error(found, asked, ordered):

@@ -1,6 +1,8 @@
 """What an error says: what is allowed, what was given, what was probably meant."""
 
 import ast
+import copy
+import pickle
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -131,3 +133,22 @@ def test_a_refusal_carries_what_was_asked_and_what_is_left():
     assert (refusal.asked, refusal.left, refusal.allotment) == (2, 1, "questions")
     assert errors.RunError("failed", release="r1").release == "r1"
     assert "pip install 'discreet[power]'" in str(errors.MissingExtraError("power", "clarabel"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("epsilon", -1, "more than zero", "Do this."),
+        InputError.unknown("dataset.nmae", ["name"]),
+        InputError("a", "b", "c").about("d"),
+        errors.MissingError("release", "x", "there"),
+        errors.BudgetError("too much", asked=1, left=0, allotment="questions"),
+        errors.RunError("failed", release="r"),
+        errors.MissingExtraError("spark", "pyspark"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_is_the_same_in_a_copy_and_in_another_process(error):
+    for other in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):
+        assert type(other) is type(error)
+        assert (str(other), vars(other)) == (str(error), vars(error))

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 __all__ = [
     "BudgetError",
@@ -45,6 +45,17 @@ __all__ = [
 
 class DiscreetError(Exception):
     """The root: catch this to catch everything discreet raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, also in another process, is the same error: made from what it holds, not from arguments."""
+        return _copied, (type(self), self.args, dict(self.__dict__))
+
+
+def _copied(kind: type[DiscreetError], args: tuple[Any, ...], state: dict[str, Any]) -> DiscreetError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class InputError(DiscreetError, ValueError):

@@ -117,12 +117,12 @@ def test_pages_after_a_refusal_are_made_aside(service, monkeypatch):
     ann = signed(service)
     seen = []
 
-    def chosen(standing, question):
+    def chosen(standing, name):
         seen.append(threading.current_thread() is threading.main_thread())
         return standing[0]
 
     ann.get("/d/people/ask")
-    monkeypatch.setattr("discreet.apps.web.ask._chosen", chosen)
+    monkeypatch.setattr("discreet.apps.web.ask.choose_allotment", chosen)
     assert ann.post("/d/people/ask/release", {**ASK, "digest": "another"}).status_code == 422
     assert ann.post("/d/people/ask/release", {**ASK, "epsilon": "nothing"}).status_code == 422
     assert len(seen) == 2
