@@ -15,7 +15,7 @@ import pytest
 
 from crowd import WORKER, run_crowd
 from discreet.core.loss import Pure
-from discreet.errors import BudgetError, LedgerError
+from discreet.errors import BudgetError, BusyError, LedgerError
 from discreet.ledger.budget import Budget, Charge
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.opening import store_at
@@ -155,12 +155,16 @@ def test_running_is_exclusive_for_one_release_and_free_for_others(store):
 
     thread = threading.Thread(target=second)
     with store.running("r1"):
+        with pytest.raises(BusyError, match="'r1' is being run"), store.running("r1", wait=False):
+            pass
         thread.start()
         with store.running("r2"):
             time.sleep(0.1)
             order.append("first")
     thread.join()
     assert order == ["first", "second"]
+    with store.running("r1", wait=False):
+        pass
 
 
 HOLDER = """

@@ -1,12 +1,13 @@
 """The free half of the door: what was measured is published later, again, or by another method, at no cost."""
 
 import json
+import sys
 
 import pytest
 
-from discreet.errors import InputError, RunError
+from discreet.errors import BusyError, InputError, RunError
 from discreet.ledger.budget import Budget
-from discreet.ledger.door import publish, release
+from discreet.ledger.door import check_how, publish, release
 from discreet.ledger.ledger import Ledger
 from jobs import CANARY, Data, Dated, Job, Quiet, held_in_memory, leaks, left, unmeasured
 
@@ -124,13 +125,16 @@ class Scaled(Halved):
 def test_what_was_measured_is_published_again_by_another_method(ledger):
     answer = release(Scaled(), Data(), ledger, who="ann", release="r1")
     head = ledger.head()
-    other = publish(Scaled(), ledger, "r1", who="bob", parts=3)
+    other = publish(Scaled(), ledger, "r1", {"parts": 3}, who="bob")
     assert other.result == {"part": answer.measured["count"] // 3}
     assert publish(Scaled(), ledger, "r1", who="bob").result == answer.result
     with pytest.raises(InputError, match="parts"):
-        publish(Scaled(), ledger, "r1", who="bob", parts=0)
-    with pytest.raises(InputError, match="method"):
-        publish(Scaled(), ledger, "r1", who="bob", method="other")
+        publish(Scaled(), ledger, "r1", {"parts": 0}, who="bob")
+    for name in ("method", "who", "release", "plan", "ledger", "measured", "self"):
+        with pytest.raises(InputError, match=rf"^`how\.{name}` must be left out: only parts can be chosen"):
+            publish(Scaled(), ledger, "r1", {name: "other"}, who="bob")
+    with pytest.raises(InputError, match="nothing can be chosen here"):
+        check_how(Halved, {"parts": 2})
     with pytest.raises(InputError, match="answers another question"):
         publish(Scaled(digest="sha256:2"), ledger, "r1", who="bob")
     with pytest.raises(InputError, match="is recorded"):
@@ -138,7 +142,63 @@ def test_what_was_measured_is_published_again_by_another_method(ledger):
     assert ledger.head() == head
 
 
-def test_another_method_publishes_where_the_first_one_fails(ledger):
+def cut_short(plan, ledger, monkeypatch):
+    """A release that was measured, and whose run was stopped before it was published."""
+    with monkeypatch.context() as patch:
+        patch.setattr(type(plan), "publish", lambda self, measured: sys.exit(1))
+        with pytest.raises(SystemExit):
+            release(plan, Data(), ledger, who="ann", release="r1")
+    assert ledger.find("r1").open
+    return json.loads(ledger.find("r1").measurement)["count"]
+
+
+def test_what_is_recorded_is_the_answer_of_the_plan_however_it_is_published_first(ledger, monkeypatch):
+    count = cut_short(Scaled(), ledger, monkeypatch)
+    assert publish(Scaled(), ledger, "r1", {"parts": 3}, who="bob").result == {"part": count // 3}
+    assert json.loads(ledger.find("r1").answer) == {"part": count // 2}
+    assert release(Scaled(), Data(), ledger, who="ann", release="r1").result == {"part": count // 2}
+    assert ledger.verify().problems == ()
+
+
+def test_an_unknown_name_is_refused_before_anything_is_recorded(ledger, monkeypatch):
+    cut_short(Scaled(), ledger, monkeypatch)
+    with pytest.raises(InputError, match=r"`how\.method` must be left out"):
+        publish(Scaled(), ledger, "r1", {"method": "other"}, who="bob")
+    assert ledger.find("r1").open
+
+
+def test_the_record_is_read_again_when_the_lock_is_had(ledger, monkeypatch):
+    """Whoever held the lock has concluded it: it is not concluded twice, and what was asked for is made."""
+    count, running = cut_short(Scaled(), ledger, monkeypatch), Ledger.running
+
+    def concluded_meanwhile(self, name, **how):
+        monkeypatch.setattr(Ledger, "running", running)
+        publish(Scaled(), ledger, "r1", who="ann")
+        return running(self, name, **how)
+
+    made = []
+    monkeypatch.setattr(Ledger, "running", concluded_meanwhile)
+    monkeypatch.setattr(
+        Scaled,
+        "publish",
+        lambda self, measured, *, parts=2, old=Scaled.publish: (made.append(parts), old(self, measured, parts=parts))[
+            1
+        ],
+    )
+    assert publish(Scaled(), ledger, "r1", {"parts": 3}, who="bob").result == {"part": count // 3}
+    assert made == [2, 3]
+    assert [record.who for record in ledger.records("visits") if record.kind == "answer"] == ["ann"]
+
+
+def test_whoever_may_not_wait_for_a_release_that_runs_is_refused_at_once(ledger, monkeypatch):
+    count = cut_short(Scaled(), ledger, monkeypatch)
+    with ledger.running("r1"), pytest.raises(BusyError, match="'r1' is being run or published now"):
+        publish(Scaled(), ledger, "r1", who="bob", wait=False)
+    assert ledger.find("r1").open
+    assert publish(Scaled(), ledger, "r1", who="bob", wait=False).result == {"part": count // 2}
+
+
+def test_another_method_is_shown_where_the_first_one_fails_and_is_not_recorded(ledger):
     class Fragile(Scaled):
         def publish(self, measured, *, parts=None):
             if parts is None:
@@ -147,5 +207,8 @@ def test_another_method_publishes_where_the_first_one_fails(ledger):
 
     with pytest.raises(RunError):
         release(Fragile(), Data(), ledger, who="ann", release="r1")
-    answer = publish(Fragile(), ledger, "r1", who="ann", parts=4)
-    assert release(Fragile(), Data(), ledger, who="ann", release="r1").result == answer.result
+    answer = publish(Fragile(), ledger, "r1", {"parts": 4}, who="ann")
+    assert answer.result == {"part": answer.measured["count"] // 4}
+    assert ledger.find("r1").open
+    with pytest.raises(RunError, match="Nothing is lost"):
+        publish(Fragile(), ledger, "r1", who="ann")

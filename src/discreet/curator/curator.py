@@ -179,7 +179,7 @@ class Curator:
 
         `how` asks for another way, as the kind allows: `confidence` of intervals, `method` and `rules` of a hierarchy,
         `rows` and `method` of a synthetic table, `beta` of loads. The answer on record stays as it is; where there is
-        none, because publishing failed, this one is recorded.
+        none, because publishing failed, that of the plan is recorded, whatever `how` asks for.
         """
         return self.desk.publish(release, how)
 

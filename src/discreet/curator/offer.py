@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from discreet.core.exact import Number
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.signature import typed
 from discreet.errors import RunError
-from discreet.ledger.door import Answer, publish
+from discreet.ledger.door import Answer, check_how, publish
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import Quote
 from discreet.query.table_plan import Priced
@@ -125,11 +125,15 @@ class Offer(Generic[Made_co]):
         `how` asks for another way, as the kind allows: `confidence` of intervals, `method` and `rules` of a hierarchy,
         `rows` and `method` of a synthetic table, `beta` of loads. The answer on record stays as it is.
         """
-        return self._read(self.answer(release, **how))
+        return self._read(self.answer(release, how))
 
-    def answer(self, release: str, **how: Any) -> Answer:
-        """The same as it would be recorded."""
-        return publish(self.plan, self.desk.ledger, release, who=self.desk.who, **how)
+    def check_how(self, how: Mapping[str, Any]) -> None:
+        """Refuse what is no way to publish this, by its name."""
+        check_how(self.plan, how)
+
+    def answer(self, release: str, how: Mapping[str, Any], *, wait: bool = True) -> Answer:
+        """The same as it would be recorded. `BusyError` where it runs and this may not `wait` for it."""
+        return publish(self.plan, self.desk.ledger, release, how, who=self.desk.who, wait=wait)
 
     def _answer(self, release: str | None, why: str) -> Answer:
         plan = self.plan

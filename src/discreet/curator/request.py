@@ -31,21 +31,36 @@ _LARGEST = 4 << 20  # characters of what is compressed: beyond that a record hol
 
 
 def request_to(ask: Ask, price: Price | None) -> str | None:
-    """An ask and its price as JSON text, in which names keep their order; None where they are too long for a record.
+    """An ask and its price as JSON text, in which names keep their order; None where they have none or it is too long.
 
-    Objects of Python and files of this machine have no JSON and are left out: a plan that they decide has another
-    digest without them, and is not taken for the same.
+    Options that only exist here (files of this machine, say) are left out: a plan that they decide has another digest
+    without them, and is not taken for the same.
     """
+    try:
+        text = _text(ask, price)
+    except Exception:  # a record without it is a good record: whatever has no JSON must not keep a plan from being made
+        return None
+    if text is None or len(text) <= _PLAIN:
+        return text
+    small = _PACKED + base64.b85encode(zlib.compress(text.encode())).decode()
+    return small if len(small) <= _LARGEST else None
+
+
+def _text(ask: Ask, price: Price | None) -> str | None:
     here = {name: one for name, one in options(type(ask)).items() if one.here_only}
     if any(one.default is NOTHING for one in here.values()):
         return None
     said = attrs.evolve(ask, **{name: one.default for name, one in here.items()}).to_dict()
     paid: Json = None if price is None else [price.way, str(price.amount), price.confidence, price.noise]
-    text = json.dumps({"ask": said, "price": paid}, allow_nan=False)
-    if len(text) <= _PLAIN:
-        return text
-    small = _PACKED + base64.b85encode(zlib.compress(text.encode())).decode()
-    return small if len(small) <= _LARGEST else None
+    return json.dumps({"ask": said, "price": paid}, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Json:
+    """A number that JSON has no form for, exactly: fractions as text, numbers and arrays of numpy as plain numbers."""
+    if isinstance(value, Fraction):
+        return str(value)
+    plain: Json = value.tolist()  # what has no such method has no JSON
+    return plain
 
 
 def _request_from(text: str, kind: type[Ask], schema: Described) -> tuple[Ask, Price | None]:
@@ -62,7 +77,9 @@ def offer_again(desk: LedgerDesk, known: Outcome) -> Offer[Any]:
     paid, made = known.charged, kind_of(known.charged.query, known.kind)
     again = "Plan the same again and publish it by that: offer.publish(id). Nothing was spent."
     if made is None or not known.request:
-        allowed = "one whose record says how it was asked for: this one is older than that"
+        allowed = (
+            "one whose record says how it was asked for: this one is older, or was asked for with what has no JSON"
+        )
         raise InputError("release", paid.release, allowed, again)
     ask, price = _request_from(known.request, made.ask(), desk.declared)
     offer: Offer[Any] = desk.offer(ask, None, price, paid.allotment)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,7 +12,7 @@ from discreet.core.release import Release
 from discreet.curator.offer import Offer
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment, label
-from discreet.ledger.door import Answer, publish, stored
+from discreet.ledger.door import Answer, check_how, publish, stored
 from discreet.ledger.quote import price_text
 from discreet.query.stream import StreamPlan
 from discreet.query.stream_step import StreamStep
@@ -63,14 +63,18 @@ class StreamOffer(Offer[Release]):
     def publish(self, release: str, **how: Any) -> Release:
         """A period that was measured ("visits/3"), published again with intervals of another confidence: free."""
         stream, period = self._period(release)
-        self.answer(release, **how)
+        self.answer(release, how)
         return stream._table(period, how.get("confidence"))
 
-    def answer(self, release: str, **how: Any) -> Answer:
-        """The same as it would be recorded."""
+    def check_how(self, how: Mapping[str, Any]) -> None:
+        """Refuse what is no way to publish a period, by its name."""
+        check_how(StreamStep, how)
+
+    def answer(self, release: str, how: Mapping[str, Any], *, wait: bool = True) -> Answer:
+        """The same as it would be recorded. `BusyError` where it runs and this may not `wait` for it."""
         stream, period = self._period(release)
         step = replace(stream._step(period), earlier=tuple(stream._history(period - 1)))
-        return publish(step, self.desk.ledger, release, who=self.desk.who, **how)
+        return publish(step, self.desk.ledger, release, how, who=self.desk.who, wait=wait)
 
     def _period(self, release: str) -> tuple[Stream, int]:
         name, _, period = release.rpartition("/")

@@ -11,6 +11,7 @@ import inspect
 import json
 import uuid
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -21,13 +22,13 @@ from discreet.core.plan import Covered, Plan, Private
 from discreet.core.unit import Protected
 from discreet.core.version import DataVersion, version_text
 from discreet.core.wire import Json, canonical
-from discreet.errors import DiscreetError, InputError, Phrase, RunError, kind_of
+from discreet.errors import GIVEN, DiscreetError, InputError, Phrase, RunError, kind_of
 from discreet.ledger.budget import Charge
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcome import Outcome
 from discreet.noise.bits import SystemBits
 
-__all__ = ["ATTEMPTS", "Answer", "Durable", "Resumable", "publish", "release", "stored"]
+__all__ = ["ATTEMPTS", "Answer", "Durable", "Resumable", "check_how", "publish", "release", "stored"]
 
 ATTEMPTS = 3
 """How often a release may be measured with fresh noise under one charge when crashes lose its measurement."""
@@ -199,30 +200,50 @@ def release(
     return stored(known, replayed=known.measurement != text)
 
 
-def publish(plan: Plan, ledger: Ledger, release: str, *, who: str, **how: Any) -> Answer:
+def publish(
+    plan: Plan, ledger: Ledger, release: str, how: Mapping[str, Any] | None = None, *, who: str, wait: bool = True
+) -> Answer:
     """What was measured for a release, published again: by another method, where `how` names one. Free.
 
     No data is read and nothing is drawn. The answer on record stays; where there is none yet, because publishing
-    failed, this one is recorded.
+    failed, that of the plan is recorded first, and never what `how` makes of it. `BusyError` where another runs the
+    release and this may not `wait` for it.
     """
     known = ledger.find(release)
     if known is None or known.measurement is None or known.failure is not None:
         hint = "Nothing was spent. Versions before 0.2 recorded answers only."
         raise InputError("release", release, "the id of a release whose measurement is recorded", hint)
     _check_same(plan, known)
-    allowed = [name for name in inspect.signature(plan.publish).parameters if name != "measured"]
-    if unknown := sorted(set(how) - set(allowed)):
-        raise InputError.unknown(unknown[0], allowed, "Nothing was spent.")
+    ways = dict(how or {})
+    check_how(plan, ways)
     if known.open:
-        with ledger.running(release):
-            return stored(_conclude(plan, known, ledger, who, **how))
-    result = json.loads(_made(plan, known, **how))
+        with ledger.running(release, wait=wait):
+            known = ledger.find(release) or known  # whoever held the lock before may have concluded it
+            if known.open:
+                try:
+                    known = _conclude(plan, known, ledger, who)
+                except RunError:
+                    if not ways:  # what another way makes can be seen although that of the plan is not made yet
+                        raise
+        if known.failure is not None:
+            raise _failure(release, known.failure)
+        if not ways:
+            return stored(known)
+    result = json.loads(_made(plan, known, **ways))
     return replace(stored(known), result=result)
 
 
-def _conclude(plan: Plan, known: Outcome, ledger: Ledger, who: str, **how: Any) -> Outcome:
+def check_how(plan: Plan | type[Plan], how: Mapping[str, Any]) -> None:
+    """Refuse what is no way to publish a plan, by its name."""
+    known = [name for name in inspect.signature(plan.publish).parameters if name not in ("self", "measured")]
+    for name in sorted(set(how) - set(known)):
+        choice = f"only {', '.join(known)} can be chosen" if known else "nothing can be chosen here"
+        raise InputError(f"how.{name}", GIVEN, f"left out: {choice}", "Nothing was spent.")
+
+
+def _conclude(plan: Plan, known: Outcome, ledger: Ledger, who: str) -> Outcome:
     """Publish what is on record and record the answer; where it is the measurement as it stands, not a second time."""
-    text, release = _made(plan, known, **how), known.charged.release
+    text, release = _made(plan, known), known.charged.release
     answer = None if text == known.measurement else text
     ledger.answer(release, answer, who=who, kind=plan.kind, version=plan.version)
     return ledger.find(release) or known

@@ -309,9 +309,9 @@ class Ledger:
         """What is known of a release; None if it was never charged."""
         return witnessed_outcome(self._store, self._guard, release)
 
-    def running(self, release: str) -> AbstractContextManager[None]:
-        """Held while a release runs, so that two who ask for it get one answer."""
-        return self._store.running(release)
+    def running(self, release: str, *, wait: bool = True) -> AbstractContextManager[None]:
+        """Held while a release runs, so that two who ask for it get one answer. `BusyError` if it may not `wait`."""
+        return self._store.running(release, wait=wait)
 
     # The records
 

@@ -15,8 +15,8 @@ __all__ = ["file_lock"]
 
 
 @contextmanager
-def file_lock(path: Path, *, remove: bool = False) -> Iterator[None]:
-    """Hold the lock file `path`, waiting for it; `remove` it at the end.
+def file_lock(path: Path, *, remove: bool = False, busy: Exception | None = None) -> Iterator[None]:
+    """Hold the lock file `path`, waiting for it unless `busy` is to be raised then; `remove` it at the end.
 
     Locks belong to the opened file, not to the process, so threads exclude each other too.
     """
@@ -26,11 +26,13 @@ def file_lock(path: Path, *, remove: bool = False) -> Iterator[None]:
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            fcntl.flock(handle, fcntl.LOCK_EX if busy is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_still(path, handle):  # its last holder may have removed it while we waited
                 break
-        except BaseException:
+        except BaseException as problem:
             os.close(handle)
+            if busy is not None and isinstance(problem, BlockingIOError):
+                raise busy from None
             raise
         os.close(handle)
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError, MissingExtraError
 from discreet.ledger.location import missing_ledger
-from discreet.ledger.store import Reader, Writer
+from discreet.ledger.store import Reader, Writer, being_run
 from discreet.ledger.tables import SCHEMA, Transaction, check_format, in_transaction
 
 if TYPE_CHECKING:
@@ -131,11 +131,14 @@ class PostgresStore:
             yield transaction
 
     @contextmanager
-    def running(self, release: str) -> Iterator[None]:
+    def running(self, release: str, *, wait: bool = True) -> Iterator[None]:
         """An advisory lock of a session, freed by the server when the session ends."""
         number = int.from_bytes(hashlib.sha256(release.encode()).digest()[:8], "big", signed=True)
         with self._translated():
-            connection = self._begin(f"SELECT pg_advisory_lock({number})")
+            connection = self._begin(f"SELECT pg_advisory_lock({number})" if wait else "SELECT 1")
+            if not wait and connection.execute(f"SELECT pg_try_advisory_lock({number})").fetchall() != [(True,)]:
+                self._give_back(connection)
+                raise being_run(release)
         try:
             yield
         finally:

@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.errors import LedgerError
 from discreet.ledger.lock import file_lock
-from discreet.ledger.store import Reader, Writer
+from discreet.ledger.store import Reader, Writer, being_run
 from discreet.ledger.tables import SCHEMA, Transaction, check_format, in_transaction
 
 __all__ = ["SqliteStore"]
@@ -110,11 +110,11 @@ class SqliteStore:
             yield transaction
 
     @contextmanager
-    def running(self, release: str) -> Iterator[None]:
+    def running(self, release: str, *, wait: bool = True) -> Iterator[None]:
         """A lock file for each release that runs."""
         name = hashlib.sha256(release.encode()).hexdigest()[:32]
         self._running_path.mkdir(mode=0o700, exist_ok=True)
-        with file_lock(self._running_path / name, remove=True):
+        with file_lock(self._running_path / name, remove=True, busy=None if wait else being_run(release)):
             yield
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from discreet.errors import LedgerError
+from discreet.errors import BusyError, LedgerError
 from discreet.ledger.budget import Charge
 from discreet.ledger.record import Head, Kind, Record
 
@@ -131,10 +131,18 @@ class Store(Protocol):
         """A transaction: alone while it lasts, durable when it ends, undone if it raises."""
         ...
 
-    def running(self, release: str) -> AbstractContextManager[None]:
-        """Held while a release runs; whoever asks for the same one waits. Freed when its holder dies."""
+    def running(self, release: str, *, wait: bool = True) -> AbstractContextManager[None]:
+        """Held while a release runs; whoever asks for the same one waits. Freed when its holder dies.
+
+        `BusyError` for whoever may not `wait`.
+        """
         ...
 
     def close(self) -> None:
         """Let go of idle connections; the store can still be used."""
         ...
+
+
+def being_run(release: str) -> BusyError:
+    """For a release that somebody else runs, where nobody waits for it."""
+    return BusyError(f"Release {release!r} is being run or published now. Try again after that. Nothing was spent.")

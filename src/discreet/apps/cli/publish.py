@@ -39,7 +39,7 @@ def publish(
 ) -> None:
     """What was measured for a release, published again: free, without data and without fresh noise.
 
-    The answer on record stays as it is; where there is none, because publishing failed, this one is recorded.
+    The answer on record stays as it is; where there is none, because publishing failed, that of the plan is recorded.
     """
     opened = open_ledger(ledger)
     desk = _desk(opened, person(who), schema, grid)

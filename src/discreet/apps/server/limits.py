@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
@@ -9,27 +10,31 @@ from math import prod
 from typing import Any, cast
 
 from discreet.core.exact import as_written
+from discreet.core.packing import unpack
 from discreet.curator import Draft
 from discreet.data.column import Date, Integer, Real
 from discreet.data.schema import Schema
 from discreet.data.text import read_constant, read_statement
 from discreet.errors import InputError, Phrase
+from discreet.ledger.outcome import Outcome
 from discreet.query.ask import Ask, Described, options
 from discreet.query.batch import QUESTIONS
 from discreet.query.key import Key, bins, keys_of
 from discreet.query.notation import read_key
 from discreet.query.question_ask import QUERY
+from discreet.synth.plan import SynthPlan
 
 __all__ = [
     "BINS",
+    "CELLS",
     "LARGEST",
-    "ROWS",
     "STEPS",
     "check_amount",
     "check_asked",
     "check_draft",
     "check_key",
     "check_lists",
+    "check_rows",
     "check_sql",
 ]
 
@@ -39,8 +44,9 @@ LARGEST = 10**18
 """A price, an error or a rate beyond this is a slip of the pen."""
 STEPS = 100_000
 """The most steps of a training run: pricing takes time that grows with them, and planning is free."""
-ROWS = 10_000_000
-"""The most rows that are drawn anew from what was measured."""
+CELLS = 2_000_000
+"""The most cells, rows by columns, that are drawn anew from what was measured: that is free."""
+_ROWS = 10  # times the rows of a release, and no more, are drawn anew from it
 _DIGITS = 100
 _TEXT = 10_000  # characters of one text
 _NUMBERS = 4_000_000  # of a hierarchy
@@ -86,6 +92,25 @@ def check_lists(value: Any, name: str, schema: Schema) -> None:
             raise InputError(name, Phrase(f"a list of {len(one):,}"), f"made of lists of at most {BINS:,} over HTTP")
         if isinstance(one, (list, dict)):
             pending += one.values() if isinstance(one, dict) else one
+
+
+def check_rows(rows: Any, plan: Any, known: Outcome) -> None:
+    """Refuse more rows of a synthetic table than are drawn for free; as many as are on record always are."""
+    if rows is None or not isinstance(plan, SynthPlan):
+        return
+    most = CELLS // (len(plan.domain) + len(plan.keys))
+    had = _rows_on_record(known) if plan.rows is None else plan.rows
+    if had is not None:
+        most = max(had, min(most, _ROWS * had))
+    if type(rows) is not int or not 0 < rows <= most:
+        raise InputError("rows", rows, f"a whole number from 1 to {most:,} over HTTP", "Nothing was spent.")
+
+
+def _rows_on_record(known: Outcome) -> int | None:
+    if known.answer is None:
+        return None
+    codes = json.loads(known.answer)["synth"]["made"]["codes"]
+    return len(unpack(codes[0]))
 
 
 def check_amount(value: str | float | None) -> str | float | None:

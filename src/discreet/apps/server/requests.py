@@ -10,7 +10,15 @@ from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictStr, create_model, model_validator
 
-from discreet.apps.server.limits import ROWS, check_amount, check_asked, check_draft, check_key, check_lists, check_sql
+from discreet.apps.server.limits import (
+    check_amount,
+    check_asked,
+    check_draft,
+    check_key,
+    check_lists,
+    check_rows,
+    check_sql,
+)
 from discreet.core.release import Release
 from discreet.curator import KINDS, Curator
 from discreet.curator.offer import Offer
@@ -19,6 +27,7 @@ from discreet.curator.request import read_how
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.ledger.door import Answer
+from discreet.ledger.outcome import Outcome
 from discreet.query.ask import Ask, Option, check_subject, options
 from discreet.query.forms import AMOUNT
 from discreet.query.notation import read_key
@@ -101,14 +110,13 @@ class PublishRequest(Plain):
     release: Annotated[str, Field(min_length=1, max_length=200)]
     how: Annotated[dict[str, Any], Field(max_length=10)] = {}
 
-    def answer(self, curator: Curator) -> Answer:
-        """What it is then. Free."""
-        offer = curator.local.offer_of(self.release)
+    def answer(self, curator: Curator, known: Outcome) -> Answer:
+        """What it is then. Free. `BusyError` where its job is running: nobody waits for that in a turn at planning."""
         check_lists(self.how, "how", cast("Schema", curator.declared))
-        if (rows := self.how.get("rows")) is not None and not (isinstance(rows, int) and 0 < rows <= ROWS):
-            raise InputError("rows", rows, f"a whole number from 1 to {ROWS:,} over HTTP", "Nothing was spent.")
-        how = read_how(curator.ledger.find(self.release), self.how, curator.declared)
-        return offer.answer(self.release, **how)
+        offer = curator.local.offer_of(self.release)
+        offer.check_how(self.how)
+        check_rows(self.how.get("rows"), offer.plan, known)
+        return offer.answer(self.release, read_how(known, self.how, curator.declared), wait=False)
 
 
 _CONFIDENCE = Annotated[float, Field(gt=0, lt=1)]

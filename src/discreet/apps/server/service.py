@@ -148,13 +148,25 @@ class Service:
 
     def stored(self, name: str, release: str) -> Outcome | None:
         """What the books of a dataset hold under an id, if they hold an answer."""
+        known = self._known(name, release)
+        return None if known is None or known.answer is None else known
+
+    def measured(self, name: str, release: str, caller: Caller) -> Outcome:
+        """What a caller may publish: what they paid, or what was paid from an allotment that they spend from."""
+        known = self._known(name, release)
+        if known is not None and known.measurement is not None and _may_publish(known, caller):
+            return known
+        hint = "Nothing was spent. Versions before 0.2 recorded answers only."
+        raise MissingError("release", release, "the id of a release of yours whose measurement is recorded", hint)
+
+    def _known(self, name: str, release: str) -> Outcome | None:
         desk = self.curators.get(name)
         known = None if desk is None else desk.ledger.find(release)
-        return None if known is None or known.answer is None or known.charged.dataset != name else known
+        return None if known is None or known.charged.dataset != name else known
 
     def shown(self, name: str, release: str, values: dict[str, Any], caller: Caller) -> dict[str, Any]:
         """A release as plain values, for a caller: where another allotment stands is not theirs to see."""
-        known = self.stored(name, release)
+        known = self._known(name, release)
         if known is None or caller.allotment in (None, known.charged.allotment):
             return values
         return _without_remaining(values)
@@ -176,6 +188,11 @@ def _without_remaining(values: dict[str, Any]) -> dict[str, Any]:
 
 def _may_see(job: Job, caller: Caller) -> bool:
     return caller.role == "custodian" or job.who == caller.name
+
+
+def _may_publish(known: Outcome, caller: Caller) -> bool:
+    paid = known.charged
+    return caller.role == "custodian" or paid.who == caller.name or caller.allotment in (None, paid.allotment)
 
 
 def _finished(curator: Curator, plan: Any, identity: str, kind: str) -> bool:
