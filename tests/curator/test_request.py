@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from fractions import Fraction
 
+import attrs
+import numpy as np
 import pytest
 
 import discreet
-from discreet import Budget, Category, Schema, count
+from asks import ASKS, PLACES, town
+from discreet import Budget, Category, Schema, bins, count
 from discreet.curator.request import request_to
 from discreet.errors import InputError
+from discreet.learn.model import Model
 from discreet.ledger.door import release as through_the_door
 from discreet.query.price import Price
 from discreet.query.question import Query
@@ -76,6 +82,72 @@ def test_what_was_never_measured_is_refused(curator, release):
         curator.publish(release)
 
 
-def test_objects_of_python_are_left_out():
+def test_a_question_stands_on_record_as_it_is_written():
     ask = QuestionAsk(Query().agg(n=count()))
     assert json.loads(request_to(ask, None)) == {"ask": ask.to_dict(), "price": None}
+
+
+@pytest.fixture
+def here(tmp_path):
+    return town(tmp_path)
+
+
+def planned(here, name, price=None, **fields):
+    """An ask of every kind, with other values in some of its fields."""
+    ask = ASKS[name]
+    return replace(ask, fields={**ask.fields, **fields}, price=ask.price if price is None else price).offer(here)
+
+
+def test_a_model_of_ones_own_is_planned_and_its_record_holds_no_request(here):
+    """It is code, which has no JSON: nothing of it is recorded, and publishing by the id says what to do instead."""
+    jnp = pytest.importorskip("jax.numpy")
+    model = Model(lambda params, x: x @ params["w"], {"w": jnp.zeros((2, 2))})
+    offer = planned(here, "train", model=model)
+    assert offer.request is None
+    offer.release(release="own")
+    with pytest.raises(InputError, match=r"what has no JSON.*offer\.publish"):
+        here.curator.publish("own")
+    assert offer.publish("own").id == "own"
+
+
+def test_numbers_without_a_form_in_json_are_written_exactly(here):
+    corners = {place: np.array(one) for place, one in PLACES.items()}
+    sizes = {place: np.int64(20) for place in PLACES}
+    paid = {**ASKS["search"].price, "settings": [{"rate": np.float32(0.3)}, {"rate": Fraction(1, 3)}]}
+    cases = {
+        "train": (planned(here, "train", examples=np.int64(60)), "examples", 60),
+        "search": (planned(here, "search", paid), "settings", [{"rate": 0.30000001192092896}, {"rate": "1/3"}]),
+        "commute": (
+            planned(here, "commute", coordinates=corners, sizes=sizes),
+            "coordinates",
+            {place: list(one) for place, one in PLACES.items()},
+        ),
+    }
+    for name, (offer, field, written) in cases.items():
+        assert json.loads(offer.request)["ask"][field] == written, name
+    cases["commute"][0].release(release="commute")
+    assert here.curator.publish("commute").id == "commute"
+
+
+def test_bins_in_an_array_are_published_by_the_id(here):
+    ages = here.curator.table().group_by(bins("age", np.array([0, 50, 99]))).agg(n=count())
+    made = ages.plan(rho=1, allotment="questions").release(release="ages")
+    assert here.curator.publish("ages").columns == made.columns
+
+
+@pytest.mark.parametrize("far", [float("inf"), float("nan")])
+def test_a_number_that_json_has_not_is_not_recorded_and_hinders_no_plan(here, far):
+    ask = here.curator.commute(**ASKS["commute"].fields).ask
+    assert request_to(attrs.evolve(ask, farthest=far), None) is None
+    assert planned(here, "commute", farthest=float("inf")).request is None
+
+
+class Rude:
+    """A value that fails in every way it is looked at."""
+
+    def __getattr__(self, name):
+        raise ZeroDivisionError(name)
+
+
+def test_nothing_that_an_ask_holds_makes_its_record_fail():
+    assert request_to(TreeAsk.of(["state", "county"], method=Rude()), None) is None

@@ -16,7 +16,7 @@ from discreet import Budget
 from discreet.accounting import zcdp
 from discreet.core.loss import ZCDP, Pure
 from discreet.core.plan import Plan
-from discreet.errors import BudgetError, RunError
+from discreet.errors import BudgetError, InputError, RunError
 from discreet.marginals.counts import ArrayCounts
 from discreet.marginals.engine import moved_by
 from discreet.marginals.meter import Meter
@@ -170,3 +170,10 @@ def test_a_charge_of_half_the_price_is_caught(curator):
     plan = curator.synthesize("independent", columns=["works", "sex"]).plan(epsilon=4).plan
     seen, allowed = chance_of_more(plan, replace(plan, price=plan.price / 2), 600)
     assert not at_most(seen, 600, allowed)
+
+
+@pytest.mark.parametrize("rows", [0, -3, 10**9, 2.5, True, "5"])
+def test_rows_are_as_many_as_a_plan_may_have_when_they_are_published_again(curator, rows):
+    curator.synthesize("independent", rows=9).plan(epsilon=1).release(release="twins")
+    with pytest.raises(InputError, match="`rows` must be a whole number from 1 to 5,000,000"):
+        curator.publish("twins", rows=rows)

@@ -131,7 +131,7 @@ class Offer(Generic[Made_co]):
         """Refuse what is no way to publish this, by its name."""
         check_how(self.plan, how)
 
-    def answer(self, release: str, how: Mapping[str, Any], *, wait: bool = True) -> Answer:
+    def answer(self, release: str, how: Mapping[str, Any] | None = None, *, wait: bool = True) -> Answer:
         """The same as it would be recorded. `BusyError` where it runs and this may not `wait` for it."""
         return publish(self.plan, self.desk.ledger, release, how, who=self.desk.who, wait=wait)
 

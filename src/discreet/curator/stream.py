@@ -70,7 +70,7 @@ class StreamOffer(Offer[Release]):
         """Refuse what is no way to publish a period, by its name."""
         check_how(StreamStep, how)
 
-    def answer(self, release: str, how: Mapping[str, Any], *, wait: bool = True) -> Answer:
+    def answer(self, release: str, how: Mapping[str, Any] | None = None, *, wait: bool = True) -> Answer:
         """The same as it would be recorded. `BusyError` where it runs and this may not `wait` for it."""
         stream, period = self._period(release)
         step = replace(stream._step(period), earlier=tuple(stream._history(period - 1)))

@@ -22,7 +22,7 @@ from discreet.synth.exclusions import read_conditions
 from discreet.synth.methods import METHODS, chosen_method, method_named
 from discreet.synth.plan import SynthPlan
 from discreet.synth.release import SyntheticRelease
-from discreet.synth.synthetic import MOST_ROWS
+from discreet.synth.synthetic import check_rows
 from discreet.synth.workload import WorkloadMarginals, resolve_workload
 
 __all__ = ["CheckedSynth", "SynthAsk"]
@@ -141,9 +141,7 @@ class SynthAsk(Ask):
         if self.method != "auto":
             method_named(self.method)
         rows = self.rows
-        if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS):
-            hint = "More rows say no more: every count can be scaled up."
-            raise InputError("rows", rows, f"a whole number from 1 to {MOST_ROWS:,}", hint)
+        check_rows(rows)
         domain = Domain.of(schema, self.columns, self.bins)
         keys = self.keys if self.keys is not None else _numbered(schema, self.columns)
         return CheckedSynth(

@@ -32,6 +32,7 @@ from discreet.synth.measurement import Measurement, RecordedMeter, measured, no_
 from discreet.synth.methods import method_named, outline_of
 from discreet.synth.record import domain_to, synthetic_to
 from discreet.synth.rescue import independent_rows, run_with_rescue
+from discreet.synth.synthetic import check_rows
 
 __all__ = ["SynthPlan"]
 
@@ -129,6 +130,7 @@ class SynthPlan(TablePlan):
         self, measured: dict[str, Any], *, rows: int | None = None, method: str | None = None
     ) -> dict[str, Any]:
         """Rows, by the plan's method or `independent`, as many as the plan says or another number."""
+        check_rows(rows)
         notify("making rows")
         record, count = Measurement.from_json(measured), self.rows if rows is None else rows
         meter = RecordedMeter(self.blank(), record)

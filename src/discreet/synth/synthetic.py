@@ -15,7 +15,7 @@ from discreet.synth.compression import Compression
 from discreet.synth.model import Model
 from discreet.synth.sample import Codes
 
-__all__ = ["MOST_ROWS", "Synthetic", "draw_synthetic", "mean_noise", "read_rows", "row_count"]
+__all__ = ["MOST_ROWS", "Synthetic", "check_rows", "draw_synthetic", "mean_noise", "read_rows", "row_count"]
 
 MOST_ROWS = 5_000_000
 """How many rows a synthetic table may have: more would say no more, since every count can be scaled up."""
@@ -42,6 +42,13 @@ def read_rows(rows: int | None) -> int | None:
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 0):
         raise InputError("rows", rows, "a whole number, 0 or more")
     return rows
+
+
+def check_rows(rows: int | None) -> None:
+    """Refuse a number of rows that no synthetic table has."""
+    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS):
+        hint = "More rows say no more: every count can be scaled up."
+        raise InputError("rows", rows, f"a whole number from 1 to {MOST_ROWS:,}", hint)
 
 
 def row_count(rows: int | None, total: float) -> int:

@@ -1,8 +1,11 @@
 """A plan is free, so none may take long: what would keep the machine busy is refused before it is planned."""
 
 import asyncio
+import json
 from datetime import date
+from unittest import mock
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -14,11 +17,13 @@ pytest.importorskip("httpx")
 from asgi_client import Client
 from discreet.apps.server import limits
 from discreet.apps.server.guard import Guard
-from discreet.apps.server.limits import BINS, check_lists
+from discreet.apps.server.limits import BINS, CELLS, check_lists, check_rows
 from discreet.apps.server.requests import REQUESTS
 from discreet.apps.server.service import Service
 from discreet.apps.web.site import application
+from discreet.core.packing import pack
 from discreet.errors import InputError
+from discreet.synth.plan import SynthPlan
 
 SCHEMA = Schema(
     "people",
@@ -154,3 +159,29 @@ def test_a_misspelt_key_is_refused_under_the_name_of_its_field(client, kind, fie
     assert found["field"] == field
     assert found["message"].startswith(f"`{field}` must be")
     assert "Did you mean `county`?" in found["message"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "asked", "recorded", "most"),
+    [
+        (2, 50, None, 500),
+        (4, 400_000, None, CELLS // 4),
+        (4, 3_000_000, None, 3_000_000),  # as many as are on record always
+        (2, None, 30, 300),
+        (2, None, None, CELLS // 2),
+    ],
+)
+def test_rows_drawn_anew_are_bounded_by_their_cells_and_by_those_on_record(columns, asked, recorded, most):
+    codes = [pack(np.zeros(recorded or 0, dtype=np.int64))]
+    answer = None if recorded is None else json.dumps({"synth": {"made": {"codes": codes}}})
+    plan, known = mock.Mock(SynthPlan, domain=range(columns), keys=(), rows=asked), mock.Mock(answer=answer)
+    for rows in (None, 1, most):
+        check_rows(rows, plan, known)
+    for rows in (0, most + 1, True, "7"):
+        with pytest.raises(InputError, match=f"from 1 to {most:,} over HTTP"):
+            check_rows(rows, plan, known)
+    check_rows(most + 1, object(), known)  # no synthetic table: refused by the name alone
+
+
+def test_values_that_look_like_bins_are_let_pass_where_nothing_has_columns():
+    check_lists({"column": "x", "edges": ["width", 1]}, "how", mock.Mock(subject="grid"))

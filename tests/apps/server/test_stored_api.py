@@ -1,6 +1,7 @@
 """What jobs made, over HTTP: tables, rows, models, and their files."""
 
 import io
+import sys
 from fractions import Fraction
 
 import pyarrow.parquet
@@ -16,6 +17,8 @@ from job_server import (
     service_fixture,  # noqa: F401
     waited,
 )
+
+from discreet.apps.server.tokens import Caller
 
 
 def spent(service):
@@ -91,10 +94,19 @@ def test_what_was_measured_is_published_again_over_http(service):
     again = ann.post(f"{people}/publish", json=sent).json()
     assert (again["release"], again["kind"]) == (identity, "tree")
     assert again["result"] != ann.get(f"{people}/record/{identity}").json()["result"]
-    for how, field in (({"otherwise": 1}, "otherwise"), ({"rules": 3}, "rules"), ({"method": "none"}, "method")):
+    for how, field in (
+        ({"otherwise": 1}, "how.otherwise"),
+        ({"geography": 3}, "how.geography"),
+        ({"rules": 3}, "rules"),
+        ({"method": "none"}, "method"),
+    ):
         found = ann.post(f"{people}/publish", json={"release": identity, "how": how})
         assert (found.status_code, found.json()["field"]) == (422, field)
-    assert ann.post(f"{people}/publish", json={"release": "none"}).status_code == 422
+    for name in ("self", "who", "release", "plan", "ledger", "known", "measured", "wait"):
+        found = ann.post(f"{people}/publish", json={"release": identity, "how": {name: 1}})
+        assert (found.status_code, found.json()["field"]) == (422, f"how.{name}")
+        assert found.json()["message"].startswith(f"`how.{name}` must be left out: only method, rules, confidence")
+    assert ann.post(f"{people}/publish", json={"release": "none"}).status_code == 404
     assert client(service, "viewer").post(f"{people}/publish", json={"release": identity}).status_code == 403
     assert spent(service)["team"] == Fraction(1, 2)
 
@@ -103,6 +115,59 @@ def test_rows_that_would_fill_the_machine_are_not_drawn(service):
     ann, people = client(service), "/api/datasets/people"
     identity = ann.post(f"{people}/synth/release", json=SYNTH).json()["release"]
     assert waited(ann, identity)["state"] == "done"
-    found = ann.post(f"{people}/publish", json={"release": identity, "how": {"rows": 10**12}})
-    assert (found.status_code, found.json()["field"]) == (422, "rows")
-    assert ann.post(f"{people}/publish", json={"release": identity, "how": {"rows": 7}}).status_code == 200
+    for rows in (10**12, 501, 0, -1, True, 2.5, "7"):  # ten times those of the release, which has 50
+        found = ann.post(f"{people}/publish", json={"release": identity, "how": {"rows": rows}})
+        assert (found.status_code, found.json()["field"]) == (422, "rows"), rows
+    for rows in (7, 500):
+        assert ann.post(f"{people}/publish", json={"release": identity, "how": {"rows": rows}}).status_code == 200
+
+
+def cut_short(service, monkeypatch, who, allotment="team"):
+    """The id of a hierarchy that was measured for somebody, and whose run was stopped before it was published."""
+    curator = service.curator("people", Caller(who, "analyst"))
+    plan = curator.tree(TREE["levels"], by=TREE["by"]).plan(epsilon="0.5", allotment=allotment)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(plan.plan), "publish", lambda self, measured: sys.exit(1))
+        with pytest.raises(SystemExit):
+            plan.release(release=f"{who}s")
+    return f"{who}s"
+
+
+def published(visitor, identity, **how):
+    return visitor.post("/api/datasets/people/publish", json={"release": identity, "how": how})
+
+
+def test_an_answer_is_recorded_as_it_was_asked_for_whoever_publishes_it(service, monkeypatch):
+    identity = cut_short(service, monkeypatch, "ann")
+    other = published(client(service, name="bob"), identity, method="exact", confidence=0.01)
+    assert (other.status_code, other.json()["result"]["tree"]["confidence"]) == (200, 0.01)
+    kept = client(service, name="ann").get(f"/api/datasets/people/record/{identity}").json()
+    assert kept["result"]["tree"]["confidence"] == 0.95
+    assert kept["result"]["tree"]["published"] != other.json()["result"]["tree"]["published"]
+
+
+def test_only_who_paid_or_may_pay_publishes(service, monkeypatch):
+    """Others are refused in the words for an id that is not there, and nothing is recorded for them."""
+    identity = cut_short(service, monkeypatch, "ann")
+    guest = client(service, name="bob", allotment="guests")
+    refused, missing = published(guest, identity), published(guest, "nothing")
+    assert refused.status_code == missing.status_code == 404
+    assert refused.json()["message"].replace(identity, "nothing") == missing.json()["message"]
+    assert service.curators["people"].ledger.find(identity).open
+    allowed = [
+        client(service, name="ann", allotment="guests"),
+        client(service, name="cyd", allotment="team"),
+        client(service, "custodian", name="eve"),
+    ]
+    for visitor in allowed:
+        assert published(visitor, identity).status_code == 200
+    left = [published(visitor, identity, confidence=0.5).json()["remaining"] for visitor in allowed]
+    assert [bool(one) for one in left] == [False, True, True]  # where another allotment stands is not theirs to see
+
+
+def test_nobody_waits_in_a_turn_at_planning_for_a_release_that_runs(service, monkeypatch):
+    identity, ann = cut_short(service, monkeypatch, "ann"), client(service, name="ann")
+    with service.curators["people"].ledger.running(identity):
+        busy = published(ann, identity)
+        assert (busy.status_code, busy.json()["error"]) == (429, "BusyError")
+    assert published(ann, identity).status_code == 200

@@ -81,13 +81,14 @@ def check_sql(text: str, schema: Schema) -> None:
             check_key(bins(column.name, width=read_constant(width, "sql")), schema)
 
 
-def check_lists(value: Any, name: str, schema: Schema) -> None:
+def check_lists(value: Any, name: str, declared: Described) -> None:
     """Refuse plain values in which a list is longer than any that a question needs, or stands for one that is."""
     pending = [value]
     while pending:
         one = pending.pop()
-        if isinstance(one, dict) and isinstance(one.get("column"), str) and isinstance(one.get("edges"), list):
-            check_key(Key(one["column"], edges=tuple(one["edges"])), schema)
+        keyed = isinstance(one, dict) and isinstance(one.get("column"), str) and isinstance(one.get("edges"), list)
+        if keyed and isinstance(declared, Schema):  # nothing else has columns
+            check_key(Key(one["column"], edges=tuple(one["edges"])), declared)
         if isinstance(one, list) and len(one) > BINS:
             raise InputError(name, Phrase(f"a list of {len(one):,}"), f"made of lists of at most {BINS:,} over HTTP")
         if isinstance(one, (list, dict)):

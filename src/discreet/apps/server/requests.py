@@ -6,7 +6,7 @@ Everything is plain values: no path is opened, no code is taken, and what would 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictStr, create_model, model_validator
 
@@ -24,7 +24,6 @@ from discreet.curator import KINDS, Curator
 from discreet.curator.offer import Offer
 from discreet.curator.question import read_question
 from discreet.curator.request import read_how
-from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.ledger.door import Answer
 from discreet.ledger.outcome import Outcome
@@ -112,9 +111,9 @@ class PublishRequest(Plain):
 
     def answer(self, curator: Curator, known: Outcome) -> Answer:
         """What it is then. Free. `BusyError` where its job is running: nobody waits for that in a turn at planning."""
-        check_lists(self.how, "how", cast("Schema", curator.declared))
         offer = curator.local.offer_of(self.release)
         offer.check_how(self.how)
+        check_lists(self.how, "how", curator.declared)
         check_rows(self.how.get("rows"), offer.plan, known)
         return offer.answer(self.release, read_how(known, self.how, curator.declared), wait=False)
 
