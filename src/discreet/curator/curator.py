@@ -151,9 +151,12 @@ class Curator:
         return Question(self.desk, read_query(query, self.schema))
 
     @typed
-    def sql(self, text: str) -> Question:
-        """A question in SQL: read through an allow-list, never handed to an engine."""
-        statement = parse_sql(text, self.schema)
+    def sql(self, text: str, *, dialect: str = "duckdb") -> Question:
+        """A question in SQL: read through an allow-list, never handed to an engine.
+
+        `dialect` is whose spelling it is: duckdb, postgres, spark, bigquery, tsql, mysql, snowflake, sqlite or trino.
+        """
+        statement = parse_sql(text, self.schema, dialect)
         return Question(self.desk, statement.query, statement.presentation)
 
     def batch(self, **questions: Question) -> Draft[Tables]:

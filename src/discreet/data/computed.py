@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.data.column import Column
 from discreet.data.expression.compile import compile_expression
-from discreet.data.expression.domain import Domain, column_of, domain_of, domain_of_column
+from discreet.data.expression.domain import Domain, Domains, column_of, domain_of, domain_of_column
 from discreet.data.expression.node import Expression, Name, columns_in, quoted
 from discreet.data.expression.read import read_expression
 from discreet.data.expression.resolve import declared_name, resolve
@@ -81,7 +81,7 @@ class Columns(dict[str, Column]):
                 known = InputError(use, text, "a declared column or an expression", among=sorted(self))
                 raise known if " " not in text.strip() and "(" not in text else problem from None
             made = resolve(read, self, use)
-            domains = {name: domain_of_column(self[name]) for name in columns_in(made)}
+            domains = Domains(self)
             canonical = made.name if isinstance(made, Name) else str(made)
             if len(self._read) >= _KEPT:
                 self._read.clear()

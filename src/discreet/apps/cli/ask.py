@@ -32,6 +32,7 @@ CsvFile = Annotated[Path | None, typer.Option(help="Also write the table to this
 PlotFile = Annotated[Path | None, typer.Option(help="Also draw the first output (.png, .svg or .html).")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending.")]
 Text = Annotated[str, typer.Argument(help="SELECT keys and aggregates FROM table [WHERE] [GROUP BY] ...")]
+Dialect = Annotated[str, typer.Option(help="Whose spelling it is: duckdb, postgres, spark, bigquery, tsql, ...")]
 PlanOnly = Annotated[bool, typer.Option("--plan", help="Only say what it would cost.")]
 
 _DATA: options.Parameters = {"data": (options.Data, options.REQUIRED)}
@@ -65,7 +66,7 @@ def _ask(**given: Any) -> None:
 
 def _sql(**given: Any) -> None:
     """Ask in SQL. The text is read, never run: what is not understood is refused before anything is spent."""
-    offer = _offer(_curator(given).sql(given["text"]), given)
+    offer = _offer(_curator(given).sql(given["text"], dialect=given["dialect"]), given)
     if given["plan_only"]:
         _show_plan(offer, given)
     else:
@@ -75,7 +76,16 @@ def _sql(**given: Any) -> None:
 plan = options.with_signature(_plan, {**_QUESTION, **_PRICE, "as_json": (AsJson, False)})
 ask = options.with_signature(_ask, {**_QUESTION, **_PRICE, **_ANSWER, **_YES})
 sql = options.with_signature(
-    _sql, {**_DATA, "text": (Text, options.REQUIRED), **_PRICE, **_ANSWER, "plan_only": (PlanOnly, False), **_YES}
+    _sql,
+    {
+        **_DATA,
+        "text": (Text, options.REQUIRED),
+        "dialect": (Dialect, "duckdb"),
+        **_PRICE,
+        **_ANSWER,
+        "plan_only": (PlanOnly, False),
+        **_YES,
+    },
 )
 
 

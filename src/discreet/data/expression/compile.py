@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.data.column import Column, Text
-from discreet.data.expression.domain import Domain, constant_domain, domain_of_column, structural_domain
+from discreet.data.expression.domain import Domain, constant_domain, domain_of_column, exact_domain
 from discreet.data.expression.function import FUNCTIONS, Function, Operand
 from discreet.data.expression.node import Call, Constant, Expression, Name
 from discreet.data.read import as_declared, as_text
@@ -34,7 +34,7 @@ def _operand(expression: Expression, table: Any, columns: Mapping[str, Column]) 
         case Call(name, arguments):
             function = FUNCTIONS[name]
             operands = [_operand(each, table, columns) for each in arguments]
-            result = structural_domain(function.domain(*(operand.domain for operand in operands)))
+            result = exact_domain(function.domain(*(operand.domain for operand in operands)))
             return Operand(_computed(function, operands, result), result)
     raise TypeError(f"no expression: {type(expression).__name__}")
 

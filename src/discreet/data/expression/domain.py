@@ -14,11 +14,27 @@ from discreet.data.column import Boolean, Category, Column, Date, Integer, Real,
 from discreet.data.expression.node import Call, Constant, Expression, Name, columns_in
 from discreet.errors import InputError
 
-__all__ = ["MOST_VALUES", "Domain", "Kind", "column_of", "domain_of", "domain_of_column", "image", "union"]
+__all__ = [
+    "MOST_VALUES",
+    "Domain",
+    "Domains",
+    "Kind",
+    "UnsuitableError",
+    "column_of",
+    "domain_of",
+    "domain_of_column",
+    "image",
+    "listed_domain",
+    "structural",
+    "union",
+    "value_of",
+]
 
 Kind = Literal["integer", "real", "text", "boolean", "date", "nothing"]
 MOST_VALUES = 20_000
 """Values that are listed one by one at most."""
+_TRIED = 5_000
+"""Combinations of values that a function is tried on at most."""
 LARGEST = 2**52
 """Whole numbers stay exact up to here, also as floats."""
 _HUGE = Fraction(10) ** 150
@@ -116,9 +132,23 @@ def column_of(domain: Domain, text: str) -> Column:
     raise InputError("expression", text, "something else than NULL", hint)
 
 
+class Domains(dict[str, Domain]):
+    """What declared columns can be, and pieces of expressions once they are known."""
+
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        super().__init__()
+        self.columns = columns
+        self.known: dict[int, tuple[Expression, Domain]] = {}
+        self.pieces = 0
+
+    def __missing__(self, name: str) -> Domain:
+        self[name] = domain_of_column(self.columns[name])
+        return self[name]
+
+
 def domain_of(expression: Expression, columns: Mapping[str, Domain]) -> Domain:
     """What an expression can be, given what its columns can be. Refuses what has no sense or no bounds."""
-    outer = _structural(expression, columns)
+    outer = structural(expression, columns)
     names = columns_in(expression)
     if not isinstance(expression, Call) or len(names) != 1 or outer.kind == "nothing":
         return outer
@@ -135,7 +165,8 @@ def domain_of(expression: Expression, columns: Mapping[str, Domain]) -> Domain:
     return listed_domain(outer.kind, known, missing)
 
 
-def _structural(expression: Expression, columns: Mapping[str, Domain]) -> Domain:
+def structural(expression: Expression, columns: Mapping[str, Domain]) -> Domain:
+    """What an expression can be, piece by piece: a domain that holds all its values, and perhaps more."""
     from discreet.data.expression.function import FUNCTIONS
 
     match expression:
@@ -144,8 +175,10 @@ def _structural(expression: Expression, columns: Mapping[str, Domain]) -> Domain
         case Constant(value):
             return constant_domain(value)
         case Call(name, arguments):
+            if isinstance(columns, Domains) and (known := columns.known.get(id(expression))):
+                return known[1]
             function = FUNCTIONS[name]
-            parts = [_structural(each, columns) for each in arguments]
+            parts = [structural(each, columns) for each in arguments]
             try:
                 found = function.domain(*parts)
             except UnsuitableError as problem:
@@ -155,11 +188,14 @@ def _structural(expression: Expression, columns: Mapping[str, Domain]) -> Domain
             if found.numeric and max(abs(found.lower), abs(found.upper)) > _HUGE:
                 hint = "Bound its parts: LEAST(GREATEST(..., 0), 1000)."
                 raise InputError("expression", str(expression), "bounded", hint)
-            return structural_domain(found)
+            found = exact_domain(found)
+            if isinstance(columns, Domains):
+                columns.known[id(expression)] = expression, found
+            return found
     raise TypeError(f"no expression: {type(expression).__name__}")
 
 
-def structural_domain(found: Domain) -> Domain:
+def exact_domain(found: Domain) -> Domain:
     """The same; whole numbers that floats cannot tell apart are real ones."""
     if found.kind == "integer" and max(abs(found.lower), abs(found.upper)) > LARGEST:
         return replace(found, kind="real", values=None)
@@ -204,8 +240,8 @@ def value_of(expression: Expression, row: Mapping[str, Any]) -> Any:
 def image(function: Any, domains: Iterable[Domain], kind: Kind) -> Domain | None:
     """The values a function has over all values of its arguments; None if these are too many to try."""
     parts = list(domains)
-    lists = [part.listed(MOST_VALUES) for part in parts]
-    if any(values is None for values in lists) or math.prod(len(values or ()) for values in lists) > MOST_VALUES:
+    lists = [part.listed(_TRIED) for part in parts]
+    if any(values is None for values in lists) or math.prod(len(values or ()) for values in lists) > _TRIED:
         return None
     found = [function(*values) for values in itertools.product(*(values or () for values in lists))]
     missing = any(part.missing for part in parts) or None in found

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.data.column import Column
-from discreet.data.expression.domain import Domain, domain_of, domain_of_column, value_of
+from discreet.data.expression.domain import Domain, Domains, structural, value_of
 from discreet.data.expression.node import Call, Constant, Expression, Name
 from discreet.errors import InputError, Phrase
 
@@ -19,12 +19,14 @@ _COMPARING = ("eq", "ne", "lt", "le", "gt", "ge", "in", "nullif", "coalesce", "l
 _COMPUTING = ("add", "subtract", "multiply", "divide", "quotient", "remainder", "negate", "abs", "round", "power")
 _TRUTH = ("and", "or", "not")
 _DEEPEST = 60
+_MOST = 20_000
 
 
 def resolve(expression: Expression, columns: Mapping[str, Column], field: str = "expression") -> Expression:
     """The same expression in its one form; an error names the piece that is not allowed."""
-    made = _resolved(expression, columns, field, 0)
-    _domain(made, columns, field)
+    domains = Domains(columns)
+    made = _resolved(expression, domains, field, 0)
+    _domain(made, domains, field)
     return made
 
 
@@ -38,30 +40,33 @@ def declared_name(name: str, columns: Mapping[str, Column], field: str) -> str:
     raise InputError(field, name, "a declared column", among=sorted(columns))
 
 
-def _resolved(node: Expression, columns: Mapping[str, Column], field: str, depth: int) -> Expression:
+def _resolved(node: Expression, domains: Domains, field: str, depth: int) -> Expression:
+    domains.pieces += 1
+    if domains.pieces > _MOST:
+        raise InputError(field, Phrase("a long expression"), f"made of at most {_MOST:,} pieces")
     if depth > _DEEPEST:
         raise InputError(field, Phrase("a nested expression"), f"nested at most {_DEEPEST} deep")
     match node:
         case Name(name):
-            return Name(declared_name(name, columns, field))
+            return Name(declared_name(name, domains.columns, field))
         case Constant(value):
             return Constant(_plain(value, field))
         case Call(function, arguments):
-            parts = [_resolved(each, columns, field, depth + 1) for each in arguments]
+            parts = [_resolved(each, domains, field, depth + 1) for each in arguments]
             if function in _COMPARING:
-                parts = _alike(parts, columns, field, coded=function in ("eq", "ne", "in"))
+                parts = _alike(parts, domains, field, coded=function in ("eq", "ne", "in"))
             elif function == "case":
-                values = _alike([*parts[1:-1:2], parts[-1]], columns, field)
-                conditions = [_condition(each, columns, field) for each in parts[:-1:2]]
+                values = _alike([*parts[1:-1:2], parts[-1]], domains, field)
+                conditions = [_condition(each, domains, field) for each in parts[:-1:2]]
                 paired = [each for pair in zip(conditions, values[:-1], strict=True) for each in pair]
                 parts = [*paired, values[-1]]
             elif function in _COMPUTING:
-                parts = [_number(each, columns, field) for each in parts]
+                parts = [_number(each, domains, field) for each in parts]
             elif function in _TRUTH:
-                parts = [_condition(each, columns, field) for each in parts]
+                parts = [_condition(each, domains, field) for each in parts]
             made = Call(function, tuple(parts))
             if parts and all(isinstance(part, Constant) for part in parts) and function != "in":
-                _domain(made, columns, field)  # refuses what has no sense
+                _domain(made, domains, field)  # refuses what has no sense
                 return Constant(value_of(made, {}))
             return made
     raise InputError(field, node, "an expression, such as col('cost') * col('hours')")
@@ -80,30 +85,18 @@ def _plain(value: Any, field: str) -> Any:
     return value
 
 
-def _domain(node: Expression, columns: Mapping[str, Column], field: str) -> Domain:
+def _domain(node: Expression, domains: Domains, field: str) -> Domain:
     try:
-        return domain_of(node, _Domains(columns))
+        return structural(node, domains)
     except InputError as problem:
         raise problem.about(field) from None
 
 
-class _Domains(dict[str, Domain]):
-    """The domains of declared columns, made as they are asked for."""
-
-    def __init__(self, columns: Mapping[str, Column]) -> None:
-        super().__init__()
-        self._columns = columns
-
-    def __missing__(self, name: str) -> Domain:
-        self[name] = domain_of_column(self._columns[name])
-        return self[name]
-
-
-def _alike(parts: list[Expression], columns: Mapping[str, Column], field: str, coded: bool = False) -> list[Expression]:
+def _alike(parts: list[Expression], domains: Domains, field: str, coded: bool = False) -> list[Expression]:
     """Constants as the type of what they are compared with: a text as a date and, where categories may be `coded` as
     numbers, 1 as '1'.
     """
-    kinds = {_domain(part, columns, field).kind for part in parts if not isinstance(part, Constant)} - {"nothing"}
+    kinds = {_domain(part, domains, field).kind for part in parts if not isinstance(part, Constant)} - {"nothing"}
     if len(kinds) != 1:
         return parts
     kind = kinds.pop()
@@ -134,11 +127,11 @@ def _as(value: Any, kind: str, field: str) -> Any:
     return value
 
 
-def _number(part: Expression, columns: Mapping[str, Column], field: str) -> Expression:
+def _number(part: Expression, domains: Domains, field: str) -> Expression:
     """Truth values count as 1 and 0 where they are computed with."""
-    return Call("as_integer", (part,)) if _domain(part, columns, field).kind == "boolean" else part
+    return Call("as_integer", (part,)) if _domain(part, domains, field).kind == "boolean" else part
 
 
-def _condition(part: Expression, columns: Mapping[str, Column], field: str) -> Expression:
+def _condition(part: Expression, domains: Domains, field: str) -> Expression:
     """A number is true where it is not zero."""
-    return Call("ne", (part, Constant(0))) if _domain(part, columns, field).numeric else part
+    return Call("ne", (part, Constant(0))) if _domain(part, domains, field).numeric else part
