@@ -98,7 +98,7 @@ def shipped(name):
 
         net = getattr(networks, name)()
     with Loads.from_pandapower(net).open() as drawn:  # the benchmark owns its data
-        return Bench(name, Grid.from_pandapower(net), drawn, net)
+        return Bench(name, Grid.from_pandapower(net), drawn.astype(float), net)
 
 
 def pglib(options, report):
@@ -111,13 +111,14 @@ def pglib(options, report):
         if found is None:
             return None
         path = Path(found["path"])
-    with Loads.from_matpower(path).open() as drawn:
-        return Bench("PGLib case118", Grid.from_matpower(path), drawn, as_net(path, report))
-
-
-def as_net(path, report):
-    """A pandapower net of a MATPOWER case, for AC."""
     case = Case.read(path)
+    at = [int(number) for number in case.bus[case.bus[:, 2] > 0, 0]]  # as a custodian would declare it
+    with Loads.from_matpower(path, at).open() as drawn:
+        return Bench("PGLib case118", Grid.from_matpower(path, at), drawn.astype(float), as_net(case, report))
+
+
+def as_net(case, report):
+    """A pandapower net of a MATPOWER case, for AC."""
     bus, gen, branch = case.bus.copy(), case.gen.copy(), case.branch.copy()
     bus[:, 0] -= 1
     gen[:, 0] -= 1

@@ -9,7 +9,7 @@ pytest.importorskip("clarabel", reason="needs discreet[power]")
 
 import discreet
 from discreet.errors import InputError
-from discreet.power.loads import Loads
+from discreet.power.loads import Loads, to_steps
 from grid_files import CASE, SCHEMA, lay_out_grid
 from surfaces import command
 
@@ -47,9 +47,11 @@ def test_the_loads_that_are_released_are_those_of_the_file(ring):
 
 def test_what_the_repair_did_stands_beside_the_loads(ring):
     made = ring.loads().plan(cost=800, epsilon=2).release()
-    (note,) = made.table.notes
-    assert (note.kind, note.outputs) == ("repaired", ("mw",))
-    assert "Original cost: 800, declared public." in note.text
+    bounds, repaired = made.table.notes
+    assert (repaired.kind, repaired.outputs) == ("repaired", ("mw",))
+    assert "Original cost: 800, declared public." in repaired.text
+    assert (bounds.kind, bounds.outputs) == ("bounds", ("mw",))
+    assert bounds.text.startswith("Loads outside 0..200 MW go to the nearer end and are rounded to multiples of 0.001;")
 
 
 @pytest.mark.parametrize(
@@ -81,6 +83,11 @@ def test_a_table_has_no_loads(tmp_path):
         (SCHEMA.replace("alpha = 1", ""), "grid.alpha"),
         (SCHEMA.replace("alpha = 1", "alpha = 0"), "alpha"),
         (SCHEMA.replace("alpha = 1", "alpha = 1\nbeta = 2"), "grid.beta"),
+        (SCHEMA.replace("alpha = 1", "alpha = 1\nloads = 2"), "grid.loads"),
+        (SCHEMA.replace("alpha = 1", "alpha = 1\nloads = []"), "grid.loads"),
+        (SCHEMA.replace("alpha = 1", "alpha = 1\nloads = [2, 2]"), "grid.loads"),
+        (SCHEMA.replace("alpha = 1", "alpha = 1\nloads = [2, 7]"), "grid.loads"),
+        (SCHEMA.replace("alpha = 1", "alpha = 1\nloads = [2.5]"), "grid.loads"),
         (SCHEMA + '\n[columns.x]\ntype = "text"\n', "columns"),
         (SCHEMA.replace('name = "ring"', ""), "dataset.name"),
     ],
@@ -90,6 +97,26 @@ def test_a_schema_that_says_something_else_is_refused(folder, text, field):
     with pytest.raises(InputError) as refused:
         discreet.open("ring.m", create=True)
     assert refused.value.field == field
+
+
+def test_a_schema_declares_which_buses_have_a_load(folder):
+    (folder / "discreet.toml").write_text(SCHEMA.replace("alpha = 1", "alpha = 1\nloads = [3, 1]"))
+    ring = discreet.open("ring.m", create=True)
+    made = ring.loads().plan(cost=600, epsilon=5).release(release="two")
+    assert made.columns["bus"] == ["1", "3"]
+    assert ring.declared.to_dict()["grid"]["loads"] == [3, 1]
+    assert type(ring.declared).from_dict(ring.declared.to_dict()) == ring.declared
+    said, code = command("releases", "publish", "two", "--beta", "0.5", "--grid", "ring.m", "--json")
+    assert (code, json.loads(said)["columns"]["bus"]) == (0, ["1", "3"])
+
+
+@pytest.mark.parametrize("drawn", ["-0.4", "NaN", "unknown", "-Inf"])
+def test_a_load_below_nothing_is_measured_as_nothing(folder, ring, drawn):
+    (folder / "ring.m").write_text(CASE.replace("7.25", drawn))
+    plan = ring.loads().plan(cost=800, epsilon=1).plan
+    with ring.desk.data.open() as read:
+        assert to_steps(read, plan.step, plan.most).tolist() == [12_500, 0, 20_000]
+    ring.loads().plan(cost=800, epsilon=1).release()
 
 
 def test_a_schema_of_a_grid_needs_a_grid_file(folder):
@@ -105,6 +132,8 @@ def test_a_grid_that_changed_is_refused_before_anything_is_spent_and_other_loads
     (folder / "ring.m").write_text(CASE.replace("12.5", "13.5"))
     offer.release(release="later")
     (folder / "ring.m").write_text(CASE.replace("12.5", "0.0"))
+    offer.release(release="at rest")
+    (folder / "ring.m").write_text(CASE.replace("0.09", "0.08"))
     with pytest.raises(InputError, match="as it was when it was opened"):
         offer.release(release="other")
     assert ring.ledger.find("other") is None
@@ -134,6 +163,8 @@ def test_a_saved_pandapower_net_is_the_same(tmp_path):
     made = nine.loads().plan(cost="measured", epsilon=9).release()
     assert len(made.loads) == len(Loads.from_pandapower(net))
     assert nine.declared.to_dict()["grid"]["public"]["loads"] == 3
+    with pytest.raises(InputError, match="left out for a pandapower net"):
+        discreet.open(tmp_path / "nine.json", {**schema, "grid": {"alpha": 1, "loads": [5]}}, ledger=tmp_path / "c.db")
 
 
 def test_a_file_that_is_no_net_is_refused_without_quoting_it(tmp_path):

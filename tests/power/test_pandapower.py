@@ -1,7 +1,9 @@
 """pandapower nets: the grid behind one without its loads, costs that agree with pandapower's, AC cost."""
 
 import copy
+import math
 import warnings
+from fractions import Fraction
 from functools import cache
 
 import pytest
@@ -79,6 +81,15 @@ def test_loads_of_a_net_come_scaled_and_without_those_out_of_service():
     with Loads.from_pandapower(net).open() as drawn:
         assert len(drawn) == 10 == Grid.from_pandapower(net).loads
         assert drawn[0] == pytest.approx(net.load["p_mw"].iloc[1] / 2)
+
+
+def test_loads_are_products_of_what_is_written_and_none_is_refused():
+    net = case("case14")
+    first = net.load.index[:4]
+    net.load.loc[first, "p_mw"] = [0.1, 0.15, -2.5, math.nan]
+    net.load.loc[first, "scaling"] = [3.0, 1.0, 1.0, 1.0]
+    with Loads.from_pandapower(net).open() as drawn:  # 0.1 * 3 is 0.30000000000000004 in floats
+        assert drawn[:4].tolist() == [Fraction(3, 10), Fraction(3, 20), Fraction(-5, 2), 0]
 
 
 def test_nets_that_cannot_be_read_are_refused():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -50,13 +50,14 @@ class LoadDesk(LedgerDesk):
         create: bool = False,
     ) -> Self:
         """A grid file, what a schema with a [grid] declares, and a ledger or its place: see `Curator.open`."""
-        file, schema = GridFile.of(source), declared.schema
+        schema = declared.schema
         if not isinstance(schema, GridSchema):
+            GridFile.of(source)
             raise InputError("schema", schema.name, "that of a grid: [grid] alpha = ...")
-        about = PublicGrid.of(schema.name, schema.alpha, file.grid())
         named = declared.version if version is None else DataVersion.declare(version)
+        about, file = GridFile.of(source, schema.loads).described(schema, named)
         books, person = account_of(schema, ledger, declared.budget if budget is None else budget, who, create)
-        return cls(books, person, about, replace(file, digest=about.grid.digest, declared=named))
+        return cls(books, person, about, file)
 
     @property
     def about(self) -> PublicGrid:

@@ -37,6 +37,7 @@ class LoadsAsk(Ask):
         None,
         help="The optimal cost of the true loads: a number that is public anyway, or measured, which is paid for",
         late=True,
+        needed=True,
     )
     beta: Number = option(AMOUNT, 0.01, help="The released loads cost within this share of it", late=True)
     step: Number = option(AMOUNT, 0.001, help="MW that loads are rounded to", late=True)

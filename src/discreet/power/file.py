@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from discreet.core.version import DataVersion
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.power.grid import Grid
-from discreet.power.loads import megawatts
+from discreet.power.loads import Exact, exact_loads
 from discreet.power.matpower import Case
 from discreet.power.pandapower import load_powers, read_net
+from discreet.power.schema import GridSchema, PublicGrid
 
 __all__ = ["GridFile"]
 
@@ -25,16 +23,18 @@ __all__ = ["GridFile"]
 class GridFile:
     """A MATPOWER case (`.m`) or a saved pandapower net (`.json`). What its loads draw is read by the one door only.
 
-    Where loads are is public, and a file that changed there since `digest` was taken is not read for it.
+    Which buses have loads is public: of a case those with the numbers `loads`, or every bus; of a net its table of
+    loads. A file whose grid changed since `digest` was taken is not read.
     """
 
     path: Path
+    loads: tuple[int, ...] | None = None
     digest: str = ""
     declared: DataVersion | None = None
 
     @classmethod
-    def of(cls, source: Any) -> GridFile:
-        """The file of that path."""
+    def of(cls, source: Any, loads: Sequence[int] | None = None) -> GridFile:
+        """The file of that path, with loads at the declared buses."""
         if not isinstance(source, (str, Path)):
             raise InputError("source", kind_of(source), "the path of a grid file (.m or .json)")
         path = Path(source)
@@ -42,16 +42,30 @@ class GridFile:
             raise InputError(
                 "source", path.name, "a grid file that exists: a MATPOWER case (.m) or a pandapower net (.json)"
             )
-        return cls(path)
+        file = cls(path, None if loads is None else tuple(loads))
+        if file.loads is not None and not file.of_matpower:
+            hint = "Its table of loads says which buses have one."
+            raise InputError("grid.loads", list(file.loads), "left out for a pandapower net", hint)
+        return file
+
+    @property
+    def of_matpower(self) -> bool:
+        """Whether it is a MATPOWER case."""
+        return self.path.suffix.lower() == ".m"
 
     def grid(self) -> Grid:
-        """The public grid, as it is in the file now."""
-        if self.path.suffix.lower() == ".m":
-            return Grid.from_matpower(self.path)
+        """The public grid, as it is in the file now. Nothing in it follows from what its loads draw."""
+        if self.of_matpower:
+            return Grid.from_matpower(self.path, self.loads)
         return Grid.from_pandapower(read_net(self.path))
 
+    def described(self, schema: GridSchema, version: DataVersion | None = None) -> tuple[PublicGrid, GridFile]:
+        """What is public of the file, and the file held to it."""
+        about = PublicGrid.describe(schema, self.grid())
+        return about, replace(self, digest=about.grid.digest, declared=version)
+
     def check(self) -> None:
-        """Refuse a file whose grid is another one than was described. Nothing of its loads is told by that."""
+        """Refuse a file whose grid is another one than was described. What its loads draw has no part in that."""
         if self.grid().digest != self.digest:
             hint = "Nothing was spent. Open it again: another grid is another question."
             raise InputError("source", self.path.name, "the grid file as it was when it was opened", hint)
@@ -64,11 +78,11 @@ class GridFile:
         return DataVersion.of_files([["", None, [[self.path.name, status.st_size, status.st_mtime_ns]]]], key)
 
     @contextmanager
-    def open(self) -> Iterator[NDArray[np.float64]]:
-        """MW of every load, in the grid's order. Called by the one door only, after the charge is durable."""
+    def open(self) -> Iterator[Exact]:
+        """MW as written, in the order of the grid's loads. Called by the one door only, after the charge is durable."""
         if self.grid().digest != self.digest:  # changed since it was checked: its loads may be others
             raise InputError("source", Phrase("another grid"), "the grid file as it was when it was opened")
-        if self.path.suffix.lower() == ".m":
-            yield megawatts(Case.read(self.path).loads)
+        if self.of_matpower:
+            yield exact_loads(Case.read(self.path).drawn_at(self.loads))
         else:
-            yield megawatts(load_powers(read_net(self.path)))
+            yield exact_loads(load_powers(read_net(self.path)))

@@ -165,11 +165,15 @@ class Grid:
         return grid_of_net(net)
 
     @classmethod
-    def from_matpower(cls, path: str | Path) -> Grid:
-        """The grid of a MATPOWER case (`.m`). Of `Pd` only the sign is used: a positive one is a load, to be hidden."""
+    def from_matpower(cls, path: str | Path, loads: Sequence[int] | None = None) -> Grid:
+        """The grid of a MATPOWER case (`.m`), with loads at the buses of the numbers `loads`, or at every bus.
+
+        Nothing of `Pd` is used, not even its sign; see `Loads.from_matpower` for that. Generators are public, a
+        negative `Pd` is none of them.
+        """
         from discreet.power.matpower import Case, grid_of_case
 
-        return grid_of_case(Case.read(path))
+        return grid_of_case(Case.read(path), loads)
 
     @property
     def buses(self) -> int:

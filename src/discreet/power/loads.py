@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -11,9 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.exact import as_written
 from discreet.errors import InputError, Phrase, kind_of
 
-__all__ = ["Loads", "megawatts", "to_steps"]
+__all__ = ["Exact", "Loads", "as_load", "exact_loads", "megawatts", "to_steps"]
+
+Exact = NDArray[np.object_]
+"""Loads as fractions, the decimal numbers that were written."""
+_BEYOND = Fraction(1 << 1024)  # above every finite float: clamped like any load that is too high
 
 
 class Loads:
@@ -33,14 +38,21 @@ class Loads:
         """The loads of a pandapower net that are in service, `p_mw` times `scaling`."""
         from discreet.power.pandapower import load_powers
 
-        return cls(load_powers(net))
+        return cls._of(load_powers(net))
 
     @classmethod
-    def from_matpower(cls, path: str | Path) -> Loads:
-        """The positive `Pd` of a MATPOWER case."""
+    def from_matpower(cls, path: str | Path, loads: Sequence[int] | None = None) -> Loads:
+        """`Pd` of the buses of a MATPOWER case that have a load: those with the numbers `loads`, or every bus."""
         from discreet.power.matpower import Case
 
-        return cls(Case.read(path).loads)
+        return cls._of(Case.read(path).drawn_at(loads))
+
+    @classmethod
+    def _of(cls, values: Iterable[object]) -> Loads:
+        """What a file says, whatever it says: nothing may be refused that depends on it."""
+        made = cls.__new__(cls)
+        made._values = exact_loads(values)
+        return made
 
     def __len__(self) -> int:
         return len(self._values)
@@ -49,13 +61,43 @@ class Loads:
         return f"<private loads, {len(self):,} of them>"
 
     @contextmanager
-    def open(self) -> Iterator[NDArray[np.float64]]:
+    def open(self) -> Iterator[Exact]:
         """The numbers themselves. Called by the one door only, after the charge is durable."""
         yield self._values.copy()
 
 
-def megawatts(values: Sequence[float] | NDArray[Any]) -> NDArray[np.float64]:
-    """Private loads as an array, if they are loads."""
+def as_load(value: object) -> Fraction:
+    """The MW that were written: of a float the shortest text that means it. Text that is no number is 0.
+
+    >>> as_load(0.15), as_load("0.25"), as_load("NaN")
+    (Fraction(3, 20), Fraction(1, 4), Fraction(0, 1))
+    """
+    if isinstance(value, Fraction):
+        return value
+    text = str(value)  # also of a NumPy float of any width
+    try:
+        return as_written(text, "loads")
+    except InputError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        return Fraction(0)
+    if number != number:
+        return Fraction(0)
+    return _BEYOND if number > 0 else -_BEYOND if number < 0 else Fraction(0)
+
+
+def exact_loads(values: Iterable[object]) -> Exact:
+    """What a file says that loads draw, as fractions."""
+    read = [as_load(value) for value in values]
+    found = np.empty(len(read), dtype=object)
+    found[:] = read
+    return found
+
+
+def megawatts(values: Sequence[float] | NDArray[Any]) -> Exact:
+    """Loads that a caller gives, as fractions, if they are loads."""
     problem: Phrase | None = None
     try:
         found = np.array(values, dtype=float)
@@ -69,23 +111,23 @@ def megawatts(values: Sequence[float] | NDArray[Any]) -> NDArray[np.float64]:
     if not np.isfinite(found).all():
         raise InputError("loads", Phrase("infinite or missing numbers"), "finite MW for every load")
     if (found < 0).any():
-        hint = "Generation that counts as a negative load belongs to the grid, which is public."
+        hint = "Generation is a generator of the grid, which is public."
         raise InputError("loads", Phrase("negative numbers"), "0 MW or more for every load", hint)
-    return found
+    return exact_loads(values)
 
 
-def to_steps(values: Sequence[float] | NDArray[Any], step: Fraction, most: int) -> NDArray[np.int64]:
-    """Whole steps from 0 to `most`, the nearest to each value (halves upward), in exact arithmetic.
+def to_steps(values: Iterable[object], step: Fraction, most: int) -> NDArray[np.int64]:
+    """Whole steps from 0 to `most`, the nearest to each value as written (halves upward), in exact arithmetic.
 
-    Two values that differ by at most k steps are at most k steps apart afterwards, for every whole k.
+    Two values at most alpha apart, as written, are at most ceil(alpha / step) steps apart afterwards.
 
-    >>> to_steps([0.25, 21.7, 900.0], Fraction(1, 10), 5000).tolist()
-    [3, 217, 5000]
+    >>> to_steps([0.15, 0.25, 21.7, 900.0, -3], Fraction(1, 10), 5000).tolist()
+    [2, 3, 217, 5000, 0]
     """
     half = Fraction(1, 2)
     highest = most * step
     found = []
     for value in values:
-        kept = min(max(Fraction(float(value)), Fraction(0)), highest)
-        found.append(min(most, int(kept / step + half)))  # int() rounds down: nothing here is negative
+        inside = min(max(as_load(value), Fraction(0)), highest)
+        found.append(min(most, int(inside / step + half)))  # int() rounds down: nothing here is negative
     return np.array(found, dtype=np.int64)

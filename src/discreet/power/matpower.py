@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from discreet.errors import InputError, Phrase
 from discreet.power.grid import Cost, Grid, Piecewise, Quadratic, Reals
+from discreet.power.loads import as_load
 
 __all__ = ["Case", "assemble_grid", "grid_of_case"]
 
@@ -30,6 +32,7 @@ _FROM, _TO, _X, _RATE, _RATIO, _SHIFT, _STATUS, _ANGLE_LOW, _ANGLE_HIGH = 0, 1, 
 _GEN_STATUS, _PMAX, _PMIN = 7, 8, 9
 _MODEL, _TERMS, _FIRST = 0, 3, 4
 _ISOLATED = 4
+_PUBLIC = (0, _TYPE, _GS)  # columns of buses that a grid is made of; others may follow from what loads draw
 _WIDTHS = {"bus": 13, "gen": 10, "branch": 11, "gencost": 5}
 _LARGEST = 200 << 20
 _UNLIMITED = 360.0  # degrees: an angle limit this wide limits nothing
@@ -38,13 +41,18 @@ _DIGITS = 8  # of a generator's MW: pandapower widens limits by 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The matrices of a case, as they stand in the file. Holds the loads (`bus`, third column): private."""
+    """The matrices of a case, as they stand in the file. Holds the loads (`bus`, third column, and `words`): private.
+
+    `words` is what is written for each bus as its load. Words that are no number are NaN in `bus` where the column is
+    no part of the grid: whether a file can be read does not depend on its loads.
+    """
 
     base: float
     bus: Reals
     gen: Reals
     branch: Reals
     gencost: Reals
+    words: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"<MATPOWER case of {len(self.bus):,} buses>"
@@ -64,8 +72,10 @@ class Case:
         base = re.search(r"\bmpc\.baseMVA\s*=\s*([0-9.eE+-]+)\s*;", bare)
         if base is None:
             raise InputError("path", file.name, allowed, "It has no line 'mpc.baseMVA = ...;'.")
-        matrices = [_matrix(bare, name, file.name) for name in _WIDTHS]
-        return cls(_number(base[1], "baseMVA"), *matrices)
+        texts = {name: _rows(bare, name, file.name) for name in _WIDTHS}
+        bus, gen, branch, gencost = (_matrix(texts[name], name) for name in ("bus", "gen", "branch", "gencost"))
+        words = tuple(row[_PD] for row in texts["bus"])
+        return cls(_number(base[1], "baseMVA"), bus, gen, branch, gencost, words)
 
     @property
     def connected(self) -> Reals:
@@ -73,26 +83,27 @@ class Case:
         rows: Reals = self.bus[self.bus[:, _TYPE] != _ISOLATED]
         return rows
 
-    @property
-    def load_rows(self) -> Reals:
-        """The rows of buses that have a load, in order: those that draw more than nothing."""
-        rows: Reals = self.connected[self.connected[:, _PD] > 0]
-        return rows
+    def load_buses(self, declared: Sequence[int] | None) -> list[int]:
+        """The numbers of the buses that have a load, in the order of the file: those declared, or every bus."""
+        numbers = [int(number) for number in self.connected[:, 0]]
+        if declared is None:
+            return numbers
+        if missing := set(declared) - set(numbers):
+            raise InputError("grid.loads", min(missing), "made of numbers of buses that are part of the grid")
+        return [number for number in numbers if number in set(declared)]
 
-    @property
-    def loads(self) -> Reals:
-        """MW drawn by each load. Private."""
-        drawn: Reals = self.load_rows[:, _PD]
-        return drawn
+    def drawn_at(self, declared: Sequence[int] | None) -> list[Fraction]:
+        """MW drawn by each load, as written. Private."""
+        word_of = {int(number): word for number, word in zip(self.bus[:, 0], self.words, strict=True)}
+        return [as_load(word_of[number]) for number in self.load_buses(declared)]
 
 
-def grid_of_case(case: Case) -> Grid:
-    """The grid, without what its loads draw. Negative loads are public injections, as in pandapower."""
+def grid_of_case(case: Case, declared: Sequence[int] | None = None) -> Grid:
+    """The grid, with loads at the declared buses or at every bus. Nothing in it follows from what a bus draws."""
     rows = case.connected
     numbers = [int(number) for number in rows[:, 0]]
-    injections = np.minimum(rows[:, _PD], 0) + rows[:, _GS]
-    loads = [int(number) for number in case.load_rows[:, 0]]
-    return assemble_grid(case.base, numbers, injections, (case.branch, case.gen, case.gencost), loads, loads)
+    loads = case.load_buses(declared)
+    return assemble_grid(case.base, numbers, rows[:, _GS], (case.branch, case.gen, case.gencost), loads, loads)
 
 
 def assemble_grid(
@@ -162,13 +173,14 @@ def _among(buses: Reals, index_of: dict[int, int]) -> Any:
     return np.array([int(bus) in index_of for bus in buses], dtype=bool)
 
 
-def _matrix(text: str, name: str, file: str) -> Reals:
-    """One `mpc.name = [...]`, padded with zeros to a rectangle."""
+def _rows(text: str, name: str, file: str) -> list[list[str]]:
+    """The words of one `mpc.name = [...]`."""
     found = re.search(rf"\bmpc\.{name}\s*=\s*\[([^\]]*)\]", text)
     if found is None:
         raise InputError("path", file, "a MATPOWER case file (.m) of version 2", f"It has no matrix 'mpc.{name}'.")
-    lines = [line.replace(",", " ").split() for line in re.split(r"[;\n]", found[1])]
-    rows = [[_number(word, name) for word in line] for line in lines if line]
+    filled = re.sub(r",(?=[ \t]*,)", ", NaN", found[1])  # nothing between two commas is a number that is missing
+    lines = [line.replace(",", " ").split() for line in re.split(r"[;\n]", filled)]
+    rows = [line for line in lines if line]
     width = max((len(row) for row in rows), default=0)
     if width < _WIDTHS[name]:
         raise InputError(
@@ -176,7 +188,30 @@ def _matrix(text: str, name: str, file: str) -> Reals:
         )
     if name != "gencost" and any(len(row) != width for row in rows):
         raise InputError(f"mpc.{name}", Phrase("rows of different lengths"), "rows of the same length")
-    return np.array([[*row, *[0.0] * (width - len(row))] for row in rows])
+    return rows
+
+
+def _matrix(rows: list[list[str]], name: str) -> Reals:
+    """The numbers of a matrix, padded with zeros to a rectangle."""
+    width = max(len(row) for row in rows)
+    padded = [[*row, *["0"] * (width - len(row))] for row in rows]
+    return np.array(
+        [
+            [
+                _number(word, name) if name != "bus" or column in _PUBLIC else _any_number(word)
+                for column, word in enumerate(row)
+            ]
+            for row in padded
+        ]
+    )
+
+
+def _any_number(word: str) -> float:
+    """A number that no grid is made of, NaN where it is none."""
+    try:
+        return float(word)
+    except ValueError:
+        return math.nan
 
 
 def _number(word: str, field: str) -> float:

@@ -7,6 +7,7 @@ import logging
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from discreet.errors import InputError, MissingExtraError, Phrase, kind_of
 from discreet.power.grid import Grid, Reals
+from discreet.power.loads import as_load
 from discreet.power.matpower import assemble_grid
 
 __all__ = ["ac_cost", "grid_of_net", "load_powers", "read_net"]
@@ -56,10 +58,13 @@ def grid_of_net(net: Any) -> Grid:
     return assemble_grid(float(case["baseMVA"]), numbers, demand, matrices, loads, names)
 
 
-def load_powers(net: Any) -> list[float]:
-    """What the loads of a net draw, in MW, in the order of the grid's loads. Private."""
+def load_powers(net: Any) -> list[Fraction]:
+    """What the loads of a net draw, in MW, in the order of the grid's loads. Private.
+
+    `p_mw` times `scaling`, as both are written: a product of floats would be off the decimal by some last digits.
+    """
     table = _loads(net)
-    return [float(power) for power in table["p_mw"] * table["scaling"]]
+    return [as_load(power) * as_load(factor) for power, factor in zip(table["p_mw"], table["scaling"], strict=True)]
 
 
 def ac_cost(net: Any, loads: Sequence[float] | None = None) -> float | None:

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.compose import compose
 from discreet.core.digest import text_of
@@ -17,6 +16,7 @@ from discreet.core.exact import Number, as_written
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Loss, Pure
 from discreet.core.mechanism import Bits
+from discreet.core.note import Note
 from discreet.core.packing import pack, unpack
 from discreet.core.release import number, percent
 from discreet.core.sensitivity import steps as whole_steps
@@ -26,7 +26,7 @@ from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment, Charge
 from discreet.mechanisms import Laplace
 from discreet.power.grid import Grid
-from discreet.power.loads import to_steps
+from discreet.power.loads import Exact, to_steps
 from discreet.power.planes import PARTS, Planes, planes_near
 from discreet.power.repair import Repair, Steps
 from discreet.power.schema import unit_of
@@ -73,7 +73,7 @@ class LoadPlan:
 
     @property
     def shift(self) -> int:
-        """How many steps a load can move between neighbours."""
+        """How many steps a load can move between neighbours: alpha in steps, rounded up, for loads as written."""
         return whole_steps(self.alpha, self.step)
 
     @property
@@ -161,6 +161,15 @@ class LoadPlan:
             facts={"loads": self.grid.loads},
         )
 
+    def _bounds(self) -> Note:
+        """The same whatever the loads are: that one was moved must not be told."""
+        highest, step = (f"{float(one):.12g}" for one in (self.most * self.step, self.step))
+        text = (
+            f"Loads outside 0..{highest} MW go to the nearer end and are rounded to multiples of {step}; text that is "
+            "no number counts as 0."
+        )
+        return Note("bounds", text, ("mw",))
+
     def load_error(self) -> float:
         """MW that the noise on one load stays within, at the plan's confidence."""
         return float(self.noise.error(self.confidence) * self.step)
@@ -172,7 +181,7 @@ class LoadPlan:
         parts = Laplace.for_epsilon(self.cost_epsilon, self.shift * PARTS).error(self.confidence)
         return float(parts * self.price / PARTS * float(self.step))
 
-    def measure(self, data: NDArray[np.float64], bits: Bits) -> dict[str, Any]:
+    def measure(self, data: Exact, bits: Bits) -> dict[str, Any]:
         """Round, add noise, measure the cost if asked to. Called by the one door only."""
         exact = to_steps(data, self.step, self.most)
         noisy = self.noise.release(exact, bits=bits)
@@ -216,6 +225,7 @@ class LoadPlan:
             "keys": ["load", "bus"],
             "outputs": ["mw"],
             "confidence": self.confidence,
+            "notes": [self._bounds().to_dict()],
             "noisy": _megawatts(noisy, self.step),
             "report": {
                 "cost": found.cost,

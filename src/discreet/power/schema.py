@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -27,6 +27,9 @@ def unit_of(alpha: Fraction) -> Metric:
 class GridSchema:
     """The name of private loads and the MW that any one of them is hidden up to; with `facts`, what is public.
 
+    `loads` are the numbers of the buses that have a load, in a MATPOWER case; every bus has one if they are left out.
+    They are declared, for a file says only what a bus draws now.
+
     >>> print(GridSchema.from_dict({"dataset": {"name": "city"}, "grid": {"alpha": 2.5}}).unit)
     one load, moved by at most 2.5 MW
     """
@@ -37,6 +40,7 @@ class GridSchema:
     alpha: Fraction
     facts: Mapping[str, Any] = field(default_factory=dict)
     """How many buses, branches, generators and loads the grid has, what its generators can give, and its digest."""
+    loads: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -45,15 +49,7 @@ class GridSchema:
     @classmethod
     def of(cls, name: str, alpha: Number, grid: Grid) -> Self:
         """The loads of a grid."""
-        facts = {
-            "buses": grid.buses,
-            "branches": len(grid.limit),
-            "generators": len(grid.costs),
-            "loads": grid.loads,
-            "capacity_mw": grid.capacity,
-            "digest": grid.digest,
-        }
-        return cls(name, _distance(alpha), facts)
+        return cls(name, _distance(alpha), _facts(grid))
 
     @classmethod
     def from_dict(cls, declared: Mapping[str, Any]) -> Self:
@@ -69,9 +65,10 @@ class GridSchema:
         if "alpha" not in grid:
             raise InputError("grid.alpha", MISSING, "given: the MW that any one load is hidden up to")
         alpha, facts = _distance(grid.pop("alpha")), grid.pop("public", {})
+        loads = _buses(grid.pop("loads", None))
         if grid:
-            raise InputError.unknown(f"grid.{min(grid)}", ("alpha",))
-        return cls(about.get("name", ""), alpha, facts)
+            raise InputError.unknown(f"grid.{min(grid)}", ("alpha", "loads"))
+        return cls(about.get("name", ""), alpha, facts, loads)
 
     @property
     def unit(self) -> Metric:
@@ -85,7 +82,11 @@ class GridSchema:
 
     def to_dict(self) -> dict[str, Any]:
         """The tables of its file, plain values only; `public` is what the grid adds."""
-        grid = {"alpha": str(self.alpha), **({"public": dict(self.facts)} if self.facts else {})}
+        grid: dict[str, Any] = {"alpha": str(self.alpha)}
+        if self.loads is not None:
+            grid["loads"] = list(self.loads)
+        if self.facts:
+            grid["public"] = dict(self.facts)
         return {"dataset": {"name": self.name}, "grid": grid}
 
 
@@ -100,6 +101,33 @@ class PublicGrid:
     def of(cls, name: str, alpha: Number, grid: Grid) -> Self:
         """The grid of a dataset."""
         return cls(GridSchema.of(name, alpha, grid), grid)
+
+    @classmethod
+    def describe(cls, schema: GridSchema, grid: Grid) -> Self:
+        """The grid of a dataset that a schema declares."""
+        return cls(replace(schema, facts=_facts(grid)), grid)
+
+
+def _facts(grid: Grid) -> dict[str, Any]:
+    return {
+        "buses": grid.buses,
+        "branches": len(grid.limit),
+        "generators": len(grid.costs),
+        "loads": grid.loads,
+        "capacity_mw": grid.capacity,
+        "digest": grid.digest,
+    }
+
+
+def _buses(loads: Any) -> tuple[int, ...] | None:
+    if loads is None:
+        return None
+    allowed = "a list of bus numbers, each once"
+    if not isinstance(loads, (list, tuple)) or not loads:
+        raise InputError("grid.loads", loads, allowed)
+    if not all(type(number) is int for number in loads) or len(set(loads)) < len(loads):
+        raise InputError("grid.loads", loads, allowed)
+    return tuple(loads)
 
 
 def _distance(alpha: Number) -> Fraction:

@@ -96,6 +96,8 @@ class Option:
     """Whether names of columns are offered."""
     late: bool = False
     """Whether it is said with the price: how something is released, rather than what."""
+    needed: bool = False
+    """Whether it has to be said although it is late, and so has a default in Python."""
     here_only: bool = False
     """Whether it has no JSON: objects of Python, files of this machine."""
     shell: bool = True
@@ -103,8 +105,8 @@ class Option:
 
     @property
     def required(self) -> bool:
-        """Whether there is no default."""
-        return self.default is NOTHING
+        """Whether it has to be said."""
+        return self.needed or self.default is NOTHING
 
 
 def option(form: Form, default: Any = NOTHING, *, help: str, kw_only: bool = False, **more: Any) -> Any:

@@ -58,11 +58,11 @@ def _desk(ledger: Ledger, who: str, schema: str | None, grid: Path | None) -> Re
     if declared.subject == "table":
         return RecordDesk(ledger, who, declared)
     from discreet.power.file import GridFile
-    from discreet.power.schema import GridSchema, PublicGrid
+    from discreet.power.schema import GridSchema
 
     if grid is None or not isinstance(declared, GridSchema):
         raise InputError("--grid", MISSING, "given for loads: the repair needs their grid", "Nothing was spent.")
-    return RecordDesk(ledger, who, PublicGrid.of(declared.name, declared.alpha, GridFile.of(grid).grid()))
+    return RecordDesk(ledger, who, GridFile.of(grid, declared.loads).described(declared)[0])
 
 
 def _rules(ledger: Ledger, release: str, path: Path) -> Any:

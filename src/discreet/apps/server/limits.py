@@ -51,6 +51,7 @@ _DIGITS = 100
 _TEXT = 10_000  # characters of one text
 _NUMBERS = 4_000_000  # of a hierarchy
 _SEARCHED = 100_000  # numbers of a job priced by accuracy: that takes some twenty plans
+_FED = 5_000  # loads and buses of a grid whose job is priced so: each of those plans works out power flows
 _WIDEST = 1024  # units of a layer
 _LAYERS = 4
 _FORM = re.compile(r"[^{}]*\{(:0?[0-9]{0,2}d?)?\}[^{}]*")  # a place for a number, and no more than that
@@ -176,10 +177,12 @@ def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
         raise InputError(
             "by", Phrase(f"{many:,} numbers"), f"such that there are at most {_NUMBERS:,} numbers over HTTP"
         )
-    if price.get("within") is not None and many > _SEARCHED:
-        hint = "Give epsilon, rho or share: the plan says how far off the numbers may be. Nothing was spent."
+    most = _FED if kind == "loads" else _SEARCHED
+    if price.get("within") is not None and many > most:
+        ways = " or ".join(way for way in ("epsilon", "rho", "share") if way in draft.ask.prices)
+        hint = f"Give {ways}: the plan says how far off the numbers may be. Nothing was spent."
         raise InputError(
-            "within", Phrase(f"one for {many:,} numbers"), f"left out above {_SEARCHED:,} numbers over HTTP", hint
+            "within", Phrase(f"one for {many:,} numbers"), f"left out above {most:,} numbers over HTTP", hint
         )
     if kind in ("train", "search"):
         training = ready if kind == "train" else ready.training  # type: ignore[union-attr]
@@ -199,4 +202,6 @@ def _numbers(kind: str, ready: Any) -> int:
             return prod(ready.layout.shape)
         case "commute":
             return prod(ready.domain.sizes)
+        case "loads":
+            return int(ready.about.grid.loads + ready.about.grid.buses)
     return 0

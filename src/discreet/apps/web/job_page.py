@@ -48,7 +48,7 @@ def _form(frame: Frame, pages: APIRouter, store: Store, kind: str, title: str) -
     listed = fields_of(kind).values()
     needed = [one for one in listed if one.required]
     others = [one for one in listed if not one.required and not one.late]
-    how = [one for one in listed if one.late]
+    how = [one for one in listed if one.late and not one.required]
     groups = [("What", needed, False), ("More about it", others, True), ("How it is released", how, True)]
 
     def more(dataset: str, caller: Caller) -> dict[str, Any]:
