@@ -7,7 +7,9 @@ import pytest
 from discreet import Budget, Ledger
 from discreet.curator import hide_loads
 from discreet.errors import InputError
+from discreet.power.ask import LoadsAsk
 from discreet.power.loads import Loads
+from discreet.query.ask import options
 from grids import ring
 
 pytest.importorskip("clarabel", reason="needs discreet[power]")
@@ -27,6 +29,17 @@ def test_an_account_protects_one_alpha(ledger):
         hide_loads(grid, Loads(exact), ledger, alpha=0.5, who="me")
     with pytest.raises(InputError, match="budget"):
         hide_loads(grid, Loads(exact), ledger, alpha=0.5, budget=Budget(epsilon=1), who="me")
+
+
+def test_the_cost_has_to_be_said_with_the_price(ledger):
+    field = options(LoadsAsk)["cost"]
+    assert (field.required, field.late, field.default) == (True, True, None)
+    grid, exact = ring()
+    draft = hide_loads(grid, Loads(exact), ledger, alpha=1, budget=Budget(epsilon=1), who="me")
+    with pytest.raises(InputError, match="`cost` must be given"):
+        draft.plan(epsilon=0.1)
+    with pytest.raises(InputError, match="`cost` must be given"):
+        LoadsAsk.from_dict({"beta": "0.1"}, draft.desk.declared)
 
 
 def test_what_does_not_fit_together_is_refused(ledger):

@@ -24,6 +24,7 @@ from discreet.apps.web.site import application
 from discreet.core.packing import pack
 from discreet.errors import InputError
 from discreet.synth.plan import SynthPlan
+from grid_files import lay_out_grid
 
 SCHEMA = Schema(
     "people",
@@ -144,6 +145,20 @@ def test_a_large_job_is_not_priced_by_its_accuracy(kind, tmp_path, monkeypatch):
         asked.offer(curator)
     asked = REQUESTS[kind](**LARGE[kind], epsilon=1.0)
     assert asked.offer(curator).plan.charge.amount > 0
+
+
+def test_loads_of_a_large_grid_are_not_priced_by_their_accuracy(tmp_path, monkeypatch):
+    """Each of the twenty plans works out power flows."""
+    pytest.importorskip("clarabel", reason="needs discreet[power]")
+    data, schema = lay_out_grid(tmp_path)
+    ring = discreet.open(data, schema, ledger=tmp_path / "l.db", create=True)
+    asked = REQUESTS["loads"](cost=800.0, within=3.0)
+    assert asked.offer(ring).plan.charge.amount > 0
+    monkeypatch.setattr(limits, "_FED", 5)  # it has three loads and three buses
+    with pytest.raises(InputError, match="above 5 numbers over HTTP") as refused:
+        asked.offer(ring)
+    assert "Give epsilon or share:" in str(refused.value)  # loads are not paid in rho
+    assert REQUESTS["loads"](cost=800.0, epsilon=1.0).offer(ring).plan.charge.amount == 1
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,16 @@ def test_the_page_of_a_grid_says_what_is_protected_and_what_is_public(ann):
     assert "3 loads of a power grid" in ann.get("/").text
 
 
+def test_loads_are_not_planned_without_their_cost(ann):
+    form = ann.get("/d/ring/new/loads").text
+    assert form.count('id="cost"') == 1
+    assert form.index('id="cost"') < form.index("<summary>How it is released</summary>")  # not folded away
+    assert 'for="cost">Cost<span class="muted"></span>' in form  # not optional
+    refused = ann.post("/d/ring/new/loads", PRICE)
+    assert "<code>cost</code> must be given" in refused.text
+    assert "to spend" not in refused.text
+
+
 @pytest.mark.parametrize("kind", FILLED)
 def test_a_job_goes_from_its_form_to_what_was_released(kind, ann, service):
     if kind in ("train", "search"):
