@@ -142,6 +142,15 @@ def test_a_number_that_json_has_not_is_not_recorded_and_hinders_no_plan(here, fa
     assert planned(here, "commute", farthest=float("inf")).request is None
 
 
+def test_options_of_this_machine_that_decide_the_plan_are_named_when_it_is_published_by_the_id(here):
+    offer = planned(here, "train", operands="bfloat16", noise="device")
+    assert json.loads(offer.request)["left_out"] == ["operands"]
+    offer.release(release="narrow")
+    with pytest.raises(InputError, match=r"operands stood on no record.*offer\.publish"):
+        here.curator.publish("narrow")
+    assert offer.publish("narrow").id == "narrow"
+
+
 class Rude:
     """A value that fails in every way it is looked at."""
 

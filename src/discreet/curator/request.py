@@ -33,8 +33,8 @@ _LARGEST = 4 << 20  # characters of what is compressed: beyond that a record hol
 def request_to(ask: Ask, price: Price | None) -> str | None:
     """An ask and its price as JSON text, in which names keep their order; None where they have none or it is too long.
 
-    Options that only exist here (files of this machine, say) are left out: a plan that they decide has another digest
-    without them, and is not taken for the same.
+    Options that only exist here (files of this machine, say) are left out and named: a plan that they decide has
+    another digest without them, and is not taken for the same.
     """
     try:
         text = _text(ask, price)
@@ -52,7 +52,10 @@ def _text(ask: Ask, price: Price | None) -> str | None:
         return None
     said = attrs.evolve(ask, **{name: one.default for name, one in here.items()}).to_dict()
     paid: Json = None if price is None else [price.way, str(price.amount), price.confidence, price.noise]
-    return json.dumps({"ask": said, "price": paid}, allow_nan=False, default=_plain)
+    entry: dict[str, Any] = {"ask": said, "price": paid}
+    if left_out := [name for name, one in here.items() if getattr(ask, name) is not one.default]:
+        entry["left_out"] = left_out
+    return json.dumps(entry, allow_nan=False, default=_plain)
 
 
 def _plain(value: Any) -> Json:
@@ -63,13 +66,14 @@ def _plain(value: Any) -> Json:
     return plain
 
 
-def _request_from(text: str, kind: type[Ask], schema: Described) -> tuple[Ask, Price | None]:
+def _request_from(text: str, kind: type[Ask], schema: Described) -> tuple[Ask, Price | None, list[str]]:
+    """The ask, its price, and the names of what was left out of it."""
     if text.startswith(_PACKED):
         text = zlib.decompress(base64.b85decode(text.removeprefix(_PACKED))).decode()
     entry = json.loads(text)
     paid = entry["price"]
     price = None if paid is None else Price(paid[0], Fraction(paid[1]), *paid[2:])
-    return kind.from_dict(entry["ask"], schema), price
+    return kind.from_dict(entry["ask"], schema), price, entry.get("left_out", [])
 
 
 def offer_again(desk: LedgerDesk, known: Outcome) -> Offer[Any]:
@@ -81,7 +85,7 @@ def offer_again(desk: LedgerDesk, known: Outcome) -> Offer[Any]:
             "one whose record says how it was asked for: this one is older, or was asked for with what has no JSON"
         )
         raise InputError("release", paid.release, allowed, again)
-    ask, price = _request_from(known.request, made.ask(), desk.declared)
+    ask, price, left_out = _request_from(known.request, made.ask(), desk.declared)
     offer: Offer[Any] = desk.offer(ask, None, price, paid.allotment)
     if made.name == "stream" or offer.plan.digest == paid.digest:  # a stream looks for its former price itself
         return offer
@@ -90,6 +94,9 @@ def offer_again(desk: LedgerDesk, known: Outcome) -> Offer[Any]:
         plan = ready.priced(part, price)
         if plan.digest == paid.digest:
             return replace(offer, plan=plan)
+    if left_out:
+        allowed = f"one whose record says all of how it was asked for: {', '.join(left_out)} stood on no record"
+        raise InputError("release", paid.release, allowed, again)
     allowed = "one whose plan is still the same: with the schema of now another one is made of what was asked"
     hint = "Publish it with the schema that it was paid with. Nothing was spent."
     raise InputError("release", paid.release, allowed, hint)
