@@ -69,6 +69,9 @@ def test_the_grid_of_a_net_does_not_hold_its_loads():
     kept = net.load.copy()
     net.load["p_mw"] *= 1.37
     assert Grid.from_pandapower(net).digest == before.digest
+    for drawn in (0.0, -0.4, 1e9, math.nan, math.inf):
+        net.load.loc[net.load.index[2], "p_mw"] = drawn
+        assert Grid.from_pandapower(net).digest == before.digest
     net.load = kept
     net.line["max_i_ka"] /= 2
     assert Grid.from_pandapower(net).digest != before.digest
