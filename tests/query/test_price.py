@@ -116,3 +116,10 @@ def test_laplace_noise_at_a_price_in_rho_is_caught(counts_rho, monkeypatch):
     monkeypatch.setattr("discreet.query.question_ask.plan_at", lambda price, allotment, planned: planned(price))
     with pytest.raises(AssertionError):
         test_an_epsilon_buys_gaussian_noise_where_rho_is_counted("several", counts_rho)
+
+
+@pytest.mark.parametrize("kind", ["top", "tree", "flows", "stream", "synth"])
+def test_an_accuracy_is_bought_from_the_largest_of_budgets(kind, tmp_path):
+    large = opened(tmp_path, Budget(10**9))
+    asked = large.table().top("home", 1) if kind == "top" else KINDS[kind](large)
+    assert 0 < asked.plan(within=1000).plan.charge.amount < 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +14,7 @@ from discreet.core.exact import Number
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.signature import typed
 from discreet.errors import RunError
+from discreet.ledger.budget import label
 from discreet.ledger.door import Answer, check_how, publish
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.quote import Quote
@@ -117,6 +119,10 @@ class Offer(Generic[Made_co]):
         destroyed.
         """
         return self._read(self._answer(release, why))
+
+    def identify(self, release: str | None) -> str:
+        """The id that a release will have: the one that was chosen, or a new one."""
+        return label(uuid.uuid4().hex if release is None else release, "release")
 
     @typed
     def publish(self, release: str, **how: Any) -> Made_co:

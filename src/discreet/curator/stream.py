@@ -55,10 +55,17 @@ class StreamOffer(Offer[Release]):
 
         Without a name it is the first one of a new stream.
         """
-        name, slash, period = (uuid.uuid4().hex if release is None else release).rpartition("/")
-        if slash and period.isdecimal():
-            return self.start(name).release(int(period), why=why)
-        return self.start(name + slash + period).release(why=why)
+        stream, period = self._period(self.identify(release))
+        return stream.release(period, why=why)
+
+    def identify(self, release: str | None) -> str:
+        """The id of the period that `release` names, the next one where it names the stream alone."""
+        name = uuid.uuid4().hex if release is None else release
+        if _is_period(name):
+            stream, period = self._period(name)
+            return stream._step(period).release
+        stream = self.start(name)
+        return stream._step(stream.released + 1).release
 
     def publish(self, release: str, **how: Any) -> Release:
         """A period that was measured ("visits/3"), published again with intervals of another confidence: free."""
@@ -77,9 +84,9 @@ class StreamOffer(Offer[Release]):
         return publish(step, self.desk.ledger, release, how, who=self.desk.who, wait=wait)
 
     def _period(self, release: str) -> tuple[Stream, int]:
-        name, _, period = release.rpartition("/")
-        if not (name and period.isdecimal()):
+        if not _is_period(release):
             raise InputError("release", release, "a period of a stream, such as 'visits/3'")
+        name, _, period = release.rpartition("/")
         return self.start(name), int(period)
 
 
@@ -175,3 +182,8 @@ class Stream:
             data=self._data(period),
             notes=tuple(plan.notes),
         )
+
+
+def _is_period(release: str) -> bool:
+    name, _, period = release.rpartition("/")
+    return bool(name) and period.isascii() and period.isdecimal()

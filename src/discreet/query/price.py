@@ -198,7 +198,7 @@ def amount_within(error: Callable[[Fraction], float], within: float, part: Allot
     """
     if not 0 < within < float("inf"):
         raise InputError("within", within, "more than zero")
-    tried = part.cap.amount / 10
+    tried = min(part.cap.amount / 10, Fraction(_DEAREST))
     error(tried)  # what is wrong with the question shows here
     low, high = Fraction(0), Fraction(0)
     for _ in range(_TRIES):

@@ -3,7 +3,7 @@
 import pytest
 
 import discreet
-from discreet import count, mean
+from discreet import bins, count, mean
 from discreet.errors import BudgetError, DiscreetError, InputError, RunError
 
 pytest.importorskip("fastapi")
@@ -47,3 +47,31 @@ def test_an_answer_that_takes_long_is_waited_for(served, monkeypatch):
     with pytest.raises(RunError, match="Not done yet") as late:
         offer.release(release="late", wait=0)
     assert late.value.release == "late"
+
+
+def test_a_stream_goes_on_there_as_it_does_here(served):
+    url, service, curator = served
+    there = discreet.connect(url, service.tokens.create("ann", "analyst"))
+    offer = there.table().agg(n=count()).stream(bins("age", width=40)).plan(epsilon=1)
+    stream = offer.start("ages")
+    first = stream.release()
+    assert (first.id, list(first.columns)) == ("ages/1", list(curator.release("ages/1").columns))
+    assert "n_total" in first.columns
+    assert offer.release(release="ages").id == "ages/2"
+    assert offer.release(release="ages/2").columns == curator.release("ages/2").columns
+    assert stream.released == 2
+    assert offer.begin(release="ages").wait().id == "ages/3"
+    assert there.job("ages/3").wait().id == "ages/3"
+    assert there.releases() == curator.releases() == ["ages/1", "ages/2", "ages/3"]
+    assert stream.release(1).columns == first.columns
+
+
+def test_a_period_out_of_turn_is_refused_there(served):
+    url, service, curator = served
+    there = discreet.connect(url, service.tokens.create("ann", "analyst"))
+    stream = there.table().agg(n=count()).stream(bins("age", width=40)).plan(epsilon=1).start("ages")
+    with pytest.raises(InputError, match="in order"):
+        stream.release(2)
+    with pytest.raises(InputError, match="a period from 1 to"):
+        stream.release(9)
+    assert curator.releases() == []

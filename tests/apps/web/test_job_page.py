@@ -1,5 +1,7 @@
 """Forms that are made from the fields of an ask: every kind of job, from its form to what was released."""
 
+from urllib.parse import unquote
+
 import pyarrow as pa
 import pytest
 
@@ -123,10 +125,10 @@ def test_a_job_goes_from_its_form_to_what_was_released(kind, ann, service):
     address = begun(ann, f"new/{kind}", FILLED[kind], why="a test", dataset=dataset)
     page = waited(ann, address)
     assert "Done" in page.text
-    identity = address.rpartition("/")[2]
-    made = f"{identity}/1" if kind == "stream" else identity
+    made = unquote(address.rpartition("/")[2])
+    assert made.endswith("/1") == (kind == "stream")
     assert service.curators[dataset].releases() == [made]
-    assert f"/d/{dataset}/releases/" in page.text
+    assert f"/d/{dataset}/releases/{made}" in page.text
     shown = ann.get(f"/d/{dataset}/releases/{made}")
     assert shown.status_code == 200
     assert ("Model card" in shown.text) == (kind in ("train", "search"))

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from discreet.apps.client.job import answer_from, record, segment
-from discreet.apps.client.offer import RemoteOffer, RemoteQuestionOffer
+from discreet.apps.client.offer import RemoteOffer, RemoteQuestionOffer, RemoteStreamOffer
 from discreet.apps.client.transport import Transport
 from discreet.curator.kinds import kind_of
 from discreet.data.schema import Schema
@@ -21,6 +21,7 @@ from discreet.ledger.door import Answer
 from discreet.query.ask import Ask, Checked, Described, check_subject, options
 from discreet.query.price import Price
 from discreet.query.question_ask import QuestionAsk
+from discreet.query.stream import StreamAsk
 
 __all__ = ["RemoteDesk"]
 
@@ -74,7 +75,8 @@ class RemoteDesk:
         body = {name: value for name, value in body.items() if value is not None}
         if isinstance(ask, QuestionAsk):
             return RemoteQuestionOffer(self, "question", body, self.transport.send(f"{self.path}/plan", body), ask)
-        return RemoteOffer(self, ask.kind, body, self.transport.send(f"{self.path}/{ask.kind}/plan", body))
+        made = RemoteStreamOffer if isinstance(ask, StreamAsk) else RemoteOffer
+        return made(self, ask.kind, body, self.transport.send(f"{self.path}/{ask.kind}/plan", body))
 
     def standing(self) -> tuple[Standing, ...]:
         """What every allotment that this token may see has spent and has left."""

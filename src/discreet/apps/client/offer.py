@@ -12,12 +12,13 @@ from discreet.apps.client.job import RemoteJob
 from discreet.core.note import Note
 from discreet.core.release import Release
 from discreet.errors import RunError
+from discreet.ledger.budget import label
 
 if TYPE_CHECKING:
     from discreet.apps.client.desk import RemoteDesk
     from discreet.query.question_ask import QuestionAsk
 
-__all__ = ["RemoteOffer", "RemoteQuestionOffer", "read_table"]
+__all__ = ["RemoteOffer", "RemoteQuestionOffer", "RemoteStream", "RemoteStreamOffer", "read_table"]
 
 Made = TypeVar("Made")
 
@@ -84,6 +85,40 @@ class RemoteQuestionOffer(RemoteOffer[Release]):
             if end is not None and time.monotonic() >= end:
                 raise RunError(f"{found['text']} Its id is {identity!r}.", release=identity)
             time.sleep(0.5)
+
+
+@dataclass(frozen=True, repr=False)
+class RemoteStreamOffer(RemoteOffer[Release]):
+    """The plan of a stream. `start(name)` gives the stream; its first release pays for all periods.
+
+    `release` and `begin` take the id of a period, "visits/3", or the name of the stream for its next one.
+    """
+
+    def start(self, name: str) -> RemoteStream:
+        """The stream under a name of its own; the same name and plan go on where they were."""
+        return RemoteStream(self, label(name, "name"))
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteStream:
+    """A stream that runs on a server. Every period is released once, in order; asked again it is read there."""
+
+    offer: RemoteStreamOffer
+    name: str
+
+    @property
+    def released(self) -> int:
+        """How many periods have an answer."""
+        known, count = set(self.offer.desk.releases()), 0
+        while f"{self.name}/{count + 1}" in known:
+            count += 1
+        return count
+
+    def release(self, period: int | None = None, *, why: str = "", wait: float | None = None) -> Release:
+        """Publish a period (the next one if none is named): its counts, and the running totals up to it."""
+        # The period is chosen here: if the answer is lost on the way, asking again under its id releases no other.
+        at = self.released + 1 if period is None else period
+        return self.offer.release(release=f"{self.name}/{at}", why=why, wait=wait)
 
 
 def read_table(entry: dict[str, Any]) -> Release:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -118,7 +117,7 @@ class Service:
         """
         curator = self.curator(name, caller)
         offer = self.offer(name, asked, caller)
-        identity = label(asked.release or uuid.uuid4().hex, "release")
+        identity = label(offer.identify(asked.release or None), "release")
         if identity in (".", "..") or "/" in (identity if asked.kind != "stream" else identity.rpartition("/")[0]):
             raise InputError("release", identity, "an id that can be a part of an address", "Nothing was spent.")
         if _finished(curator, offer.plan, identity, asked.kind):
@@ -199,7 +198,7 @@ def _finished(curator: Curator, plan: Any, identity: str, kind: str) -> bool:
     """Whether the books have the answer; refused here if the id stands for something else or too little is left."""
     known = curator.ledger.find(identity)
     if kind == "stream":  # its periods compare themselves with the plan, and all but the first are paid for
-        begun = curator.ledger.find(f"{identity.rpartition('/')[0] or identity}/1")
+        begun = curator.ledger.find(f"{identity.rpartition('/')[0]}/1")
         if begun is not None:
             return known is not None and known.answer is not None
     elif known is not None:

@@ -140,7 +140,8 @@ class JobForm:
                 plan, body = self.plan(dataset, caller, inputs)
                 check_confirmation(form, plan)
                 asked = inputs.request({**body, "release": identity, "why": why})
-                service.begin(dataset, asked, caller)
+                # The id of a stream's job is that of the period, under which asking again releases no other.
+                asked.release = identity = service.begin(dataset, asked, caller).release
             except SHOWN as problem:
                 if plan is None:
                     return self.shown(request, dataset, caller, inputs, problem, status=status_of(problem))

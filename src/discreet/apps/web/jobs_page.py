@@ -65,7 +65,7 @@ def routes(frame: Frame) -> APIRouter:
             request, "jobs.html", caller, jobs=jobs, kinds=_NOUNS, running=running, new=new, subject=subject
         )
 
-    @pages.get("/d/{dataset}/jobs/{release}")
+    @pages.get("/d/{dataset}/jobs/{release:path}")
     def one(request: Request, dataset: str, release: str, caller: Caller = anyone) -> Response:
         try:
             job = service.job(dataset, release, caller)
@@ -85,13 +85,13 @@ def routes(frame: Frame) -> APIRouter:
             release=release,
         )
 
-    @pages.post("/d/{dataset}/jobs/{release}/again")
+    @pages.post("/d/{dataset}/jobs/{release:path}/again")
     def again(dataset: str, release: str, caller: Caller = may_spend, form: Form = sent) -> Response:
         """Go on with what was interrupted, under the same id and so under the same charge."""
         asked = wanted(dataset, service.job(dataset, release, caller))
         if asked is None:
             raise HTTPException(404, "What this job was asked for is not kept here. Nothing was spent.")
-        service.begin(dataset, asked, caller)
+        asked.release = release = service.begin(dataset, asked, caller).release
         store.keep("wanted", dataset, release, [caller.name, asked.kind, asked.model_dump(exclude_none=True)])
         return RedirectResponse(f"/d/{quote(dataset, safe='')}/jobs/{quote(release, safe='')}", 303)
 
