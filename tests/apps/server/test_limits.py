@@ -200,3 +200,18 @@ def test_rows_drawn_anew_are_bounded_by_their_cells_and_by_those_on_record(colum
 
 def test_values_that_look_like_bins_are_let_pass_where_nothing_has_columns():
     check_lists({"column": "x", "edges": ["width", 1]}, "how", mock.Mock(subject="grid"))
+
+
+def test_many_questions_at_once_are_refused_before_they_are_read(client):
+    many = {f"q{number}": "SELECT COUNT(*) AS n FROM people" for number in range(101)}
+    found = client.post("/api/datasets/people/batch/plan", json={"questions": many, "epsilon": 1})
+    assert (found.status_code, found.json()["field"]) == (422, "questions")
+
+
+def test_candidates_of_many_steps_in_all_are_refused_before_they_are_priced(client):
+    pytest.importorskip("jax")
+    asked = {"target": "county", "features": ["age"], "examples": 60, "lot": 20, "steps": 60_000, "epsilon": 1}
+    tried = [{"rate": 1}, {"rate": 2, "steps": "50000"}]
+    found = client.post("/api/datasets/people/search/plan", json={**asked, "delta": "0.001", "settings": tried})
+    assert (found.status_code, found.json()["field"]) == (422, "settings"), found.text
+    assert "110,000 steps" in found.json()["message"]

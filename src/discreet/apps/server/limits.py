@@ -52,6 +52,7 @@ _TEXT = 10_000  # characters of one text
 _NUMBERS = 4_000_000  # of a hierarchy
 _SEARCHED = 100_000  # numbers of a job priced by accuracy: that takes some twenty plans
 _FED = 2_000  # loads and buses of a grid whose job is priced so: each of those plans works out power flows
+_QUESTIONS = 100  # of a batch: each is planned alone
 _WIDEST = 1024  # units of a layer
 _LAYERS = 4
 _FORM = re.compile(r"[^{}]*\{(:0?[0-9]{0,2}d?)?\}[^{}]*")  # a place for a number, and no more than that
@@ -141,6 +142,8 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], declared: Described) ->
                         check_key(read_key(one, schema), schema)
         if name not in ("geography", "rules"):  # as long as a body may be
             check_lists(value, name, schema)
+        if fields[name].form is QUESTIONS and isinstance(value, dict) and len(value) > _QUESTIONS:
+            raise InputError(name, Phrase(f"{len(value):,} questions"), f"at most {_QUESTIONS} over HTTP")
         if fields[name].form in (QUERY, QUESTIONS):
             for text in value.values() if isinstance(value, dict) and name == "questions" else [value]:
                 if isinstance(text, str):
@@ -191,6 +194,11 @@ def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
             raise InputError("steps", steps, "given over HTTP unless epochs are", "Nothing was spent.")
         if steps > STEPS:  # also those that follow from passes over many examples
             raise InputError("steps", Phrase(f"{steps:,}"), f"at most {STEPS:,} over HTTP", "Nothing was spent.")
+        tried = getattr(draft.ask, "settings", None) or ()  # each candidate is priced alone
+        whole = sum(as_written(one.get("steps", steps), "settings.steps") for one in tried)
+        if whole > STEPS:
+            allowed = f"candidates of at most {STEPS:,} steps in all over HTTP"
+            raise InputError("settings", Phrase(f"{int(whole):,} steps"), allowed, "Nothing was spent.")
 
 
 def _numbers(kind: str, ready: Any) -> int:
