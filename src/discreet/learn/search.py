@@ -151,7 +151,7 @@ def choice_epsilon(within: Fraction, confidence: float, candidates: int) -> Frac
     """The least epsilon, in three digits, of a choice that is at most `within` right answers behind the best.
 
     >>> choice_epsilon(Fraction(30), 0.95, 3)
-    Fraction(1, 10)
+    Fraction(999, 10000)
     """
     # The distance is so much over epsilon: see `PermuteAndFlip.error`.
     distance = PermuteAndFlip(1, sensitivity=1, monotone=True).error(confidence, max(2, candidates))

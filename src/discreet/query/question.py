@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -125,8 +126,8 @@ class Query:
             names += [name, f"{name}_lower", f"{name}_upper"]
         for column in self.searched:
             names += [f"{column}_{bound}{end}" for bound in ("low", "high") for end in ("", "_lower", "_upper")]
-        for name in names:
-            if names.count(name) > 1:
+        for name, times in Counter(names).items():
+            if times > 1:
                 allowed = "names that differ from each other, from their _lower and _upper, and from the keys"
                 if self.searched:
                     allowed += "; and from the bounds that are found, COLUMN_low and COLUMN_high"

@@ -17,7 +17,7 @@ pytest.importorskip("httpx")
 from asgi_client import Client
 from discreet.apps.server import limits
 from discreet.apps.server.guard import Guard
-from discreet.apps.server.limits import BINS, CELLS, check_lists, check_rows
+from discreet.apps.server.limits import BINS, CELLS, LABELS, check_lists, check_rows
 from discreet.apps.server.requests import REQUESTS
 from discreet.apps.server.service import Service
 from discreet.apps.web.site import application
@@ -215,3 +215,39 @@ def test_candidates_of_many_steps_in_all_are_refused_before_they_are_priced(clie
     found = client.post("/api/datasets/people/search/plan", json={**asked, "delta": "0.001", "settings": tried})
     assert (found.status_code, found.json()["field"]) == (422, "settings"), found.text
     assert "110,000 steps" in found.json()["message"]
+
+
+BINNED = "SELECT BIN(pay, 0.1), COUNT(*) AS n FROM people GROUP BY BIN(pay, 0.1)"  # 10,000 bins
+CROSSED = "SELECT BIN(pay, 1), BIN(day, 100), COUNT(*) AS n FROM people GROUP BY BIN(pay, 1), BIN(day, 100)"
+OUTPUTS = {"outputs": {f"n{number}": {"of": "count"} for number in range(200)}}
+
+
+@pytest.mark.parametrize(
+    ("text", "many", "most"),
+    [
+        (BINNED, 11, f"at most {LABELS:,} bins and values of keys in all"),
+        (CROSSED, 2, "at most 1,000,000 groups in all"),
+        (OUTPUTS, 6, "at most 1,000 outputs in all"),
+        ("SELECT COUNT(*) AS n FROM people " + " " * 10_000, 1, "at most 10,000 characters"),
+    ],
+)
+def test_questions_that_are_too_large_together_are_refused_before_they_are_priced(client, text, many, most):
+    sent = {"questions": {f"q{number}": text for number in range(many)}, "epsilon": "0.1"}
+    with mock.patch("discreet.query.batch.plan_question", side_effect=AssertionError):
+        answer = client.post("/api/datasets/people/batch/plan", json=sent)
+    assert answer.status_code == 422, answer.text
+    assert most in answer.json()["message"]
+    assert answer.json()["field"].startswith("questions")
+
+
+def test_no_question_is_read_once_those_before_it_are_too_many(client):
+    sent = {"questions": {f"q{number}": BINNED for number in range(20)}, "epsilon": "0.1"}
+    assert "in the first 11 of 20" in client.post("/api/datasets/people/batch/plan", json=sent).json()["message"]
+
+
+def test_a_hundred_small_questions_are_fine(client):
+    text = "SELECT county, COUNT(*) AS n FROM people GROUP BY county"
+    sent = {"questions": {f"q{number}": text for number in range(100)}, "epsilon": "0.1"}
+    assert client.post("/api/datasets/people/batch/plan", json=sent).status_code == 200
+    sent = {"questions": {"a": {"outputs": COUNT}, "b": text}, "epsilon": "0.1"}
+    assert client.post("/api/datasets/people/batch/plan", json=sent).status_code == 200

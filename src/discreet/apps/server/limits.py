@@ -19,14 +19,16 @@ from discreet.errors import InputError, Phrase
 from discreet.ledger.outcome import Outcome
 from discreet.query.ask import Ask, Described, options
 from discreet.query.batch import QUESTIONS
-from discreet.query.key import Key, bins, keys_of
+from discreet.query.key import MOST_GROUPS, Key, bins, keys_of
 from discreet.query.notation import read_key
-from discreet.query.question_ask import QUERY
+from discreet.query.question import Query
+from discreet.query.question_ask import QUERY, AnyQuery
 from discreet.synth.plan import SynthPlan
 
 __all__ = [
     "BINS",
     "CELLS",
+    "LABELS",
     "LARGEST",
     "STEPS",
     "check_amount",
@@ -36,14 +38,17 @@ __all__ = [
     "check_lists",
     "check_rows",
     "check_sql",
+    "read_questions",
 ]
 
 BINS = 10_000
 """Bins of one key, and values or edges in one list of a question."""
+LABELS = 100_000
+"""Bins and values of all keys of a batch: reading and pricing take time that grows with them."""
 LARGEST = 10**18
 """A price, an error or a rate beyond this is a slip of the pen."""
 STEPS = 100_000
-"""The most steps of a training run: pricing takes time that grows with them, and planning is free."""
+"""The most steps of a training run, or of all candidates: pricing takes time that grows with them, and is free."""
 CELLS = 2_000_000
 """The most cells, rows by columns, that are drawn anew from what was measured: that is free."""
 _ROWS = 10  # times the rows of a release, and no more, are drawn anew from it
@@ -53,8 +58,10 @@ _NUMBERS = 4_000_000  # of a hierarchy
 _SEARCHED = 100_000  # numbers of a job priced by accuracy: that takes some twenty plans
 _FED = 2_000  # loads and buses of a grid whose job is priced so: each of those plans works out power flows
 _QUESTIONS = 100  # of a batch: each is planned alone
+_OUTPUTS = 1_000  # of all questions of a batch
 _WIDEST = 1024  # units of a layer
 _LAYERS = 4
+_FREE = "Nothing was spent."
 _FORM = re.compile(r"[^{}]*\{(:0?[0-9]{0,2}d?)?\}[^{}]*")  # a place for a number, and no more than that
 
 
@@ -69,7 +76,7 @@ def check_key(key: Key, schema: Schema) -> Key:
     span = Fraction((column.upper - column.lower).days) if isinstance(column, Date) else column.upper - column.lower
     step = as_written(1 if how == "every" else size, "bins.width")
     if step > 0 and span / step > BINS:
-        raise InputError(f"bins.{how}", size, f"at most {BINS:,} bins over HTTP", "Nothing was spent.")
+        raise InputError(f"bins.{how}", size, f"at most {BINS:,} bins over HTTP", _FREE)
     return key
 
 
@@ -106,7 +113,7 @@ def check_rows(rows: Any, plan: Any, known: Outcome) -> None:
     if had is not None:
         most = max(had, min(most, _ROWS * had))
     if type(rows) is not int or not 0 < rows <= most:
-        raise InputError("rows", rows, f"a whole number from 1 to {most:,} over HTTP", "Nothing was spent.")
+        raise InputError("rows", rows, f"a whole number from 1 to {most:,} over HTTP", _FREE)
 
 
 def _rows_on_record(known: Outcome) -> int | None:
@@ -133,8 +140,7 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], declared: Described) ->
     """Refuse what a caller sent for a job, before any of it is made into something larger."""
     fields, schema = options(ask), cast("Schema", declared)  # looked at for asks about tables only
     for name, value in sent.items():
-        if isinstance(value, str) and len(value) > _TEXT:
-            raise InputError(name, Phrase(f"{len(value):,} characters"), f"at most {_TEXT:,} characters over HTTP")
+        _check_text(value, name)
         if fields[name].form.keyed:
             for one in value if isinstance(value, list) else [value]:
                 if isinstance(one, str):
@@ -145,8 +151,10 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], declared: Described) ->
         if fields[name].form is QUESTIONS and isinstance(value, dict) and len(value) > _QUESTIONS:
             raise InputError(name, Phrase(f"{len(value):,} questions"), f"at most {_QUESTIONS} over HTTP")
         if fields[name].form in (QUERY, QUESTIONS):
-            for text in value.values() if isinstance(value, dict) and name == "questions" else [value]:
+            many = value if isinstance(value, dict) and name == "questions" else {"": value}
+            for key, text in many.items():
                 if isinstance(text, str):
+                    _check_text(text, f"{name}.{key}")
                     check_sql(text, schema)
     for name, form in (sent.get("keys") or {}).items():
         if isinstance(form, str) and not (len(form) <= 100 and _FORM.fullmatch(form)):
@@ -163,13 +171,43 @@ def check_asked(ask: type[Ask], sent: Mapping[str, Any], declared: Described) ->
         _check_candidate(candidate, [name for name, one in fields.items() if not one.here_only])
 
 
+def _check_text(value: Any, name: str) -> None:
+    if isinstance(value, str) and len(value) > _TEXT:
+        raise InputError(name, Phrase(f"{len(value):,} characters"), f"at most {_TEXT:,} characters over HTTP")
+
+
+def read_questions(questions: Mapping[str, Any], schema: Schema) -> dict[str, AnyQuery]:
+    """The questions of a batch, read one after another for as long as all of them together are not too large."""
+    read: dict[str, AnyQuery] = {}
+    labels = groups = outputs = 0
+    for name, sent in questions.items():
+        read[name] = query = QUERY.read(sent, schema)
+        if not isinstance(query, Query):
+            continue  # refused by the batch
+        sizes = [len(key.labels(schema)) for key in query.listed]
+        labels, groups, outputs = labels + sum(sizes), groups + prod(sizes), outputs + len(query.names)
+        for many, most, noun in (
+            (labels, LABELS, "bins and values of keys"),
+            (groups, MOST_GROUPS, "groups"),
+            (outputs, _OUTPUTS, "outputs"),
+        ):
+            if many > most:
+                raise InputError(
+                    "questions",
+                    Phrase(f"{many:,} in the first {len(read)} of {len(questions)}"),
+                    f"such that there are at most {most:,} {noun} in all over HTTP",
+                    f"Ask for less at once. {_FREE}",
+                )
+    return read
+
+
 def _check_candidate(candidate: Mapping[str, Any], known: Collection[str]) -> None:
     """Refuse settings that a training run could not be sent with, and a run that takes long to price."""
     if unknown := [name for name in candidate if name not in known]:
         raise InputError("settings", unknown[0], "made of settings that can be sent over HTTP", among=known)
     steps = candidate.get("steps")
     if steps is not None and as_written(steps, "settings.steps") > STEPS:
-        raise InputError("settings.steps", steps, f"at most {STEPS:,} over HTTP", "Nothing was spent.")
+        raise InputError("settings.steps", steps, f"at most {STEPS:,} over HTTP", _FREE)
 
 
 def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
@@ -191,14 +229,14 @@ def check_draft(draft: Draft[Any], price: Mapping[str, Any]) -> None:
         training = ready if kind == "train" else ready.training  # type: ignore[union-attr]
         steps = training.settings.get("steps")  # type: ignore[union-attr]
         if steps is None:  # a search for the number of steps that a price allows takes many times as long as a price
-            raise InputError("steps", steps, "given over HTTP unless epochs are", "Nothing was spent.")
+            raise InputError("steps", steps, "given over HTTP unless epochs are", _FREE)
         if steps > STEPS:  # also those that follow from passes over many examples
-            raise InputError("steps", Phrase(f"{steps:,}"), f"at most {STEPS:,} over HTTP", "Nothing was spent.")
+            raise InputError("steps", Phrase(f"{steps:,}"), f"at most {STEPS:,} over HTTP", _FREE)
         tried = getattr(draft.ask, "settings", None) or ()  # each candidate is priced alone
         whole = sum(as_written(one.get("steps", steps), "settings.steps") for one in tried)
         if whole > STEPS:
             allowed = f"candidates of at most {STEPS:,} steps in all over HTTP"
-            raise InputError("settings", Phrase(f"{int(whole):,} steps"), allowed, "Nothing was spent.")
+            raise InputError("settings", Phrase(f"{int(whole):,} steps"), allowed, _FREE)
 
 
 def _numbers(kind: str, ready: Any) -> int:

@@ -18,6 +18,7 @@ from discreet.apps.server.limits import (
     check_lists,
     check_rows,
     check_sql,
+    read_questions,
 )
 from discreet.core.release import Release
 from discreet.curator import KINDS, Curator
@@ -151,6 +152,8 @@ class JobRequest(Plain):
         sent = {name: value for name in fields if (value := getattr(self, name, None)) is not None}
         check_subject(self.ask, curator.declared)
         check_asked(self.ask, sent, curator.declared)
+        if self.kind == "batch":
+            sent["questions"] = read_questions(sent["questions"], curator.schema)
         draft = curator.ask(self.ask.from_dict(sent, curator.declared))
         price = {name: getattr(self, name) for name in self.ask.prices}
         check_draft(draft, price)
