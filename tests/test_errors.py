@@ -73,6 +73,11 @@ def test_a_list_of_any_length_reads_as_a_sentence(names, allowed):
     assert InputError("name", "zzz", "a level", among=[]).allowed == "a level: there is none"
 
 
+def test_what_has_no_name_is_not_listed_among_the_names():
+    assert InputError("part", "zzz", among=["", "noisy"]).allowed == "noisy"
+    assert InputError("part", "zzz", among=["", "noisy", "whole"]).allowed == "one of noisy, whole"
+
+
 def test_a_field_that_does_not_exist_is_answered_with_those_that_do():
     error = InputError.unknown("dataset.nmae", ["name", "version"], "Nothing was spent.")
     assert str(error) == (

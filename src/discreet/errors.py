@@ -81,7 +81,7 @@ class InputError(DiscreetError, ValueError):
         at: str = "",
     ) -> None:
         if among is not None:
-            names = [str(name) for name in among]
+            names = [str(name) for name in among if name != ""]  # what has no name cannot be named
             allowed = _listed(allowed, names)
             hint = _suggested(got, names, hint)
         self.field = field

@@ -47,6 +47,8 @@ def test_a_release_that_is_not_done_yet_can_be_looked_at_later(service):
     )
     assert "Not done yet" in told(ann.get("/d/people/releases/slow"))
     assert "no answer yet" in told(ann.get("/d/people/releases"))
+    for ending in ("csv", "json", "parquet"):
+        assert ann.get(f"/d/people/releases/slow/download.{ending}").status_code == 404
 
 
 def test_what_is_no_table_is_named_for_what_it_is(service):

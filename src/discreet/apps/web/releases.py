@@ -75,6 +75,8 @@ def routes(frame: Frame) -> APIRouter:
         for ending in ("csv", "json", "parquet"):
             if identity.endswith(f"/download.{ending}"):
                 outcome = known(dataset, identity.removesuffix(f"/download.{ending}"), caller)
+                if outcome.answer is None:
+                    raise HTTPException(404, "There is no answer to this release, and so no file of it.")
                 return _file(parts_of(dataset, outcome), part, ending)
         for name in ("card.md", "model.npz"):
             if identity.endswith(f"/{name}"):
