@@ -126,3 +126,8 @@ def test_a_traceback_with_its_variables_shows_no_argument(amount):
     ]
     assert inside
     assert not any("canary" in str(frame.locals) for frame in inside)
+
+
+def test_a_misspelt_argument_is_answered_with_the_nearest():
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'dayz'\. Did you mean `days`"):
+        public(dayz=[])

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from discreet.errors import InputError, Phrase, kind_of
+from discreet.errors import InputError, Phrase, kind_of, nearest
 
 __all__ = ["typed"]
 
@@ -39,8 +39,10 @@ def typed(function: Callable[P, T]) -> Callable[P, T]:
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
         if not hints:  # on the first call: annotations may name what is defined further down
             hints.update(_hints(function))
-        refused = _refused(signature, hints, args, kwargs)
+        refused, misspelt = _refused(signature, hints, args, kwargs), _misspelt(signature, kwargs)
         try:
+            if misspelt is not None:
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {misspelt}")
             if refused is not None:
                 raise InputError(*refused)
             return function(*args, **kwargs)
@@ -64,6 +66,18 @@ def _refused(
         for one in value if many else (value,):
             if hint is not None and not _is(one, hint):
                 return name, _shown(one), _allowed(hint)
+    return None
+
+
+def _misspelt(signature: inspect.Signature, names: Collection[str]) -> str | None:
+    """The first name that is not one of an argument, with the one that is nearest to it, if one is."""
+    known = signature.parameters.values()
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known):
+        return None
+    listed = [one.name for one in known if one.kind is not inspect.Parameter.VAR_POSITIONAL and one.name != "self"]
+    for name in names:
+        if name not in listed and (close := nearest(name, listed)) is not None:
+            return f"{name!r}. Did you mean `{close}`?"
     return None
 
 

@@ -14,7 +14,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import Quote
 
-__all__ = ["KINDS", "Kind", "kind_of", "read_outcome", "read_release"]
+__all__ = ["KINDS", "Kind", "kind_of", "read_outcome", "read_release", "table_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +122,25 @@ def read_release(
         stored_ids = [one.charged.release for one in ledger.releases(dataset) if one.answer is not None]
         close = nearest(release, stored_ids)
         hint = "List them: discreet releases list." if close is None else f"Did you mean `{close}`?"
+        if periods := [one for one in stored_ids if one.rpartition("/")[0] == release]:
+            hint = f"Periods of a stream have ids of their own: {', '.join(map(str, periods[-5:]))}."
         raise InputError("release", release, "the id of a stored release", hint)
     made = kind_of(known.charged.query, known.kind)
     if kind is not None and (made is None or made.noun != KINDS[kind].noun):
         hint = "" if made is None else f"It is a {made.noun}: discreet releases show {release}."
         raise InputError("release", release, f"the id of a {KINDS[kind].noun}", hint)
     whole = read_outcome(ledger, known)
-    if not part:
-        return whole
+    return table_of(whole, part) if part else whole
+
+
+def table_of(whole: Any, part: str, field: str = "part") -> Any:
+    """The table of a name of a release that has several; `field` is what the name was given as."""
     tables = whole.tables()
     if part not in tables:
-        raise InputError("part", part, among=tables)
+        named = [name for name in tables if name]
+        if not named:
+            raise InputError(field, part, "left out: this release has no tables with names")
+        raise InputError(field, part, among=named)
     return tables[part]
 
 

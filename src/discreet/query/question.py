@@ -112,12 +112,18 @@ class Query:
         binned = key(column) if edges is None and not how else bins(column, edges, **how)
         return self.group_by(binned).agg(count=count())
 
+    def _refuse_strange(self) -> None:
+        """Refuse keys and outputs that are none."""
+        if strange := [k for k in self.keys if not isinstance(k, Key)]:
+            raise InputError("group_by", strange[0], _KEYS)
+        for _, output in self.outputs:
+            _refuse_strange(output)
+
     def checked(self, schema: Schema) -> Query:
         """The same question, read against a schema. Every error comes from here, before anything is spent."""
         if not self.outputs and not self.ordered:
             raise InputError("outputs", Phrase("none"), "at least one output, such as agg(rows=count())")
-        if strange := [k for k in self.keys if not isinstance(k, Key)]:
-            raise InputError("group_by", strange[0], _KEYS)
+        self._refuse_strange()
         keys = tuple(k.checked(schema) for k in self.keys)
         names = [k.column for k in keys]
         for name, _ in (*self.outputs, *self.ordered):
@@ -132,8 +138,6 @@ class Query:
                 if self.searched:
                     allowed += "; and from the bounds that are found, COLUMN_low and COLUMN_high"
                 raise InputError("outputs", name, allowed)
-        for _, aggregate in self.outputs:
-            _refuse_strange(aggregate)
         outputs = tuple((name, _canonical(output, schema)) for name, output in self.outputs)
         by_order = tuple((name, _canonical(output, schema)) for name, output in self.ordered)
         for _, aggregate in outputs:
@@ -198,6 +202,7 @@ class Query:
 
     def to_dict(self) -> dict[str, Any]:
         """The question as plain values."""
+        self._refuse_strange()  # a question may be written down before any schema is read against it
         outputs = {name: aggregate_to(aggregate) for name, aggregate in self.outputs}
         outputs |= {name: ordered_to(ordered) for name, ordered in self.ordered}
         return {

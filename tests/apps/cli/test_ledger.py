@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from discreet.apps.cli import main
+from discreet.apps.cli.output import show_whole
+from discreet.errors import InputError
 from discreet.ledger.ledger import Ledger
 
 SHIPPED = Path(str(files("discreet.apps.demo")))
@@ -69,3 +71,31 @@ def test_a_column_that_the_data_lacks_is_named(folder):
     Path("discreet.toml").write_text(text.replace("[columns.hours]", "[columns.hourz]"))
     told = run("ask", "people.csv", "sum(hourz)", "--epsilon", "0.1", "--yes", code=2)
     assert "`columns` must be a column the data has" in told
+
+
+def test_csv_is_one_table_and_nothing_else(folder):
+    asked = ("--sql", "SELECT COUNT(*) AS n FROM people", "--period", "age/20", "--epsilon", "0.01", "--id", "ages")
+    run("stream", "release", "people.csv", *asked, "--yes")
+    sql = "SELECT COUNT(*) AS n FROM people"
+    for name, parts in (("one", ["a"]), ("two", ["a", "b"])):
+        questions = [word for part in parts for word in ("--question", f"{part}={sql}")]
+        run("batch", "release", "people.csv", *questions, "--epsilon", "0.01", "--id", name, "--yes")
+    assert run("releases", "show", "one", "--format", "csv").startswith("n,n_lower,n_upper")
+    assert "`--part` must be given for csv, which is one table" in run(
+        "releases", "show", "two", "--format", "csv", code=2
+    )
+    assert run("releases", "show", "two", "--format", "csv", "--part", "b").startswith("n,n_lower,n_upper")
+    listed = run("releases", "list")
+    assert "set of tables" in listed
+    assert "period of a stream" in listed
+    assert "have ids of their own: ages/1." in run("stream", "show", "ages", code=2)
+
+
+def test_what_is_no_table_has_no_csv(capsys):
+    class Model:
+        def tables(self):
+            return {}
+
+    for shape in ("csv", "markdown"):
+        with pytest.raises(InputError, match="`--format` must be table or json: this release is no table"):
+            show_whole(Model(), shape, "", False)

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from shell import run
 
 from grid_files import lay_out_grid
 from surfaces import command
@@ -62,3 +63,8 @@ def test_loads_need_their_grid(folder):
     said, code = command("releases", "publish", "l", "--beta", "0.5", "--grid", "grid/ring.m", "--json", *ring)
     assert code == 0
     assert json.loads(said)["report"]["within"]
+
+
+def test_a_grid_file_that_is_not_there_is_named(folder):
+    said = run("releases", "publish", "l", "--grid", "nowhere/ring.m", code=2).stderr
+    assert "`--grid` must be a grid file that exists; got 'nowhere/ring.m'" in said

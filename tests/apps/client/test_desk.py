@@ -2,12 +2,13 @@
 
 import pytest
 
+import discreet
 from discreet import col, count
 from discreet.errors import DiscreetError, InputError
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
-from remote import wide_fixture  # noqa: F401
+from remote import served_fixture, wide_fixture  # noqa: F401
 
 
 def test_the_rest_of_the_surface(wide):
@@ -29,3 +30,19 @@ def test_the_rest_of_the_surface(wide):
         there.table().group_by("county").top("age")
     with pytest.raises(DiscreetError, match="custodians"):
         there.charges()
+
+
+def test_what_is_no_output_or_key_is_refused_before_it_is_sent(served):
+    url, service, _ = served
+    there = discreet.connect(url, service.tokens.create("ann", "analyst"))
+    with pytest.raises(InputError, match=r"`outputs` must be .*; got 'count'"):
+        there.table().agg(n="count").plan(epsilon=1)
+
+
+def test_a_part_of_one_table_is_refused_there_and_here(served):
+    url, service, curator = served
+    there = discreet.connect(url, service.tokens.create("ann", "analyst"))
+    there.table().agg(n=count()).plan(epsilon="0.1").release(release="q")
+    for one in (there, curator):
+        with pytest.raises(InputError, match="`part` must be left out: this release has no tables with names; got 'a'"):
+            one.release("q", "a")

@@ -115,3 +115,17 @@ def test_only_allotments_for_single_questions_pay(tmp_path):
     desk = curator(tmp_path, budget=Budget(1, delta="1e-6", allotments=parts))
     with pytest.raises(InputError, match="pure or zcdp"):
         ask(desk).plan(epsilon=1)
+
+
+def test_a_place_that_may_be_missing_is_named_where_zones_are_given(tmp_path):
+    columns = {"a": Category(["x"], nullable=False), "b": Category(["y"])}
+    table = pyarrow.table({"a": ["x"], "b": ["y"]})
+    desk = discreet.open(table, Schema("one", columns), ledger=tmp_path / "one.db", budget=Budget(1), create=True)
+    with pytest.raises(InputError, match=r"`destination` must be a column without missing values .* got 'b'"):
+        desk.mobility(origin="a", destination="b", zones={"x": "north", "y": "south"})
+    assert desk.mobility(origin="a", destination="b", zones={"x": "north", "y": "south", None: "nowhere"})
+
+
+def test_a_misspelt_field_is_answered_with_the_one_there_is(tmp_path):
+    with pytest.raises(TypeError, match="Did you mean `origin`"):
+        curator(tmp_path).mobility(orign="start", destination="end")

@@ -12,6 +12,7 @@ import typer
 from discreet.apps.cli.completion import offered
 from discreet.apps.cli.output import fit_to_write, paid, say, show_json, show_release, show_table
 from discreet.core.release import number, percent
+from discreet.curator.kinds import table_of
 from discreet.errors import MISSING, InputError
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def _check_folder(given: Mapping[str, Any]) -> None:
 
 def _deliver_tables(answer: Any, given: Mapping[str, Any]) -> None:
     tables = answer.tables() if hasattr(answer, "tables") else {"": answer}
-    if (part := given.get("part")) and part not in tables:
-        raise InputError("--part", part, among=tables)
+    if part := given.get("part"):
+        table_of(answer, part, "--part")
     written = []
     if given["out"] is not None:
         given["out"].mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from discreet.apps.cli.budgets import standing_values
 from discreet.apps.cli.completion import offered, releases
 from discreet.apps.cli.options import Dataset, LedgerAddress, open_ledger
 from discreet.apps.cli.output import AsJson, Shape, number_of, say, show_json, show_table, show_whole
-from discreet.curator import read_release
+from discreet.curator import kind_of, read_release
 from discreet.errors import LedgerError
 from discreet.ledger.export import Format
 from discreet.ledger.export import export as export_ledger
@@ -109,8 +109,11 @@ def list_releases(ledger: LedgerAddress = None, dataset: Dataset = None, as_json
     if as_json:
         show_json([_charge(outcome) for outcome in outcomes])
         return
-    rows = [[o.charged.release, o.charged.time[:19], o.charged.dataset, o.charged.who, o.charged.why] for o in outcomes]
-    show_table("Releases", ["id", "time", "dataset", "who", "why"], rows)
+    rows = []
+    for outcome in outcomes:
+        paid, kind = outcome.charged, kind_of(outcome.charged.query, outcome.kind)
+        rows.append([paid.release, "" if kind is None else kind.noun, paid.time[:19], paid.dataset, paid.who, paid.why])
+    show_table("Releases", ["id", "kind", "time", "dataset", "who", "why"], rows)
 
 
 @releases_app.command("show")

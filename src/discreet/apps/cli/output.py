@@ -199,19 +199,23 @@ Shape = Annotated[
 
 def show_whole(whole: Any, shape: str, part: str, as_json: bool) -> None:
     """A release of any kind: its tables, or the one of a name."""
+    from discreet.curator.kinds import table_of  # most commands show none
+
     if shape not in ("table", "csv", "json", "markdown"):
         raise InputError("--format", shape, among=("table", "csv", "json", "markdown"))
-    if part and part not in whole.tables():
-        raise InputError("--part", part, among=whole.tables())
-    tables = {part: whole.tables()[part]} if part else whole.tables()
+    tables = {part: table_of(whole, part, "--part")} if part else whole.tables()
     if as_json or shape == "json":
         named = {name: table.to_dict() for name, table in tables.items()}
         show_json(named[part] if part else whole.to_dict() if not named or "" in named else named)
         return
+    if not tables and shape != "table":
+        raise InputError("--format", shape, "table or json: this release is no table")
+    if shape == "csv" and len(tables) > 1:
+        raise InputError("--part", MISSING, "given for csv, which is one table", among=tables)
     if not tables:
         say(repr(whole))
     for name, table in tables.items():
-        if name and not part:
+        if name and not part and shape != "csv":
             say(f"{name}:")
         if shape == "csv":
             typer.echo(table.to_csv(), nl=False)

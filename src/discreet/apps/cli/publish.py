@@ -54,6 +54,8 @@ def publish(
 
 def _desk(ledger: Ledger, who: str, schema: str | None, grid: Path | None) -> RecordDesk:
     """What is on record and what is declared: nothing else is needed."""
+    if grid is not None and not grid.is_file():
+        raise InputError("--grid", str(grid), "a grid file that exists", "Nothing was spent.")
     declared = read_setup(schema_path("" if grid is None else str(grid), schema)).schema
     if declared.subject == "table":
         return RecordDesk(ledger, who, declared)

@@ -11,7 +11,7 @@ from typing import Any, cast
 from discreet.apps.client.job import answer_from, record, segment
 from discreet.apps.client.offer import RemoteOffer, RemoteQuestionOffer, RemoteStreamOffer
 from discreet.apps.client.transport import Transport
-from discreet.curator.kinds import kind_of
+from discreet.curator.kinds import kind_of, table_of
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.errors import kind_of as kind_of_value
@@ -90,10 +90,7 @@ class RemoteDesk:
     def release(self, release: str, part: str = "") -> Any:
         """A release of any kind made before, read again for free; with `part`, its table of that name."""
         whole = _read(*record(self.transport, self.dataset, release))
-        tables = whole.tables() if part else {}
-        if part and part not in tables:
-            raise InputError("part", part, among=tables)
-        return tables[part] if part else whole
+        return table_of(whole, part) if part else whole
 
     def publish(self, release: str, how: Mapping[str, Any]) -> Any:
         """A release of any kind made before, published again there from what was measured for it."""

@@ -93,10 +93,18 @@ def _layout(question: Query, schema: Schema, zones: Mapping[Any, str] | None) ->
     given = {_label(place): zone for place, zone in zones.items()}
     if strange := [place for place in given if place not in places]:
         raise InputError("zones", strange[0], "given for declared origins and destinations")
+    if None in places and None not in given:
+        field, key = next(
+            (name, key)
+            for name, key, labels in zip(
+                ("origin", "destination"), question.keys, (origins, destinations), strict=False
+            )
+            if None in labels
+        )
+        hint = "Declare it with nullable = false: rows without a place are then left out."
+        raise InputError(field, key.column, "a column without missing values where zones are given", hint)
     if missing := [place for place in places if place not in given]:
         hint = f"Add it to zones ({len(missing):,} missing)."
-        if None in missing:
-            hint = "None is where a place is missing: declare the column with nullable=False to leave such rows out."
         raise InputError("zones", missing[0], "a zone for every origin and destination", hint)
     if odd := [zone for zone in given.values() if not isinstance(zone, str) or not zone.isprintable() or not zone]:
         raise InputError("zones", odd[0], "named by text")
