@@ -153,7 +153,7 @@ class Relations:
         rows whose key is not listed."""
         from sqlglot import exp
 
-        only(join, "this", "using", "on", "side", "kind")
+        only(join, "this", "using", "on", "side", "kind", "method")
         table = join.this
         names = {name.lower(): name for name in self.schema.lookups}
         shapes = [f"JOIN {name} USING ({lookup.key})" for name, lookup in self.schema.lookups.items()]
@@ -171,6 +171,11 @@ class Relations:
         if (side, kind) not in (("LEFT", ""), ("LEFT", "OUTER"), ("", ""), ("", "INNER")):
             raise refuse(join, "JOIN or LEFT JOIN")
         using = [str(part.name).lower() for part in join.args.get("using") or ()]
+        if method := str(join.args.get("method") or "").upper():
+            shared = {name.lower() for name in self.schema.stored} & {name.lower() for name in lookup.table}
+            if method != "NATURAL" or shared != {lookup.key.lower()}:
+                raise refuse(join, allowed)
+            using = [lookup.key.lower()]
         if using != [lookup.key.lower()] and not self._matches(join.args.get("on"), alias, lookup.key, before):
             raise refuse(join, allowed)
         if side == "LEFT":

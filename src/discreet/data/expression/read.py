@@ -239,7 +239,9 @@ class Reader(DateReader):
     def _binary(self, node: Any, function: str) -> Expression:
         from sqlglot import exp
 
-        self.only(node, "this", "expression", "safe", "typed", "flag")
+        self.only(node, "this", "expression", "safe", "typed", "flag", *(("negate",) if "like" in function else ()))
+        if node.args.get("negate"):
+            return Call("not", (Call(function, (self.read(node.this), self.read(node.expression))),))
         left, right = node.this, node.expression
         if function in ("add", "subtract") and isinstance(right, exp.Interval):
             return self._later(self._inner(left), right, 1 if function == "add" else -1)

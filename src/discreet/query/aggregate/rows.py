@@ -56,7 +56,7 @@ class Count(Additive):
         from sqlglot import exp
 
         if type(node) is exp.CountIf:
-            only(node, "this")
+            only(node, "this", "zero_on_all_null")
             condition = scope.filtered(scope.reader.read(node.this))
             return cls(scope.schema.canonical(str(Call("case", (condition, Constant(1), Constant(None)))), "sql"))
         if type(node) is not exp.Count or type(node.this) is exp.Distinct:
