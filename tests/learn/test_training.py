@@ -10,10 +10,12 @@ from fractions import Fraction
 
 import jax
 import numpy as np
+from attrs import evolve
 from train_people import FIXED, charges, table
 
 from chance import frequency_fits
 from discreet.errors import InputError
+from discreet.learn.noise import drawn_noise
 from discreet.learn.optimizer import optimizer_of
 from discreet.learn.step import Step
 
@@ -67,6 +69,22 @@ def test_a_price_may_be_the_noise_on_a_mean_gradient(curator):
     assert "+-1" in str(sure)
     assert "(99%)" in str(sure)
     assert "only the data can say" in str(offer)
+
+
+def test_an_accuracy_is_that_of_the_noise_that_is_drawn(curator):
+    """On the device it is a thousandth wider than what is accounted for; exact noise is wider where it is tiny."""
+    asked = {"target": "rich", "examples": 400, "lot": 100, "steps": 6}
+    for noise, wider in (("device", 1.0009), ("exact", 1)):
+        plan = curator.train(**asked, noise=noise).plan(within=1, delta=1e-6).plan
+        (stated,) = plan.explained().errors
+        assert 0.9999 < stated.half_width <= 1
+        drawn = drawn_noise(plan.recipe, plan.model.params)
+        assert stated.half_width == pytest.approx(1.959964 * drawn, rel=1e-6)
+        assert drawn >= wider * plan.recipe.gradient_noise
+    tiny = evolve(plan.recipe, multiplier="1e-6")
+    assert drawn_noise(tiny, plan.model.params) == pytest.approx(3.943 * tiny.gradient_noise, rel=1e-3)
+    with pytest.raises(InputError, match="no noise is so small"):
+        curator.train(**asked, noise="exact").plan(within=7e-8, delta=1e-6)
 
 
 @pytest.mark.statistical

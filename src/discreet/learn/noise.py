@@ -19,13 +19,14 @@ from discreet.core.exact import sqrt_up
 from discreet.errors import InputError
 from discreet.learn.keys import bits_of, key_of
 from discreet.learn.recipe import LARGEST_LOT, LOSS_WEIGHT, MOST_EXACT, Recipe
-from discreet.learn.sampler import draw_integers, lattice_length
+from discreet.learn.sampler import VARIANCE, draw_integers, lattice_length
 from discreet.noise.gaussian import gaussian
 
 __all__ = [
     "LONGEST",
     "add_noise",
     "device_key",
+    "drawn_noise",
     "exact_noise",
     "lattice_shares",
     "lattice_sigma",
@@ -61,6 +62,22 @@ def settle_noise(recipe: Recipe, params: Tree) -> Recipe:
     size = sum(leaf.size for leaf in jax.tree.leaves(params))
     exact = size <= (MIDDLE if jax.default_backend() == "cpu" else SMALL) or recipe.lot > LARGEST_LOT
     return evolve(recipe, noise="exact" if exact and recipe.multiplier <= MOST_EXACT else "device")
+
+
+def drawn_noise(recipe: Recipe, params: Tree) -> float:
+    """The standard deviation of the noise that is drawn on each entry of the mean gradient of a step.
+
+    It is a little wider than `Recipe.gradient_noise`, by what rounding to a lattice and sums of floats may add.
+    """
+    match recipe.noise:
+        case "exact":
+            steps, length = float(lattice_sigma(recipe.multiplier)), float(LONGEST)
+        case "device":
+            size = sum(leaf.size for leaf in jax.tree.leaves(params)) + (recipe.report_loss is not None)
+            steps, length = math.sqrt(VARIANCE), float(lattice_length(recipe.multiplier, size))
+        case _:  # of 0.1
+            return recipe.gradient_noise
+    return steps / length * recipe.bound * recipe.widened / float(recipe.lot)
 
 
 def device_key(secret: bytes, step: int) -> NDArray[np.uint32]:

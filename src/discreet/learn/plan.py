@@ -30,6 +30,7 @@ from discreet.learn.encoding import Encoding
 from discreet.learn.keys import bits_of
 from discreet.learn.matrix import examples_of
 from discreet.learn.model import Model, pack_weights
+from discreet.learn.noise import drawn_noise
 from discreet.learn.recipe import Recipe
 from discreet.learn.run import Run, fingerprint, identity_of, resume
 from discreet.ledger.budget import Allotment, Charge
@@ -230,7 +231,7 @@ def _gradient_error(plan: TrainPlan) -> Accuracy:
     """The noise on each entry of the mean gradient of a step; nothing where the number of examples is bought."""
     recipe = plan.recipe
     noise = f"{recipe.noise_words}, multiplier {readable(recipe.multiplier, 5)}"
-    half = recipe.gradient_noise * NormalDist().inv_cdf((1 + plan.confidence) / 2)
+    half = drawn_noise(recipe, plan.model.params) * NormalDist().inv_cdf((1 + plan.confidence) / 2)
     return Accuracy("each entry of a step's mean gradient", noise, half)
 
 

@@ -189,7 +189,10 @@ class Recipe:
 
     @property
     def gradient_noise(self) -> float:
-        """The standard deviation of the noise on each entry of the mean gradient of a step."""
+        """The standard deviation that noise on each entry of the mean gradient of a step is accounted with.
+
+        What is drawn is a little wider: `noise.drawn_noise`.
+        """
         return float(self.multiplier) * self.bound * self.widened / float(self.lot)
 
     def to_dict(self) -> dict[str, Any]:

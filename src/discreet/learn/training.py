@@ -10,13 +10,15 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from discreet.accounting.words import readable
 from discreet.core.exact import Number, as_written
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError, Phrase
 from discreet.learn.encoding import Encoding
 from discreet.learn.model import Model, check_trainable, fit_model, model_named
-from discreet.learn.noise import settle_noise
+from discreet.learn.noise import drawn_noise, settle_noise
 from discreet.learn.plan import TrainPlan
 from discreet.learn.recipe import MOST_EXACT, Recipe, weak_delta
 from discreet.learn.release import ModelRelease
@@ -77,9 +79,14 @@ class CheckedTrain(Checked[ModelRelease]):
         if "multiplier" in self.settings:
             raise InputError("within", float(price.amount), "left out: multiplier says how much noise there is")
         known = {name: value for name, value in self.settings.items() if name != "probability"}
-        one = Recipe(examples=self.examples, **known, multiplier=1).gradient_noise
-        most = float(price.amount) / (one * NormalDist().inv_cdf((1 + price.confidence) / 2))
-        multiplier = Fraction(math.floor(most * _UNITS), _UNITS)
+        one = Recipe(examples=self.examples, **known, multiplier=1)
+        most = float(price.amount) / NormalDist().inv_cdf((1 + price.confidence) / 2)
+        multiplier = Fraction(math.floor(most / one.gradient_noise * _UNITS), _UNITS)
+        while 0 < multiplier <= MOST_EXACT:  # what is drawn is a little wider; smaller by a unit at least each time
+            drawn = drawn_noise(settle_noise(evolve(one, multiplier=multiplier), self.model.params), self.model.params)
+            if drawn <= most:
+                break
+            multiplier = Fraction(math.floor(multiplier * _UNITS * Fraction(most) / Fraction(drawn)), _UNITS)
         if not 0 < multiplier <= MOST_EXACT:
             allowed = "smaller: so much noise cannot be drawn" if multiplier else "larger: no noise is so small"
             raise InputError("within", float(price.amount), allowed)
