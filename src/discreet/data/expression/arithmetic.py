@@ -22,6 +22,7 @@ _TINY = 1e-150
 
 
 def need_numbers(*parts: Domain) -> Kind:
+    """Whether numbers are whole or real; refuses what is no number."""
     for part in parts:
         if not part.numeric:
             raise UnsuitableError(f"of numbers, not of {part.kind}", "Use CAST(... AS ...), or compare it first.")
@@ -137,6 +138,7 @@ def tame(value: Any) -> Any:
 
 
 def multiply(a: Any, b: Any) -> Any:
+    """A product, of floats as every engine has it."""
     return a * b if isinstance(a, int) and isinstance(b, int) else tame(float(a)) * tame(float(b))
 
 
@@ -206,6 +208,7 @@ def _quotient_engine(operands: Sequence[Operand], result: Domain) -> Any:
 
 
 def toward_zero(number: Any) -> Any:
+    """The whole number beside, on the side of zero."""
     return (number < 0).ifelse(number.ceil(), number.floor())
 
 
