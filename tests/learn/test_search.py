@@ -136,8 +136,9 @@ def test_a_search_is_charged_whole_and_keeps_one(curator):
     ("given", "said"),
     [
         ({"settings": [{"rate": 1}]}, "at least two"),
+        ({"settings": [{"rat": 1}, {"rate": 2}]}, "Did you mean `rate`"),
         ({"settings": [{"rate": 1}, {"multiplier": 1}]}, "changes to the recipe"),
-        ({"settings": [{"rate": 1}, {"pace": 1}]}, "settings of a Recipe"),
+        ({"settings": [{"rate": 1}, {"pace": 1}]}, "`settings.pace` is not known here"),
         ({"settings": [{"rate": 1}, {"rate": -1}]}, "more than zero"),
         ({"held_out": 1}, "less than 1"),
         ({"choice": 0}, "private too"),

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import evolve, field, frozen
+from attrs import evolve, field, fields, frozen
 
 from discreet.accounting.convert import approx
 from discreet.accounting.pld import COARSE, FINE, privacy_loss
@@ -319,10 +319,10 @@ def plan_search(
     for one in listed:
         if not isinstance(one, Mapping) or fixed & set(one):
             raise InputError("settings", one, 'changes to the recipe, such as {"rate": 0.5, "steps": 200}')
-    try:
-        recipes = [evolve(plan.recipe, **one) for one in listed]
-    except TypeError as problem:
-        raise InputError("settings", str(problem).split()[-1], "changes to settings of a Recipe") from None
+    known = [one.name for one in fields(type(plan.recipe)) if one.name not in fixed]
+    if unknown := [name for one in listed for name in one if name not in known]:
+        raise InputError.unknown(f"settings.{unknown[0]}", known)
+    recipes = [evolve(plan.recipe, **one) for one in listed]
     for recipe in recipes:
         check_trainable(plan.model, plan.encoding, recipe)
     price = epsilon * CHOICE if choice is None else as_written(choice, "choice")
