@@ -11,7 +11,7 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.formula import Over
 from discreet.query.function import kinds
-from discreet.query.sql_hint import instead, only, refuse
+from discreet.query.sql_hint import instead, only, refuse, shown_aggregates
 
 __all__ = ["Published", "Scope", "is_aggregate", "reference", "unwrapped"]
 
@@ -122,6 +122,11 @@ class Published(Reader):
         if node.to.is_type("date") and type(node.this) is exp.Literal and node.this.is_string:
             return Constant(str(node.this.this))
         return super()._cast(node)
+
+    def unknown(self, node: Any) -> InputError:
+        """A function that is not known: perhaps a misspelt aggregate."""
+        hint = instead(node)
+        return refuse(node, f"an aggregate: {shown_aggregates()}", hint) if hint else super().unknown(node)
 
     def _released(self, node: Any) -> Expression:
         name = str(node.name)

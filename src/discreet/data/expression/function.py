@@ -52,5 +52,10 @@ class _Lazy(dict[str, Function]):
             raise KeyError(name)
         return self[name]
 
+    def names(self) -> list[str]:
+        """The names of all functions."""
+        self.update(_functions())
+        return list(self)
 
-FUNCTIONS: Mapping[str, Function] = _Lazy()
+
+FUNCTIONS = _Lazy()

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from discreet.data.expression.node import Call, Constant, Expression, Name
+from discreet.data.expression.function import FUNCTIONS
+from discreet.data.expression.node import INFIX, Call, Constant, Expression, Name
 from discreet.data.expression.read_date import DateReader
 from discreet.data.text import read_constant, read_statement
-from discreet.errors import InputError
+from discreet.errors import InputError, nearest
 
 __all__ = ["Reader", "read_expression"]
 
@@ -354,4 +355,10 @@ class Reader(DateReader):
             return self._part(str(node.expressions[0].name), node.expressions[1], node)
         if name in _NAMED:
             return Call(_NAMED[name], tuple(self.read(part) for part in node.expressions))
-        raise self.refuse(node)
+        raise self.unknown(node)
+
+    def unknown(self, node: Any) -> InputError:
+        """What is said of a function that is not known."""
+        known = sorted({*FUNCTIONS.names(), *_NAMED} - set(INFIX))
+        close = nearest(str(node.this).lower(), known)
+        return self.refuse(node, hint=f"Did you mean `{close.upper()}`?" if close else "")
