@@ -26,7 +26,7 @@ from discreet import Boolean, Budget, Category, Date, Integer, Real, Schema, Tex
 from discreet.data import Lookup
 from discreet.errors import InputError
 from harness import Report, arguments
-from sql_corpus import CORPUS, DIALECTS
+from sql_corpus import CORPUS, DIALECTS, MEANT
 
 COUNTIES = ["Ash", "Elm", "Oak"]
 REGIONS = {"county": ["Ash", "Elm"], "region": ["north", "south"]}
@@ -130,7 +130,11 @@ def main() -> int:
                     report.note(f"CRASH {text}\n    {type(problem).__name__}: {problem}")
                     continue
                 accepted += 1
-                spelt = text if dialect == "duckdb" else sqlglot.transpile(text, read=dialect, write="duckdb")[0]
+                spelt = (
+                    text
+                    if dialect == "duckdb"
+                    else MEANT.get(text) or sqlglot.transpile(text, read=dialect, write="duckdb")[0]
+                )
                 for schema in ("dbo.", "public.", "main.", "project.dataset.", '"project"."dataset".'):
                     spelt = spelt.replace(schema, "")
                 try:

@@ -265,3 +265,15 @@ DIALECTS: dict[str, list[str]] = {
     ],
 }
 """The same constructs as other systems spell them."""
+
+MEANT = {
+    "SELECT age / 10 AS decade, count(*) FROM visits GROUP BY decade": (
+        "SELECT age // 10 AS decade, count(*) FROM visits GROUP BY decade"
+    ),
+    "SELECT EXTRACT(DAYOFWEEK FROM day) AS d, COUNT(*) FROM visits GROUP BY d": (
+        "SELECT EXTRACT(dow FROM day) + 1 AS d, COUNT(*) FROM visits GROUP BY d"
+    ),
+}
+"""What a spelling means in DuckDB where a translation keeps its words: whole numbers divide to whole ones in PostgreSQL,
+and weeks begin with day 1 in BigQuery.
+"""
