@@ -274,6 +274,6 @@ MEANT = {
         "SELECT EXTRACT(dow FROM day) + 1 AS d, COUNT(*) FROM visits GROUP BY d"
     ),
 }
-"""What a spelling means in DuckDB where a translation keeps its words: whole numbers divide to whole ones in PostgreSQL,
-and weeks begin with day 1 in BigQuery.
+"""What a spelling means in DuckDB where a translation keeps its words: whole numbers divide to whole ones in
+PostgreSQL, and weeks begin with day 1 in BigQuery.
 """
