@@ -22,11 +22,11 @@ import numpy as np
 from discreet import Allotment
 from discreet.core.wire import canonical
 from discreet.noise.bits import SystemBits
-from discreet.power import ac_cost
 from discreet.power.grid import Grid
 from discreet.power.loads import Loads
 from discreet.power.matpower import Case
 from discreet.power.opf import Network
+from discreet.power.pandapower import ac_cost
 from discreet.power.plan import plan_loads
 from harness import Report, arguments, peak_megabytes, peer
 

@@ -1,4 +1,4 @@
-"""The figures of "Why anonymisation fails": who is alone in a table, and secrets rebuild_bits from counts."""
+"""The figures of "Why anonymisation fails": who is alone in a table, and secrets rebuilt from counts."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def rebuilt_secrets() -> str:
         f"of the secrets are found; up to 17, the square root of the people, {at[17]:.0%}; up to 70, {at[70]:.0%}. "
         f"Under one budget of epsilon {EPSILON} for all counts {private:.0%} are guessed right, and coin flips get 50%."
     )
-    return picture("Secrets rebuild_bits from counts that were nearly right", told, [panel])
+    return picture("Secrets rebuilt from counts that were nearly right", told, [panel])
 
 
 def figures() -> dict[str, str]:
     """All of the page's figures."""
-    return {"anonymisation-alone": alone(), "anonymisation-rebuild_bits": rebuilt_secrets()}
+    return {"anonymisation-alone": alone(), "anonymisation-rebuilt": rebuilt_secrets()}
 
 
 if __name__ == "__main__":

@@ -120,7 +120,6 @@ def test_sql_joins_public_tables_and_names_rows():
         "SELECT COUNT(*) FROM t RIGHT JOIN regions USING (county)",
         "SELECT COUNT(*) FROM t FULL JOIN regions USING (county)",
         "SELECT COUNT(*) FROM t ANTI JOIN regions USING (county)",
-        "SELECT COUNT(*) FROM t NATURAL JOIN regions",
         "SELECT COUNT(*) FROM t, regions",
         "SELECT COUNT(*) FROM regions",
         "WITH a AS (SELECT * FROM t LIMIT 3) SELECT COUNT(*) FROM a",

@@ -70,7 +70,7 @@ def test_labels_and_names_are_values_never_sql(tmp_path):
         "COPY people TO 'x.csv'",
         "ATTACH 'x.db'",
         "SELECT COUNT(*), version() FROM people",
-        "SELECT COUNT(*) FROM people WHERE 1/(age-30) > 0",
+        "SELECT COUNT(*) FROM people WHERE 1/(pay-30) > 0",
         "SELECT COUNT(*) FILTER (WHERE random() < 0.5) FROM people",
         "SELECT MAX(age) OVER () FROM people",
     ],

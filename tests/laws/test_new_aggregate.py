@@ -114,7 +114,7 @@ def test_sql_asks_for_it(curator):
     assert release.rows()[0]["known"] == pytest.approx(0.75, abs=0.01)
 
 
-@pytest.mark.parametrize("inner", ["age, 2", "*", "age + 1", "", "DISTINCT age"])
+@pytest.mark.parametrize("inner", ["age, 2", "*", "", "DISTINCT age"])
 def test_sql_takes_a_column_and_nothing_else(added, inner):
     with pytest.raises(InputError):
         parse_sql(f"SELECT FILLED({inner}) FROM people", SCHEMA)

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 from discreet.core.exact import Number
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.signature import typed
-from discreet.errors import RunError
+from discreet.errors import InputError, RunError
 from discreet.ledger.budget import label
 from discreet.ledger.door import Answer, check_how, publish
 from discreet.ledger.ledger import Ledger
@@ -135,10 +135,16 @@ class Offer(Generic[Made_co]):
 
     def check_how(self, how: Mapping[str, Any]) -> None:
         """Refuse what is no way to publish this, by its name."""
+        if not isinstance(how, Mapping):
+            raise InputError("how", how, "a dictionary of ways to publish, by name")
         check_how(self.plan, how)
 
     def answer(self, release: str, how: Mapping[str, Any] | None = None, *, wait: bool = True) -> Answer:
         """The same as it would be recorded. `BusyError` where it runs and this may not `wait` for it."""
+        if not isinstance(release, str):
+            raise InputError("release", release, "the id of a release, as text")
+        if how is not None:
+            self.check_how(how)
         return publish(self.plan, self.desk.ledger, release, how, who=self.desk.who, wait=wait)
 
     def _answer(self, release: str | None, why: str) -> Answer:

@@ -1,9 +1,9 @@
 """Loads of a power grid, hidden, and still loads that the grid can feed at about the same cost.
 
 * `GridSchema` is what a custodian declares of a grid file.
-* `Grid` is public: buses, branches, generators with `Quadratic` or `Piecewise` costs. `Loads` are private.
+* `Grid` is public: buses, branches, generators with their costs. `Loads` are private.
 * `LoadsAsk` describes a release, `LoadPlan` prices it, `HiddenLoads` is what comes of it.
-* `optimal_flow` is DC optimal power flow; `ac_cost` evaluates AC optimal power flow where pandapower converges.
+* `optimal_flow` is DC optimal power flow.
 """
 
 from __future__ import annotations
@@ -15,12 +15,9 @@ from discreet.core.lazy import lazy
 if TYPE_CHECKING:
     from discreet.power.ask import LoadsAsk as LoadsAsk
     from discreet.power.grid import Grid as Grid
-    from discreet.power.grid import Piecewise as Piecewise
-    from discreet.power.grid import Quadratic as Quadratic
     from discreet.power.loads import Loads as Loads
     from discreet.power.opf import Flow as Flow
     from discreet.power.opf import optimal_flow as optimal_flow
-    from discreet.power.pandapower import ac_cost as ac_cost
     from discreet.power.plan import LoadPlan as LoadPlan
     from discreet.power.release import HiddenLoads as HiddenLoads
     from discreet.power.schema import GridSchema as GridSchema
@@ -29,10 +26,9 @@ __getattr__, __dir__, __all__ = lazy(
     __name__,
     {
         "ask": ("LoadsAsk",),
-        "grid": ("Grid", "Piecewise", "Quadratic"),
+        "grid": ("Grid",),
         "loads": ("Loads",),
         "opf": ("Flow", "optimal_flow"),
-        "pandapower": ("ac_cost",),
         "plan": ("LoadPlan",),
         "release": ("HiddenLoads",),
         "schema": ("GridSchema",),

@@ -44,7 +44,13 @@ class GridSchema:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise InputError("dataset.name", self.name or MISSING, "the name of the dataset, as text")
+            raise InputError(
+                "dataset.name", MISSING if isinstance(self.name, str) else self.name, "the name of the dataset, as text"
+            )
+        object.__setattr__(self, "alpha", _distance(self.alpha))
+        if not isinstance(self.facts, Mapping):
+            raise InputError("grid.public", self.facts, "a table of what is public")
+        object.__setattr__(self, "loads", _buses(self.loads))
 
     @classmethod
     def of(cls, name: str, alpha: Number, grid: Grid) -> Self:

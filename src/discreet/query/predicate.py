@@ -271,7 +271,7 @@ def beyond(predicate: Predicate, schema: Schema, negated: bool = False) -> str |
     """A column of which no value within its bounds meets a checked condition; None where there seems to be none.
 
     >>> from discreet.data.column import Integer
-    >>> beyond(col("age") > 120, Schema("people", {"age": Integer(0, 120)}))
+    >>> beyond(Compare("age", ">", 120), Schema("people", {"age": Integer(0, 120)}))
     'age'
     """
     match predicate:

@@ -201,7 +201,7 @@ class _Statement:
             only(node, "this", "alias")
             node, label = node.this, str(node.alias)
         if type(node) is exp.Star:
-            raise refuse(node, "keys and aggregates", instead(node))
+            raise refuse(node, f"an aggregate: {shown_aggregates()}", instead(node))
         name = self.published(node, label)
         own = node.name if type(unwrapped(node)) is exp.Column else ""
         self.shown.append((name, label or (own if name in self.references.values() and own else name)))

@@ -125,8 +125,7 @@ class Published(Reader):
 
     def unknown(self, node: Any) -> InputError:
         """A function that is not known: perhaps a misspelt aggregate."""
-        hint = instead(node)
-        return refuse(node, f"an aggregate: {shown_aggregates()}", hint) if hint else super().unknown(node)
+        return refuse(node, f"an aggregate: {shown_aggregates()}", instead(node) or super().unknown(node).hint)
 
     def _released(self, node: Any) -> Expression:
         name = str(node.name)

@@ -38,7 +38,7 @@ def test_sql_has_a_tab_of_its_own(shared):
         ({"of0": "mean"}, "of0", "with a column"),
         ({"of0": "quantile", "column0": "age", "q0": "7"}, "", "q"),
         ({"of0": EVIL}, "of0", "one of count"),
-        ({"by0": EVIL}, "by0", "declared column"),
+        ({"by0": EVIL}, "by0", "must be"),
         ({"of0": "mean", "column0": "pay", "way": "within", "within": "3"}, "within", "depends on data"),
         ({"delta": "2"}, "delta", "delta"),
         ({"confidence": "7"}, "confidence", "less than 1"),
