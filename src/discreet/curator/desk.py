@@ -252,7 +252,8 @@ class LocalDesk(LedgerDesk):
 
     def data_with(self, columns: Iterable[str]) -> Source:
         """The table, with the expressions among these columns beside its own."""
-        return replace(self.source, view=self.schema.view_with(columns))
+        names = [name for name in columns if name not in self.schema.columns]
+        return replace(self.source, view=self.schema.view_with(names)) if names else self.source
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from discreet.core.digest import digest_of
 from discreet.core.unit import Unit
 from discreet.data.column import Column, Integer, Real, Text, column_from, column_to
-from discreet.data.computed import Columns
+from discreet.data.columns import Columns
 from discreet.data.expression import Domain, Expression
 from discreet.data.join import Join
 from discreet.data.view import Derived, Lookup, widened

@@ -35,8 +35,23 @@ def _operand(expression: Expression, table: Any, columns: Mapping[str, Column]) 
             function = FUNCTIONS[name]
             operands = [_operand(each, table, columns) for each in arguments]
             result = exact_domain(function.domain(*(operand.domain for operand in operands)))
-            return Operand(_computed(function, operands, result), result)
+            made = _computed(function, operands, result)
+            return Operand(made if function.strict else _moved_inside(made, result), result)
     raise TypeError(f"no expression: {type(expression).__name__}")
+
+
+def _moved_inside(made: Any, domain: Domain) -> Any:
+    """A number or a day within its domain. A column that is declared complete may be missing all the same: what then
+    stands for it in COALESCE, CASE, LEAST may be anything, and what is computed of it must not make an engine fail.
+    """
+    import ibis
+
+    if made is None or domain.kind not in ("integer", "real", "date"):
+        return made
+    low, high = _literal(domain.lower), _literal(domain.upper)
+    if domain.kind == "real":
+        low, high = low.cast("float64"), high.cast("float64")
+    return ibis.cases((made < low, low), (made > high, high), else_=made)
 
 
 def _literal(value: Any) -> Any:

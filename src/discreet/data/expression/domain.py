@@ -218,8 +218,11 @@ def constant_domain(value: Any) -> Domain:
     return Domain("real", number, number, (float(number),))
 
 
-def value_of(expression: Expression, row: Mapping[str, Any]) -> Any:
-    """What an expression is for one row, in plain Python: what every engine gives. None is missing."""
+def value_of(expression: Expression, row: Mapping[str, Any], domains: Mapping[str, Domain] | None = None) -> Any:
+    """What an expression is for one row, in plain Python: what every engine gives. None is missing.
+
+    With the `domains` of the columns, also where a column that is declared complete is missing in the row.
+    """
     from discreet.data.expression.function import FUNCTIONS
 
     match expression:
@@ -229,11 +232,19 @@ def value_of(expression: Expression, row: Mapping[str, Any]) -> Any:
             return float(value) if isinstance(value, Fraction) or type(value).__name__ == "Decimal" else value
         case Call(name, arguments):
             function = FUNCTIONS[name]
-            values = [value_of(each, row) for each in arguments]
+            values = [value_of(each, row, domains) for each in arguments]
             if function.strict and any(value is None for value in values):
                 return None
             result = function.value(*values)
-            return None if isinstance(result, float) and not math.isfinite(result) else result
+            if isinstance(result, float) and not math.isfinite(result):
+                return None
+            if domains is None or function.strict or result is None:
+                return result
+            domain = structural(expression, domains)
+            if domain.kind not in ("integer", "real", "date"):
+                return result
+            inside = max(domain.lower, min(domain.upper, result))
+            return float(inside) if domain.kind == "real" else inside
     raise TypeError(f"no expression: {type(expression).__name__}")
 
 

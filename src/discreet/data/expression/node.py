@@ -111,6 +111,11 @@ class Expression:
     def __invert__(self) -> Call:
         return _call("not", self)
 
+    def __str__(self) -> str:
+        return write(self)
+
+    __repr__ = __str__
+
     def __hash__(self) -> int:
         return hash(str(self))
 
@@ -180,22 +185,12 @@ class Name(Expression):
 
     name: str
 
-    def __str__(self) -> str:
-        return write(self)
-
-    __repr__ = __str__
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Constant(Expression):
     """A number, a text, a truth value, a day, or nothing (None)."""
 
     value: Any
-
-    def __str__(self) -> str:
-        return write(self)
-
-    __repr__ = __str__
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -204,11 +199,6 @@ class Call(Expression):
 
     function: str
     arguments: tuple[Expression, ...]
-
-    def __str__(self) -> str:
-        return write(self)
-
-    __repr__ = __str__
 
 
 def col(name: str) -> Name:

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from discreet.data.column import Boolean, Category, Integer, Real
-from discreet.data.computed import Columns
+from discreet.data.columns import Columns
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 

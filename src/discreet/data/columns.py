@@ -16,7 +16,7 @@ from discreet.errors import InputError
 
 __all__ = ["Columns"]
 
-_KEPT = 500
+_KEPT = 100
 
 
 class Columns(dict[str, Column]):
@@ -71,19 +71,20 @@ class Columns(dict[str, Column]):
         return table.mutate(**made) if made else table
 
     def _expression(self, text: str, use: str) -> tuple[str, Expression, Domain]:
-        if text not in self._read:
+        known = self._read.get(text)  # read once: another thread may empty it
+        if known is None:
             if quoted(text) == text and text.isidentifier():  # a name, so no expression: perhaps a misspelt one
                 name = declared_name(text, self, use)
                 return name, Name(name), domain_of_column(self[name])
             try:
                 read = read_expression(text, use)
             except InputError as problem:
-                known = InputError(use, text, "a declared column or an expression", among=sorted(self))
-                raise known if " " not in text.strip() and "(" not in text else problem from None
+                strange = InputError(use, text, "a declared column or an expression", among=sorted(self))
+                raise strange if " " not in text.strip() and "(" not in text else problem from None
             made = resolve(read, self, use)
             domains = Domains(self)
             canonical = made.name if isinstance(made, Name) else str(made)
             if len(self._read) >= _KEPT:
                 self._read.clear()
-            self._read[text] = canonical, made, domain_of(made, domains)
-        return self._read[text]
+            known = self._read[text] = canonical, made, domain_of(made, domains)
+        return known
