@@ -8,6 +8,7 @@ pytest.importorskip("jax")
 
 import functools
 import math
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -97,6 +98,21 @@ def test_every_row_is_read_by_the_same_rule(engine, target):
     assert np.array_equal(y, encoding.outputs(codes))
     assert np.abs(x).max() <= 1
     assert np.isfinite(x).all()
+
+
+@pytest.mark.parametrize("engine", [on_arrow, on_postgres])
+def test_an_expression_is_computed_alike_by_engines_and_of_values_in_hand(engine):
+    schema = Schema("visits", COLUMNS)
+    texts = ["n * m", "x + y / 7", "UPPER(short)", "YEAR(d)", "flag AND n > 0", "CASE WHEN m > 10 THEN d END", "y"]
+    encoding = Encoding.of(schema, "n >= 2", texts)
+    assert Encoding.from_dict(encoding.to_dict()) == encoding
+    source = engine()
+    with replace(source, view=schema.view_with(part.name for part in encoding.parts if part.read)).open() as data:
+        x, _ = examples_of(encoding, schema, data, Replay(b"k"))
+    table = {name: [row[name] for row in rows()] for name in COLUMNS}
+    expected = encoding.rows(table)[[value is not None for value in encoding.target.values(table)]]
+    assert sorted(map(tuple, x)) == sorted(map(tuple, expected))
+    assert np.abs(x).max() <= 1
 
 
 @pytest.mark.parametrize("engine", [on_arrow, on_postgres])

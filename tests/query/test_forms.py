@@ -99,6 +99,8 @@ def test_what_cannot_be_read_is_refused(wrong):
 
 def test_pairs_names_and_sizes():
     assert names_in(" a, ,b ") == ["a", "b"]
+    assert names_in("SUBSTR(a, 1, 2), 'x,y' || b, c") == ["SUBSTR(a, 1, 2)", "'x,y' || b", "c"]
+    assert names_in("it's, b") == ["it's", "b"]
     assert pairs_in("a=1,b = x", "f", "a=1") == {"a": "1", "b": "x"}
     assert sizes_in("a=1,b=20", "f", "a=1") == {"a": 1, "b": 20}
 

@@ -9,7 +9,7 @@ import pytest
 from synth_desk import table
 
 import discreet
-from discreet import Budget, Integer, Schema, Text
+from discreet import Budget, Integer, Schema, Text, col
 from discreet.errors import BudgetError, InputError
 
 
@@ -79,3 +79,16 @@ def test_a_condition_on_the_rows_that_count(curator):
     assert abs(release.total - true) < 150
     ages = np.array(release.to_arrow()["age"].to_pylist())
     assert (ages >= 50).mean() > 0.9
+
+
+def test_an_expression_is_a_column_like_others(tmp_path):
+    schema = Schema("people", {"age": Integer(0, 99, nullable=False)})
+    desk = discreet.open(table(), schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=10**6), create=True)
+    half = "FLOOR(age / 50)"
+    draft = desk.synthesize("independent", columns=[col("age") // 50, "age"], where=col("age") % 50 > 9)
+    made = draft.plan(epsilon=10**5).release(release="made").to_pandas()
+    ages = table()["age"].to_numpy()
+    exact = np.bincount(ages[ages % 50 > 9] // 50)
+    assert list(made) == [half, "age"]
+    assert np.abs(np.bincount(made[half]) - exact).max() <= 1
+    assert desk.release("made").to_pandas().equals(made)

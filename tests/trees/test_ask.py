@@ -9,7 +9,7 @@ import pytest
 from tree_desk import COUNTIES, add_up
 
 import discreet
-from discreet import Budget, Category, Hierarchy, Schema, Text
+from discreet import Budget, Category, Hierarchy, Integer, Schema, Text, col
 from discreet.errors import InputError
 
 
@@ -64,6 +64,16 @@ def test_wrong_questions_are_refused(curator, asked, field):
     with pytest.raises(InputError) as problem:
         curator.tree(**asked)
     assert problem.value.field == field
+
+
+def test_cells_and_the_leaf_column_may_be_expressions(tmp_path):
+    rows = pyarrow.table({"code": [f"x{county}" for county in COUNTIES] * 3, "age": list(range(3 * len(COUNTIES)))})
+    columns = {"code": Category([f"x{county}" for county in COUNTIES], nullable=False), "age": Integer(0, 99)}
+    desk = discreet.open(rows, Schema("p", columns), ledger=tmp_path / "l.db", budget=Budget(10**7), create=True)
+    draft = desk.tree({"state": 2, "county": 5}, column=col("code").str.slice(1), by=[col("age") >= 3])
+    release = draft.plan(epsilon=10**6).release()
+    add_up(release)
+    assert release["all"]["count"] == [3, 3 * len(COUNTIES) - 3, 0]
 
 
 def test_a_hierarchy_is_public_by_name():

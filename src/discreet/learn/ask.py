@@ -19,7 +19,7 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError, MissingExtraError, Phrase, kind_of
 from discreet.ledger.budget import Allotment, Budget
 from discreet.query.ask import Ask, Form, option, options
-from discreet.query.forms import AMOUNT, CONDITION, NAMES, TEXT, WHOLE, names_in
+from discreet.query.forms import AMOUNT, COLUMN, CONDITION, NAMES, TEXT, WHOLE, names_in
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
 
@@ -105,9 +105,14 @@ class TrainAsk(Ask):
     prices: ClassVar[tuple[str, ...]] = ("epsilon", "share", "within", "confidence")
 
     model: str | Model = option(MODEL, "logistic", help="logistic or mlp", choices=_NAMED)
-    target: str = option(TEXT, help="The column to tell from the others", names_columns=True, kw_only=True)
+    target: str = option(
+        COLUMN, help="The column, or expression, to tell from the others", names_columns=True, kw_only=True
+    )
     features: Sequence[str] | None = option(
-        NAMES, None, help="Columns the model sees, age,sex,pay; all others by default", names_columns=True
+        NAMES,
+        None,
+        help="Columns and expressions the model sees, age,sex,pay; all other columns by default",
+        names_columns=True,
     )
     hidden: Sequence[int] = option(SIZES, (), help="Sizes of an mlp's hidden layers: 64 or 128,64")
     where: str | Predicate | None = option(CONDITION, None, help="Which rows of the data count")

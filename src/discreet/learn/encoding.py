@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, column_from, column_to
+from discreet.data.columns import Columns
+from discreet.data.expression.domain import value_of
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 
@@ -35,6 +37,8 @@ class Part:
 
     name: str
     column: Column
+    read: tuple[tuple[str, Column], ...] = ()
+    """The columns that it is computed of, where it is an expression."""
 
     @property
     def numeric(self) -> bool:
@@ -60,6 +64,18 @@ class Part:
             return column.lower.toordinal(), column.upper.toordinal()
         return column.lower, column.upper
 
+    def to_list(self) -> list[Any]:
+        """Plain values: the name, the declaration, and those of the columns it is computed of."""
+        read = {name: column_to(column) for name, column in self.read}
+        return [self.name, column_to(self.column), *([read] if read else [])]
+
+    @classmethod
+    def from_list(cls, entry: Sequence[Any]) -> Part:
+        """What `to_list` wrote."""
+        name, declared, *read = entry
+        columns = read[0] if read else {}
+        return cls(name, column_from(name, declared), tuple((one, column_from(one, columns[one])) for one in columns))
+
     @property
     def labels(self) -> tuple[str, ...]:
         """What the columns stand for."""
@@ -81,6 +97,33 @@ class Part:
             case _:
                 out = np.where(there, codes * (2.0 / STEPS) - 1, 0.0)[:, None].astype(np.float32)
         return np.column_stack([out, ~there]).astype(np.float32) if self.column.nullable else out
+
+    def values(self, table: Any) -> list[Any]:
+        """Its values in a table in hand; an expression's are computed, by the rules that the engine goes by."""
+        if not self.read:
+            return _in_hand(table, self.name)
+        columns = Columns(dict(self.read))
+        expression, domains = columns.expression(self.name), {name: columns.domain(name) for name in columns}
+        read = [[Part(name, column).declared(value) for value in _in_hand(table, name)] for name, column in self.read]
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*read, strict=True))
+        return [value_of(expression, row, domains) for row in rows]
+
+    def declared(self, value: Any) -> Any:
+        """A value as the schema declares its column, moved into the bounds; None if it is missing or none of it."""
+        column = self.column
+        code = self._code(value)
+        if code == MISSING or isinstance(column, Text):
+            return None
+        match column:
+            case Category(values=values):
+                return values[code]
+            case Boolean():
+                return bool(code)
+            case Date():
+                return date.fromordinal(int(min(max(_ordinal(value) or 0, self._bounds[0]), self._bounds[1])))
+            case _:
+                number = min(max(_number(value) or 0.0, float(column.lower)), float(column.upper))
+                return int(np.floor(number + 0.5)) if isinstance(column, Integer) else number
 
     def codes(self, values: Iterable[Any]) -> NDArray[np.int64]:
         """Values in hand as codes, by the rules that the engine goes by."""
@@ -114,6 +157,19 @@ class Part:
             return 0 if value < low else STEPS
         inside = float(np.floor(value + 0.5)) if isinstance(self.column, Integer) else value
         return int(np.floor((inside - self.origin + self.step / 2) * (1 / self.step)))
+
+
+def _part(name: str, schema: Schema) -> Part:
+    read = () if name in schema.columns else tuple((one, schema.columns[one]) for one in schema.read_by([name]))
+    return Part(name, schema.columns[name], read)
+
+
+def _in_hand(table: Any, name: str) -> list[Any]:
+    try:
+        column = table[name]
+    except (KeyError, IndexError, TypeError):
+        raise InputError("table", Phrase("one without it"), f"a table with the column {name!r}") from None
+    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
 
 
 def _number(value: Any) -> float | None:
@@ -152,8 +208,9 @@ class Encoding:
         person = schema.unit.column
         if isinstance(features, str):
             raise InputError("features", features, "a list of columns")
+        target = schema.canonical(target, "target")
         aim = schema.column(target, "target")
-        named = features
+        named = None if features is None else [schema.canonical(name, "features") for name in features]
         if named is None:
             named = [
                 name
@@ -172,7 +229,7 @@ class Encoding:
                 raise InputError("features" if name != target else "target", name, "a column of declared values", hint)
         if isinstance(aim, Date):
             raise InputError("target", target, "a category, a boolean or a number")
-        return cls(tuple(Part(name, schema.columns[name]) for name in named), Part(target, aim))
+        return cls(tuple(_part(name, schema) for name in named), _part(target, schema))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -214,11 +271,7 @@ class Encoding:
         """What the model sees of a table in hand: columns by name, or an Arrow, pandas or Polars table."""
         columns: dict[str, list[Any]] = {}
         for part in self.features:
-            try:
-                column = table[part.name]
-            except (KeyError, IndexError, TypeError):
-                raise InputError("table", Phrase("one without it"), f"a table with the column {part.name!r}") from None
-            columns[part.name] = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+            columns[part.name] = part.values(table)
         if len({len(column) for column in columns.values()}) > 1:
             raise InputError(
                 "table", Phrase("columns of several lengths"), "a table with as many values in each column"
@@ -234,13 +287,11 @@ class Encoding:
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         return {
-            "features": [[part.name, column_to(part.column)] for part in self.features],
-            "target": [self.target.name, column_to(self.target.column)],
+            "features": [part.to_list() for part in self.features],
+            "target": self.target.to_list(),
         }
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Encoding:
         """What `to_dict` wrote."""
-        features = tuple(Part(name, column_from(name, one)) for name, one in entry["features"])
-        name, one = entry["target"]
-        return cls(features, Part(name, column_from(name, one)))
+        return cls(tuple(Part.from_list(one) for one in entry["features"]), Part.from_list(entry["target"]))

@@ -67,7 +67,7 @@ def _coded(
             size = len(part.column.values) if isinstance(part.column, Category) else 2
             code = (code < size).ifelse(code, MISSING)
         else:
-            code = _steps(part, table)
+            code = _steps(part, table[schema.slot(part.name)])
         columns[f"c{place}"] = code.cast("int32")
     if schema.unit.column is not None:
         columns[_PERSON] = identity(table[schema.unit.column])
@@ -78,12 +78,12 @@ def _coded(
     return _one_each(rows.filter(rows[_PERSON].notnull()), [f"c{i}" for i in range(len(encoding.parts))], salt)
 
 
-def _steps(part: Part, table: Expression) -> Expression:
+def _steps(part: Part, raw: Expression) -> Expression:
     """Steps from the lower bound of a number or a day; -1 where it is missing."""
     import ibis
 
     column: Any = part.column
-    raw, missing = table[part.name], ibis.literal(MISSING, "int64")
+    missing = ibis.literal(MISSING, "int64")
     low, step = part.origin, part.step
 
     def place(number: Expression) -> Expression:

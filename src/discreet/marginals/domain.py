@@ -68,6 +68,7 @@ class Domain:
         named = [name for name in schema.columns if name != schema.unit.column] if columns is None else list(columns)
         if isinstance(columns, str) or not named:
             raise InputError("columns", columns, "at least one column, in a list")
+        named = [schema.canonical(name, "columns") for name in named]
         if len(set(named)) != len(named):
             raise InputError("columns", named, "a list with each column once")
         if isinstance(bins, dict) and (unknown := set(bins) - set(named)):

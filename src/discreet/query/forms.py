@@ -13,13 +13,14 @@ from discreet.data.expression import Expression
 from discreet.data.schema import Schema
 from discreet.errors import InputError, kind_of
 from discreet.query.ask import Form, read_file
-from discreet.query.key import Key, key
+from discreet.query.key import Key, column_name, key
 from discreet.query.notation import read_key
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import Predicate, checked, predicate_from, predicate_to
 
 __all__ = [
     "AMOUNT",
+    "COLUMN",
     "CONDITION",
     "CONDITIONS",
     "FLAG",
@@ -52,8 +53,24 @@ AMOUNT = Form(str | float, write=_plain_amount)
 
 
 def names_in(text: str) -> list[str]:
-    """Names with commas between them."""
-    return [part.strip() for part in text.split(",") if part.strip()]
+    """Names and expressions with commas between them; those in brackets and quotes belong to one."""
+    return [part.strip() for part in _split(text) if part.strip()]
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, quote = [""], 0, ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "'\"":
+            quote = sign
+        else:
+            depth += (sign == "(") - (sign == ")")
+        if sign == "," and not quote and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts if not quote else text.split(",")
 
 
 def pairs_in(text: str, field: str, example: str) -> dict[str, str]:
@@ -81,12 +98,16 @@ WEIGHTS = Form(
 """A weight for each of some names."""
 
 
-def _names(value: Iterable[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+COLUMN = Form(str, settle=column_name)
+"""The name of a column, or an expression of columns."""
+
+
+def _names(value: Iterable[str | Expression] | str | Expression) -> tuple[str, ...]:
+    return tuple(column_name(one) for one in ([value] if isinstance(value, str | Expression) else value))
 
 
 NAMES = Form(list[str], settle=_names, write=list, parse=names_in)
-"""Names of columns."""
+"""Names of columns, or expressions of them."""
 
 
 def _condition_to(value: str | Predicate) -> Any:
@@ -124,21 +145,21 @@ def _key_from(value: Any, schema: Schema) -> Key:
     return read_key(value, schema) if isinstance(value, str) else Key.from_dict(value, schema)
 
 
-def _key(value: str | Key) -> Key:
-    return key(value) if isinstance(value, str) else value
+def _key(value: str | Key | Expression) -> Key:
+    return key(value) if isinstance(value, str | Expression) else value
 
 
 KEY = Form(str | dict[str, Any], settle=_key, write=Key.to_dict, read=_key_from, keyed=True)
 """What to group by: written as on a command line (`sex`, `age/10`), or in the JSON form of a query."""
 
 
-def _keys(value: Iterable[str | Key] | str | Key) -> tuple[Key, ...]:
-    return tuple(_key(one) for one in ([value] if isinstance(value, (str, Key)) else value))
+def _keys(value: Iterable[str | Key | Expression] | str | Key | Expression) -> tuple[Key, ...]:
+    return tuple(_key(one) for one in ([value] if isinstance(value, str | Key | Expression) else value))
 
 
 def _parse_keys(texts: list[str]) -> list[str]:
     """Bins may have commas of their own: age/0,18,65."""
-    return [name.strip() for text in texts for name in ([text] if "/" in text else text.split(","))]
+    return [name for text in texts for name in ([text.strip()] if "/" in text else names_in(text))]
 
 
 KEYS = Form(

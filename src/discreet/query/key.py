@@ -17,7 +17,7 @@ from discreet.data.expression import Expression, Name
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError, Phrase
 
-__all__ = ["Bin", "Key", "bins", "discover", "key", "keys_of", "keys_under"]
+__all__ = ["Bin", "Key", "bins", "column_name", "discover", "key", "keys_of", "keys_under"]
 
 MOST_GROUPS = 1_000_000
 MOST_EDGES = 2_000
@@ -162,24 +162,25 @@ def key(column: str | Expression, values: Sequence[Any] | None = None) -> Key:
     """Group by a column's declared values, or by the ones listed (rows with other values are left out)."""
     if values is not None and (isinstance(values, str) or not hasattr(values, "__iter__")):
         raise InputError("group_by", values, "a list of values")
-    return Key(_name(column), values=None if values is None else tuple(values))
+    return Key(column_name(column), values=None if values is None else tuple(values))
 
 
-def _name(column: str | Expression) -> str:
+def column_name(column: Any) -> Any:
+    """A column or an expression as text."""
     return column.name if isinstance(column, Name) else str(column) if isinstance(column, Expression) else column
 
 
-def discover(column: str) -> Key:
+def discover(column: str | Expression) -> Key:
     """Group by values that nobody declared: only those that enough units share appear, and it takes a delta.
 
     >>> discover("zip").to_dict()
     {'column': 'zip', 'discover': True}
     """
-    return Key(column, discovered=True)
+    return Key(column_name(column), discovered=True)
 
 
 def bins(
-    column: str,
+    column: str | Expression,
     edges: Sequence[Any] | None = None,
     *,
     width: Number | None = None,
@@ -203,8 +204,8 @@ def bins(
         edges = tuple(edges)
         if len(edges) < 2:
             raise InputError("bins.edges", list(edges), "at least two edges")
-        return Key(column, edges=tuple(edges))
-    return Key(column, edges=("width", width) if width is not None else ("every", every))
+        return Key(column_name(column), edges=tuple(edges))
+    return Key(column_name(column), edges=("width", width) if width is not None else ("every", every))
 
 
 def _discoverable(key: Key, column: Column, schema: Schema) -> Key:

@@ -145,7 +145,7 @@ class SynthPlan(TablePlan):
         notify("recording")
         return {
             "synth": {
-                "domain": domain_to(self.domain, dict(self.schema.columns)),
+                "domain": domain_to(self.domain, self.schema.columns),
                 "made": synthetic_to(made, record),
                 "method": self.method if method is None else method,
                 "impossible": [predicate_to(condition) for condition in self.impossible],

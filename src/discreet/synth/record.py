@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from discreet.synth.synthetic import Synthetic
 __all__ = ["domain_from", "domain_to", "synthetic_from", "synthetic_to"]
 
 
-def domain_to(domain: Domain, columns: dict[str, Column]) -> list[dict[str, Any]]:
+def domain_to(domain: Domain, columns: Mapping[str, Column]) -> list[dict[str, Any]]:
     """The columns as declared, and how each was cut into codes."""
     return [{"declared": column_to(columns[one.name]), "key": one.key.to_dict()} for one in domain.attributes]
 

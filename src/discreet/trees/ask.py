@@ -18,7 +18,18 @@ from discreet.errors import InputError, Phrase, kind_of
 from discreet.ledger.budget import Allotment
 from discreet.ledger.door import Answer
 from discreet.query.ask import Ask, Checked, Form, option, read_file
-from discreet.query.forms import CONDITION, FLAG, KEYS, TEXT, WHOLE, check_condition, names_in, pairs_in, sizes_in
+from discreet.query.forms import (
+    COLUMN,
+    CONDITION,
+    FLAG,
+    KEYS,
+    TEXT,
+    WHOLE,
+    check_condition,
+    names_in,
+    pairs_in,
+    sizes_in,
+)
 from discreet.query.key import Key
 from discreet.query.predicate import Predicate
 from discreet.query.price import Price
@@ -152,7 +163,7 @@ class TreeAsk(Ask):
         names_columns=True,
     )
     column: str | None = option(
-        TEXT,
+        COLUMN,
         None,
         help="Column with the code of the leaf region; the last level by default",
         names_columns=True,

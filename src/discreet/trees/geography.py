@@ -35,17 +35,17 @@ def hierarchy_from(
         raise InputError("levels", names, "at least one level")
     if len(set(names)) != len(names):
         raise InputError("levels", names, "a list with each level once")
-    leaf = names[-1] if column is None else column
+    leaf = names[-1] if column is None else schema.canonical(column, "column")
     if column is None and leaf not in schema.columns:
         hint = "It puts rows into regions. If the data have another name for it, give that: column= (--column)."
         raise InputError("levels", leaf, "a declared column at the last level", hint, among=sorted(schema.columns))
     schema.column(leaf, "column")
     if isinstance(levels, Mapping):
-        codes = _declared(leaf, schema) if geography is None else _leaf_codes(geography, leaf, names[-1])
+        codes = _declared(leaf, schema, leaf) if geography is None else _leaf_codes(geography, leaf, names[-1])
         return Hierarchy.from_prefixes(codes, levels), leaf
     if geography is None:
         return Hierarchy.from_levels(
-            {name: _declared(name, schema) for name in names[:-1]} | {names[-1]: _declared(leaf, schema)}
+            {name: _declared(name, schema) for name in names[:-1]} | {names[-1]: _declared(leaf, schema, leaf)}
         ), leaf
     table = public_table(geography)
     if missing := [name for name in names if name not in table]:
@@ -57,8 +57,8 @@ def hierarchy_from(
     return Hierarchy.from_columns({name: _texts(table[name], name) for name in names}), leaf
 
 
-def _declared(name: str, schema: Schema) -> tuple[str, ...]:
-    column = schema.columns.get(name)
+def _declared(name: str, schema: Schema, leaf: str = "") -> tuple[str, ...]:
+    column = schema.columns[name] if name in schema.columns or name == leaf else None
     if not isinstance(column, Category):
         hint = "Give a public table of regions: geography='regions.csv' (--geography in a shell)."
         raise InputError("levels", name, "a declared category, where there is no geography", hint)

@@ -5,7 +5,7 @@ import pytest
 from mobility_desk import HALVES, ask, curator, trips
 
 import discreet
-from discreet import Allotment, Budget, Category, Schema, discover
+from discreet import Allotment, Budget, Category, Schema, col, discover, when
 from discreet.errors import BudgetError, InputError
 from discreet.flows.mobility.flows import CELLS, ORIGINS, ZONES
 
@@ -15,6 +15,15 @@ def test_without_windows_and_without_zones(tmp_path):
     assert set(found) == {"cells", "origins", "destinations", "total"}
     assert sum(found["cells"]["count"]) == found["total"]["count"][0]
     assert found["total"].keys == ()
+
+
+def test_places_and_windows_may_be_expressions(tmp_path):
+    desk = curator(tmp_path, budget=Budget(epsilon=10**6))
+    part = when(col("hour") < 12).then("am").otherwise("pm")
+    found = desk.mobility(origin=col("start").str.lower(), destination="end", window=part).plan(epsilon=10**5).release()
+    rows = trips().to_pandas()
+    plain = rows.groupby([rows.start.str.lower(), "end", rows.hour.ge(12)]).size()
+    assert found["cells"]["count"] == plain.tolist()
 
 
 def test_an_empty_table_and_a_single_cell(tmp_path):

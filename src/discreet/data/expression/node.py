@@ -292,9 +292,9 @@ class Words:
         """How many characters."""
         return _call("length", self.of)
 
-    def slice(self, start: int, length: int) -> Call:
-        """So many characters from the place `start`, counted from 0."""
-        return _call("substring", self.of, start + 1, length)
+    def slice(self, start: int, length: int | None = None) -> Call:
+        """So many characters from the place `start`, counted from 0; all that follow if no `length` is given."""
+        return _call("substring", self.of, start + 1, *([] if length is None else [length]))
 
     def startswith(self, text: str) -> Call:
         """Whether it begins so."""
