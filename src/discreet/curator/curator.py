@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from discreet.core.exact import Number
 from discreet.core.signature import typed
+from discreet.curator.declaration import Declaration, budget_of
 from discreet.curator.desk import Desk, LedgerDesk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
 from discreet.curator.question import Question, batch_of
@@ -51,7 +52,7 @@ class Curator:
     def open(
         cls,
         source: Any,
-        schema: Schema | Mapping[str, Any] | str | Path = "discreet.toml",
+        schema: Schema | Mapping[str, Any] | str | Path | None = None,
         *,
         ledger: Ledger | str | Path | None = None,
         budget: Budget | None = None,
@@ -61,6 +62,13 @@ class Curator:
         version: str | None = None,
         names: Sequence[str] = (),
         create: bool = False,
+        name: str | None = None,
+        unit: Any = None,
+        groups: int | None = None,
+        rows: int | None = None,
+        columns: Mapping[str, Any] | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
     ) -> Self:
         """Put a curator in front of private data.
 
@@ -73,7 +81,21 @@ class Curator:
         where the private tables named in the schema's [joins] are. `version` is your name for this state of the data,
         such as "2024-02", and stands on every charge and release (docs/guides/new-data.md); `names` are those of the
         columns of a CSV file without a header line. Both may stand under [dataset] in the schema.
+
+        Without a schema file (`discreet.toml` here, unless `schema` names another) the call declares the table:
+        `unit`, the column that identifies a person, or "row" if every row is another person; `groups` and `rows`, how
+        much of one person counts; `columns`, what is public about each, such as {"age": (0, 120), "sex": ["f", "m"]};
+        `name`, what the ledger calls it ("data" unless given). `epsilon` and `delta` are the budget. What is missing is
+        asked for in one error, which shows the code to write (docs/guides/schema.md).
         """
+        if not isinstance(source, (str, Path)):
+            source = source_of(source, table)  # an error raised further down must not show the table
+        budget = budget_of(epsilon, delta, budget)
+        declaration = Declaration(name, unit, groups, rows, columns)
+        if declaration.stands_for(schema, source):
+            said = {"table": table, "names": list(names), "who": who, "version": version, "create": create}
+            schema = declaration.schema(source_of(source, table), source, ledger, budget, said)
+        schema = "discreet.toml" if schema is None else schema
         place = ledger if isinstance(ledger, Ledger) else find_ledger(source, schema, ledger)
         account: dict[str, Any] = {"ledger": place, "budget": budget, "who": who, "version": version, "create": create}
         if isinstance(source, (str, Path)) and Path(source).suffix.lower() in GRIDS:

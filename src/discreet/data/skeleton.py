@@ -8,7 +8,7 @@ import re
 from discreet.core.unit import Unit
 from discreet.data.source import Source
 
-__all__ = ["skeleton"]
+__all__ = ["skeleton", "stored_type"]
 
 _HEAD = """\
 # What discreet may know about this table. Fill in every "?"; nothing here may be read off the data itself:
@@ -71,16 +71,30 @@ def _person(name: str) -> str:
     return "\n".join([_table(name), 'type = "text"             # identifies a person: nothing more to declare', ""])
 
 
-def _column(name: str, kind: str) -> str:
+def stored_type(kind: str) -> str | None:
+    """The type of column that a stored type stands for; None for text, which may hold anything.
+
+    >>> stored_type("!int64"), stored_type("decimal(9, 2)"), stored_type("string")
+    ('integer', 'real', None)
+    """
     kind = kind.removeprefix("!").lower()
-    lines = [_table(name)]
     if kind.startswith(("int", "uint")):
-        lines += ['type = "integer"', 'lower = "?"', 'upper = "?"']
-    elif kind.startswith(("float", "decimal")):
-        lines += ['type = "real"', 'lower = "?"', 'upper = "?"']
-    elif kind.startswith("bool"):
+        return "integer"
+    if kind.startswith(("float", "decimal")):
+        return "real"
+    if kind.startswith("bool"):
+        return "boolean"
+    return "date" if kind.startswith(("date", "timestamp")) else None
+
+
+def _column(name: str, kind: str) -> str:
+    lines = [_table(name)]
+    known = stored_type(kind)
+    if known in ("integer", "real"):
+        lines += [f'type = "{known}"', 'lower = "?"', 'upper = "?"']
+    elif known == "boolean":
         lines += ['type = "boolean"']
-    elif kind.startswith(("date", "timestamp")):
+    elif known == "date":
         lines += ['type = "date"', 'lower = "?"              # such as 2020-01-01', 'upper = "?"']
     else:
         lines += [
