@@ -251,13 +251,20 @@ def _where(chance: random.Random, asked: Any) -> Any:
     return asked if condition is None else asked.where(condition)
 
 
+def _limits(chance: random.Random, asked: Any, unit: Unit) -> Any:
+    """The question with limits of its own, now and then."""
+    if unit.column is None or chance.random() < 0.6:
+        return asked
+    limits = {"groups": chance.randint(1, 4), "rows": chance.randint(1, 4)}
+    return asked.limits(**{name: limits[name] for name in chance.sample(list(limits), chance.randint(1, len(limits)))})
+
+
 def sums(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     part, price = _price(chance)
     outputs = {f"o{i}": _aggregate(chance, schema) for i in range(chance.choice([1, 1, 2]))}
-    return _planned(
-        schema, _where(chance, Desk(schema, part).table().group_by(*_keys(chance))).agg(**outputs).plan(**price).plan
-    )
+    table = _limits(chance, Desk(schema, part).table(), schema.unit)
+    return _planned(schema, _where(chance, table.group_by(*_keys(chance))).agg(**outputs).plan(**price).plan)
 
 
 def joins(chance: random.Random) -> Job:
@@ -276,7 +283,8 @@ def quantiles(chance: random.Random) -> Job:
     how = {"grid": chance.choice([4, 16]), "method": chance.choice(methods), "interval": chance.random() < 0.5}
     name = chance.choice(["x", "y", "n", "d"])
     output = chance.choice([median(name, **how), quantile(name, "0.9", **how), quantile(name, "0.1", **how)])
-    table = _where(chance, Desk(schema, part).table().group_by(*chance.choice([[], ["g"], ["f"]])))
+    table = _limits(chance, Desk(schema, part).table(), schema.unit)
+    table = _where(chance, table.group_by(*chance.choice([[], ["g"], ["f"]])))
     return _planned(schema, table.agg(q=output, **({"n": count()} if chance.random() < 0.2 else {})).plan(**price).plan)
 
 
@@ -284,17 +292,15 @@ def private_bounds(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     part, price = _price(chance)
     output = chance.choice([total("y", bounds="private"), mean("x", bounds="private")])
-    return _planned(
-        schema, Desk(schema, part).table().group_by(*chance.choice([[], ["g"]])).agg(o=output).plan(**price).plan
-    )
+    table = _limits(chance, Desk(schema, part).table(), schema.unit)
+    return _planned(schema, table.group_by(*chance.choice([[], ["g"]])).agg(o=output).plan(**price).plan)
 
 
 def top(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     part, price = _price(chance)
-    asked = (
-        Desk(schema, part).table().top(chance.choice(["g", "n"]), chance.randint(1, 3), counts=chance.random() < 0.5)
-    )
+    table = _limits(chance, Desk(schema, part).table(), schema.unit)
+    asked = table.top(chance.choice(["g", "n"]), chance.randint(1, 3), counts=chance.random() < 0.5)
     return _planned(schema, asked.plan(**price).plan)
 
 
@@ -302,7 +308,7 @@ def batches(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     way = chance.choice(["epsilon", "rho"])
     asked = {
-        "a": Query().group_by("g").agg(o=_aggregate(chance, schema)),
+        "a": _limits(chance, Query(), schema.unit).group_by("g").agg(o=_aggregate(chance, schema)),
         "b": Query().agg(o=_aggregate(chance, schema), q=median("x", grid=8)),
     }
     return _planned(schema, plan_batch(asked, schema, ALLOTMENTS[way], Price.read(**{way: 2})))
@@ -313,7 +319,8 @@ def streams(chance: random.Random) -> Job:
     schema = schema_of(unit)
     part, price = _price(chance)
     outputs = [count(), total("n"), *([people()] if unit.column else [])]
-    asked = Desk(schema, part).table().group_by(*chance.choice([[], ["g"]])).agg(o=chance.choice(outputs))
+    table = _limits(chance, Desk(schema, part).table(), unit)
+    asked = table.group_by(*chance.choice([[], ["g"]])).agg(o=chance.choice(outputs))
     plan = (
         asked.stream(bins("d", ["2020-01-01", "2020-03-01", "2020-07-01", "2020-12-31"]), limit=chance.randint(1, 2))
         .plan(**price)
@@ -387,7 +394,8 @@ def synthesis(chance: random.Random) -> Job:
 def discoveries(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     keys = chance.choice([[discover("t")], [discover("t"), key("g")], [discover("n")], [discover("d"), discover("f")]])
-    asked = Desk(schema, ALLOTMENTS["rho"]).table().group_by(*keys).agg(o=_aggregate(chance, schema))
+    table = _limits(chance, Desk(schema, ALLOTMENTS["rho"]).table(), schema.unit)
+    asked = table.group_by(*keys).agg(o=_aggregate(chance, schema))
     return _planned(schema, asked.plan(rho=1, delta="0.001").plan)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from discreet.core.exact import exactly
 from discreet.errors import InputError, Phrase
 
-__all__ = ["Metric", "Neighbours", "Protected", "Unit"]
+__all__ = ["MOST", "Metric", "Neighbours", "Protected", "Unit"]
 
 
 class Neighbours(StrEnum):
@@ -30,6 +30,9 @@ class _Unstated(int):
 
 
 _UNSTATED: Final = _Unstated(1)
+
+MOST: Final = 2**20
+"""No limit on a person is larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Unit:
             raise InputError("unit.column", self.column, "the name of the column that identifies a person")
         for field in ("groups", "rows"):
             value = getattr(self, field)
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 2**20:
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
                 raise InputError(f"unit.{field}", value, "a whole number from 1 to 2**20")
         if self.column is None and (self.groups, self.rows) != (1, 1):
             hint = "Name the column that identifies a person, or leave the limits out."

@@ -18,6 +18,7 @@ from discreet.errors import InputError, Phrase, kind_of
 from discreet.query.aggregate import Aggregate
 from discreet.query.batch import BatchAsk
 from discreet.query.key import Key, key
+from discreet.query.limits import PersonLimits
 from discreet.query.notation import read_key, read_outputs
 from discreet.query.predicate import Predicate
 from discreet.query.presentation import UNCHANGED, Presentation
@@ -28,7 +29,7 @@ from discreet.query.release import Tables
 from discreet.query.stream import StreamAsk
 from discreet.query.top import Top
 
-__all__ = ["Question", "StreamQuestion", "batch_of", "read_question"]
+__all__ = ["Question", "StreamQuestion", "batch_of", "read_question", "with_limits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,11 @@ class Question:
         """Answer for every group of public keys, or of keys that are discovered."""
         return replace(self, query=self.grouped.group_by(*keys))
 
+    def limits(self, groups: int | None = None, rows: int | None = None) -> Question:
+        """How much of each person counts in this question, instead of what the schema states: in at most `groups`
+        groups, as at most `rows` rows in each. Who is protected stays the same; price and error follow."""
+        return replace(self, query=self.query.limits(groups, rows))
+
     def agg(self, /, *nameless: Aggregate | Ordered, **outputs: Aggregate | Ordered) -> Question:
         """Name what is computed."""
         return replace(self, query=self.grouped.agg(*nameless, **outputs))
@@ -74,12 +80,12 @@ class Question:
     def top(self, column: str | Key, k: int = 10, *, counts: bool = True) -> Question:
         """The `k` values of a column that most units have, the most common first; with noisy `counts` or without."""
         asked = self.grouped
-        if asked != Query(asked.condition):
+        if asked != Query(asked.condition, person_limits=asked.person_limits):
             raise InputError(
                 "top", Phrase("one with keys or outputs"), "a question of its own", "Begin with table() and where()."
             )
         sought = key(column) if isinstance(column, str) else column
-        return replace(self, query=Top(sought, k, counts, asked.condition))
+        return replace(self, query=Top(sought, k, counts, asked.condition, asked.person_limits))
 
     def quantiles(self, column: str, listed: Iterable[Number] | Number, **how: Any) -> Question:
         """Quantiles of a column, named q25, q50, ...; `grid`, `method` and `interval` as in `quantile`."""
@@ -171,15 +177,22 @@ def batch_of(desk: Desk, questions: Mapping[str, Question]) -> Draft[Tables]:
     return Draft.of(desk, BatchAsk(queries, presentations or None))
 
 
+def with_limits(question: Question, limits: Mapping[str, Any] | None) -> Question:
+    """The question with limits of its own, if any of these are set."""
+    given = {name: value for name, value in (limits or {}).items() if value is not None}
+    return question.limits(**PersonLimits.from_dict(given).to_dict()) if given else question
+
+
 def read_question(
     desk: Desk,
     outputs: Iterable[str] | None,
     by: Iterable[str] | None,
     where: str | None,
     top: tuple[str | None, int] = (None, 0),
+    limits: Mapping[str, Any] | None = None,
 ) -> Question:
     """A question as people type it: `count` and `mean(pay)` by `age/10`, or the `k` most common values of a column."""
-    question = Question(desk, Query())
+    question = with_limits(Question(desk, Query()), limits)
     if where:
         question = question.where(where)
     if top[0] is not None:

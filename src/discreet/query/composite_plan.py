@@ -139,10 +139,13 @@ def plan_question(question: Query, schema: Schema, allotment: Allotment, price: 
 
     Every measure of the sums and every search for quantiles gets an equal part of the price.
     """
+    schema = question.limited(schema)
     checked = question.checked(schema)
     searches: dict[Search, Query] = {}
     for name, output in checked.ordered:
-        part = searches.get(search_of(output), Query(checked.condition, checked.keys))
+        part = searches.get(
+            search_of(output), Query(checked.condition, checked.keys, person_limits=checked.person_limits)
+        )
         searches[search_of(output)] = replace(part, ordered=(*part.ordered, (name, output)))
     sums = replace(checked, ordered=())
     measures, plan_sums = slots(sums, schema), plan_bounds if sums.searched else plan_query

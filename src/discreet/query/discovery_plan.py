@@ -197,6 +197,7 @@ def plan_discovery(
     question: Query, schema: Schema, allotment: Allotment, price: Price, delta: Number | None
 ) -> DiscoveryPlan:
     """Read a question with discovered keys against its schema and price it. Raises before anything is spent."""
+    schema = question.limited(schema)
     checked = question.checked(schema)
     if checked.ordered:
         hint = "Declare the values, as a category; or ask for counts, sums and means."

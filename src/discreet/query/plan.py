@@ -163,6 +163,7 @@ class QueryPlan(QuestionPlan):
 
 def plan_query(question: Query, schema: Schema, allotment: Allotment, price: Price) -> QueryPlan:
     """Read a question against its schema and price it. Raises before anything is spent."""
+    schema = question.limited(schema)
     checked = question.checked(schema)
     if checked.ordered:
         raise InputError("outputs", checked.ordered[0][0], "sums and counts: quantiles have a plan of their own")

@@ -236,6 +236,7 @@ def slots(question: Query, schema: Schema) -> int:
 
 def plan_bounds(question: Query, schema: Schema, allotment: Allotment, price: Price) -> BoundsPlan:
     """Read a question with private bounds against its schema and price it. Raises before anything is spent."""
+    schema = question.limited(schema)
     checked = question.checked(schema)
     if price.way == "within":
         hint = (

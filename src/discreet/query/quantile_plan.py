@@ -189,6 +189,7 @@ class QuantilePlan(QuestionPlan):
 
 def plan_quantiles(question: Query, schema: Schema, allotment: Allotment, price: Price) -> QuantilePlan:
     """Price quantiles of one column, by the search that errs less in ranks. Raises before anything is spent."""
+    schema = question.limited(schema)
     checked = question.checked(schema)
     first = checked.ordered[0][1]
     if checked.outputs or any(search_of(output) != search_of(first) for _, output in checked.ordered):

@@ -15,6 +15,7 @@ from discreet.errors import InputError, Phrase
 from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count, settled
 from discreet.query.function import listed_functions
 from discreet.query.key import MOST_GROUPS, Bin, Key, bins, key
+from discreet.query.limits import PersonLimits
 from discreet.query.parse import parse_condition
 from discreet.query.predicate import And, Predicate, checked, condition_of, predicate_from, predicate_to
 from discreet.query.pruning import pruned
@@ -73,6 +74,8 @@ class Query:
     ordered: tuple[tuple[str, Ordered], ...] = ()
     asked: tuple[str, ...] = ()
     """Names of outputs, of either kind, in the order they were asked for: see `names`."""
+    person_limits: PersonLimits | None = None
+    """How much of each person counts, where the schema's limits are not to be in force."""
 
     def where(self, condition: str | Predicate | Expression) -> Query:
         """Keep the rows for which the condition is true; a second condition narrows the first."""
@@ -94,6 +97,20 @@ class Query:
         """Name what is computed: `agg(visits=count(), cost=mean("cost"), typical=median("cost"))`."""
         refuse_nameless(nameless)
         return self._computing(outputs)
+
+    def limits(self, groups: int | None = None, rows: int | None = None) -> Query:
+        """How much of each person counts in this question, instead of what the schema states: in at most `groups`
+        groups, as at most `rows` rows in each. Who is protected stays the same; price and error follow."""
+        return self._limited(PersonLimits(groups, rows))
+
+    def _limited(self, limits: PersonLimits | None) -> Query:
+        if limits is None or self.person_limits is None:
+            return replace(self, person_limits=limits or self.person_limits)
+        return replace(self, person_limits=self.person_limits.merged(limits))
+
+    def limited(self, schema: Schema) -> Schema:
+        """The schema as this question is planned and counted with: its own limits in force, if it has any."""
+        return schema if self.person_limits is None else self.person_limits.applied(schema)
 
     def __iter__(self) -> NoReturn:
         refuse_reading("iterated over")
@@ -124,6 +141,7 @@ class Query:
         if not self.outputs and not self.ordered:
             raise InputError("outputs", Phrase("none"), "at least one output, such as agg(rows=count())")
         self._refuse_strange()
+        schema = self.limited(schema)
         keys = tuple(k.checked(schema) for k in self.keys)
         names = [k.column for k in keys]
         for name, _ in (*self.outputs, *self.ordered):
@@ -146,7 +164,7 @@ class Query:
             check_ordered(ordered, schema)
         condition = None if self.condition is None else checked(self.condition, schema)
         keys = tuple(pruned(k, condition, schema) for k in keys)
-        query = Query(condition, keys, outputs, by_order, self.names)
+        query = Query(condition, keys, outputs, by_order, self.names, self.person_limits)
         if (many := query.listed_groups(schema)) > MOST_GROUPS:
             raise InputError(
                 "group_by", Phrase(f"{many:,} groups"), f"such that there are at most {MOST_GROUPS:,} groups"
@@ -205,10 +223,12 @@ class Query:
         self._refuse_strange()  # a question may be written down before any schema is read against it
         outputs = {name: aggregate_to(aggregate) for name, aggregate in self.outputs}
         outputs |= {name: ordered_to(ordered) for name, ordered in self.ordered}
+        limits = {} if self.person_limits is None else {"limits": self.person_limits.to_dict()}
         return {
             "where": None if self.condition is None else predicate_to(self.condition),
             "group_by": [k.to_dict() for k in self.keys],
             "outputs": {name: outputs[name] for name in self.names},
+            **limits,
         }
 
     def to_json(self) -> str:
@@ -218,9 +238,9 @@ class Query:
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any], schema: Schema) -> Query:
         """A question from its JSON values, checked against the schema."""
-        unknown = set(entry) - {"where", "group_by", "outputs"}
-        if unknown:
-            raise InputError.unknown(f"query.{min(unknown)}", ("where", "group_by", "outputs"))
+        known = ("where", "group_by", "outputs", "limits")
+        if unknown := set(entry) - set(known):
+            raise InputError.unknown(f"query.{min(unknown)}", known)
         where, keyed, named = entry.get("where"), entry.get("group_by") or [], entry.get("outputs") or {}
         if not isinstance(keyed, list):
             raise InputError("group_by", keyed, "a list of keys")
@@ -231,7 +251,8 @@ class Query:
             condition = parse_condition(where) if isinstance(where, str) else predicate_from(where)
         keys = tuple(key(k) if isinstance(k, str) else Key.from_dict(k, schema) for k in keyed)
         outputs = {name: output_from(value) for name, value in named.items()}
-        return cls(condition, keys)._computing(outputs).checked(schema)
+        limits = None if entry.get("limits") is None else PersonLimits.from_dict(entry["limits"])
+        return cls(condition, keys, person_limits=limits)._computing(outputs).checked(schema)
 
     @classmethod
     def from_json(cls, text: str, schema: Schema) -> Query:

@@ -219,6 +219,7 @@ def plan_stream(
 ) -> StreamPlan:
     """Price a question for every period of `period`. A person counts in at most `limit` periods: the first in which
     a row of theirs counts when the period is released."""
+    schema = question.limited(schema)
     checked, key = question.checked(schema), replace(period.checked(schema), missing=False)
     if key.edges is None:
         raise InputError("period", key.column, "bins of a date or a number, such as bins('day', every='month')")

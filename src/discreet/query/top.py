@@ -30,6 +30,7 @@ from discreet.noise.bits import words
 from discreet.query.aggregate import Count, Persons
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.key import Bin, Key, key
+from discreet.query.limits import PersonLimits
 from discreet.query.measure import Measure, sensitivity
 from discreet.query.notes import condition_notes, join_notes, limit_notes, outside_values, published_notes
 from discreet.query.plan import QueryPlan
@@ -62,6 +63,7 @@ class Top:
     k: int
     counts: bool = True
     condition: Predicate | None = None
+    person_limits: PersonLimits | None = None
 
     @property
     def keys(self) -> tuple[Key, ...]:
@@ -80,7 +82,20 @@ class Top:
 
     def where(self, condition: str | Predicate | Expression) -> Top:
         """Among the rows for which the condition is true; a second condition narrows the first."""
-        return replace(self, condition=Query(self.condition).where(condition).condition)
+        return replace(self, condition=self._bare.where(condition).condition)
+
+    def limits(self, groups: int | None = None, rows: int | None = None) -> Top:
+        """How much of each person counts in this question: see `Query.limits`."""
+        return replace(self, person_limits=self._bare.limits(groups, rows).person_limits)
+
+    def limited(self, schema: Schema) -> Schema:
+        """The schema as this question is planned and counted with."""
+        return self._bare.limited(schema)
+
+    @property
+    def _bare(self) -> Query:
+        """Its condition and limits alone."""
+        return Query(self.condition, person_limits=self.person_limits)
 
     def checked(self, schema: Schema) -> Top:
         """The same question, read against a schema. Every error comes from here, before anything is spent."""
@@ -118,19 +133,21 @@ class Top:
         elif asked.values is None and schema.columns[asked.column].nullable:
             asked = key(asked.column, self.labels(schema))
         score = Count() if schema.unit.column is None else Persons()
-        return Query(self.condition, (asked,), ((COUNT if self.counts else "score", score),)).checked(schema)
+        outputs = ((COUNT if self.counts else "score", score),)
+        return replace(self._bare, keys=(asked,), outputs=outputs).checked(schema)
 
     def to_dict(self) -> dict[str, Any]:
         """The question as plain values."""
         top = {"key": self.key.to_dict(), "k": self.k, "counts": self.counts}
-        return {"where": Query(self.condition).to_dict()["where"], "top": top}
+        bare = self._bare.to_dict()
+        return {"where": bare["where"], "top": top} | ({"limits": bare["limits"]} if "limits" in bare else {})
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any], schema: Schema) -> Top:
         """A question from its JSON values, checked against the schema."""
         forms = "{'where': ..., 'top': {'key': ..., 'k': ..., 'counts': true}}"
         top = entry.get("top")
-        if set(entry) - {"where", "top"} or not isinstance(top, Mapping) or set(top) - {"key", "k", "counts"}:
+        if set(entry) - {"where", "top", "limits"} or not isinstance(top, Mapping) or set(top) - {"key", "k", "counts"}:
             raise InputError("query", entry, forms)
         if not {"key", "k"} <= set(top):
             raise InputError("top", top, forms)
@@ -138,8 +155,8 @@ class Top:
         asked = key(named) if isinstance(named, str) else Key.from_dict(named, schema)
         # Through a question, which knows how conditions are written.
         written: dict[str, Any] = {"where": entry.get("where"), "group_by": [], "outputs": {"n": {"of": "count"}}}
-        condition = Query.from_dict(written, schema).condition
-        return cls(asked, top["k"], top.get("counts", True), condition).checked(schema)
+        bare = Query.from_dict({**written, "limits": entry.get("limits")}, schema)
+        return cls(asked, top["k"], top.get("counts", True), bare.condition, bare.person_limits).checked(schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +277,7 @@ class TopPlan(QuestionPlan):
 
 def plan_top(question: Top, schema: Schema, allotment: Allotment, price: Price) -> TopPlan:
     """Read a question against its schema and price it: one half for the choice, one for the counts."""
+    schema = question.limited(schema)
     checked = question.checked(schema)
     if allotment.kind == "plan":
         raise InputError(

@@ -14,6 +14,9 @@ from shell import (
     run,
 )
 
+from asks import lay_out
+from discreet.ledger.ledger import Ledger
+
 
 def process(*words, code=0):
     """The command in a process of its own, as a shell starts it."""
@@ -150,3 +153,18 @@ def test_quantiles_stand_beside_counts(folder):
         run("ask", "people.csv", wrong, "--epsilon", "0.1", "--yes", cwd=folder, code=2)
     text = "SELECT sex, MEDIAN(age) AS middle FROM people GROUP BY sex"
     assert "middle" in run("sql", "people.csv", text, "--epsilon", "0.1", "--yes", cwd=folder).stdout
+
+
+def test_limits_are_options_of_every_way_to_ask(tmp_path):
+    lay_out(tmp_path)
+    Ledger.open(tmp_path / ".discreet" / "ledger.db", create=True).close()
+    limits = ["--limit-groups", "4", "--limit-rows", "3", "--rho", "0.1", "--allotment", "questions"]
+    asked = {
+        "plan": ["plan", "town.csv", "count", "--by", "age", *limits],
+        "sql": ["sql", "town.csv", "SELECT age, COUNT(*) AS n FROM town GROUP BY age", "--plan", *limits],
+        "top": ["plan", "town.csv", "--top", "age", *limits],
+    }
+    for words in asked.values():
+        assert "in at most 4 groups" in run(*words, cwd=tmp_path).stdout
+    wrong = run("plan", "town.csv", "--limit-rows", "0", *limits[4:], cwd=tmp_path, code=2)
+    assert "a whole number from 1" in wrong.stderr

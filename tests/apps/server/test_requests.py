@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 
+from people_pages import made
 from small_server import (
     ASK,
     SECRET,
@@ -51,3 +52,20 @@ def test_bad_requests_are_named_and_spend_nothing(service, body):
     assert found.json()["error"] == "InputError"
     assert SECRET not in found.text
     assert ann.get("/api/datasets/people/releases").json() == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"outputs": ["count"]},
+        {"sql": "SELECT COUNT(*) AS n FROM people"},
+        {"query": {"outputs": {"n": {"of": "count"}}}},
+    ],
+)
+def test_a_question_sets_limits_however_it_is_sent(tmp_path, question):
+    ann = client(made(tmp_path), "analyst")
+    body = {**question, "epsilon": "0.5", "allotment": "team"}
+    told = ann.post("/api/datasets/people/plan", json={**body, "limits": {"rows": 7}}).json()
+    assert any("counts as at most 7 rows" in note for note in told["notes"]), told
+    wrong = ann.post("/api/datasets/people/plan", json={**body, "limits": {"people": 7}})
+    assert (wrong.status_code, wrong.json()["field"]) == (422, "limits.people")

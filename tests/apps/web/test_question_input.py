@@ -89,3 +89,16 @@ def test_every_form_without_script_carries_the_whole_question(shared):
         for name, value in re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', confirm)
     }
     assert {name: sent.get(name) for name in asked} == asked
+
+
+def test_limits_of_a_question_are_filled_in_kept_and_sent_on(shared):
+    ann = signed(shared)
+    assert "the schema states 1 and 1" in told(ann.get("/d/people/ask"))
+    page = ann.post("/d/people/ask", {**ASK, "limit_rows": "7", "limit_groups": "2", "by0": "county"})
+    assert "Each person counts in at most 2 groups" in told(page)
+    assert "counts as at most 7 rows" in told(page)
+    confirm = page.text[page.text.index('class="confirm"') :]
+    assert re.search(r'type="hidden" name="limit_rows" value="7"', confirm)
+    wrong = ann.post("/d/people/ask", {**ASK, "limit_rows": "0"})
+    assert wrong.status_code == 422
+    assert re.search(r'id="limit_rows"[^>]*aria-invalid="true"', wrong.text)

@@ -22,7 +22,7 @@ from discreet.apps.cli.output import (
 from discreet.core.release import Release
 from discreet.curator import Curator
 from discreet.curator.offer import Offer
-from discreet.curator.question import Question, read_question
+from discreet.curator.question import Question, read_question, with_limits
 
 __all__ = ["ReleaseId", "Why", "Yes", "ask", "plan", "sql"]
 
@@ -44,7 +44,7 @@ _QUESTION: options.Parameters = {
     "top": (options.Top, None),
     "k": (options.TopK, 10),
 }
-_PRICE: options.Parameters = {**options.PRICES, "delta": (options.Delta, None), **options.SOURCES}
+_PRICE: options.Parameters = {**options.LIMITS, **options.PRICES, "delta": (options.Delta, None), **options.SOURCES}
 _ANSWER: options.Parameters = {
     "why": (Why, ""),
     "release": (ReleaseId, None),
@@ -66,7 +66,8 @@ def _ask(**given: Any) -> None:
 
 def _sql(**given: Any) -> None:
     """Ask in SQL. The text is read, never run: what is not understood is refused before anything is spent."""
-    offer = _offer(_curator(given).sql(given["text"], dialect=given["dialect"]), given)
+    question = _curator(given).sql(given["text"], dialect=given["dialect"])
+    offer = _offer(with_limits(question, _limits(given)), given)
     if given["plan_only"]:
         _show_plan(offer, given)
     else:
@@ -95,7 +96,11 @@ def _curator(given: Mapping[str, Any]) -> Curator:
 
 def _question(given: Mapping[str, Any]) -> Question:
     top = (given["top"], given["k"])
-    return read_question(_curator(given).desk, given["outputs"], given["by"], given["where"], top)
+    return read_question(_curator(given).desk, given["outputs"], given["by"], given["where"], top, _limits(given))
+
+
+def _limits(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix("limit_"): given[name] for name in options.LIMITS}
 
 
 def _offer(question: Question, given: Mapping[str, Any]) -> Offer[Release]:

@@ -17,6 +17,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.query.function import listed_functions
 
 __all__ = [
+    "LIMITS",
     "PRICES",
     "REQUIRED",
     "SOURCES",
@@ -29,6 +30,8 @@ __all__ = [
     "Epsilon",
     "GridData",
     "LedgerAddress",
+    "LimitGroups",
+    "LimitRows",
     "Noise",
     "Outputs",
     "Rho",
@@ -90,6 +93,11 @@ By = Annotated[
     ),
 ]
 Where = Annotated[str | None, typer.Option(help="Condition, such as \"age >= 18 and sex = 'female'\".")]
+LimitGroups = Annotated[
+    int | None,
+    typer.Option(help="In how many groups each person counts in this question, instead of what the schema states."),
+]
+LimitRows = Annotated[int | None, typer.Option(help="As how many rows each person counts in a group of it.")]
 Epsilon = Annotated[str | None, typer.Option(help="Price of the whole question as pure epsilon.")]
 Rho = Annotated[str | None, typer.Option(help="Price as zCDP rho.")]
 Share = Annotated[str | None, typer.Option(help="Price as a share of the allotment, such as 0.1.")]
@@ -136,6 +144,7 @@ def open_ledger(ledger: str | None) -> Ledger:
 Parameters = Mapping[str, tuple[Any, Any]]
 """Types and defaults by name, as typer reads them; `REQUIRED` in place of a default."""
 REQUIRED = inspect.Parameter.empty
+LIMITS: Parameters = {"limit_groups": (LimitGroups, None), "limit_rows": (LimitRows, None)}
 PRICES: Parameters = {
     "epsilon": (Epsilon, None),
     "rho": (Rho, None),

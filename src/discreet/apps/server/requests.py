@@ -23,7 +23,7 @@ from discreet.apps.server.limits import (
 from discreet.core.release import Release
 from discreet.curator import KINDS, Curator
 from discreet.curator.offer import Offer
-from discreet.curator.question import read_question
+from discreet.curator.question import read_question, with_limits
 from discreet.curator.request import read_how
 from discreet.errors import InputError, Phrase
 from discreet.ledger.door import Answer
@@ -67,6 +67,7 @@ class QuestionRequest(Plain):
     where: Text | None = None
     top: Text | None = None
     k: Annotated[int, Field(ge=1, le=10_000)] = 10
+    limits: dict[str, int | None] | None = None
     epsilon: Amount = None
     rho: Amount = None
     share: Amount = None
@@ -85,16 +86,17 @@ class QuestionRequest(Plain):
         if self.sql is None and self.query is None:
             for text in (*(self.by or ()), *([] if self.top is None else [self.top])):
                 check_key(read_key(text, curator.schema), curator.schema)
-            return read_question(curator.desk, self.outputs, self.by, self.where, (self.top, self.k)).plan(**price)
+            top = (self.top, self.k)
+            return read_question(curator.desk, self.outputs, self.by, self.where, top, self.limits).plan(**price)
         if self.outputs or self.by or self.where or self.top or (self.sql and self.query):
             raise InputError(
                 "sql", Phrase("one beside other fields"), "the only field of a question", "A statement says it all."
             )
         if self.sql is None:
             check_lists(self.query, "query", curator.schema)
-            return curator.question(self.query or {}).plan(**price)
+            return with_limits(curator.question(self.query or {}), self.limits).plan(**price)
         check_sql(self.sql, curator.schema)
-        return curator.sql(self.sql).plan(**price)
+        return with_limits(curator.sql(self.sql), self.limits).plan(**price)
 
 
 class ReleaseRequest(QuestionRequest):

@@ -29,7 +29,7 @@ from discreet.apps.web.plan_view import (
     panel_values,
     view_plan,
 )
-from discreet.apps.web.question_input import Output, QuestionInput, groupable, measures, summable
+from discreet.apps.web.question_input import LIMITS, Output, QuestionInput, groupable, measures, summable
 from discreet.errors import BudgetError, DiscreetError, InputError
 from discreet.ledger.account import Standing
 from discreet.query.ask import Ask
@@ -69,6 +69,8 @@ def routes(frame: Frame) -> APIRouter:
             measures=measures(),
             summable=summable(schema),
             groupable=groupable(schema),
+            limits={} if schema.unit.column is None else LIMITS,
+            unit=schema.unit,
             standing=standing,
             currency=chosen.allotment.currency if chosen else "epsilon",
             problem=None if problem is None else public_words(problem),
@@ -197,5 +199,7 @@ _CONTROLS = {
     "group_by": "by0",
     "bins": "by0",
     "output": "of0",
+    "limits.groups": "limit_groups",
+    "limits.rows": "limit_rows",
     "allotment": "allotment",
 }

@@ -16,9 +16,11 @@ from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError
 from discreet.query.function import listed_functions
 
-__all__ = ["WAYS", "Key", "Output", "QuestionInput", "groupable", "measures", "summable"]
+__all__ = ["LIMITS", "WAYS", "Key", "Output", "QuestionInput", "groupable", "measures", "summable"]
 
 WAYS = ("epsilon", "rho", "within", "share")
+LIMITS = {"groups": "groups each counts in", "rows": "rows each counts as in a group"}
+"""Limits on a person that a question may set, in words for `each`."""
 _ROWS = 8  # outputs and keys that the form has room for
 
 
@@ -66,6 +68,7 @@ class QuestionInput:
     confidence: str = "0.95"
     delta: str = ""
     allotment: str = ""
+    limits: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, form: Form) -> QuestionInput:
@@ -89,6 +92,7 @@ class QuestionInput:
             confidence=form.text("confidence") or "0.95",
             delta=form.text("delta"),
             allotment=form.text("allotment"),
+            limits={name: text for name in LIMITS if (text := form.text(f"limit_{name}"))},
         )
 
     def request(self, release: str | None = None, why: str = "") -> ReleaseRequest:
@@ -114,7 +118,7 @@ class QuestionInput:
             }
         )
         price = {self.way: amount, "confidence": self.confidence, "delta": self.delta or None}
-        more = {"allotment": self.allotment or None, "release": release, "why": why}
+        more = {"limits": self.limits or None, "allotment": self.allotment or None, "release": release, "why": why}
         try:
             return ReleaseRequest.model_validate({**question, **price, **more})
         except ValidationError as problem:
@@ -128,6 +132,7 @@ class QuestionInput:
             pairs += [(f"of{place}", output.of), (f"column{place}", output.column), (f"q{place}", output.share)]
         for place, key in enumerate(self.keys):
             pairs += [(f"by{place}", key.column), (f"bins{place}", key.bins)]
+        pairs += [(f"limit_{name}", text) for name, text in self.limits.items()]
         pairs.append((self.way, self.amounts.get(self.way, "")))
         return [(name, text) for name, text in pairs if text]
 
