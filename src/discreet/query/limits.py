@@ -39,7 +39,8 @@ class PersonLimits:
         if schema.unit.column is None:
             hint = "Leave them out, or declare the person: [unit] column = ..., groups = ..., rows = ..."
             raise InputError("limits", Phrase("given"), "left out: the unit of this schema is a row", hint)
-        return replace(schema, columns=schema.stored, unit=replace(schema.unit, **self.to_dict()))
+        given: dict[str, Any] = self.to_dict()
+        return replace(schema, columns=schema.stored, unit=replace(schema.unit, **given))
 
     def merged(self, later: PersonLimits) -> PersonLimits:
         """These, and those of `later` where it sets them."""
