@@ -221,8 +221,11 @@ class LocalDesk(LedgerDesk):
         joined = dict(joins or {})
         if set(joined) != set(found.joins):
             raise InputError("joins", sorted(joined), "a table for each of the schema's [joins]", among=found.joins)
+        found.layout.check_kind(source.kind)
         source = replace(
             source.beside(joined),
+            layout=found.layout,
+            written=found.stored,
             view=found.view,
             names=tuple(names) or declared.names,
             declared=declared.version if version is None else DataVersion.declare(version),

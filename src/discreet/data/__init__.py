@@ -1,7 +1,8 @@
 """Tables as they are stored and as they are declared, and the only place that opens them.
 
 * A custodian declares a `Schema` of columns (`Integer`, `Real`, `Category`, `Boolean`, `Date`, `Text`), each with what
-  is public about it, and beside them a `Lookup` in a public table, a `Derived` column, a `Join` of a private table.
+  is public about it, and beside them a `Lookup` in a public table, a `Derived` column, a `Join` of a private table,
+  and the `Layout` of a CSV file that is not written in the usual way.
 * An `Expression` of columns (`col`, `when`) is computed of each row, and has a declaration of its own.
 * `source_of` makes a `Source` of whatever holds the rows: files, tables in memory, DuckDB, PostgreSQL, Spark. Only an
   open `Connection` runs expressions on them.
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from discreet.data.expression.node import col as col
     from discreet.data.expression.node import when as when
     from discreet.data.join import Join as Join
+    from discreet.data.layout import Layout as Layout
     from discreet.data.schema import Schema as Schema
     from discreet.data.source import Connection as Connection
     from discreet.data.source import Source as Source
@@ -48,6 +50,7 @@ __getattr__, __dir__, __all__ = lazy(
         ),
         "expression.node": ("Expression", "col", "when"),
         "join": ("Join",),
+        "layout": ("Layout",),
         "schema": ("Schema",),
         "source": (
             "Connection",

@@ -31,8 +31,10 @@ _MARK = b"\xef\xbb\xbf"
 _QUOTE = ord('"')
 
 
-def readable(files: list[str], names: Sequence[str], copies: Copies | None) -> tuple[list[str], dict[str, Any]]:
-    """The files to be read by the engine, and how: every column as text, in the one dialect of their ending.
+def readable(
+    files: list[str], names: Sequence[str], copies: Copies | None, delimiter: str = ""
+) -> tuple[list[str], dict[str, Any]]:
+    """The files to be read by the engine, and how: every column as text, divided as their ending or a delimiter says.
 
     Nothing is guessed from values. With `names` there is no header line, and no line is looked at: the first one is a
     person's, and whether it has as many values as there are names must decide nothing. Without `copies` the table is
@@ -41,7 +43,7 @@ def readable(files: list[str], names: Sequence[str], copies: Copies | None) -> t
     endings = {Path(file).suffix.lower() for file in files}
     if len(endings) > 1:
         raise InputError("source", sorted(endings), "files of one kind")
-    delimiter = DELIMITERS[endings.pop()]
+    delimiter = delimiter or DELIMITERS[endings.pop()]
     lines = [list(names)] if names else [read_first_line(file, delimiter) for file in files]
     if any(line != lines[0] for line in lines):
         hint = "If they have no header line, name their columns: [dataset] names in the schema."

@@ -15,6 +15,7 @@ from discreet.data.column import Column, Integer, Real, Text, column_from, colum
 from discreet.data.columns import Columns
 from discreet.data.expression import Domain, Expression
 from discreet.data.join import Join
+from discreet.data.layout import LAYOUT, Layout
 from discreet.data.view import Derived, Lookup, widened
 from discreet.errors import MISSING, InputError, Phrase, kind_of
 
@@ -44,6 +45,8 @@ class Schema:
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
     derived: Mapping[str, Derived] = field(default_factory=dict)
     joins: Mapping[str, Join] = field(default_factory=dict)
+    layout: Layout = field(default_factory=Layout)
+    """How the CSV file of the table is written."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -54,6 +57,8 @@ class Schema:
             )
         if not isinstance(self.unit, Unit):
             raise InputError("unit", self.unit, "a Unit, such as Unit() or Unit('person', groups=1, rows=1)")
+        if not isinstance(self.layout, Layout):
+            raise InputError("layout", kind_of(self.layout), "a Layout, such as Layout(delimiter=';', decimal=',')")
         if missing := self.unit.unstated:
             raise InputError(f"unit.{missing[0]}", MISSING, "given where the unit is a person", _LIMITS)
         columns = dict(self.columns)
@@ -130,8 +135,9 @@ class Schema:
         known = ("dataset", "unit", "columns", "joins", "lookups", "derived", "budget", "ledger")
         if unknown := set(declared) - set(known):
             raise InputError.unknown(min(unknown), known)
-        if unknown := set(declared.get("dataset", {})) - {"name", "version", "names"}:
-            raise InputError.unknown(f"dataset.{min(unknown)}", ("name", "version", "names"))
+        dataset = declared.get("dataset", {})
+        if unknown := set(dataset) - {"name", "version", "names", *LAYOUT}:
+            raise InputError.unknown(f"dataset.{min(unknown)}", ("name", "version", "names", *LAYOUT))
         unit = dict(declared.get("unit", {}))
         strange = set(unit) - {"column", "neighbours", "groups", "rows"}
         if strange:
@@ -147,7 +153,8 @@ class Schema:
         lookups = {name: _lookup(name, entry, folder) for name, entry in declared.get("lookups", {}).items()}
         derived = {name: _derived(name, entry) for name, entry in declared.get("derived", {}).items()}
         joins = {name: _join(name, entry) for name, entry in declared.get("joins", {}).items()}
-        return cls(declared.get("dataset", {}).get("name", ""), columns, Unit(**unit), lookups, derived, joins)
+        layout = Layout(**{field: dataset[field] for field in LAYOUT if field in dataset})
+        return cls(dataset.get("name", ""), columns, Unit(**unit), lookups, derived, joins, layout)
 
     def to_dict(self) -> dict[str, Any]:
         """The tables of its file, plain values only."""
@@ -155,7 +162,7 @@ class Schema:
         if self.unit.column is not None:
             unit = {"column": self.unit.column, **unit, "groups": self.unit.groups, "rows": self.unit.rows}
         columns = {name: column_to(column) for name, column in self.stored.items()}
-        whole: dict[str, Any] = {"dataset": {"name": self.name}, "unit": unit, "columns": columns}
+        whole: dict[str, Any] = {"dataset": {"name": self.name, **self.layout.given}, "unit": unit, "columns": columns}
         if self.joins:
             whole["joins"] = {name: join.to_dict() for name, join in self.joins.items()}
         if self.lookups:

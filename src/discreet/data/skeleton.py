@@ -40,6 +40,7 @@ def skeleton(source: Source, name: str, unit: Unit) -> str:
     """The text of a `discreet.toml` for the columns of a source and the unit that was chosen."""
     listed = ", ".join(map(_quoted, source.names))
     names = f"names = [{listed}]  # of the columns: the file has no header line\n" if source.names else ""
+    names += "".join(f"{field} = {_quoted(value)}\n" for field, value in source.layout.given.items())
     parts = [_HEAD.format(name=_quoted(name), names=names, unit=_protected(unit))]
     parts.extend(
         _person(column) if column == unit.column else _column(column, kind) for column, kind in source.columns().items()

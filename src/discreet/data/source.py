@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 
 from discreet.core.version import DataVersion
 from discreet.core.wire import Json
+from discreet.data.column import Column
 from discreet.data.copies import Copies
 from discreet.data.csv_file import read_first_line, readable
 from discreet.data.dialect import named_types
 from discreet.data.files import DELIMITERS, Files, files_at
 from discreet.data.frame import Frame
+from discreet.data.layout import Layout
 from discreet.data.parquet_file import Drift, read_parquet
 from discreet.data.pool import engines, fixed_settings
 from discreet.data.spark import files_read, is_frame, shown
@@ -107,6 +109,8 @@ class Source:
     others: tuple[tuple[str, Source], ...] = ()  # private tables the view joins, read by the same engine
     names: tuple[str, ...] = ()  # of the columns of a CSV file that has no header line
     declared: DataVersion | None = None
+    layout: Layout = field(default_factory=Layout)  # how a CSV file is written
+    written: Mapping[str, Column] = field(default_factory=dict, hash=False)  # the columns whose text follows it
 
     def __repr__(self) -> str:
         return f"<private {self.kind}>"
@@ -145,7 +149,7 @@ class Source:
     def first_line(self) -> list[str]:
         """The first line of a CSV file: names if it is a header. Whoever asks shows none of it before that is known."""
         file = self.place.paths()[0]
-        return read_first_line(file, DELIMITERS[Path(file).suffix.lower()])
+        return read_first_line(file, self.layout.delimiter or DELIMITERS[Path(file).suffix.lower()])
 
     def version(self, key: bytes) -> DataVersion:
         """Which state the data is in: as declared, or by what tells of writes. No row is read, and nobody can read
@@ -240,10 +244,10 @@ class Source:
         if self.kind in ("postgres", "duckdb"):
             return named_types(backend.table(self.table))
         if self.kind == "csv":
-            files, options = readable(self.place.paths(), self.names, copies)
+            files, options = readable(self.place.paths(), self.names, copies, self.layout.delimiter)
             if copies is None:  # an engine need not be shown a name that it cannot write, such as one with a zero byte
                 return ibis.memtable([], schema=dict.fromkeys(options["columns"], "string"))
-            return copies.read(backend, "csv", files, **options)
+            return self.layout.plain(copies.read(backend, "csv", files, **options), self.written)
         if self.kind == "parquet":
             return read_parquet(backend, self.place, copies or Copies()).table
         return ibis.memtable(self.place.arrow(rows=copies is not None))

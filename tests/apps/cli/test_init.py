@@ -204,3 +204,16 @@ def test_init_writes_a_schema_from_names_alone(tmp_path):
     run("init", "secret.csv", "--header", "--unit", "row", cwd=tmp_path, code=2)
     unfinished = run("plan", "secret.csv", "count", "--epsilon", "1", cwd=tmp_path, code=2)
     assert "columns.name.type" in unfinished.stderr
+
+
+def test_another_delimiter_is_written_into_the_schema(folder):
+    (folder / "visits.csv").write_text("patient;age\nCANARY;42\n")
+    described("--unit", "row", "--delimiter", ";")
+    declared = tomllib.loads((folder / "discreet.toml").read_text())
+    assert declared["dataset"] == {"name": "visits", "delimiter": ";"}
+    assert list(declared["columns"]) == ["patient", "age"]
+
+
+def test_a_delimiter_that_divides_nothing_is_refused(folder):
+    message = described("--unit", "row", "--delimiter", "x", code=2)
+    assert "`--delimiter` must be one of ',', ';'" in message

@@ -15,6 +15,7 @@ from discreet.apps.cli.options import Data, Table
 from discreet.apps.cli.output import say
 from discreet.core.unit import Unit
 from discreet.data.csv_file import header_problem
+from discreet.data.layout import Layout
 from discreet.data.skeleton import skeleton
 from discreet.data.source import Source, source_of
 from discreet.errors import GIVEN, MISSING, InputError, Phrase
@@ -42,6 +43,9 @@ def init(
     columns: Annotated[
         str | None, typer.Option("--names", help="The columns of a CSV file without a header line: NAME,NAME,...")
     ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="What divides the values of a CSV file, if not a comma: ';', '|' or 'tab'.")
+    ] = None,
     unit: Annotated[
         str | None,
         typer.Option(help="Who is protected: the column that identifies a person, or `row` if each row is another."),
@@ -57,6 +61,8 @@ def init(
     if out.exists():
         raise InputError("--out", str(out), "a file that does not exist yet", "Nothing was written.")
     source = source_of(data, table)
+    if delimiter is not None:
+        source = replace(source, layout=_layout(source, delimiter))
     if source.kind == "csv":
         source = replace(source, names=_names(source, data, header, columns))
     elif header is not None or columns is not None:
@@ -75,6 +81,16 @@ def init(
     say(f"discreet plan {shlex.quote(data)} count --epsilon 0.1{named}")
     for warning in _odd(names):
         say(f"Look at the header: {warning}")
+
+
+def _layout(source: Source, delimiter: str) -> Layout:
+    """How the file is written, as far as the options say it."""
+    if source.kind != "csv":
+        raise InputError("--delimiter", GIVEN, "left out unless the data is a CSV or TSV file", "Nothing was written.")
+    try:
+        return Layout(delimiter={"tab": "\t"}.get(delimiter, delimiter))
+    except InputError as problem:
+        raise problem.about("--delimiter") from None
 
 
 def _names(source: Source, data: str, header: bool | None, columns: str | None) -> tuple[str, ...]:
@@ -110,7 +126,10 @@ def _names(source: Source, data: str, header: bool | None, columns: str | None) 
 def _odd(names: list[str]) -> Iterator[str]:
     """What a header looks like when the file is not what its ending says."""
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        yield f"one column, {names[0]!r}. Values are divided by commas in .csv files and by tabs in .tsv files."
+        usual = (
+            "Values are divided by commas in .csv files and by tabs in .tsv files, unless --delimiter says otherwise."
+        )
+        yield f"one column, {names[0]!r}. {usual}"
     if any("\0" in name for name in names):
         yield "it is UTF-16 or no text at all. Save the file as UTF-8."
 
