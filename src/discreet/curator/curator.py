@@ -179,7 +179,7 @@ class Curator:
         `dialect` is whose spelling it is: duckdb, postgres, spark, bigquery, tsql, mysql, snowflake, sqlite or trino.
         """
         statement = parse_sql(text, self.schema, dialect)
-        return Question(self.desk, statement.query, statement.presentation)
+        return Question(self.desk, statement.query, statement.presentation, statement.price)
 
     def batch(self, **questions: Question) -> Draft[Tables]:
         """Several questions as one job with one price."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from discreet.core.exact import Number
@@ -39,6 +39,8 @@ class Question:
     desk: Desk
     query: AnyQuery
     presentation: Presentation = UNCHANGED
+    stated: Mapping[str, Number] = field(default_factory=dict)
+    """Epsilon and delta, where the words of the question name them."""
 
     @property
     def grouped(self) -> Query:
@@ -136,10 +138,21 @@ class Question:
 
         `delta` is for discovered keys, beside the price: the chance that one appears because of a single unit.
         """
+        epsilon, delta = self._stated(rho, share, within, epsilon=epsilon, delta=delta)
         ask = QuestionAsk(self.query, self.presentation, delta)
         price = ask.price(epsilon=epsilon, rho=rho, share=share, within=within, confidence=confidence, noise=noise)
         offer: Offer[Release] = self.desk.offer(ask, None, price, allotment)
         return offer
+
+    def _stated(self, *others: Number | None, **given: Number | None) -> Iterator[Number | None]:
+        """What is given; what the question itself says, where nothing is."""
+        for name, value in given.items():
+            said = self.stated.get(name)
+            paid = value if name == "delta" else next((one for one in (value, *others) if one is not None), None)
+            if said is not None and paid is not None and paid != said:
+                hint = "The statement names it: leave it out here, or there."
+                raise InputError(name, Phrase("another price"), f"{float(said):g}, as the statement says", hint)
+            yield said if paid is None else value
 
 
 @dataclass(frozen=True, slots=True)

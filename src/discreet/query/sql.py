@@ -13,10 +13,11 @@ published numbers. The values of a text column in GROUP BY are discovered, which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
+from discreet.core.exact import Number
 from discreet.data.column import Date, Text
 from discreet.data.expression import Call, Expression, Name
 from discreet.data.expression.domain import value_of
@@ -32,6 +33,7 @@ from discreet.query.presentation import Order, Presentation
 from discreet.query.quantile import Ordered
 from discreet.query.question import Query
 from discreet.query.sql_hint import SHAPE, instead, only, refuse, shown_aggregates
+from discreet.query.sql_privacy import read_private
 from discreet.query.sql_relation import Relations
 from discreet.query.sql_scope import Published, Scope, is_aggregate, reference, unwrapped
 
@@ -44,6 +46,8 @@ class Statement:
 
     query: Query
     presentation: Presentation
+    price: dict[str, Number] = field(default_factory=dict)
+    """Epsilon and delta, where the statement names them."""
 
 
 def parse_sql(text: str, schema: Schema, dialect: str = "duckdb") -> Statement:
@@ -51,7 +55,12 @@ def parse_sql(text: str, schema: Schema, dialect: str = "duckdb") -> Statement:
     if dialect not in DIALECTS:
         raise InputError("dialect", dialect, among=DIALECTS)
     try:
-        return _Statement(schema, dialect).read(read_statement(text, dialect=dialect))
+        private = read_private(text, schema, dialect)
+        statement = _Statement(schema, dialect).read(read_statement(private.text, dialect=dialect))
+        query = statement.query.limits(**private.limits) if private.limits else statement.query
+        found = query.discovered  # only there a delta buys something
+        price = {name: value for name, value in private.price.items() if name != "delta" or found}
+        return replace(statement, query=query.checked(schema), price=price)
     except RecursionError:
         raise InputError("sql", text, "a shorter statement") from None
 

@@ -1,0 +1,92 @@
+"""SQL that names its own price, limits and bounds, as Google's does: read alike, and the rest is plain SQL."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pyarrow
+import pytest
+
+import discreet
+from discreet import Budget, Category, Integer, Schema, Text, Unit
+from discreet.errors import InputError
+from discreet.query.sql import parse_sql
+from discreet.query.sql_privacy import read_private
+
+COLUMNS = {
+    "patient": Integer(0, 10**6),
+    "county": Category(["a", "b"]),
+    "cost": Integer(0, 1000, nullable=False),
+    "town": Text(),
+}
+SCHEMA = Schema("visits", COLUMNS, Unit("patient", groups=2, rows=4))
+CLAUSE = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS ({}) county, COUNT(*) AS n FROM visits GROUP BY county"
+
+
+def read(text: str, dialect: str = "bigquery"):
+    return parse_sql(text, SCHEMA, dialect)
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "duckdb"])
+def test_what_is_left_is_plain_sql(dialect):
+    begun = "SELECT WITH ANONYMIZATION OPTIONS (epsilon = 1) county, "
+    text = begun + "ANON_AVG(cost + 1 CLAMPED BETWEEN 0 AND 500) a FROM visits GROUP BY 1"
+    plain = "SELECT county, AVG(LEAST(GREATEST(cost + 1, 0), 500)) a FROM visits GROUP BY 1"
+    assert read(text, dialect).query == read(plain, dialect).query
+    arrow = "SELECT county, AVG(cost + 1, contribution_bounds_per_row => (0, 500)) a FROM visits GROUP BY 1"
+    assert read(arrow, dialect).query == read(plain, dialect).query
+    untouched = "SELECT COUNT(*) AS clamped FROM visits"
+    assert read_private(untouched, SCHEMA, dialect).text == untouched
+
+
+def test_price_and_limits_are_those_of_the_statement():
+    said = "epsilon = 0.5, delta = 1e-7, privacy_unit_column = v.`patient`, max_groups_contributed = 1"
+    statement = read(CLAUSE.format(said))
+    assert statement.price == {"epsilon": Fraction(1, 2)}  # declared groups take no delta
+    assert statement.query.limited(SCHEMA).unit.groups == 1
+    found = (
+        "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = .5, delta = 1e-7) town, COUNT(*) FROM visits GROUP BY town"
+    )
+    assert read(found).price == {"epsilon": Fraction(1, 2), "delta": Fraction(1, 10**7)}
+    assert (
+        read(CLAUSE.format("kappa = 2, group_selection_strategy = PUBLIC_GROUPS")).query.limited(SCHEMA).unit.groups
+        == 2
+    )
+    few = read("SELECT COUNT(*, contribution_bounds_per_group => (0, 3)) AS n FROM visits")
+    assert few.query.limited(SCHEMA).unit.rows == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CLAUSE.format("epsilon = 1, privacy_unit_column = doctor"),
+        CLAUSE.format("epsilon = 1, secret = 3"),
+        CLAUSE.format("epsilon"),
+        CLAUSE.format("epsilon = 1, max_groups_contributed = 0"),
+        CLAUSE.format("epsilon = one"),
+        CLAUSE.format("epsilon = 1").replace("(epsilon = 1)", "(epsilon = 1"),
+        "SELECT ANON_SUM(cost CLAMPED BETWEEN 0) FROM visits",
+        "SELECT ANON_AVG(CLAMPED BETWEEN 0 AND 5) FROM visits",
+        "SELECT AVG(cost, contribution_bounds_per_row => 5) FROM visits",
+        "SELECT COUNT(*, contribution_bounds_per_group => (1, 3)) FROM visits",
+        "SELECT COUNT(*) FROM (SELECT WITH ANONYMIZATION OPTIONS (epsilon = 1) cost FROM visits)",
+        CLAUSE.format("epsilon = 1").replace("visits", "(SELECT WITH ANONYMIZATION cost FROM visits)"),
+    ],
+)
+def test_what_is_not_understood_is_refused(text):
+    with pytest.raises(InputError):
+        read(text)
+
+
+def test_the_stated_price_is_paid_and_no_other(tmp_path):
+    table = pyarrow.table({"patient": [1, 1, 2], "county": ["a", "a", "b"], "cost": [5, 6, 7], "town": ["x"] * 3})
+    desk = discreet.open(table, SCHEMA, ledger=tmp_path / "l.db", budget=Budget(epsilon=100), create=True)
+    question = desk.sql(CLAUSE.format("epsilon = 40"), dialect="bigquery")
+    assert question.plan().plan.charge.amount == 40
+    assert question.plan(epsilon=40).release()["n"] == [2, 1, 0]
+    with pytest.raises(InputError, match="as the statement says"):
+        question.plan(epsilon=3)
+    with pytest.raises(InputError, match="as the statement says"):
+        question.plan(share=0.5)
+    with pytest.raises(InputError, match="exactly one of"):
+        desk.sql(CLAUSE.format("delta = 1e-6"), dialect="bigquery").plan()
