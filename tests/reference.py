@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from discreet.data.column import Boolean, Category, Date, Integer, Real
-from discreet.query.measure import Moment, People, Rows, Total
+from discreet.query.measure import Moment, People, Rows, Total, lattice_for
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or
 
 MASK = 2**31 - 1
@@ -246,3 +246,43 @@ def of_persons(query, schema, measures, rows, salt):
             for index, value in enumerate(places[place]):
                 found[place][index] += value
     return dict(found)
+
+
+def person_rows(schema, rows):
+    """The table of persons, row by row, by the rules as they are stated."""
+    persons = schema.persons
+    table, base = persons.table, persons.rows
+    mine = defaultdict(list)
+    for row in rows:
+        kept = table.condition is None or true_of(table.condition, row, base) is True
+        if row[base.unit.column] is None or not kept:
+            continue
+        by = tuple((name, declared(row[column], base.columns[column])) for name, column in table.keys)
+        mine[row[base.unit.column], by].append(row)
+    return [
+        {base.unit.column: person, **dict(by)}
+        | {name: person_value(each, schema.columns[name], base, theirs) for name, each in table.columns}
+        for (person, by), theirs in mine.items()
+    ]
+
+
+def person_value(each, made, base, rows):
+    """What a person's rows come to."""
+    if each.column is None:
+        return clamp(len(rows), int(made.lower), int(made.upper))
+    column = base.columns[each.column]
+    read = [value for row in rows if (value := declared(row[each.column], column)) is not None]
+    if each.of in ("count", "distinct"):
+        return clamp(len(set(read) if each.of == "distinct" else read), int(made.lower), int(made.upper))
+    if each.of in ("min", "max"):
+        order = str.encode if isinstance(column, Category) else None
+        return (min if each.of == "min" else max)(read, key=order) if read else None
+    total = Total(each.column, lattice_for(column, column.lower, column.upper))
+    step, taken = total.lattice.step, sum(row_value(total, row, base) for row in rows)
+    many = len(read) if column.nullable else len(rows)
+    if not many:
+        return None
+    if each.of == "mean":
+        return float(taken) / float(many) * float(step)
+    taken = clamp(taken, math.ceil(made.lower / step), math.floor(made.upper / step))
+    return taken if isinstance(made, Integer) else taken * float(step)

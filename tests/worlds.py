@@ -399,8 +399,24 @@ def discoveries(chance: random.Random) -> Job:
     return _planned(schema, asked.plan(rho=1, delta="0.001").plan)
 
 
+EACH = ["count(*)", "count(x)", "count(distinct g)", "count(distinct t)", "sum(y)", "sum(n)", "avg(x)", "min(n)"]
+EACH += ["max(x)", "max(g)", "max(f)", "least(count(*), 2)", "max(case when x > 0 then 1 else 0 end)"]
+
+
+def persons(chance: random.Random) -> Job:
+    """A table with a row for each person, or for each of a person's groups, and questions about it."""
+    schema = schema_of(unit_of(chance, person=True))
+    part, price = _price(chance)
+    inner = _where(chance, Desk(schema, part).table().group_by(*chance.choice([[], [], ["g"], ["t"], ["n", "f"]])))
+    asked = inner.per_person(a=chance.choice(EACH), b="count(*)", c=chance.choice(["sum(n)", "avg(y)"]))
+    output = chance.choice([count(), total("c"), mean("c"), people(), total("b"), median("c", grid=8)])
+    by = chance.choice([[], ["b"], ["b"], *([["g"]] if inner.grouped.keys[:1] == (key("g"),) else [])])
+    return _planned(schema, asked.group_by(*by).agg(o=output).plan(**price).plan)
+
+
 KINDS: dict[str, Callable[[random.Random], Job]] = {
     "sums": sums,
+    "persons": persons,
     "joins": joins,
     "quantiles": quantiles,
     "private bounds": private_bounds,

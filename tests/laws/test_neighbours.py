@@ -26,6 +26,7 @@ import discreet.query.compile
 import discreet.query.contribution
 import discreet.query.grid
 import discreet.query.measure
+import discreet.query.person_rows
 import discreet.query.plan
 import discreet.query.tally
 from discreet.core.loss import Pure
@@ -42,6 +43,7 @@ from worlds import ALLOTMENTS, KINDS, Desk, Job, schema_of
 
 PAIRS = {
     "sums": 240,
+    "persons": 60,
     "joins": 90,
     "quantiles": 160,
     "private bounds": 60,
@@ -153,6 +155,21 @@ def text_or_nothing(raw):
     return ibis.desc(discreet.data.read.as_text(raw), nulls_first=True)
 
 
+def everybody(raw):
+    """One row for all persons together."""
+    import ibis
+
+    return ibis.literal(0, "int64")
+
+
+def visits_of_persons(_: Any) -> Job:
+    """How many persons have how many rows."""
+    schema = schema_of(Unit("p", groups=1, rows=3))
+    desk = Desk(schema, ALLOTMENTS["epsilon"])
+    made = desk.table().per_person(b="least(count(*), 9)").group_by("b").agg(o=count()).plan(epsilon=1).plan
+    return Job(schema, made.allotment, made.cost, made.measure, made)
+
+
 def patched(*places: tuple[Any, str], by: Any) -> Callable[[], Any]:
     @contextlib.contextmanager
     def planted() -> Iterator[None]:
@@ -219,6 +236,10 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "a tie broken by row order": (
         cells_of_persons,
         patched((discreet.marginals.engine, "_limited"), by=tied_by_row_order),
+    ),
+    "a row of several persons": (
+        visits_of_persons,
+        patched((discreet.query.person_rows, "identity"), by=everybody),
     ),
     "a join in no order": (
         asked(PERSON, total("w"), joined=True),

@@ -7,7 +7,7 @@ import math
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from discreet.query.aggregate import count, mean, people, std, total, variance
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.key import Key, bins, key
 from discreet.query.question import Query
-from reference import measures_of, of_each_person, of_persons, of_rows
+from reference import measures_of, of_each_person, of_persons, of_rows, person_rows
 from servers import fresh_schema, spark
 
 # Labels that some engine might take for something else than text.
@@ -261,7 +261,37 @@ def of_long_lists() -> list[Case]:
     return [Case(Query(None, (key("odd"),), OUTPUTS), replace(whole, columns=columns))]
 
 
+@dataclass(frozen=True)
+class PersonsCase(Case):
+    """A question about a table of persons: the same, about rows that plain Python computes."""
+
+    def expected(self):
+        return of_persons(self.checked, self.schema, self.measures, person_rows(self.schema, rows()), SALT)
+
+
+def of_tables_of_persons() -> list[Case]:
+    """Every function of a person's rows, over columns stored in all ways."""
+    each = {f"sum_{name}": f"sum({name})" for name in ("n", "m", "y", "price", "short_float")}
+    each |= {f"mean_{name}": f"avg({name})" for name in ("n", "x", "price")}
+    each |= {f"min_{name}": f"min({name})" for name in ("n", "x", "d", "odd", "flag")}
+    each |= {f"max_{name}": f"max({name})" for name in ("big", "moment", "code")}
+    each |= {"rows": "count(*)", "there": "count(m)", "kinds": "count(distinct odd)", "few": "least(count(x), 3)"}
+    whole, cases = schema(Unit("p", groups=4, rows=9)), []
+    outputs = {f"t_{name}": total(name) for name in each if name.startswith(("sum", "mean", "min_n", "max_big"))}
+    outputs |= {"n": count(), "n_x": count("min_x"), "n_m": count("mean_x"), "v": variance("kinds")}
+    chosen = Query().where("n >= 1 and not (m > 50)")
+    for inner, keys in (
+        (Query(), ("min_odd",)),
+        (chosen, ("max_code", "few")),
+        (Query().group_by("flag"), ("min_flag", bins("max_moment", [date(2020, 1, 1), date(2020, 12, 31)]))),
+    ):
+        query = inner.per_person(**each).group_by(*keys).agg(**outputs)
+        cases.append(PersonsCase(query, query.limited(whole)))
+    return cases
+
+
 KINDS: dict[str, Callable[[], list[Case]]] = {
+    "tables of persons": of_tables_of_persons,
     "keys of rows": lambda: of_keys(EVERY_KEY),
     "long lists of keys": of_long_lists,
     "keys of persons": lambda: of_keys(FEW_KEYS, Unit("p", groups=2, rows=2)),

@@ -20,6 +20,7 @@ from discreet.query.batch import BatchAsk
 from discreet.query.key import Key, key
 from discreet.query.limits import PersonLimits
 from discreet.query.notation import read_key, read_outputs
+from discreet.query.person_table import Each
 from discreet.query.predicate import Predicate
 from discreet.query.presentation import UNCHANGED, Presentation
 from discreet.query.quantile import Ordered, bounds_of, maximum, median, minimum, quantiles, spread
@@ -64,6 +65,14 @@ class Question:
         """How much of each person counts in this question, instead of what the schema states: in at most `groups`
         groups, as at most `rows` rows in each. Who is protected stays the same; price and error follow."""
         return replace(self, query=self.query.limits(groups, rows))
+
+    def per_person(self, **columns: str | Aggregate | Each) -> Question:
+        """Ask about a table with a row for each person: `per_person(visits="count(*)", paid="sum(cost)")`.
+
+        It is computed of the rows that meet the conditions so far, with COUNT, COUNT(DISTINCT), SUM, AVG, MIN and MAX;
+        with keys given before, for each of a person's groups. What follows is about the new columns.
+        """
+        return replace(self, query=self.grouped.per_person(**columns))
 
     def agg(self, /, *nameless: Aggregate | Ordered, **outputs: Aggregate | Ordered) -> Question:
         """Name what is computed."""

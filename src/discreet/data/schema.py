@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from discreet.core.digest import digest_of
 from discreet.core.unit import Unit
@@ -25,6 +25,25 @@ _LIMITS = (
     "State groups, in how many groups of a question one person counts, and rows, as how many rows in each: 1 and 1 if "
     "everybody has one row, more if people come back. What is beyond is left out of the answers."
 )
+
+
+class PersonRows(Protocol):
+    """The rows that a table of persons is computed of: see `discreet.query.person_table`."""
+
+    @property
+    def table(self) -> Any:
+        """What is computed of each person's rows."""
+
+    @property
+    def rows(self) -> Schema:
+        """What is declared about the rows."""
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the rows that are read."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +66,8 @@ class Schema:
     joins: Mapping[str, Join] = field(default_factory=dict)
     layout: Layout = field(default_factory=Layout)
     """How the CSV file of the table is written."""
+    persons: PersonRows | None = None
+    """What the table is computed of, where it is one of persons."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -169,6 +190,8 @@ class Schema:
             whole["lookups"] = {name: lookup.to_dict() for name, lookup in self.lookups.items()}
         if self.derived:
             whole["derived"] = {name: one.to_dict() for name, one in self.derived.items()}
+        if self.persons is not None:
+            whole["persons"] = self.persons.to_dict()
         return whole
 
     @property
@@ -204,6 +227,10 @@ class Schema:
     def slot(self, name: str) -> str:
         """The name under which the engine has a column or an expression."""
         return self._known.slot(name)
+
+    def computed(self, table: Any, names: Iterable[str]) -> Any:
+        """A table with the expressions among these names beside its columns, each under its `slot`."""
+        return self._known.computed(table, [name for name in dict.fromkeys(names) if name not in self.columns])
 
     def read_by(self, names: Iterable[str]) -> list[str]:
         """The declared columns that columns and expressions of these names read."""

@@ -14,7 +14,7 @@ from discreet.query.predicate import columns_of
 if TYPE_CHECKING:
     from discreet.query.question_ask import AnyQuery
 
-__all__ = ["check_columns", "columns_read"]
+__all__ = ["check_columns", "columns_read", "names_in"]
 
 
 def check_columns(source: Source, schema: Schema, names: Iterable[str], exact: Iterable[str] = ()) -> None:
@@ -70,12 +70,17 @@ def _letters(name: str) -> str:
 
 
 def columns_read(question: AnyQuery, schema: Schema) -> list[str]:
-    """The columns a question reads."""
+    """The columns a question reads: of a table of persons, those of the rows it is computed of."""
+    if schema.persons is not None:
+        return list(schema.persons.names)
+    return names_in(question) + ([] if schema.unit.column is None else [schema.unit.column])
+
+
+def names_in(question: AnyQuery) -> list[str]:
+    """The columns and expressions that a question names."""
     named = [key.column for key in question.keys]
     outputs = [output for _, output in (*question.outputs, *question.ordered)]
     named += [column for output in outputs if (column := getattr(output, "column", None)) is not None]
     if question.condition is not None:
         named += columns_of(question.condition)
-    if schema.unit.column is not None:
-        named.append(schema.unit.column)
     return named

@@ -16,13 +16,25 @@ from discreet.data.column import Column, Integer
 from discreet.data.dialect import added, engine_of
 from discreet.data.read import as_declared, as_stored, bounded, identity, whole
 from discreet.data.schema import Schema
+from discreet.query.compatibility import names_in
 from discreet.query.contribution import GROUP, PERSON, contributions
 from discreet.query.group import group_number
 from discreet.query.measure import Measure, Moment, People, Rows, Total
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
 
-__all__ = ["GROUP", "PERSON", "chosen", "compile_parts", "compile_query", "measure_name", "measured", "summed"]
+__all__ = [
+    "GROUP",
+    "PERSON",
+    "Reading",
+    "chosen",
+    "compile_parts",
+    "compile_query",
+    "measure_name",
+    "measured",
+    "row_value",
+    "summed",
+]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -70,22 +82,26 @@ def chosen(query: Query, schema: Schema, table: Expression) -> Expression:
 
     Guarantee: whether a row is one of them follows from that row and the question alone. Proof: docs/proofs/query.md.
     """
+    if schema.persons is not None:
+        from discreet.query.person_rows import person_rows  # which reads rows as this module does
+
+        table = schema.computed(person_rows(schema, table), names_in(query))
     if query.condition is None:
         return table
-    return table.filter(_condition(query.condition, _Reader(schema, table, as_stored)))
+    return table.filter(_condition(query.condition, Reading(schema, table, as_stored)))
 
 
 def measured(
     keys: Mapping[str, Expression], schema: Schema, measures: Sequence[Measure], table: Expression
 ) -> Expression:
     """Every row with its keys, its person where there are persons, and what it adds to each measure."""
-    read = _Reader(schema, table)
+    read = Reading(schema, table)
     columns = dict(keys)
     if schema.unit.column is not None:
         columns[PERSON] = identity(table[schema.unit.column])
     for index, measure in enumerate(measures):
         if not measure.per_person:
-            columns[measure_name(index)] = _row_value(measure, read)
+            columns[measure_name(index)] = row_value(measure, read)
     return table.select(**columns)
 
 
@@ -96,7 +112,7 @@ def summed(parts: Expression, measures: int, by: Sequence[str] = (GROUP,), **oth
     return parts.group_by(list(by)).aggregate(**others, **{name: added(parts[name], engine) for name in names})
 
 
-class _Reader:
+class Reading:
     """The table's columns as their declared types, by one rule; missing where a value cannot be read."""
 
     def __init__(
@@ -106,11 +122,15 @@ class _Reader:
         self.table = table
         self.rule = rule
 
+    def raw(self, name: str) -> Expression:
+        """A column as it is stored."""
+        return self.table[self.schema.slot(name)]
+
     def __getitem__(self, name: str) -> Expression:
-        return self.rule(self.table[self.schema.slot(name)], self.schema.columns[name])
+        return self.rule(self.raw(name), self.schema.columns[name])
 
 
-def _row_value(measure: Measure, read: _Reader) -> Expression:
+def row_value(measure: Measure, read: Reading) -> Expression:
     """What one row adds to a measure: an integer, never missing."""
     import ibis
 
@@ -130,11 +150,11 @@ def _row_value(measure: Measure, read: _Reader) -> Expression:
             raise TypeError("persons are counted after their rows are gathered")
 
 
-def _present(read: _Reader, name: str) -> Expression:
+def _present(read: Reading, name: str) -> Expression:
     return read[name].notnull()
 
 
-def _steps(read: _Reader, name: str, lattice: Lattice, value: Callable[[Any], Any], missing: int) -> Expression:
+def _steps(read: Reading, name: str, lattice: Lattice, value: Callable[[Any], Any], missing: int) -> Expression:
     """A value of a column's whole lattice steps (halves up). Bounds are points of the lattice: none is overstepped."""
     import ibis
 
@@ -159,7 +179,7 @@ def _steps(read: _Reader, name: str, lattice: Lattice, value: Callable[[Any], An
     )
 
 
-def _condition(predicate: Predicate, read: _Reader) -> Expression:
+def _condition(predicate: Predicate, read: Reading) -> Expression:
     match predicate:
         case Compare(name, operator, constant):
             value = read[name]

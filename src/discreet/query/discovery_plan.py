@@ -114,7 +114,7 @@ class DiscoveryPlan(QuestionPlan):
     def explained(self) -> Explanation:
         """What there is to know before it is paid: how keys come to appear, and how likely it is."""
         who = "rows" if self.schema.unit.column is None else "people"
-        names = ", ".join(key.column for key in self.question.keys)
+        names = ", ".join(key.title for key in self.question.keys)
         sure, parts = self.selection.certain_at, len(self.measures) + 1
         chances = ", ".join(f"{_chance(chance)} at {crowd:,}" for crowd, chance in self.chances if crowd < sure)
         shape = f"Releases a row for each {names} that enough {who} share: how many is itself private, and a result."
@@ -149,7 +149,7 @@ class DiscoveryPlan(QuestionPlan):
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """The table of the keys that were selected."""
         result = self._outputs.publish({"noisy": measured["noisy"]}, confidence=confidence)
-        named = dict(zip((key.column for key in self.question.keys), measured["keys"], strict=True))
+        named = dict(zip((key.title for key in self.question.keys), measured["keys"], strict=True))
         said = published_notes(self.question.outputs, result["columns"], result["confidence"])
         notes = [note.to_dict() for note in (*declared_notes(self.question, self.schema), *said)]
         return {**result, "columns": {**named, **result["columns"]}, "keys": list(named), "notes": notes}

@@ -55,6 +55,13 @@ class Key:
     edges: tuple[Any, ...] | None = None
     discovered: bool = False
     missing: bool = True
+    name: str | None = None
+    """What the published column is called, if not as what it is grouped by."""
+
+    @property
+    def title(self) -> str:
+        """The name of the published column."""
+        return self.name or self.column
 
     def labels(self, schema: Schema) -> list[Any]:
         """The groups, in the order they are published; None stands for a missing value."""
@@ -90,15 +97,19 @@ class Key:
             entry["edges"] = [_wire(edge) for edge in self.edges]
         if self.discovered:
             entry["discover"] = True
-        return entry
+        return entry | ({} if self.name is None else {"name": self.name})
 
     @classmethod
     def from_dict(cls, entry: dict[str, Any], schema: Schema) -> Key:
         """The key, checked against the schema as if a person had written it."""
         if not isinstance(entry, Mapping) or not isinstance(entry.get("column"), str):
             raise InputError("group_by", entry, "a column name, or {'column': ..., 'values' or 'edges': [...]}")
-        if unknown := set(entry) - {"column", "values", "edges", "discover"}:
-            raise InputError.unknown(f"group_by.{min(unknown)}", ("column", "values", "edges", "discover"))
+        known = ("column", "values", "edges", "discover", "name")
+        if unknown := set(entry) - set(known):
+            raise InputError.unknown(f"group_by.{min(unknown)}", known)
+        if "name" in entry:
+            rest = {field: value for field, value in entry.items() if field != "name"}
+            return replace(cls.from_dict(rest, schema), name=_title(entry["name"]))
         if "discover" in entry:
             if entry["discover"] is not True or len(entry) > 2:
                 raise InputError("group_by", entry, "{'column': ..., 'discover': true}, without values and edges")
@@ -123,7 +134,7 @@ class Key:
         if self.edges is not None:
             return replace(self, edges=_edges(self.column, column, self.edges))
         if self.values is not None:
-            return Key(self.column, values=_values(self.column, column, self.values))
+            return replace(self, values=_values(self.column, column, self.values))
         if isinstance(column, (Real, Date)):
             hint = f'Use bins("{self.column}", ...), or --by "{self.column}/WIDTH" in a shell: groups must be known.'
             raise InputError("group_by", self.column, "a category, a boolean, an integer, or in bins", hint)
@@ -158,11 +169,20 @@ def keys_under(schema: Schema, **keys: Key | None) -> list[Key]:
     return checked
 
 
-def key(column: str | Expression, values: Sequence[Any] | None = None) -> Key:
-    """Group by a column's declared values, or by the ones listed (rows with other values are left out)."""
+def key(column: str | Expression, values: Sequence[Any] | None = None, *, name: str | None = None) -> Key:
+    """Group by a column's declared values, or by the ones listed (rows with other values are left out).
+
+    `name` is what the published column is called: `key(col("age") // 10 * 10, name="decade")`.
+    """
     if values is not None and (isinstance(values, str) or not hasattr(values, "__iter__")):
         raise InputError("group_by", values, "a list of values")
-    return Key(column_name(column), values=None if values is None else tuple(values))
+    return Key(column_name(column), values=None if values is None else tuple(values), name=_title(name))
+
+
+def _title(name: Any) -> str | None:
+    if name is not None and (not isinstance(name, str) or not name):
+        raise InputError("group_by.name", name, "the name of a column, as text")
+    return name
 
 
 def column_name(column: Any) -> Any:

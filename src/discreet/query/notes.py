@@ -15,6 +15,7 @@ from discreet.query.compatibility import columns_read
 from discreet.query.function import kinds
 from discreet.query.grid import Days, Decades, Even, grid_for, shown
 from discreet.query.key import Key
+from discreet.query.person_table import person_notes
 from discreet.query.predicate import Predicate, beyond, columns_of
 from discreet.query.quantile import At, Ordered, sortable
 from discreet.query.question import Query
@@ -37,9 +38,14 @@ def declared_notes(question: Query, schema: Schema) -> list[Note]:
     """Every note that follows from the question and the schema alone. Nothing is read for it."""
     outputs: Outputs = (*question.outputs, *question.ordered)
     groups = None if question.discovered else question.groups(schema)
+    names = [name for name, _ in outputs]
+    persons = schema.persons
+    alone = persons is not None and not persons.table.keys  # one row for each person: no limit cuts any
+    rows = schema if persons is None else persons.rows
     return [
-        *limit_notes(schema.unit, outputs, groups),
-        *join_notes(schema, columns_read(question, schema), [name for name, _ in outputs]),
+        *(unidentified_notes(schema.unit, names) if alone else limit_notes(schema.unit, outputs, groups)),
+        *person_notes(schema, names),
+        *join_notes(rows, columns_read(question, schema), names),
         *condition_notes(question.condition, [name for name, _ in outputs], schema),
         *_bounds(question.outputs, schema),
         *_grids(question.ordered, schema),

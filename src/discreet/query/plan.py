@@ -130,7 +130,7 @@ class QueryPlan(QuestionPlan):
                 columns[name + end] = [None if number != number else number for number in numbers.tolist()]
         return {
             "columns": columns,
-            "keys": [key.column for key in self.question.keys],
+            "keys": [key.title for key in self.question.keys],
             "outputs": [name for name, _ in self.question.outputs],
             "confidence": self.confidence,
             "notes": [note.to_dict() for note in self.notes(columns)],

@@ -150,7 +150,7 @@ class QuantilePlan(QuestionPlan):
                 columns[name + end] = list(column)
         return {
             "columns": columns,
-            "keys": [key.column for key in self.question.keys],
+            "keys": [key.title for key in self.question.keys],
             "outputs": [name for name, _ in self.question.ordered],
             "confidence": self.confidence,
             "notes": [note.to_dict() for note in declared_notes(self.question, self.schema)],

@@ -17,12 +17,14 @@ from discreet.query.function import listed_functions
 from discreet.query.key import MOST_GROUPS, Bin, Key, bins, key
 from discreet.query.limits import PersonLimits
 from discreet.query.parse import parse_condition
+from discreet.query.person_table import Each, PersonTable, checked_keys
 from discreet.query.predicate import And, Predicate, checked, condition_of, predicate_from, predicate_to
 from discreet.query.pruning import pruned
 from discreet.query.quantile import Ordered, check_ordered, ordered_to
 
 __all__ = ["Query", "output_from", "refuse_nameless", "refuse_reading"]
 
+_ENTRIES = ("per_person", "where", "group_by", "outputs", "limits")
 _KEYS = "column names, bins(...), key(...) or discover(...)"
 
 
@@ -76,6 +78,8 @@ class Query:
     """Names of outputs, of either kind, in the order they were asked for: see `names`."""
     person_limits: PersonLimits | None = None
     """How much of each person counts, where the schema's limits are not to be in force."""
+    persons: PersonTable | None = None
+    """What the table is computed of, where the question is about one of persons."""
 
     def where(self, condition: str | Predicate | Expression) -> Query:
         """Keep the rows for which the condition is true; a second condition narrows the first."""
@@ -93,6 +97,22 @@ class Query:
             raise InputError("group_by", strange[0], _KEYS)
         return replace(self, keys=self.keys + tuple(k if isinstance(k, Key) else key(k) for k in keys))
 
+    def per_person(self, **columns: str | Aggregate | Each) -> Query:
+        """Ask about a table with a row for each person: `per_person(visits="count(*)", paid="sum(cost)")`.
+
+        What was asked so far decides the rows it is computed of: the condition, and keys, with which each person has a
+        row for every combination. What follows is about the new columns.
+        """
+        from discreet.query.sql_person import read_each
+
+        if self.persons is not None or self.outputs or self.ordered:
+            raise InputError("per_person", Phrase("after outputs"), "asked before outputs, once")
+        if strange := [k for k in self.keys if k.discovered or k.values is not None or k.edges is not None]:
+            raise InputError("per_person", strange[0].column, "grouped by columns as they are")
+        keys = tuple((k.title, k.column) for k in self.keys)
+        made = tuple((name, read_each(each)) for name, each in columns.items())
+        return Query(person_limits=self.person_limits, persons=PersonTable(made, self.condition, keys))
+
     def agg(self, /, *nameless: Aggregate | Ordered, **outputs: Aggregate | Ordered) -> Query:
         """Name what is computed: `agg(visits=count(), cost=mean("cost"), typical=median("cost"))`."""
         refuse_nameless(nameless)
@@ -109,8 +129,12 @@ class Query:
         return replace(self, person_limits=self.person_limits.merged(limits))
 
     def limited(self, schema: Schema) -> Schema:
-        """The schema as this question is planned and counted with: its own limits in force, if it has any."""
-        return schema if self.person_limits is None else self.person_limits.applied(schema)
+        """The schema as this question is planned and counted with: its own limits in force, if it has any; that of a
+        table of persons, if it asks about one."""
+        if schema.persons is not None:
+            return schema
+        rows = schema if self.person_limits is None else self.person_limits.applied(schema)
+        return rows if self.persons is None else self.persons.schema(rows, checked_keys(self.keys))
 
     def __iter__(self) -> NoReturn:
         refuse_reading("iterated over")
@@ -141,9 +165,14 @@ class Query:
         if not self.outputs and not self.ordered:
             raise InputError("outputs", Phrase("none"), "at least one output, such as agg(rows=count())")
         self._refuse_strange()
-        schema = self.limited(schema)
+        schema, persons = self.limited(schema), self.persons
+        if schema.persons is not None and self.searched:
+            hint = "State them: LEAST(SUM(column), 1000) in SQL, or upper= in Python."
+            raise InputError("bounds", "private", "known beforehand in a table of persons", hint)
+        if schema.persons is not None and persons is not None:
+            persons = schema.persons.table
         keys = tuple(k.checked(schema) for k in self.keys)
-        names = [k.column for k in keys]
+        names = [k.title for k in keys]
         for name, _ in (*self.outputs, *self.ordered):
             if not isinstance(name, str) or not name.isidentifier():
                 raise InputError("outputs", name, "a plain name (letters, digits, _)")
@@ -164,7 +193,7 @@ class Query:
             check_ordered(ordered, schema)
         condition = None if self.condition is None else checked(self.condition, schema)
         keys = tuple(pruned(k, condition, schema) for k in keys)
-        query = Query(condition, keys, outputs, by_order, self.names, self.person_limits)
+        query = Query(condition, keys, outputs, by_order, self.names, self.person_limits, persons)
         if (many := query.listed_groups(schema)) > MOST_GROUPS:
             raise InputError(
                 "group_by", Phrase(f"{many:,} groups"), f"such that there are at most {MOST_GROUPS:,} groups"
@@ -202,7 +231,7 @@ class Query:
 
     def listed_groups(self, schema: Schema) -> int:
         """How many groups the public keys make."""
-        total = 1
+        total, schema = 1, self.limited(schema)
         for k in self.listed:
             total *= len(k.labels(schema))
         return total
@@ -210,12 +239,13 @@ class Query:
     def key_columns(self, schema: Schema) -> dict[str, list[Any]]:
         """The groups in the order of publication, which is that of the keys' labels: the last key moves fastest."""
         columns: dict[str, list[Any]] = {}
+        schema = self.limited(schema)
         groups = repeat = self.groups(schema)
         for k in self.listed:
             labels = [str(label) if isinstance(label, Bin | date) else label for label in k.labels(schema)]
             repeat //= len(labels)
             once = [label for label in labels for _ in range(repeat)]
-            columns[k.column] = once * (groups // len(once))
+            columns[k.title] = once * (groups // len(once))
         return columns
 
     def to_dict(self) -> dict[str, Any]:
@@ -224,7 +254,9 @@ class Query:
         outputs = {name: aggregate_to(aggregate) for name, aggregate in self.outputs}
         outputs |= {name: ordered_to(ordered) for name, ordered in self.ordered}
         limits = {} if self.person_limits is None else {"limits": self.person_limits.to_dict()}
+        persons = {} if self.persons is None else {"per_person": self.persons.to_dict()}
         return {
+            **persons,
             "where": None if self.condition is None else predicate_to(self.condition),
             "group_by": [k.to_dict() for k in self.keys],
             "outputs": {name: outputs[name] for name in self.names},
@@ -238,9 +270,9 @@ class Query:
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any], schema: Schema) -> Query:
         """A question from its JSON values, checked against the schema."""
-        known = ("where", "group_by", "outputs", "limits")
-        if unknown := set(entry) - set(known):
-            raise InputError.unknown(f"query.{min(unknown)}", known)
+        unknown = set(entry) - set(_ENTRIES)
+        if unknown:
+            raise InputError.unknown(f"query.{min(unknown)}", _ENTRIES)
         where, keyed, named = entry.get("where"), entry.get("group_by") or [], entry.get("outputs") or {}
         if not isinstance(keyed, list):
             raise InputError("group_by", keyed, "a list of keys")
@@ -249,10 +281,12 @@ class Query:
         condition = None
         if where is not None:
             condition = parse_condition(where) if isinstance(where, str) else predicate_from(where)
-        keys = tuple(key(k) if isinstance(k, str) else Key.from_dict(k, schema) for k in keyed)
-        outputs = {name: output_from(value) for name, value in named.items()}
+        persons = None if "per_person" not in entry else PersonTable.from_dict(entry["per_person"])
         limits = None if entry.get("limits") is None else PersonLimits.from_dict(entry["limits"])
-        return cls(condition, keys, person_limits=limits)._computing(outputs).checked(schema)
+        about = cls(person_limits=limits, persons=persons).limited(schema)
+        keys = tuple(key(k) if isinstance(k, str) else Key.from_dict(k, about) for k in keyed)
+        outputs = {name: output_from(value) for name, value in named.items()}
+        return cls(condition, keys, person_limits=limits, persons=persons)._computing(outputs).checked(schema)
 
     @classmethod
     def from_json(cls, text: str, schema: Schema) -> Query:

@@ -100,8 +100,8 @@ class _Statement:
             tree, "expressions", "from", "joins", "where", "group", "having", "order", "limit", "offset", "with", "kind"
         )
         self.rows = self.rows.read(tree)
-        self.reader = self.rows.reader()
-        query = Query()
+        self.reader, self.schema = self.rows.reader(), self.rows.about
+        query = Query(persons=self.rows.persons)
         conditions = self.rows.conditions()
         if where := tree.args.get("where"):
             conditions.append(self.reader.read(where.this))
@@ -121,7 +121,7 @@ class _Statement:
         shown = tuple(self.shown)
         presentation = Presentation(shown, tuple(self.formulas), having, order, limit, offset)
         whole = query.group_by(*self.keys).agg(**self.outputs)
-        return Statement(whole.checked(self.schema), presentation)
+        return Statement(whole.checked(self.rows.schema), presentation)
 
     # Keys.
 

@@ -11,7 +11,9 @@ from discreet.data.expression import Call, Constant, Expression, Name
 from discreet.data.expression.read import Reader
 from discreet.data.schema import Schema
 from discreet.errors import InputError
+from discreet.query.person_table import PersonTable
 from discreet.query.sql_hint import only, refuse
+from discreet.query.sql_scope import is_aggregate
 
 __all__ = ["Relation", "Relations"]
 
@@ -24,6 +26,8 @@ class Relation:
 
     columns: Mapping[str, Expression]
     conditions: tuple[Expression, ...] = ()
+    persons: PersonTable | None = None
+    """The table of persons that the columns are of, if not of the table itself."""
 
 
 @dataclass(slots=True)
@@ -36,6 +40,13 @@ class Relations:
     """Those of WITH, by name in lower case."""
     visible: dict[str, Relation] = field(default_factory=dict)
     """Those of FROM and JOIN, by alias in lower case."""
+    persons: PersonTable | None = None
+    """What FROM is computed of, where it is a table of persons."""
+
+    @property
+    def about(self) -> Schema:
+        """What is declared about the rows that expressions are over."""
+        return self.schema if self.persons is None else self.persons.schema(self.schema)
 
     def reader(self) -> Reader:
         """What reads expressions about these rows."""
@@ -80,7 +91,10 @@ class Relations:
             raise refuse(tree, f"a statement with FROM {self.schema.name}")
         only(source, "this")
         alias, relation = inner._table(source.this)
-        inner.visible[alias] = relation
+        inner.visible[alias], inner.persons = relation, relation.persons
+        if inner.persons is not None and tree.args.get("joins"):
+            hint = "Join it inside the subquery."
+            raise refuse(tree.args["joins"][0], "left out beside a subquery about persons", hint)
         for join in tree.args.get("joins") or ():
             inner._join(join)
         return inner
@@ -123,9 +137,8 @@ class Relations:
 
         if type(tree) is not exp.Select:
             raise refuse(tree, "SELECT ... FROM ... WHERE ... in a subquery")
-        if tree.args.get("group") or any(node.find(exp.AggFunc) for node in tree.expressions):
-            hint = "Ask about the rows themselves: the limits of the schema bound what each person adds."
-            raise refuse(tree, "a subquery that maps and filters rows, without aggregates", hint)
+        if tree.args.get("group") or tree.args.get("distinct") or any(map(_computes, tree.expressions)):
+            return self._persons(tree)
         only(tree, *_PLAIN)
         inner = self.read(tree)
         reader = inner.reader()
@@ -146,7 +159,25 @@ class Relations:
         conditions = inner.conditions()
         if where := tree.args.get("where"):
             conditions.append(reader.read(where.this))
-        return Relation(columns, tuple(conditions))
+        return Relation(columns, tuple(conditions), inner.persons)
+
+    def _persons(self, tree: Any) -> Relation:
+        """SELECT person, aggregates FROM rows WHERE ... GROUP BY person HAVING ..., as a row for each person."""
+        from discreet.query.sql_person import PersonStatement
+
+        only(tree, *_PLAIN, "group", "having", "distinct")
+        if tree.args.get("group"):
+            only(tree.args["group"], "expressions")
+        if tree.args.get("distinct"):
+            only(tree.args["distinct"])
+        inner = self.read(tree)
+        if inner.persons is not None:
+            raise refuse(tree, "a subquery about the rows of the table: persons are gathered once")
+        conditions = inner.conditions()
+        if where := tree.args.get("where"):
+            conditions.append(inner.reader().read(where.this))
+        persons, columns, later = PersonStatement(self.schema, inner).read(tree, conditions)
+        return Relation(columns, tuple(later), persons)
 
     def _join(self, join: Any) -> None:
         """[LEFT] JOIN of a declared public table by its key: its columns are there already, and an inner join drops the
@@ -209,3 +240,8 @@ class Relations:
         except InputError:
             return False
         return isinstance(found, Name) and found.name == key
+
+
+def _computes(node: Any) -> bool:
+    """Whether there is an aggregate in a piece."""
+    return any(is_aggregate(part) for part in node.walk())

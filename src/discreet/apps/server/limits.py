@@ -67,9 +67,9 @@ _FORM = re.compile(r"[^{}]*\{(:0?[0-9]{0,2}d?)?\}[^{}]*")  # a place for a numbe
 
 def check_key(key: Key, schema: Schema) -> Key:
     """The key, unless its bins are too many: settled from the bounds, before a bin is made."""
-    column = schema.column(key.column, "group_by")
     if key.edges is None or len(key.edges) != 2 or key.edges[0] not in ("width", "every"):
         return key
+    column = schema.column(key.column, "group_by")
     how, size = key.edges
     if not isinstance(column, (Integer, Real, Date)) or (how == "every" and size != "day"):
         return key
