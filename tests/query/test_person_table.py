@@ -1,17 +1,19 @@
 """Tables with a row for each person: what is declared about them, their JSON, and what is refused."""
 
 import pytest
-from sql_schema import SCHEMA
 
 from discreet.core.unit import Unit
 from discreet.data.column import Boolean, Category, Date, Integer, Real
 from discreet.data.schema import Schema
 from discreet.errors import InputError
+from discreet.ledger.budget import Budget
 from discreet.query.aggregate import count, mean, total
 from discreet.query.key import bins, discover
 from discreet.query.notes import declared_notes
 from discreet.query.person_table import Each, PersonTable
+from discreet.query.price import Price
 from discreet.query.question import Query
+from discreet.query.stream import plan_stream
 
 COLUMNS = {
     "n": Integer(-2, 5, nullable=False),
@@ -104,6 +106,12 @@ def test_where_rows_are_the_unit_nobody_has_rows():
         Query().per_person(m="count(*)").agg(n=count()).checked(Schema("t", COLUMNS))
 
 
+def test_streams_count_rows():
+    query = Query().per_person(d="max(d)").agg(n=count())
+    with pytest.raises(InputError, match="stream"):
+        plan_stream(query, VISITS, Budget(epsilon=1).allotments[0], Price.read(epsilon=1), bins("d", every="month"))
+
+
 @pytest.mark.parametrize("entry", [{}, {"of": "all"}, {"of": "sum"}, {"of": "count", "more": 1}, 3, {"of": []}])
 def test_strange_json_is_refused(entry):
     with pytest.raises(InputError):
@@ -112,7 +120,3 @@ def test_strange_json_is_refused(entry):
         PersonTable.from_dict({"columns": {"a": entry}})
     with pytest.raises(InputError):
         PersonTable.from_dict([entry])
-
-
-def test_statements_about_the_schema_of_the_tests_have_persons():
-    assert SCHEMA.unit.column == "person"

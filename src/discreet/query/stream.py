@@ -219,6 +219,8 @@ def plan_stream(
 ) -> StreamPlan:
     """Price a question for every period of `period`. A person counts in at most `limit` periods: the first in which
     a row of theirs counts when the period is released."""
+    if question.persons is not None:
+        raise InputError("per_person", Phrase("asked"), "left out where a stream is asked for: it counts rows")
     schema = question.limited(schema)
     checked, key = question.checked(schema), replace(period.checked(schema), missing=False)
     if key.edges is None:
