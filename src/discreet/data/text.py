@@ -7,13 +7,19 @@ from typing import Any
 
 from discreet.errors import InputError
 
-__all__ = ["DIALECTS", "place", "read_column", "read_constant", "read_statement"]
+__all__ = ["DIALECTS", "check_dialect", "place", "read_column", "read_constant", "read_statement"]
 
 DIALECTS = ("duckdb", "postgres", "spark", "bigquery", "tsql", "mysql", "snowflake", "sqlite", "trino")
 """Spellings of SQL that are read."""
 
 _LONGEST = 100_000
 _CONSTANTS = "a constant (number, 'text', true, false, DATE '2024-12-31')"
+
+
+def check_dialect(dialect: str) -> None:
+    """Refuse a spelling that is not read."""
+    if dialect not in DIALECTS:
+        raise InputError("dialect", dialect, among=DIALECTS)
 
 
 def read_statement(text: str, field: str = "sql", shown: str | None = None, dialect: str = "duckdb") -> Any:

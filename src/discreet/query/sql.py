@@ -22,7 +22,7 @@ from discreet.data.column import Date, Text
 from discreet.data.expression import Call, Expression, Name
 from discreet.data.expression.domain import value_of
 from discreet.data.schema import Schema
-from discreet.data.text import DIALECTS, read_constant, read_statement
+from discreet.data.text import check_dialect, read_constant, read_statement
 from discreet.errors import InputError
 from discreet.query.aggregate import Aggregate
 from discreet.query.formula import Formula, Over
@@ -52,8 +52,7 @@ class Statement:
 
 def parse_sql(text: str, schema: Schema, dialect: str = "duckdb") -> Statement:
     """Read one SELECT statement about the table of `schema`; refuses everything it does not fully understand."""
-    if dialect not in DIALECTS:
-        raise InputError("dialect", dialect, among=DIALECTS)
+    check_dialect(dialect)
     try:
         private = read_private(text, schema, dialect)
         statement = _Statement(schema, dialect).read(read_statement(private.text, dialect=dialect))

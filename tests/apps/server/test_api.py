@@ -36,6 +36,16 @@ def test_sql_and_accuracy_are_understood_too(service):
     assert mixed.status_code == 422
 
 
+def test_sql_may_be_in_another_spelling_and_name_its_price(service):
+    ann = client(service, "analyst")
+    options = "WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 0.25)"
+    asked = {"sql": f"SELECT {options} `county`, COUNT(*) AS n FROM people GROUP BY 1", "allotment": "team"}
+    found = ann.post("/api/datasets/people/plan", json={**asked, "dialect": "bigquery"})
+    assert "epsilon = 0.25" in found.json()["text"]
+    assert ann.post("/api/datasets/people/plan", json={**asked, "dialect": "klingon"}).status_code == 422
+    assert ann.post("/api/datasets/people/plan", json=asked).status_code == 422
+
+
 def test_more_than_is_left_is_refused_with_what_is_left(service):
     ann = client(service, "analyst")
     found = ann.post("/api/datasets/people/release", json={**ASK, "epsilon": 3})

@@ -21,6 +21,9 @@ def test_sql_has_a_tab_of_its_own(shared):
     found = ann.post("/d/people/ask", {**asked, "share": "0.1", "allotment": "team"})
     assert found.status_code == 200
     assert "epsilon = 0.1" in told(found)
+    quoted = {**asked, "sql": "SELECT `county`, COUNT(*) FROM people GROUP BY 1", "share": "0.1", "allotment": "team"}
+    assert "<option selected>bigquery" in ann.post("/d/people/ask", {**quoted, "dialect": "bigquery"}).text
+    assert ann.post("/d/people/ask", {**quoted, "dialect": "klingon"}).status_code == 422
     wrong = ann.post("/d/people/ask", {**asked, "sql": f"SELECT {EVIL} FROM people", "share": "0.1"})
     assert wrong.status_code == 422
     assert EVIL not in wrong.text

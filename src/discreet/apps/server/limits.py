@@ -14,7 +14,7 @@ from discreet.core.packing import unpack
 from discreet.curator import Draft
 from discreet.data.column import Date, Integer, Real
 from discreet.data.schema import Schema
-from discreet.data.text import read_constant, read_statement
+from discreet.data.text import check_dialect, read_constant, read_statement
 from discreet.errors import InputError, Phrase
 from discreet.ledger.outcome import Outcome
 from discreet.query.ask import Ask, Described, options
@@ -23,6 +23,7 @@ from discreet.query.key import MOST_GROUPS, Key, bins, keys_of
 from discreet.query.notation import read_key
 from discreet.query.question import Query
 from discreet.query.question_ask import QUERY, AnyQuery
+from discreet.query.sql_privacy import read_private
 from discreet.synth.plan import SynthPlan
 
 __all__ = [
@@ -80,9 +81,10 @@ def check_key(key: Key, schema: Schema) -> Key:
     return key
 
 
-def check_sql(text: str, schema: Schema) -> None:
+def check_sql(text: str, schema: Schema, dialect: str = "duckdb") -> None:
     """The same for every BIN(column, width) of a text; `InputError` where it is no SQL."""
-    for node in read_statement(text).walk():
+    check_dialect(dialect)
+    for node in read_statement(read_private(text, schema, dialect).text, dialect=dialect).walk():
         if type(node).__name__ != "Anonymous" or str(node.this).upper() != "BIN" or len(node.expressions) != 2:
             continue
         column, width = node.expressions

@@ -61,6 +61,7 @@ class QuestionRequest(Plain):
     """A question and its price. Give `sql`, a `query` in its JSON form, `outputs` with `by` and `where`, or `top`."""
 
     sql: Text | None = None
+    dialect: str = "duckdb"
     query: dict[str, Any] | None = None
     outputs: Annotated[list[Text], Field(max_length=100)] | None = None
     by: Annotated[list[Text], Field(max_length=20)] | None = None
@@ -95,8 +96,8 @@ class QuestionRequest(Plain):
         if self.sql is None:
             check_lists(self.query, "query", curator.schema)
             return with_limits(curator.question(self.query or {}), self.limits).plan(**price)
-        check_sql(self.sql, curator.schema)
-        return with_limits(curator.sql(self.sql), self.limits).plan(**price)
+        check_sql(self.sql, curator.schema, self.dialect)
+        return with_limits(curator.sql(self.sql, dialect=self.dialect), self.limits).plan(**price)
 
 
 class ReleaseRequest(QuestionRequest):

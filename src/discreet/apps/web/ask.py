@@ -30,6 +30,7 @@ from discreet.apps.web.plan_view import (
     view_plan,
 )
 from discreet.apps.web.question_input import LIMITS, Output, QuestionInput, groupable, measures, summable
+from discreet.data.text import DIALECTS
 from discreet.errors import BudgetError, DiscreetError, InputError
 from discreet.ledger.account import Standing
 from discreet.query.ask import Ask
@@ -67,6 +68,7 @@ def routes(frame: Frame) -> APIRouter:
             status,
             question=question if plan is None else question.priced(plan.ways),
             measures=measures(),
+            dialects=DIALECTS,
             summable=summable(schema),
             groupable=groupable(schema),
             limits={} if schema.unit.column is None else LIMITS,
@@ -194,6 +196,7 @@ _CONTROLS = {
     "delta": "delta",
     "where": "where",
     "sql": "sql",
+    "dialect": "dialect",
     "--by": "by0",
     "by": "by0",
     "group_by": "by0",

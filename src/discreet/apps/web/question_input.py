@@ -63,6 +63,7 @@ class QuestionInput:
     keys: tuple[Key, ...] = ()
     where: str = ""
     sql: str = ""
+    dialect: str = ""
     way: str = "epsilon"
     amounts: Mapping[str, str] = field(default_factory=dict)
     confidence: str = "0.95"
@@ -87,6 +88,7 @@ class QuestionInput:
             keys=keys,
             where=form.text("where"),
             sql=form.get("sql", ""),
+            dialect=form.text("dialect"),
             way=form.text("way") if form.text("way") in WAYS else "epsilon",
             amounts={way: form.text(way) for way in WAYS},
             confidence=form.text("confidence") or "0.95",
@@ -109,7 +111,7 @@ class QuestionInput:
         if self.tab == "sql" and not self.sql.strip():
             raise InputError("sql", MISSING, "a statement: SELECT ... FROM ...")
         question: dict[str, Any] = (
-            {"sql": self.sql}
+            {"sql": self.sql, **({"dialect": self.dialect} if self.dialect else {})}
             if self.tab == "sql"
             else {
                 "outputs": [one.text() for one in self.outputs] or ["count"],
@@ -127,7 +129,13 @@ class QuestionInput:
     def fields(self) -> list[tuple[str, str]]:
         """Names and texts from which `read` makes the same question again."""
         pairs = [("tab", self.tab), ("way", self.way), ("confidence", self.confidence)]
-        pairs += [("where", self.where), ("sql", self.sql), ("delta", self.delta), ("allotment", self.allotment)]
+        pairs += [
+            ("where", self.where),
+            ("sql", self.sql),
+            ("dialect", self.dialect),
+            ("delta", self.delta),
+            ("allotment", self.allotment),
+        ]
         for place, output in enumerate(self.outputs):
             pairs += [(f"of{place}", output.of), (f"column{place}", output.column), (f"q{place}", output.share)]
         for place, key in enumerate(self.keys):
