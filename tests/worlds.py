@@ -29,7 +29,7 @@ from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
-from discreet.query.aggregate import count, mean, people, std, total, variance
+from discreet.query.aggregate import count, distinct, mean, people, std, total, variance
 from discreet.query.ask import Ask, Checked
 from discreet.query.batch import plan_batch
 from discreet.query.key import bins, discover, key
@@ -243,6 +243,7 @@ def _aggregate(chance: random.Random, schema: Schema) -> Any:
     numeric = [name for name, column in schema.columns.items() if isinstance(column, (Integer, Real))]
     name = chance.choice(numeric)
     options = [count(), count(name), total(name), mean(name), variance(name), std(name), total("y", bounds=(2, 30))]
+    options += [distinct(name), distinct(chance.choice(["t", "g", "d", "f"]))]
     return chance.choice(options + ([people()] if schema.unit.column is not None else []))
 
 

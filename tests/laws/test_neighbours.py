@@ -24,6 +24,7 @@ import discreet.marginals.engine
 import discreet.marginals.meter
 import discreet.query.compile
 import discreet.query.contribution
+import discreet.query.distinct
 import discreet.query.grid
 import discreet.query.measure
 import discreet.query.person_rows
@@ -35,7 +36,7 @@ from discreet.core.unit import Neighbours, Unit
 from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
-from discreet.query.aggregate import count, people, total
+from discreet.query.aggregate import count, distinct, people, total
 from discreet.query.quantile import median
 from neighbours import trials
 from seam import BrokenLawError
@@ -107,6 +108,7 @@ CONTRIBUTION = discreet.query.measure.contribution
 SENSITIVITY = discreet.query.measure.sensitivity
 PICKED = discreet.query.contribution._picked
 LIMITED = discreet.query.tally._limited
+COUNT_VALUES = discreet.query.distinct.count_values
 
 
 def half(measure, unit, groups):
@@ -146,6 +148,22 @@ def tied_by_row_order(rows, names, unit, salt):
 
 def tally_unlimited(rows, unit, *rest):
     return LIMITED(rows, replace(unit, rows=unit.rows + 1), *rest)
+
+
+def a_value_more(rows, keys, name, unit, *rest):
+    return COUNT_VALUES(rows, keys, name, replace(unit, rows=unit.rows + 1), *rest)
+
+
+def values_picked_by_all(rows, keys, name, unit, *rest):
+    """A person's values ranked by how many rows of everybody have them, and all those counted that tie."""
+    import ibis
+
+    value = f"{name} value"
+    rows = rows.filter(rows[value].notnull())
+    rows = rows.mutate(crowd=rows.count().over(ibis.window(group_by=[*keys, value])))
+    rows = rows.mutate(place=ibis.dense_rank().over(ibis.window(group_by=["person", *keys], order_by=["crowd", value])))
+    rows = rows.filter(rows["place"] < unit.rows)
+    return rows.group_by(list(keys)).aggregate(**{name: rows[value].nunique().cast("int64")})
 
 
 def text_or_nothing(raw):
@@ -228,6 +246,14 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "replace charged as add/remove": (
         asked(OTHER, count(), ("n",)),
         patched((discreet.query.plan, "sensitivity"), by=replaced_as_removed),
+    ),
+    "a value too many": (
+        asked(PERSON, distinct("n")),
+        patched((discreet.query.compile, "count_values"), by=a_value_more),
+    ),
+    "values picked by others' rows": (
+        asked(PERSON, distinct("n")),
+        patched((discreet.query.compile, "count_values"), by=values_picked_by_all),
     ),
     "a row too many in a histogram": (
         asked(PERSON, median("y", method="tree", grid=4)),

@@ -202,13 +202,13 @@ def test_a_hash_that_tells_nothing_apart_changes_nothing_about_the_limit(groups,
 
 
 def test_without_the_bound_the_test_fails(monkeypatch):
-    real = discovery._contributions
+    real = discovery._kept
 
-    def unbounded(rows, keys, schema, measures):
+    def unbounded(rows, keys, schema, salt):
         free = Schema(schema.name, schema.columns, Unit("p", groups=2**20, rows=schema.unit.rows))
-        return real(rows, keys, free, measures)
+        return real(rows, keys, free, salt)
 
-    monkeypatch.setattr(discovery, "_contributions", unbounded)
+    monkeypatch.setattr(discovery, "_kept", unbounded)
     assert not bounded(crowd(), 3)
 
 

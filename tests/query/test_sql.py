@@ -11,7 +11,7 @@ import discreet
 from discreet.data.expression import col, when
 from discreet.data.pool import Pool
 from discreet.errors import InputError
-from discreet.query.aggregate import count, mean, people, std, total, variance
+from discreet.query.aggregate import count, distinct, mean, people, std, total, variance
 from discreet.query.key import bins, key
 from discreet.query.presentation import Order
 from discreet.query.question import Query
@@ -25,6 +25,7 @@ MEANT = {
     "SELECT AVG(pay), SUM(hours) AS h FROM people WHERE age >= 25": (
         Query().where("age >= 25").agg(mean_pay=mean("pay"), h=total("hours"))
     ),
+    "SELECT COUNT(DISTINCT sex) FROM people": Query().agg(distinct_sex=distinct("sex")),
     "SELECT COUNT(DISTINCT person) AS p, COUNT(pay) FROM people": Query().agg(p=people(), count_pay=count("pay")),
     "SELECT VAR_POP(pay) v, STDDEV_POP(pay) s FROM people": Query().agg(v=variance("pay"), s=std("pay")),
     "SELECT VARIANCE(pay) v, STDDEV(pay) s, VAR_SAMP(hours) h FROM people": Query().agg(
@@ -108,7 +109,6 @@ REFUSED = [
     "SELECT COUNT(*) FROM people GROUP BY ROLLUP (sex)",
     "SELECT COUNT(*) FROM people GROUP BY 1",
     "SELECT COUNT(*) OVER () FROM people",
-    "SELECT COUNT(DISTINCT sex) FROM people",
     "SELECT COUNT(DISTINCT person, sex) FROM people",
     "SELECT DISTINCT COUNT(*) FROM people",
     "SELECT DISTINCT ON (sex) COUNT(*) FROM people",

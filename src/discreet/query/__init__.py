@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from discreet.query.aggregate import Aggregate as Aggregate
     from discreet.query.aggregate import Derived as Derived
     from discreet.query.aggregate import count as count
+    from discreet.query.aggregate import distinct as distinct
     from discreet.query.aggregate import mean as mean
     from discreet.query.aggregate import people as people
     from discreet.query.aggregate import rows_of as rows_of
@@ -73,6 +74,7 @@ __getattr__, __dir__, __all__ = lazy(
             "Derived",
             "count",
             "mean",
+            "distinct",
             "people",
             "rows_of",
             "std",

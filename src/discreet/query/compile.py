@@ -17,9 +17,10 @@ from discreet.data.dialect import added, engine_of
 from discreet.data.read import as_declared, as_stored, bounded, identity, whole
 from discreet.data.schema import Schema
 from discreet.query.compatibility import names_in
-from discreet.query.contribution import GROUP, PERSON, contributions
+from discreet.query.contribution import GROUP, PERSON, contributions, first_groups
+from discreet.query.distinct import count_values, joined_counts, value_columns
 from discreet.query.group import group_number
-from discreet.query.measure import Measure, Moment, People, Rows, Total
+from discreet.query.measure import Distinct, Measure, Moment, People, Rows, Total
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
 
@@ -38,6 +39,7 @@ __all__ = [
 
 Expression = Any  # ibis expressions carry no useful static types here
 
+_ORDER = "order"
 _LAST = 2**53 - 1
 
 
@@ -50,9 +52,34 @@ def compile_query(
     query: Query, schema: Schema, measures: Sequence[Measure], table: Expression, salt: Sequence[int]
 ) -> Expression:
     """The expression whose rows are (group, m0, m1, ...). `salt` is fresh random integers below 2**31."""
+    plain = [measure for measure in measures if not isinstance(measure, Distinct)]
+    if len(plain) == len(measures):
+        return _summed(query, schema, measures, table, salt)
+    names = {measure: measure_name(index) for index, measure in enumerate(measures)}
+    own = {names[measure]: measure_name(index) for index, measure in enumerate(plain)}
+    tables = [(_summed(query, schema, plain, table, salt), own)] if plain else []
+    for measure, name in names.items():
+        if isinstance(measure, Distinct):
+            tables.append((_different(query, schema, measure, table, salt, name), {name: name}))
+    return joined_counts(tables, [GROUP], list(names.values()))
+
+
+def _summed(query: Query, schema: Schema, measures: Sequence[Measure], table: Any, salt: Sequence[int]) -> Expression:
     if schema.unit.column is None:
         return summed(_grouped(query, schema, measures, table), len(measures))
     return summed(compile_parts(query, schema, measures, table, salt), len(measures))
+
+
+def _different(
+    query: Query, schema: Schema, measure: Distinct, table: Expression, salt: Sequence[int], name: str
+) -> Expression:
+    """How many different values each group has, (group, name)."""
+    table, number = group_number(query.keys, schema, chosen(query, schema, table))
+    rows = measured({GROUP: number, **value_columns(measure.column, schema, table, name)}, schema, (), table)
+    rows = rows.filter(rows[GROUP].notnull())
+    if schema.unit.column is not None:
+        rows = first_groups(rows.filter(rows[PERSON].notnull()), schema.unit, query.groups(schema), salt, _ORDER)
+    return count_values(rows, [GROUP], name, schema.unit, _ORDER, salt)
 
 
 def compile_parts(
@@ -146,8 +173,8 @@ def row_value(measure: Measure, read: Reading) -> Expression:
         case Moment(column=name, lattice=lattice):
             gap = 0 if read.schema.columns[name].nullable else measure.of(measure.middle)
             return _steps(read, name, lattice, measure.of, gap)
-        case People():
-            raise TypeError("persons are counted after their rows are gathered")
+        case People() | Distinct():
+            raise TypeError("persons and different values are counted after rows are gathered")
 
 
 def _present(read: Reading, name: str) -> Expression:

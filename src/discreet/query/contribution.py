@@ -19,7 +19,7 @@ from discreet.data.dialect import engine_of, gathered, hashed
 from discreet.noise.bits import words
 from discreet.query.measure import Measure, Moment, Rows, contribution
 
-__all__ = ["GROUP", "PERSON", "SALTS", "contributions", "fresh_salt", "limited", "order_of"]
+__all__ = ["GROUP", "PERSON", "SALTS", "contributions", "first_groups", "fresh_salt", "limited", "numbered", "order_of"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -101,6 +101,17 @@ def _picked(rows: Expression, sums: Sequence[str], kept: int, width: int, salt: 
     return left.select(*sums, **{GROUP: (left[_ORDER] & (2**width - 1)).cast("int32"), PERSON: person})
 
 
+def first_groups(rows: Expression, unit: Unit, groups: int, salt: Sequence[int], order: str) -> Expression:
+    """The rows of the groups of each person that count, with the hash of person and group as `order`."""
+    import ibis
+
+    rows = rows.mutate(**{order: order_of(rows[PERSON], rows[GROUP], (groups - 1).bit_length(), salt)})
+    if groups <= unit.groups:
+        return rows
+    rows = rows.mutate(place=ibis.dense_rank().over(ibis.window(group_by=PERSON, order_by=order)))
+    return rows.filter(rows["place"] < unit.groups)
+
+
 def order_of(person: Expression, group: Expression, width: int, salt: Sequence[int]) -> Expression:
     """A hash of person and group under the salt, then the group itself in the last `width` bits.
 
@@ -108,7 +119,7 @@ def order_of(person: Expression, group: Expression, width: int, salt: Sequence[i
     within 64 bits. Without the squares, the hashes of two groups would differ by the same for nearly every person, and
     so most persons would choose alike (tests/query/test_contribution.py).
     """
-    person, group = _numbered(person), group.cast("int64")
+    person, group = numbered(person), group.cast("int64")
     first, second = ((int(word) & (2**30 - 1)) | 2**29 | 1 for word in salt[:2])
     folded = (person ^ (person >> _BITS)) & _MASK
     mixed = ((folded * first + group * second) >> 11) & _MASK
@@ -120,8 +131,8 @@ def order_of(person: Expression, group: Expression, width: int, salt: Sequence[i
     return (mixed << width) | group
 
 
-def _numbered(person: Expression) -> Expression:
-    """A whole number that follows from a person's name alone, the same on every engine."""
+def numbered(person: Expression) -> Expression:
+    """A whole number that follows from a name or another value alone, the same on every engine."""
     kind = person.type()
     if kind.is_signed_integer():
         return person.cast("int64")

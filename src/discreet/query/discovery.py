@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.data.column import Boolean, Category, Date, Integer, Text
+from discreet.data.column import Real, Text
 from discreet.data.dialect import added, as_bytes, engine_of, hashed
-from discreet.data.read import as_declared, as_text
 from discreet.data.schema import Schema
 from discreet.query.compile import GROUP, chosen, measure_name, measured, summed
 from discreet.query.contribution import PERSON, limited, order_of
+from discreet.query.distinct import count_values, joined_counts, plain_value, value_columns
 from discreet.query.group import group_number
 from discreet.query.key import Key
-from discreet.query.measure import Measure, Moment
+from discreet.query.measure import Distinct, Measure, Moment
 from discreet.query.question import Query
 
 __all__ = ["LONGEST", "PEOPLE", "WORDS", "compile_discovery", "part_name"]
@@ -62,31 +62,56 @@ def compile_discovery(
     # As bytes: under a rule of the column by which "Ann" equals "ANN", one person's spelling would stand for all.
     keys |= {name: as_bytes(part, engine) if part.type().is_string() else part for name, part in found.items()}
     columns = dict(keys)
+    for index, measure in enumerate(measures):
+        if isinstance(measure, Distinct):
+            columns |= value_columns(measure.column, schema, table, measure_name(index))
+    plain = [measure for measure in measures if not isinstance(measure, Distinct)]
     if schema.unit.column is not None:
         columns[_MIXED] = _mixed([number, *found.values()] if query.listed else list(found.values()), engine, salt)
-    rows = measured(columns, schema, measures, table)
+    rows = measured(columns, schema, plain, table)
     needed = [GROUP] if query.listed else []
     needed += [
         part_name(place) for place, key in enumerate(query.discovered) if not schema.columns[key.column].nullable
     ]
     rows = rows.filter([rows[name].notnull() for name in needed]) if needed else rows
+    if schema.unit.column is not None:
+        rows = _kept(rows.filter(rows[PERSON].notnull()), list(keys), schema, salt)
+    counted = _counted(rows, list(keys), schema, plain)
+    if len(plain) == len(measures):
+        return counted
+    names = {measure: measure_name(index) for index, measure in enumerate(measures)}
+    own = {names[measure]: measure_name(index) for index, measure in enumerate(plain)} | {PEOPLE: PEOPLE}
+    tables = [(counted, own)]
+    for measure, name in names.items():
+        if isinstance(measure, Distinct):
+            tables.append((count_values(rows, list(keys), name, schema.unit, _ORDER, salt), {name: name}))
+    return joined_counts(tables, list(keys), [PEOPLE, *names.values()])
+
+
+def _counted(rows: Expression, keys: list[str], schema: Schema, measures: Sequence[Measure]) -> Expression:
+    """How many units each combination has, and the sums of what they add to it: (keys, people, m0, m1, ...)."""
     if schema.unit.column is None:
-        return summed(rows, len(measures), list(keys), **{PEOPLE: rows.count()})
-    rows = rows.filter(rows[PERSON].notnull())
-    rows = rows.mutate(**{_ORDER: order_of(rows[PERSON], rows[_MIXED], _BITS, salt)})
-    parts = _contributions(rows, list(keys), schema, measures)
-    return summed(parts, len(measures), list(keys), **{PEOPLE: parts.count()})
+        return summed(rows, len(measures), keys, **{PEOPLE: rows.count()})
+    parts = _contributions(rows, keys, schema, measures)
+    return summed(parts, len(measures), keys, **{PEOPLE: parts.count()})
 
 
-def _contributions(rows: Expression, keys: list[str], schema: Schema, measures: Sequence[Measure]) -> Expression:
-    """One row for each person and combination that counts, with what the person adds to it."""
+def _kept(rows: Expression, keys: list[str], schema: Schema, salt: Sequence[int]) -> Expression:
+    """The rows of the combinations of each person that count."""
     import ibis
 
-    engine = engine_of(rows)
+    rows = rows.mutate(**{_ORDER: order_of(rows[PERSON], rows[_MIXED], _BITS, salt)})
     # By hash and then by the keys themselves: two combinations never share a place, whatever the hash does.
     order = ibis.window(group_by=PERSON, order_by=[_ORDER, *keys])
     ranked = rows.mutate(place=ibis.dense_rank().over(order))
-    kept = ranked.filter(ranked["place"] < schema.unit.groups)
+    return ranked.filter(ranked["place"] < schema.unit.groups)
+
+
+def _contributions(kept: Expression, keys: list[str], schema: Schema, measures: Sequence[Measure]) -> Expression:
+    """One row for each person and combination that counts, with what the person adds to it."""
+    import ibis
+
+    engine = engine_of(kept)
     named = {measure_name(index): measure for index, measure in enumerate(measures)}
     sums = {name: added(kept[name], engine) for name, measure in named.items() if not measure.per_person}
     each = kept.group_by([*keys, PERSON]).aggregate(**sums) if sums else kept.select(*keys, PERSON).distinct()
@@ -102,24 +127,11 @@ def _value(key: Key, schema: Schema, table: Expression) -> Expression:
     """A discovered key as text or as a whole number; missing where it cannot be read."""
     import ibis
 
-    column, raw = schema.columns[key.column], table[schema.slot(key.column)]
-    match column:
-        case Integer():
-            return as_declared(raw, column)
-        case Boolean():
-            flag = as_declared(raw, column)
-            return ibis.cases(
-                (flag, ibis.literal(1, "int64")), (~flag, ibis.literal(0, "int64")), else_=ibis.null("int64")
-            )
-        case Date():
-            return as_declared(raw, column).cast("timestamp").epoch_seconds().cast("int64")
-        case Category():
-            return as_declared(raw, column)
-        case Text():
-            word = as_text(raw)
-            return (word.length() <= LONGEST).ifelse(word, ibis.null("string"))
-        case _:
-            raise TypeError("real numbers are not discovered")
+    column = schema.columns[key.column]
+    if isinstance(column, Real):
+        raise TypeError("real numbers are not discovered")
+    value = plain_value(key.column, schema, table)
+    return (value.length() <= LONGEST).ifelse(value, ibis.null("string")) if isinstance(column, Text) else value
 
 
 def _mixed(parts: Sequence[Expression], engine: str, salt: Sequence[int]) -> Expression:

@@ -55,7 +55,9 @@ def estimate(
     if not isinstance(aggregate, Additive):
         raise TypeError(f"{type(aggregate).__name__} is neither additive nor derived")
     half = noises[0].error(confidence)
-    steps = (noisy[0], noisy[0] - half, noisy[0] + half)  # below zero, too: cut there, counts would not add up
+    steps = [noisy[0], noisy[0] - half, noisy[0] + half]  # below zero, too: cut there, counts would not add up
+    if (ends := aggregate.extent(schema)) != (None, None):
+        steps = [np.clip(numbers, *ends) for numbers in steps]
     if aggregate.whole(schema):
         return Estimate(*steps)
     return Estimate(*(numbers.astype(np.float64) * aggregate.step(schema) for numbers in steps))

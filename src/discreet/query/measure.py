@@ -14,7 +14,7 @@ from discreet.core.unit import Neighbours, Unit
 from discreet.data.column import Integer, Numeric
 from discreet.errors import InputError
 
-__all__ = ["Measure", "Moment", "People", "Rows", "Total", "lattice_for", "moment_lattice"]
+__all__ = ["Distinct", "Measure", "Moment", "People", "Rows", "Total", "lattice_for", "moment_lattice"]
 
 _FINE = 20  # a real column is cut into about 2**20 steps
 _FINER = 22  # for moments, whose rounding must stay below the noise of a million rows
@@ -40,6 +40,20 @@ class People:
     lowest = 0
     highest = 1
     per_person = True
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """One for every different value of a column; of a person at most the unit's `rows` values count in a group.
+
+    Values that several persons have count once, so that a person adds at most what they would add alone.
+    """
+
+    column: str
+
+    lowest = 0
+    highest = 1
+    per_person = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +133,7 @@ class Moment:
         return self.lattice.highest - self.middle if self.power == 1 else self._largest - self.centre
 
 
-Measure = Rows | People | Total | Moment
+Measure = Rows | People | Distinct | Total | Moment
 
 
 @functools.lru_cache(maxsize=4096)

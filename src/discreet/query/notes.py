@@ -165,6 +165,8 @@ def _bounds(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[No
     """Values outside bounds, and between the points of a grid that is not part of the interval."""
     texts: dict[str, list[str]] = {}
     for name, output in outputs:
+        if (text := output.clipped(schema)) is not None:
+            texts.setdefault(text, []).append(name)
         if not isinstance(output, Bounded) or output.private:
             continue
         lower, upper = output.limits(schema)

@@ -82,7 +82,7 @@ class At(_ByOrder):
     """The value at the quantile `q`: the middle of its bin of the grid (or, to be outside of it, its start or end)."""
 
     functions: ClassVar[tuple[Function, ...]] = (
-        Function(name="median", call="median()", words="median of", takes=SORTABLE, sql={"MEDIAN": {}}, place=7),
+        Function(name="median", call="median()", words="median of", takes=SORTABLE, sql={"MEDIAN": {}}, place=70),
         Function(
             name="quantile",
             call="quantile()",
@@ -91,7 +91,7 @@ class At(_ByOrder):
             sql={"QUANTILE_CONT": {}},
             argument=Argument("q", "0.9", "a share", required=True, usual="0.5", read=_rank),
             label=lambda output: quantile_name(output.q),
-            place=8,
+            place=80,
         ),
     )
 
@@ -125,7 +125,7 @@ class Between(_ByOrder):
     """How far the quantile `high` lies above the quantile `low`."""
 
     functions: ClassVar[tuple[Function, ...]] = (
-        Function(name="spread", call="spread()", words="spread of", takes=SORTABLE, listed=False, place=9),
+        Function(name="spread", call="spread()", words="spread of", takes=SORTABLE, listed=False, place=90),
     )
 
     column: str

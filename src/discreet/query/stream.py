@@ -228,8 +228,8 @@ def plan_stream(
     if schema.unit.neighbours is not Neighbours.ADD_REMOVE:
         raise InputError("unit.neighbours", Phrase(schema.unit.neighbours), "add-remove where a stream is asked for")
     for name, aggregate in checked.outputs:
-        if not isinstance(aggregate, Additive):
-            *others, last = [kind.functions[0].call for kind in kinds() if issubclass(kind, Additive)]
+        if not isinstance(aggregate, Additive) or not aggregate.adds_up:
+            *others, last = [kind.functions[0].call for kind in kinds() if issubclass(kind, Additive) and kind.adds_up]
             allowed = f"{', '.join(others)} or {last} in a stream: running totals must add up"
             raise InputError("outputs", name, allowed)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:

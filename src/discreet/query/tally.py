@@ -14,7 +14,7 @@ from discreet.core.unit import Unit
 from discreet.data.read import identity
 from discreet.data.schema import Schema
 from discreet.query.compile import chosen
-from discreet.query.contribution import GROUP, PERSON, order_of
+from discreet.query.contribution import GROUP, PERSON, first_groups, order_of
 from discreet.query.grid import Grid
 from discreet.query.group import group_number
 from discreet.query.question import Query
@@ -58,12 +58,7 @@ def _limited(rows: Expression, unit: Unit, groups: int, salt: Sequence[int]) -> 
     """The rows that count."""
     import ibis
 
-    width = (groups - 1).bit_length()
-    rows = rows.mutate(**{_ORDER: order_of(rows[PERSON], rows[GROUP], width, salt[:5])})
-    if groups > unit.groups:
-        places = ibis.dense_rank().over(ibis.window(group_by=PERSON, order_by=_ORDER))
-        rows = rows.mutate(place=places)
-        rows = rows.filter(rows["place"] < unit.groups)
+    rows = first_groups(rows, unit, groups, salt, _ORDER)
     # Only now: a group counts for a person whether there is a value or not, as it does where rows are counted.
     rows = rows.filter(rows[BIN].notnull())
     # Ordered by a hash of the name: text may be compared by a rule under which "a" equals "A", and then rows of one

@@ -81,4 +81,4 @@ def test_what_can_be_written_is(folder):
 
 def test_an_output_that_is_none(capsys):
     assert run("ask", "people.csv", "coun", "--epsilon", "0.1", "--yes") == 2
-    assert "`outputs` must be one of count, people, sum, mean" in capsys.readouterr().err
+    assert "`outputs` must be one of count, people, distinct, sum, mean" in capsys.readouterr().err

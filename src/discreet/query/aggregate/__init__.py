@@ -17,6 +17,7 @@ from discreet.query.aggregate.base import (
     rows_of,
     settled,
 )
+from discreet.query.aggregate.distinct_values import DistinctValues, distinct
 from discreet.query.aggregate.means import Mean, mean
 from discreet.query.aggregate.persons import Persons, people
 from discreet.query.aggregate.rows import Count, count
@@ -30,6 +31,7 @@ __all__ = [
     "Bounded",
     "Count",
     "Derived",
+    "DistinctValues",
     "Mean",
     "Persons",
     "Std",
@@ -38,6 +40,7 @@ __all__ = [
     "aggregate_from",
     "aggregate_to",
     "count",
+    "distinct",
     "load",
     "mean",
     "people",

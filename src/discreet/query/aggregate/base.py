@@ -73,6 +73,10 @@ class Aggregate(ABC):
         `excess` is what noise has added to the square of the first one, on average.
         """
 
+    def clipped(self, schema: Schema) -> str | None:
+        """What becomes of values that are not declared, in words; None where `notes` has the words, or nothing does."""
+        return None
+
     def limited(self, who: str, rows: str) -> tuple[str, str] | None:
         """What the limit of so many rows for each `who` does to it: a kind of note, and its text."""
         return None
@@ -141,6 +145,8 @@ class Additive(Aggregate):
     """An aggregate with one measure, whose sums add up and whose error is its noise alone."""
 
     __slots__ = ()
+    adds_up: ClassVar[bool] = True
+    """Whether numbers of disjoint sets of rows add up to that of all of them."""
 
     @abstractmethod
     def step(self, schema: Schema) -> float:
@@ -149,6 +155,10 @@ class Additive(Aggregate):
     def whole(self, schema: Schema) -> bool:
         """Whether it is a whole number: steps of one, of something that is counted."""
         return True
+
+    def extent(self, schema: Schema) -> tuple[int | None, int | None]:
+        """The least and the most steps that are published; None for no end, as where groups are to add up."""
+        return None, None
 
     def estimate(self, schema: Schema, noisy: Sequence[Floats], excess: float = 0.0) -> Floats:
         """The answer from noisy measures, group by group."""

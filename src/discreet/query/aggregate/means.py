@@ -23,7 +23,7 @@ class Mean(Moments):
 
     functions: ClassVar[tuple[Function, ...]] = (
         Function(
-            name="mean", call="mean()", words="mean of", takes=NUMERIC, sql={"AVG": {}}, argument=SEARCHED, place=4
+            name="mean", call="mean()", words="mean of", takes=NUMERIC, sql={"AVG": {}}, argument=SEARCHED, place=40
         ),
     )
 

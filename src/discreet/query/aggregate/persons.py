@@ -10,7 +10,7 @@ from discreet.errors import InputError, Phrase
 from discreet.query.aggregate.base import Additive
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure, People
-from discreet.query.sql_hint import only, refuse
+from discreet.query.sql_hint import only
 
 __all__ = ["Persons", "people"]
 
@@ -27,7 +27,7 @@ class Persons(Additive):
             words="how many people",
             column="none",
             shown=("COUNT(DISTINCT person)",),
-            place=2,
+            place=20,
         ),
     )
     never_negative: ClassVar[bool] = True
@@ -47,16 +47,16 @@ class Persons(Additive):
 
     @classmethod
     def read_sql(cls, node: Any, scope: Any) -> Persons | None:
-        """COUNT(DISTINCT person)."""
+        """COUNT(DISTINCT person), or APPROX_COUNT_DISTINCT(person)."""
         from sqlglot import exp
 
-        if type(node) is not exp.Count or type(node.this) is not exp.Distinct:
+        approximate = type(node) is exp.ApproxDistinct
+        if not approximate and (type(node) is not exp.Count or type(node.this) is not exp.Distinct):
             return None
-        only(node, "this", "big_int")
-        only(node.this, "expressions")
-        person = scope.person
-        if scope.condition is not None or [scope.column(part) for part in node.this.expressions] != [person]:
-            raise refuse(node, f"COUNT(DISTINCT {person or 'person'}), the unit of protection")
+        named = [node.this] if approximate else node.this.expressions
+        if len(named) != 1 or type(named[0]) is exp.Star or scope.column(named[0]) != scope.person:
+            return None  # of another column, or of some rows: how many different values there are
+        only(node, "this", *([] if approximate else ["big_int"]))
         return cls()
 
 

@@ -28,7 +28,7 @@ class Count(Additive):
             column="optional",
             sql={"COUNT": {}},
             shown=("COUNT(*)", "COUNT(column)"),
-            place=1,
+            place=10,
         ),
     )
     never_negative: ClassVar[bool] = True

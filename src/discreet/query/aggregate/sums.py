@@ -23,7 +23,7 @@ class Sum(Bounded, Additive):
 
     functions: ClassVar[tuple[Function, ...]] = (
         Function(
-            name="sum", call="total()", words="sum of", takes=NUMERIC, sql={"SUM": {}}, argument=SEARCHED, place=3
+            name="sum", call="total()", words="sum of", takes=NUMERIC, sql={"SUM": {}}, argument=SEARCHED, place=30
         ),
     )
 

@@ -48,7 +48,7 @@ class Variance(_OfSample):
             takes=NUMERIC,
             sql={"VAR_POP": {}, "VAR_SAMP": {"sample": True}},
             argument=SEARCHED,
-            place=5,
+            place=50,
         ),
     )
 
@@ -103,7 +103,7 @@ class Std(_OfSample):
             takes=NUMERIC,
             sql={"STDDEV": {"sample": True}, "STDDEV_POP": {}, "STDDEV_SAMP": {"sample": True}},
             argument=SEARCHED,
-            place=6,
+            place=60,
         ),
     )
 

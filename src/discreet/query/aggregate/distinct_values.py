@@ -1,0 +1,103 @@
+"""How many different values a column has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.data.schema import Schema
+from discreet.query.aggregate.base import Additive
+from discreet.query.function import Function, register
+from discreet.query.measure import Distinct, Measure, People
+from discreet.query.sql_hint import only, refuse
+
+__all__ = ["DistinctValues", "distinct"]
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class DistinctValues(Additive):
+    """How many different values a column has; of each person at most as many count in a group as rows do."""
+
+    functions: ClassVar[tuple[Function, ...]] = (
+        Function(
+            name="distinct",
+            call="distinct()",
+            words="how many different values of",
+            takes=(Integer, Real, Date, Boolean, Category, Text),
+            sql={"APPROX_COUNT_DISTINCT": {}},
+            shown=("COUNT(DISTINCT column)",),
+            place=25,
+        ),
+    )
+    never_negative: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = False
+    gaps: ClassVar[str] = "as no value"
+
+    column: str
+
+    def measures(self, schema: Schema) -> tuple[Measure, ...]:
+        """What must be measured: one count with noise. Different persons are counted as persons."""
+        schema.column(self.column, self.named())
+        return (People(),) if self.column == schema.unit.column else (Distinct(self.column),)
+
+    def step(self, schema: Schema) -> float:
+        """The size of one step of its measure."""
+        return 1.0
+
+    def extent(self, schema: Schema) -> tuple[int, int | None]:
+        """From none to as many as are declared, if that is a list."""
+        domain = schema.domain(self.column, self.named())
+        if domain.values is not None:
+            return 0, len(domain.values)
+        if domain.kind == "integer":
+            return 0, int(domain.upper) - int(domain.lower) + 1
+        if domain.kind == "date":
+            return 0, (domain.upper - domain.lower).days + 1
+        return 0, None
+
+    def clipped(self, schema: Schema) -> str | None:
+        """What becomes of values that are not declared, in words."""
+        if self.column == schema.unit.column:
+            return None
+        match schema.columns[self.column]:
+            case Integer() | Real() as numbers:
+                ends = f"{float(numbers.lower):.15g}..{float(numbers.upper):.15g}"
+                return f"Values of {self.column} outside {ends} count as the nearer end."
+            case Date() as days:
+                return f"Days of {self.column} outside {days.lower}..{days.upper} count as the nearer end."
+            case Category():
+                return f"Values of {self.column} that are not declared are not counted."
+        return None
+
+    def limited(self, who: str, rows: str) -> tuple[str, str]:
+        """What the limit on the rows of one person does to it."""
+        text = (
+            f"In a group each {who} counts with at most as many different values as {rows} can have, picked at random; "
+            "what is beyond is left out."
+        )
+        return "rows", text
+
+    @classmethod
+    def read_sql(cls, node: Any, scope: Any) -> DistinctValues | None:
+        """COUNT(DISTINCT column) or APPROX_COUNT_DISTINCT(column); of the person, how many people there are."""
+        from sqlglot import exp
+
+        if type(node) is exp.ApproxDistinct:
+            only(node, "this")
+            inner = [node.this]
+        elif type(node) is exp.Count and type(node.this) is exp.Distinct:
+            only(node, "this", "big_int")
+            only(node.this, "expressions")
+            inner = node.this.expressions
+        else:
+            return None
+        if len(inner) != 1 or type(inner[0]) is exp.Star:
+            raise refuse(node, "COUNT(DISTINCT column), of one column or expression")
+        return cls(scope.column(inner[0]))
+
+
+def distinct(column: str) -> DistinctValues:
+    """How many different values a column or an expression has: COUNT(DISTINCT column) in SQL."""
+    return DistinctValues(column)
