@@ -22,9 +22,9 @@ import discreet.data.join
 import discreet.data.read
 import discreet.marginals.engine
 import discreet.marginals.meter
+import discreet.query.cardinality
 import discreet.query.compile
 import discreet.query.contribution
-import discreet.query.distinct
 import discreet.query.grid
 import discreet.query.measure
 import discreet.query.person_rows
@@ -108,7 +108,7 @@ CONTRIBUTION = discreet.query.measure.contribution
 SENSITIVITY = discreet.query.measure.sensitivity
 PICKED = discreet.query.contribution._picked
 LIMITED = discreet.query.tally._limited
-COUNT_VALUES = discreet.query.distinct.count_values
+COUNT_VALUES = discreet.query.cardinality.count_values
 
 
 def half(measure, unit, groups):

@@ -16,9 +16,9 @@ from discreet.data.column import Column, Integer
 from discreet.data.dialect import added, engine_of
 from discreet.data.read import as_declared, as_stored, bounded, identity, whole
 from discreet.data.schema import Schema
+from discreet.query.cardinality import count_values, joined_counts, value_columns
 from discreet.query.compatibility import names_in
 from discreet.query.contribution import GROUP, PERSON, contributions, first_groups
-from discreet.query.distinct import count_values, joined_counts, value_columns
 from discreet.query.group import group_number
 from discreet.query.measure import Distinct, Measure, Moment, People, Rows, Total
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate

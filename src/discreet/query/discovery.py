@@ -12,9 +12,9 @@ from typing import Any
 from discreet.data.column import Real, Text
 from discreet.data.dialect import added, as_bytes, engine_of, hashed
 from discreet.data.schema import Schema
+from discreet.query.cardinality import count_values, joined_counts, plain_value, value_columns
 from discreet.query.compile import GROUP, chosen, measure_name, measured, summed
 from discreet.query.contribution import PERSON, limited, order_of
-from discreet.query.distinct import count_values, joined_counts, plain_value, value_columns
 from discreet.query.group import group_number
 from discreet.query.key import Key
 from discreet.query.measure import Distinct, Measure, Moment

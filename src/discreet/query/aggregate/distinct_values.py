@@ -37,6 +37,11 @@ class DistinctValues(Additive):
 
     column: str
 
+    @property
+    def label(self) -> str:
+        """What it is called in SQL where it has no other name."""
+        return "distinct"
+
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
         """What must be measured: one count with noise. Different persons are counted as persons."""
         schema.column(self.column, self.named())
