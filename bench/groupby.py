@@ -26,6 +26,7 @@ PER_USER = 10
 NAMES = [f"group {number:03d}" for number in range(GROUPS)]
 FULL = 10_000_000  # the targets are for so many rows: with few, opening the ledger is what costs
 REPEATS = 3
+EXPRESSIONS = ["value * 2 + grp", "CASE WHEN value > 50 THEN LEAST(value, 80) ELSE 0 END"]
 # Others that answer the same question, each in an environment of its own: name, what to install, what it computes.
 PEERS = [
     ("opendp", ["opendp[polars]==0.16.*"], "rows and sums"),
@@ -54,17 +55,17 @@ def table(rows: int) -> Path:
     return path
 
 
-def plain(path: str, key: str) -> None:
+def plain(path: str, key: str, value: str) -> None:
     """What one would run without privacy."""
     import duckdb
 
-    question = f"SELECT {key}, count(DISTINCT user_id), count(*), sum(value) FROM '{path}' GROUP BY {key}"
+    question = f"SELECT {key}, count(DISTINCT user_id), count(*), sum({value}) FROM '{path}' GROUP BY {key}"
     answer = duckdb.connect().execute(question).fetchall()
     if len(answer) != GROUPS:
         raise RuntimeError("the plain query lost groups")
 
 
-def private(place, key: str, kept: int) -> None:
+def private(place, key: str, kept: int, value: str = "value") -> None:
     """The same three figures per group with an interval each, each user in at most `kept` groups."""
     from discreet.core.unit import Unit
     from discreet.curator import open_curator
@@ -81,13 +82,13 @@ def private(place, key: str, kept: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         schema = Schema("visits", columns, unit=Unit("user_id", groups=kept, rows=PER_USER))
         curator = open_curator(place, schema, ledger=Path(folder) / "ledger.db", budget=Budget(epsilon=1), create=True)
-        question = curator.table().group_by(key).agg(users=people(), rows=count(), value=total("value"))
+        question = curator.table().group_by(key).agg(users=people(), rows=count(), value=total(value))
         answer = question.plan(epsilon=1).release()
     if len(answer.columns["users_lower"]) != GROUPS:
         raise RuntimeError("the release lost groups")
 
 
-def on_duckdb(path: str, key: str, kept: int | None) -> dict[str, float]:
+def on_duckdb(path: str, key: str, kept: int | None, value: str = "value") -> dict[str, float]:
     """One case in this process: CPU seconds and memory."""
     import duckdb  # noqa: F401 - imports are not part of the question
 
@@ -99,9 +100,9 @@ def on_duckdb(path: str, key: str, kept: int | None) -> dict[str, float]:
         ibis.duckdb.connect().disconnect()  # which imports the rest of it
     start = time.process_time()
     if kept is None:
-        plain(path, key)
+        plain(path, key, value)
     else:
-        private(path, key, kept)
+        private(path, key, kept, value)
     return {"question": time.process_time() - start, "memory": peak_megabytes()}
 
 
@@ -144,10 +145,12 @@ def one(case: str) -> None:
     print(json.dumps({"duckdb": on_duckdb, "spark": on_spark}[engine](*rest)))
 
 
-def fresh(path: Path, key: str, kept: int | None, engine: str = "duckdb", **environment: str) -> dict[str, float]:
+def fresh(
+    path: Path, key: str, kept: int | None, engine: str = "duckdb", *, value: str = "value", **environment: str
+) -> dict[str, float]:
     """One case in a new process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    case = json.dumps([engine, str(path), key, kept])
+    case = json.dumps([engine, str(path), key, kept, *([] if value == "value" else [value])])
     command, environment = [sys.executable, __file__, "--one", case], {**os.environ, **environment}
     run = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -176,6 +179,21 @@ def compare(report: Report, rows: int, key: str, limits: list[int], targets: dic
         limit = 1000 if rows == FULL else None
         report.figure(case, "peak RSS", max(run["memory"] for run in runs[kept]), "MB", at_most=limit)
     return {kept: least[kept]["question"] for kept in limits}
+
+
+def compare_expression(report: Report, rows: int, values: list[str]) -> None:
+    """The same with an expression in the place of the value, in both: what it adds to either."""
+    for value in values:
+        runs = {(kept, what): [] for kept in (None, 5) for what in ("value", value)}
+        for _ in range(REPEATS):
+            for (kept, what), tries in runs.items():
+                tries.append(fresh(table(rows), "grp", kept, value=what)["question"])
+        least = {case: min(tries) for case, tries in runs.items()}
+        case = f"{rows:.0e} rows, k = 5, sum of {value}"
+        target = 1.5 if rows == FULL else None
+        report.figure(case, "question / plain", least[5, value] / least[None, value], "x", at_most=target)
+        report.figure(case, "expression / column, plain", least[None, value] / least[None, "value"], "x")
+        report.figure(case, "expression / column", least[5, value] / least[5, "value"], "x", at_most=1.2)
 
 
 def compare_spark(report: Report, rows: int, ours: float) -> None:
@@ -218,6 +236,7 @@ def main() -> None:
     targets = {1: 1.5, 3: 1.5, 5: 1.5, 20: 2.0} if large == FULL else {}
     times = compare(report, large, "grp", [5, 20] if options.quick else [1, 3, 5, 20], targets)
     compare(report, large, "name", [5], {})
+    compare_expression(report, large, EXPRESSIONS[:1] if options.quick else EXPRESSIONS)
     if large > small:
         small_times = compare(report, small, "grp", [5], {})
         growth = times[5] / small_times[5]
