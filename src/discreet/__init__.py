@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.core.sensitivity import Sensitivity
     from discreet.core.unit import Neighbours, Unit
     from discreet.curator import open_curator as open
-    from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+    from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, Timestamp
     from discreet.data.expression.node import col, when
     from discreet.data.schema import Schema
     from discreet.ledger.budget import Allotment, Budget
@@ -67,7 +67,7 @@ _HOMES = {
     "discreet.ledger.ledger": ("Ledger",),
     "discreet.mechanisms": ("Exponential", "Gaussian", "Laplace"),
     "discreet.query.aggregate": ("count", "mean", "people", "std", "total", "variance"),
-    "discreet.data.column": ("Boolean", "Category", "Date", "Integer", "Real", "Text"),
+    "discreet.data.column": ("Boolean", "Category", "Date", "Integer", "Real", "Text", "Timestamp"),
     "discreet.query.key": ("bins", "discover", "key"),
     "discreet.data.expression.node": ("col", "when"),
     "discreet.query.quantile": ("median", "quantile"),
@@ -101,6 +101,7 @@ __all__ = [
     "Schema",
     "Sensitivity",
     "Text",
+    "Timestamp",
     "Unit",
     "bins",
     "col",

@@ -61,10 +61,12 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "delta of their own; the rest turns rho into epsilon. One half unless given.",
     },
     "[columns.*]": {
-        "type": "`integer`, `real`, `category`, `boolean`, `date` or `text`.",
-        "lower": "The least value (`integer`, `real`, `date`). Others are moved to it.",
-        "upper": "The largest value (`integer`, `real`, `date`). Others are moved to it.",
+        "type": "`integer`, `real`, `category`, `boolean`, `date`, `timestamp` or `text`.",
+        "lower": "The least value (`integer`, `real`, `date`, `timestamp`). Others are moved to it.",
+        "upper": "The largest value (`integer`, `real`, `date`, `timestamp`). Others are moved to it.",
         "values": "All values there may be (`category`).",
+        "timezone": "The time zone whose clocks and days count, such as `Europe/Vienna` (`timestamp`).",
+        "naive": "The time zone of values stored without an offset (`timestamp`). That of `timezone` unless given.",
         "nullable": "Whether a value may be missing. `false` unless given.",
     },
     "[derived.*]": {
@@ -109,6 +111,7 @@ READERS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("data/schema.py", "_derived"): ("[derived.*]",),
     ("data/column.py", "column_from"): ("[columns.*]",),
     ("data/column.py", "_FIELDS"): ("[columns.*]",),
+    ("data/column.py", "_OPTIONAL"): ("[columns.*]",),
     ("curator/setup.py", "budget_from"): ("[budget]", "[budget.allotments.*]"),
     ("local/questionnaire/questionnaire.py", "from_dict"): ("survey.toml",),
     ("local/questionnaire/questionnaire.py", "_FIELDS"): ("survey.toml",),
@@ -120,7 +123,8 @@ READERS: Mapping[tuple[str, str], tuple[str, ...]] = {
 # Words in them that are values or kinds, not keys.
 _NOT_KEYS = {
     "column_from": {"missing", "present", "integer", "real", "category", "boolean", "date", "text"},
-    "_FIELDS": {"integer", "real", "category", "boolean", "date", "text", "binary", "choice", "number"},
+    "_FIELDS": {"integer", "real", "category", "boolean", "date", "timestamp", "text"} | {"binary", "choice", "number"},
+    "_OPTIONAL": {"timestamp"},
     "question_from": {"binary", "number", "choice"},
 }
 

@@ -1,8 +1,8 @@
 """Tables as they are stored and as they are declared, and the only place that opens them.
 
-* A custodian declares a `Schema` of columns (`Integer`, `Real`, `Category`, `Boolean`, `Date`, `Text`), each with what
-  is public about it, and beside them a `Lookup` in a public table, a `Derived` column, a `Join` of a private table,
-  and the `Layout` of a CSV file that is not written in the usual way.
+* A custodian declares a `Schema` of columns (`Integer`, `Real`, `Category`, `Boolean`, `Date`, `Timestamp`, `Text`),
+  each with what is public about it, and beside them a `Lookup` in a public table, a `Derived` column, a `Join` of a
+  private table, and the `Layout` of a CSV file that is not written in the usual way.
 * An `Expression` of columns (`col`, `when`) is computed of each row, and has a declaration of its own.
 * `source_of` makes a `Source` of whatever holds the rows: files, tables in memory, DuckDB, PostgreSQL, Spark. Only an
   open `Connection` runs expressions on them.
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.data.column import Integer as Integer
     from discreet.data.column import Real as Real
     from discreet.data.column import Text as Text
+    from discreet.data.column import Timestamp as Timestamp
     from discreet.data.expression.node import Expression as Expression
     from discreet.data.expression.node import col as col
     from discreet.data.expression.node import when as when
@@ -47,6 +48,7 @@ __getattr__, __dir__, __all__ = lazy(
             "Integer",
             "Real",
             "Text",
+            "Timestamp",
         ),
         "expression.node": ("Expression", "col", "when"),
         "join": ("Join",),

@@ -9,9 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.exact import Number, as_written
+from discreet.data.instant import DAY, FIRST, LAST, Instant, check_timezone, read_instant
 from discreet.errors import MISSING, InputError, Phrase
 
-__all__ = ["Boolean", "Category", "Column", "Date", "Integer", "Numeric", "Real", "Text", "column_from"]
+__all__ = ["Boolean", "Category", "Column", "Date", "Integer", "Numeric", "Real", "Text", "Timestamp", "column_from"]
 
 
 _FARTHEST = 2**52
@@ -134,6 +135,52 @@ class Date:
 
 
 @dataclass(frozen=True, slots=True)
+class Timestamp:
+    """Instants from `lower` to `upper`, in whole seconds, shown on the clocks of a `timezone`.
+
+    What is stored with an offset or a zone is an instant. What is stored without is a local time of the zone `naive`,
+    which is `timezone` unless another one is given, such as "UTC". A local time that a change of clocks repeats is the
+    first of the two; one that it leaves out is as much later as the clocks were put forward. Others than between the
+    bounds are moved to the nearest; what is no time is missing. A day as upper bound includes all of it.
+    """
+
+    lower: Instant
+    upper: Instant
+    timezone: str
+    nullable: bool = True
+    naive: str = ""
+
+    def __init__(
+        self,
+        lower: date | str | Instant,
+        upper: date | str | Instant,
+        timezone: str,
+        nullable: bool = True,
+        naive: str | None = None,
+    ) -> None:
+        zone = check_timezone(timezone)
+        low, high = read_instant(lower, zone, "lower"), read_instant(upper, zone, "upper", whole_day=True)
+        if low >= high:
+            raise InputError("upper", Phrase(upper), f"after lower = {lower}")
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+        object.__setattr__(self, "timezone", zone)
+        object.__setattr__(self, "nullable", read_flag(nullable))
+        object.__setattr__(self, "naive", zone if naive is None else check_timezone(naive, "naive"))
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """How far beyond the bounds a condition tells instants apart: a year."""
+        return max(int(self.lower) - 366 * DAY, FIRST + DAY), min(int(self.upper) + 366 * DAY, LAST - DAY)
+
+    def compared(self, value: Any, field: str) -> Instant:
+        """A constant that stored values are compared with; beyond their reach all are alike."""
+        first, last = self.reach
+        found = read_instant(value, self.timezone, field)
+        return Instant(max(first - 1, min(last + 1, int(found))), self.timezone)
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """Free text: usable as the column that identifies a person, or as a key whose values are discovered."""
 
@@ -143,7 +190,7 @@ class Text:
         read_flag(self.nullable)
 
 
-Column = Integer | Real | Category | Boolean | Date | Text
+Column = Integer | Real | Category | Boolean | Date | Timestamp | Text
 Numeric = Integer | Real
 
 
@@ -162,6 +209,7 @@ _KINDS: dict[str, type[Any]] = {
     "category": Category,
     "boolean": Boolean,
     "date": Date,
+    "timestamp": Timestamp,
     "text": Text,
 }
 _FIELDS = {
@@ -170,8 +218,10 @@ _FIELDS = {
     "category": ("values",),
     "boolean": (),
     "date": ("lower", "upper"),
+    "timestamp": ("lower", "upper", "timezone"),
     "text": (),
 }
+_OPTIONAL = {"timestamp": ("naive", "nullable")}
 
 
 def column_from(name: str, declared: Mapping[str, Any]) -> Column:
@@ -187,9 +237,9 @@ def column_from(name: str, declared: Mapping[str, Any]) -> Column:
         if field not in entry or entry[field] in ("", "?"):
             hint = f"Add `{field} = ...` under [{where}]; it must not be read off the data."
             raise InputError(f"{where}.{field}", MISSING, f"given where type = {kind!r}", hint)
-    unknown = set(entry) - {*_FIELDS[kind], "nullable"}
-    if unknown:
-        raise InputError.unknown(f"{where}.{min(unknown)}", (*_FIELDS[kind], "nullable"))
+    known = (*_FIELDS[kind], *_OPTIONAL.get(kind, ("nullable",)))
+    if unknown := set(entry) - set(known):
+        raise InputError.unknown(f"{where}.{min(unknown)}", known)
     read_flag(entry.get("nullable", False), f"{where}.nullable")
     try:
         column: Column = _KINDS[kind](**{"nullable": False} | entry)  # as files without the key always meant
@@ -211,9 +261,11 @@ def column_to(column: Column) -> dict[str, Any]:
         value = getattr(column, field)
         if isinstance(value, Fraction):
             value = int(value) if value.denominator == 1 else _shortest(value)
-        elif isinstance(value, date):
+        elif isinstance(value, date | Instant):
             value = value.isoformat()
         elif isinstance(value, tuple):
             value = list(value)
         entry[field] = value
+    if isinstance(column, Timestamp) and column.naive != column.timezone:
+        entry["naive"] = column.naive
     return {**entry, "nullable": column.nullable}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.data.column import Boolean, Column, Date, Integer, Real
+from discreet.data.column import Boolean, Column, Date, Integer, Real, Timestamp
 from discreet.data.copies import Copies
 from discreet.data.dialect import holds_nothing, named_types
 from discreet.data.files import Files, absolute, as_pattern
@@ -151,6 +151,7 @@ class Drift:
 
 _NUMBERS = (Integer, Real, Boolean)
 _DAYS = (Date,)
+_TIMES = (Date, Timestamp)
 
 
 def united(kinds: Iterable[Any]) -> tuple[Any, Drift | None]:
@@ -166,6 +167,9 @@ def united(kinds: Iterable[Any]) -> tuple[Any, Drift | None]:
     words = f"{', '.join(names[:-1])} in some files and {names[-1]} in others"
     if all(kind.is_numeric() or kind.is_boolean() for kind in several):
         return ibis.dtype("float64"), Drift(words, _NUMBERS)
+    if all(kind.is_timestamp() for kind in several) and len({kind.timezone is None for kind in several}) == 1:
+        local = several[0].timezone is None
+        return ibis.dtype("timestamp(6)" if local else "timestamp('UTC', 6)"), Drift(words, _TIMES)
     if all(kind.is_date() or kind.is_timestamp() for kind in several):
         return ibis.dtype("date"), Drift(words, _DAYS)
     return ibis.dtype("string"), Drift(words)
@@ -182,4 +186,6 @@ def as_united(value: Expression, kind: Any) -> Expression:
         return as_number(value)
     if kind.is_date():
         return as_day(value)
+    if kind.is_timestamp() and stored.is_timestamp():
+        return value.try_cast(kind)  # in seconds or milliseconds it may be too far away for any other type
     return value.cast(kind) if kind.is_integer() and stored.is_integer() else ibis.null(kind)

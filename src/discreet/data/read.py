@@ -13,7 +13,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
+from discreet.data.clock import as_seconds
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 
 __all__ = [
     "as_day",
@@ -61,6 +62,12 @@ def problem(column: Column, stored: Any, *, tries: bool) -> str | None:
             if words and not tries:
                 return "stored as a date: this engine cannot read text as dates without failing on a bad one"
             return None if stored.is_date() or stored.is_timestamp() or words else "stored as a date, time or text"
+        case Timestamp():
+            if words and not tries:
+                return "stored as a time: this engine cannot read text as times without failing on a bad one"
+            if stored.is_integer():
+                return "stored as a time, a date or text: a number does not say what it counts, or since when"
+            return None if stored.is_date() or stored.is_timestamp() or words else "stored as a time, a date or text"
         case Text():
             exact = not stored.is_decimal() or stored.scale == 0  # 1.0 and 1.00 are equal, and not the same text
             same = (plain and exact) or words or stored.is_uuid() or stored.is_date() or stored.is_timestamp()
@@ -96,6 +103,8 @@ def as_declared(raw: Expression, column: Column) -> Expression:
             return word.isin(["true", "t", "1", "yes"]).ifelse(True, false.ifelse(False, ibis.null("boolean")))
         case Date():
             return _clamp(as_day(raw), column.lower, column.upper)
+        case Timestamp():
+            return as_seconds(raw, column.naive, int(column.lower), int(column.upper))
         case Text():
             return identity(raw)
 
@@ -125,17 +134,22 @@ def as_stored(raw: Expression, column: Column) -> Expression:
             return as_number(raw)
         case Date():
             return as_day(raw)
+        case Timestamp():
+            return as_seconds(raw, column.naive, *column.reach)
         case _:
             return as_declared(raw, column)
 
 
-def within_bounds(raw: Expression, column: Integer | Real | Date) -> Expression:
+def within_bounds(raw: Expression, column: Integer | Real | Date | Timestamp) -> Expression:
     """Whether a value lies within the declared bounds; not, where it is missing."""
     import ibis
 
     if isinstance(column, Date):
         day = as_day(raw)
         return day.notnull() & (day >= column.lower) & (day <= column.upper)
+    if isinstance(column, Timestamp):
+        second = as_stored(raw, column)
+        return second.notnull() & (second >= int(column.lower)) & (second <= int(column.upper))
     yes, no = ibis.literal(True), ibis.literal(False)
     low, high = float(column.lower), float(column.upper)
     return bounded(raw, low, high, inside=lambda _: yes, below=no, above=no, missing=no)

@@ -89,7 +89,7 @@ class Schema:
             if not isinstance(name, str) or not name:
                 raise InputError("columns", name, "named by text")
             if not isinstance(column, Column):
-                raise InputError(f"columns.{name}", column, "Integer, Real, Category, Boolean, Date or Text")
+                raise InputError(f"columns.{name}", column, "Integer, Real, Category, Boolean, Date, Timestamp or Text")
         person = self.unit.column
         if person is not None and person in columns and not isinstance(columns[person], (Integer, Text)):
             raise InputError(

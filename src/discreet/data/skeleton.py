@@ -85,7 +85,7 @@ def stored_type(kind: str) -> str | None:
         return "real"
     if kind.startswith("bool"):
         return "boolean"
-    return "date" if kind.startswith(("date", "timestamp")) else None
+    return next((known for known in ("date", "timestamp") if kind.startswith(known)), None)
 
 
 def _column(name: str, kind: str) -> str:
@@ -95,13 +95,21 @@ def _column(name: str, kind: str) -> str:
         lines += [f'type = "{known}"', 'lower = "?"', 'upper = "?"']
     elif known == "boolean":
         lines += ['type = "boolean"']
+    elif known == "timestamp":
+        lines += [
+            'type = "timestamp"',
+            'lower = "?"              # such as 2020-01-01',
+            'upper = "?"',
+            'timezone = "?"           # whose clocks and days count, such as Europe/Vienna or UTC',
+        ]
     elif known == "date":
         lines += ['type = "date"', 'lower = "?"              # such as 2020-01-01', 'upper = "?"']
     else:
         lines += [
-            'type = "?"               # integer, real, category, boolean, date or text',
-            '# lower = "?"            # integer, real, date',
+            'type = "?"               # integer, real, category, boolean, date, timestamp or text',
+            '# lower = "?"            # integer, real, date, timestamp',
             '# upper = "?"',
+            '# timezone = "?"         # timestamp: such as Europe/Vienna or UTC',
             '# values = ["?"]         # category: every value that may occur',
         ]
     return "\n".join([*lines, "nullable = true           # false if a value is never missing", ""])

@@ -28,7 +28,7 @@ from discreet.data.frame import Frame
 from discreet.data.layout import Layout
 from discreet.data.parquet_file import Drift, read_parquet
 from discreet.data.pool import engines, fixed_settings
-from discreet.data.spark import files_read, is_frame, shown
+from discreet.data.spark import files_read, is_frame, shown, with_zones
 from discreet.data.spill import Spill
 from discreet.data.stamp import Stamp, write_counters
 from discreet.errors import DiscreetError, InputError, MissingExtraError, kind_of
@@ -205,7 +205,8 @@ class Source:
         if self.kind == "spark":
             with shown(self.place, self.table) as (session, name):
                 backend = ibis.pyspark.connect(session)
-                yield Connection(backend, self._widened(backend, backend.table(name), copies))
+                table = with_zones(backend.table(name), session, name)
+                yield Connection(backend, self._widened(backend, table, copies))
             return  # the session is not ours to end
         kinds = {self.kind, *(other.kind for _, other in self.others)}
         if kinds <= {"csv", "parquet"} and not _memory():  # who limits memory wants none of it held between questions

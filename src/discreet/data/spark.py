@@ -18,7 +18,7 @@ from discreet.core.wire import Json
 from discreet.data.stamp import Stamp
 from discreet.errors import DiscreetError, InputError, MissingExtraError, Phrase
 
-__all__ = ["files_read", "is_frame", "shown"]
+__all__ = ["files_read", "is_frame", "shown", "with_zones"]
 
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # the day of a moment must not depend on the machine
@@ -124,6 +124,19 @@ def _set(session: Any) -> Iterator[None]:
                 session.conf.unset(setting)
             else:
                 session.conf.set(setting, old)
+
+
+def with_zones(table: Any, session: Any, name: str) -> Any:
+    """The table as ibis has it, which does not tell instants (TIMESTAMP) from local times (TIMESTAMP_NTZ), with both
+    told apart: instants are in UTC, as the session is while the table is shown.
+    """
+    kinds = {field.name: field.dataType.typeName() for field in session.table(name).schema.fields}
+    instants = [column for column in table.columns if kinds.get(column) == "timestamp"]
+    return (
+        table.mutate(**{column: table[column].cast("timestamp('UTC', 6)") for column in instants})
+        if instants
+        else table
+    )
 
 
 def _session(address: str) -> Any:

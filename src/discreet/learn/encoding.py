@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, column_from, column_to
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp, column_from, column_to
 from discreet.data.columns import Columns
 from discreet.data.expression.domain import value_of
 from discreet.data.schema import Schema
@@ -146,7 +146,7 @@ class Part:
                 return self._place(_ordinal(value))
             case Integer() | Real():
                 return self._place(_number(value))
-            case Text():
+            case Text() | Timestamp():
                 return MISSING
 
     def _place(self, value: float | None) -> int:
@@ -215,7 +215,7 @@ class Encoding:
             named = [
                 name
                 for name, column in schema.columns.items()
-                if name not in (target, person) and not isinstance(column, Text)
+                if name not in (target, person) and not isinstance(column, Text | Timestamp)
             ]
         if not named:
             raise InputError("features", [], "at least one column")
@@ -224,7 +224,7 @@ class Encoding:
         if target in named:
             raise InputError("features", target, "columns other than the target, which is to be predicted")
         for name in (*named, target):
-            if isinstance(schema.column(name, "features"), Text) or name == person:
+            if isinstance(schema.column(name, "features"), Text | Timestamp) or name == person:
                 hint = "Declare its values as a category, or leave it out."
                 raise InputError("features" if name != target else "target", name, "a column of declared values", hint)
         if isinstance(aim, Date):

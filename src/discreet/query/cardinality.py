@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.core.unit import Unit
-from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, Timestamp
 from discreet.data.dialect import added, as_bytes, engine_of
 from discreet.data.read import as_declared, as_text
 from discreet.data.schema import Schema
@@ -33,7 +33,7 @@ def plain_value(column: str, schema: Schema, table: Expression) -> Expression:
 
     declared, raw = schema.columns[column], table[schema.slot(column)]
     match declared:
-        case Integer() | Category():
+        case Integer() | Category() | Timestamp():
             return as_declared(raw, declared)
         case Boolean():
             flag = as_declared(raw, declared)

@@ -14,6 +14,7 @@ from typing import Any
 from discreet.core.lattice import Lattice
 from discreet.data.column import Column, Integer
 from discreet.data.dialect import added, engine_of
+from discreet.data.instant import Instant
 from discreet.data.read import as_declared, as_stored, bounded, identity, whole
 from discreet.data.schema import Schema
 from discreet.query.cardinality import count_values, joined_counts, value_columns
@@ -236,6 +237,8 @@ def _constant(constant: Any, column: Column) -> Any:
     """A constant as an engine compares it. From 2**53 on floats skip whole numbers, so that a stored one would compare
     differently where its column is read as floats: there every constant stands for the last before.
     """
+    if isinstance(constant, Instant):
+        return int(constant)
     wanted = float(constant) if isinstance(constant, Fraction) else constant
     return max(-_LAST, min(_LAST, wanted)) if isinstance(column, Integer) else wanted
 

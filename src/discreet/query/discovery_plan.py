@@ -24,7 +24,8 @@ from discreet.core.mechanism import Bits
 from discreet.core.packing import pack
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
-from discreet.data.column import Boolean, Column, Date, Integer, Text
+from discreet.data.column import Boolean, Column, Date, Integer, Text, Timestamp
+from discreet.data.instant import Instant
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError
@@ -33,7 +34,7 @@ from discreet.mechanisms import Gaussian, Laplace, PartitionSelection
 from discreet.noise.bits import words
 from discreet.query.compile import GROUP, measure_name
 from discreet.query.discovery import LONGEST, PEOPLE, WORDS, compile_discovery, part_name
-from discreet.query.key import Bin
+from discreet.query.key import published
 from discreet.query.measure import Measure, sensitivity
 from discreet.query.notes import declared_notes, published_notes
 from discreet.query.plan import QueryPlan
@@ -166,7 +167,7 @@ class DiscoveryPlan(QuestionPlan):
                 read = [_published(values[row], kind) for row in rows]
                 columns.append([((value is None, "" if value is None else value), value) for value in read])
             else:
-                labels = [str(label) if isinstance(label, Bin | date) else label for label in key.labels(self.schema)]
+                labels = [published(label) for label in key.labels(self.schema)]
                 columns.append([(number % len(labels), labels[number % len(labels)]) for number in numbers])
                 numbers = [number // len(labels) for number in numbers]
         return columns[::-1]
@@ -185,6 +186,8 @@ def _published(value: Any, column: Column) -> Any:
     match column:
         case Integer():
             return int(value)
+        case Timestamp():
+            return Instant(int(value), column.timezone).isoformat()
         case Boolean():
             return bool(value)
         case Date():

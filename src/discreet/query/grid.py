@@ -8,11 +8,13 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from discreet.data.column import Date, Integer, Numeric
+from discreet.data.clock import floored
+from discreet.data.column import Date, Integer, Numeric, Timestamp
+from discreet.data.instant import Instant
 from discreet.data.read import as_declared, bounded, whole
 from discreet.errors import InputError
 
-__all__ = ["DECADES", "MOST_BINS", "Days", "Decades", "Even", "Grid", "grid_for", "shown"]
+__all__ = ["DECADES", "MOST_BINS", "Days", "Decades", "Even", "Grid", "Seconds", "grid_for", "shown"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -131,24 +133,52 @@ class Days:
         return day.notnull().ifelse(place, ibis.null("int32"))
 
 
-Grid = Even | Decades | Days
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """Bins of `width` seconds each, from the first declared instant on."""
+
+    column: Timestamp
+    width: int
+    bins: int
+
+    def start(self, place: int) -> int:
+        """The first second of a bin."""
+        return int(self.column.lower) + place * self.width
+
+    def end(self, place: int) -> int:
+        """The last second of a bin."""
+        return min(self.start(place + 1) - 1, int(self.column.upper))
+
+    def middle(self, place: int) -> int:
+        """What stands for a bin."""
+        return (self.start(place) + self.end(place)) // 2
+
+    def place(self, raw: Expression) -> Expression:
+        """The bin of a stored time, in the engine; NULL where it is missing."""
+        since = as_declared(raw, self.column) - int(self.column.lower)
+        return floored(since, self.width).cast("int32")
+
+
+Grid = Even | Decades | Days | Seconds
 
 
 def shown(grid: Grid, value: int | float) -> int | float | str:
-    """A value of a grid as it is published: days by their date."""
+    """A value of a grid as it is published: days by their date, instants by their local time."""
+    if isinstance(grid, Seconds):
+        return Instant(int(value), grid.column.timezone).isoformat()
     return date.fromordinal(int(value)).isoformat() if isinstance(grid, Days) else value
 
 
-def grid_for(column: Numeric | Date, size: int | str) -> Grid:
+def grid_for(column: Numeric | Date | Timestamp, size: int | str) -> Grid:
     """`size` bins of equal width over the declared bounds (fewer if there are fewer whole numbers), or "decades".
 
     >>> grid_for(Integer(0, 120), 1024).bins
     121
     """
     counted = isinstance(column, Integer)
-    if isinstance(column, Date) and size == DECADES:
+    if isinstance(column, Date | Timestamp) and size == DECADES:
         raise InputError("grid", size, "a number of bins where a column holds dates: no day is rounder than another")
-    if size == DECADES and not isinstance(column, Date):
+    if size == DECADES and not isinstance(column, Date | Timestamp):
         return Decades(_decades(column.lower, column.upper, counted), counted)
     if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MOST_BINS:
         raise InputError("grid", size, f"a whole number of bins from 2 to {MOST_BINS:,}")
@@ -156,6 +186,10 @@ def grid_for(column: Numeric | Date, size: int | str) -> Grid:
         days = (column.upper - column.lower).days + 1
         several = -(-days // size)
         return Days(column, several, -(-days // several))
+    if isinstance(column, Timestamp):
+        seconds = int(column.upper) - int(column.lower) + 1
+        several = -(-seconds // size)
+        return Seconds(column, several, -(-seconds // several))
     span = column.upper - column.lower
     if not counted:
         return Even(column.lower, column.upper, span / size, size, False)

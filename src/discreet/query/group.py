@@ -12,9 +12,10 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from discreet.data.column import Category, Date, Integer, Real
+from discreet.data.column import Category, Date, Integer, Real, Timestamp
 from discreet.data.dialect import as_bytes, engine_of, joins, listed
 from discreet.data.expression.calendar import day_number
+from discreet.data.instant import Instant
 from discreet.data.read import as_declared, as_label, as_text, bounded, whole, within_bounds
 from discreet.data.schema import Schema
 from discreet.query.key import Key
@@ -68,9 +69,9 @@ def _is_listed(key: Key, schema: Schema) -> bool:
 
 def _labels(place: int, key: Key, schema: Schema, engine: str) -> Expression:
     named = {label: index for index, label in enumerate(key.labels(schema)) if label is not None}
-    kind = "int64" if isinstance(schema.columns[key.column], Integer | Date) else "string"
+    kind = "int64" if isinstance(schema.columns[key.column], Integer | Date | Timestamp) else "string"
     label, code = f"discreet label {place}", f"discreet code {place}"
-    labels = [(each - _EPOCH).days if isinstance(each, date) else each for each in named]
+    labels = [(each - _EPOCH).days if isinstance(each, date) else _mark(each) for each in named]
     return listed({label: labels, code: list(named.values())}, {label: kind, code: "int64"}, engine)
 
 
@@ -78,7 +79,7 @@ def _sought(table: Expression, key: Key, schema: Schema) -> Expression:
     """What is looked up among the labels."""
     column, raw = schema.columns[key.column], table[schema.slot(key.column)]
     match column:
-        case Integer():
+        case Integer() | Timestamp():
             return as_declared(raw, column)
         case Date():
             return day_number(as_declared(raw, column))
@@ -106,7 +107,7 @@ def _code(key: Key, schema: Schema, table: Expression, found: Expression | None,
     # Undeclared text need not be struck out where the declared one is looked up anyway.
     plain = isinstance(column, Category) and (None not in labels or key.values is None)
     value = as_label(raw, column) if plain and isinstance(column, Category) else as_declared(raw, column)
-    if key.edges is not None and isinstance(column, Integer | Real | Date):
+    if key.edges is not None and isinstance(column, Integer | Real | Date | Timestamp):
         if clamped:
             return _bin(key.edges, value)
         inside = within_bounds(raw, column)
@@ -114,9 +115,11 @@ def _code(key: Key, schema: Schema, table: Expression, found: Expression | None,
         return ibis.cases((inside, _bin(key.edges, value)), (value.isnull(), gap), else_=ibis.null("int64"))
     other = ibis.literal(labels.index(None), "int64") if None in labels else ibis.null("int64")
     if found is None:
-        named = [(label, ibis.literal(index, "int64")) for index, label in enumerate(labels) if label is not None]
+        named = [
+            (_mark(label), ibis.literal(index, "int64")) for index, label in enumerate(labels) if label is not None
+        ]
         found = value.cases(*named, else_=ibis.null("int64"))
-    if isinstance(column, Integer | Date) and not clamped:
+    if isinstance(column, Integer | Date | Timestamp) and not clamped:
         found = within_bounds(raw, column).ifelse(found, ibis.null("int64"))
     if None not in labels:
         return found
@@ -136,7 +139,7 @@ def _bin(edges: Sequence[Any], value: Expression) -> Expression:
 
 
 def _mark(edge: Any) -> Any:
-    return float(edge) if isinstance(edge, Fraction) else edge
+    return float(edge) if isinstance(edge, Fraction) else int(edge) if isinstance(edge, Instant) else edge
 
 
 def _search(inner: Sequence[Any], value: Expression, offset: int) -> Expression:

@@ -12,12 +12,14 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.exact import Number, as_written
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.expression import Expression, Name
+from discreet.data.instant import Instant, read_instant
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError, Phrase
+from discreet.query.duration import regular_instants
 
-__all__ = ["Bin", "Key", "bins", "column_name", "discover", "key", "keys_of", "keys_under"]
+__all__ = ["Bin", "Key", "bins", "column_name", "discover", "key", "keys_of", "keys_under", "published"]
 
 MOST_GROUPS = 1_000_000
 MOST_EDGES = 2_000
@@ -39,6 +41,11 @@ def _plain(value: Any) -> str:
     if isinstance(value, Fraction):
         return str(value.numerator) if value.denominator == 1 else str(float(value))
     return str(value)
+
+
+def published(label: Any) -> Any:
+    """The label of a group as plain JSON: bins, days and times as text."""
+    return str(label) if isinstance(label, Bin | date | Instant) else label
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +142,7 @@ class Key:
             return replace(self, edges=_edges(self.column, column, self.edges))
         if self.values is not None:
             return replace(self, values=_values(self.column, column, self.values))
-        if isinstance(column, (Real, Date)):
+        if isinstance(column, (Real, Date, Timestamp)):
             hint = f'Use bins("{self.column}", ...), or --by "{self.column}/WIDTH" in a shell: groups must be known.'
             raise InputError("group_by", self.column, "a category, a boolean, an integer, or in bins", hint)
         if isinstance(column, Text):
@@ -203,12 +210,13 @@ def bins(
     column: str | Expression,
     edges: Sequence[Any] | None = None,
     *,
-    width: Number | None = None,
+    width: Number | str | timedelta | None = None,
     every: str | None = None,
 ) -> Key:
-    """Group numbers or dates into bins between `edges`, of equal `width`, or `every` day, month or year.
+    """Group numbers, dates or timestamps into bins between `edges`, of equal `width`, or `every` day, month or year.
 
-    `width` and `every` start at the column's declared lower bound.
+    `width` and `every` start at the column's declared lower bound. Of timestamps a width is a duration, such as
+    `"6 hours"` or a `timedelta`, and `every` may also be an hour, a week or a quarter, on the clocks of their zone.
 
     >>> bins("age", [0, 18, 65, 120]).edges
     (0, 18, 65, 120)
@@ -225,6 +233,8 @@ def bins(
         if len(edges) < 2:
             raise InputError("bins.edges", list(edges), "at least two edges")
         return Key(column_name(column), edges=tuple(edges))
+    if isinstance(width, timedelta):
+        width = f"{width.total_seconds():g} seconds"
     return Key(column_name(column), edges=("width", width) if width is not None else ("every", every))
 
 
@@ -240,12 +250,14 @@ def _discoverable(key: Key, column: Column, schema: Schema) -> Key:
 
 
 def _edges(name: str, column: Column, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not isinstance(column, (Integer, Real, Date)):
-        raise InputError("bins", name, "a numeric or date column")
+    if not isinstance(column, (Integer, Real, Date, Timestamp)):
+        raise InputError("bins", name, "a column of numbers, dates or timestamps")
     if edges[0] in ("width", "every") and len(edges) == 2:
         made = _regular(column, *edges)
     elif isinstance(column, Date):
         made = tuple(_day(edge) for edge in edges)
+    elif isinstance(column, Timestamp):
+        made = tuple(read_instant(edge, column.timezone, "bins.edges") for edge in edges)
     else:
         made = tuple(as_written(edge, "bins.edges") for edge in edges)
     if any(a >= b for a, b in itertools.pairwise(made)):
@@ -257,7 +269,7 @@ def _edges(name: str, column: Column, edges: tuple[Any, ...]) -> tuple[Any, ...]
     return made
 
 
-def _regular(column: Integer | Real | Date, how: str, size: Any) -> tuple[Any, ...]:
+def _regular(column: Integer | Real | Date | Timestamp, how: str, size: Any) -> tuple[Any, ...]:
     if isinstance(column, Date):
         if how == "width":
             step = as_written(size, "bins.width")
@@ -270,6 +282,8 @@ def _regular(column: Integer | Real | Date, how: str, size: Any) -> tuple[Any, .
             return _days(column, lambda day: day + timedelta(days=1))
         months = 1 if size == "month" else 12
         return _days(column, lambda day: _months_later(day, months))
+    if isinstance(column, Timestamp):
+        return regular_instants(column, how, size, MOST_GROUPS)
     if how == "every":
         raise InputError("bins.every", size, "left out unless the column holds dates", "Use width for numbers.")
     step = as_written(size, "bins.width")
@@ -329,6 +343,11 @@ def _values(name: str, column: Column, values: tuple[Any, ...]) -> tuple[Any, ..
         case Date():
             read = tuple(None if value is None else _day(value) for value in values)
             known = {value for value in read if value is None or column.lower <= value <= column.upper}
+        case Timestamp():
+            read = tuple(
+                None if value is None else read_instant(value, column.timezone, "group_by") for value in values
+            )
+            known = {value for value in read if value is None or column.lower <= value <= column.upper}
         case _:
             raise InputError("group_by", name, "a category, a boolean, an integer or a date when values are listed")
     if len(read) > MOST_GROUPS:
@@ -352,4 +371,4 @@ def _day(value: Any) -> date:
 
 
 def _wire(edge: Any) -> Any:
-    return str(edge) if isinstance(edge, (Fraction, Decimal, date)) else edge
+    return str(edge) if isinstance(edge, (Fraction, Decimal, date, Instant)) else edge

@@ -9,7 +9,8 @@ import re
 from datetime import date
 from typing import Any
 
-from discreet.data.column import Date
+from discreet.data.column import Date, Timestamp
+from discreet.data.instant import Instant
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.aggregate import PRIVATE, Aggregate
@@ -71,7 +72,10 @@ def read_key(text: str, schema: Schema) -> Key:
     width = how[1:].strip()
     if "," in width:
         return bins(name, [part.strip() for part in width.split(",")])
-    if isinstance(schema.column(name, "--by"), Date) and not width.isdigit():
+    column = schema.column(name, "--by")
+    if isinstance(column, Date | Timestamp) and (
+        width.isalpha() if isinstance(column, Timestamp) else not width.isdigit()
+    ):
         return bins(name, every=width)
     return bins(name, width=width)
 
@@ -115,7 +119,7 @@ def _part(condition: Predicate) -> str:
 def _constant(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, (str, date)):
+    if isinstance(value, (str, date, Instant)):
         return "'" + str(value).replace("'", "''") + "'"
     return f"{value}"
 

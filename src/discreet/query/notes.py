@@ -8,12 +8,12 @@ from typing import Any
 from discreet.core.note import Note
 from discreet.core.release import percent, plural
 from discreet.core.unit import Unit
-from discreet.data.column import Category, Column, Date, Integer, Real, Text
+from discreet.data.column import Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.schema import Schema
 from discreet.query.aggregate import Additive, Aggregate, Bounded
 from discreet.query.compatibility import columns_read
 from discreet.query.function import kinds
-from discreet.query.grid import Days, Decades, Even, grid_for, shown
+from discreet.query.grid import Days, Decades, Even, Seconds, grid_for, shown
 from discreet.query.key import Key
 from discreet.query.person_table import person_notes
 from discreet.query.predicate import Predicate, beyond, columns_of
@@ -196,6 +196,9 @@ def _grids(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]
             case Days():
                 steps = "" if grid.width == 1 else f" and are told apart in steps of {grid.width:,} days"
                 bin_ = bin_ if grid.width == 1 else f"a bin of {grid.width:,} days"
+            case Seconds():
+                steps = "" if grid.width == 1 else f" and are told apart in steps of {grid.width:,} seconds"
+                bin_ = bin_ if grid.width == 1 else f"a bin of {grid.width:,} seconds"
             case Decades():
                 ends = f"{_bound(grid.start(0))}..{_bound(grid.end(grid.bins - 1))}"
                 steps = f" and are sorted into {grid.bins:,} bins that end at round numbers"
@@ -205,7 +208,7 @@ def _grids(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]
                 fine = grid.whole and grid.width == 1
                 steps = "" if fine else f" and are told apart in steps of {float(grid.width):g}"
                 bin_ = bin_ if fine else f"a bin {float(grid.width):g} wide"
-        kind = "Days" if isinstance(grid, Days) else "Values"
+        kind = "Days" if isinstance(grid, Days) else "Times" if isinstance(grid, Seconds) else "Values"
         text = f"{kind} of {output.column} outside {ends} go to the nearer end{steps}."
         texts.setdefault(("bounds", text), []).append(name)
         if isinstance(output, At) and output.take != "middle":  # a round number outside of it
@@ -240,7 +243,7 @@ def outside_values(key: Key, column: Column, *, missing: bool = True, listed: bo
     others unless `listed` asks for it.
     """
     name, gaps = key.column, column.nullable and missing
-    if key.edges is not None and isinstance(column, Integer | Real | Date):
+    if key.edges is not None and isinstance(column, Integer | Real | Date | Timestamp):
         low, high = max(key.edges[0], column.lower), min(key.edges[-1], column.upper)
         return f"{name} is outside {low}..{high}" + ("" if gaps and key.missing else ", or missing,")
     if key.values is not None or isinstance(column, Text):

@@ -14,8 +14,9 @@ from typing import Any
 
 from discreet.core.exact import as_written
 from discreet.core.wire import fraction
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Timestamp
 from discreet.data.expression import Call, Constant, Expression, Name, col
+from discreet.data.instant import Instant
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 
@@ -262,6 +263,8 @@ def _constant(name: str, column: Column, value: Any, declared: bool) -> Any:
                 return value if isinstance(value, date) else date.fromisoformat(value)
             except (TypeError, ValueError):
                 raise InputError("where", value, f"a date such as '2024-12-31', since {name} is a date") from None
+        case Timestamp():
+            return column.compared(value, "where")
         case _:
             hint = "Declare it as a category to use it in questions."
             raise InputError("where", name, "about a column that is not free text", hint)
@@ -293,7 +296,7 @@ def beyond(predicate: Predicate, schema: Schema, negated: bool = False) -> str |
 
 def _met(column: Column, operator: str, value: Any) -> bool:
     """Whether a value within the declared bounds meets a comparison."""
-    if not isinstance(column, Integer | Real | Date):
+    if not isinstance(column, Integer | Real | Date | Timestamp):
         return True
     low, high = column.lower, column.upper
     match operator:
@@ -362,7 +365,7 @@ def predicate_from(entry: Any, depth: int = 0) -> Predicate:
 def _wire(value: Any) -> Any:
     if isinstance(value, Fraction):
         return {"number": str(value)}
-    return value.isoformat() if isinstance(value, date) else value
+    return value.isoformat() if isinstance(value, date | Instant) else value
 
 
 def _unwire(value: Any) -> Any:

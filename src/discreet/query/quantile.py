@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from discreet.core.exact import Number, as_written
 from discreet.core.wire import fraction
-from discreet.data.column import Date, Integer, Numeric, Real
+from discreet.data.column import Date, Integer, Numeric, Real, Timestamp
 from discreet.data.schema import Schema
 from discreet.data.text import read_constant
 from discreet.errors import InputError, Phrase
@@ -42,7 +42,7 @@ BINS = 1024
 GUARANTEED = "guaranteed"
 METHODS = ("auto", "tree", "flip", "exponential")
 TAKES = ("middle", "start", "end")
-SORTABLE = (Integer, Real, Date)
+SORTABLE = (Integer, Real, Date, Timestamp)
 _FINEST = 10**6  # the denominator of a quantile
 
 
@@ -155,12 +155,12 @@ def search_of(output: Ordered) -> Search:
     return output.column, output.grid, output.method, output.interval
 
 
-def sortable(schema: Schema, name: str) -> Numeric | Date:
-    """A column whose values have an order that can be measured: numbers and days."""
+def sortable(schema: Schema, name: str) -> Numeric | Date | Timestamp:
+    """A column whose values have an order that can be measured: numbers, days and times."""
     column = schema.column(name, "quantile")
     if not isinstance(column, SORTABLE):
         known = [key for key, kind in schema.columns.items() if isinstance(kind, SORTABLE)]
-        raise InputError("quantile", name, "a numeric column or a date", among=sorted(known))
+        raise InputError("quantile", name, "a numeric column, a date or a timestamp", among=sorted(known))
     return column
 
 

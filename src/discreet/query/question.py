@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Any, NoReturn, TypeVar
 
 from discreet.data.expression import Expression
@@ -14,7 +13,7 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count, settled
 from discreet.query.function import listed_functions
-from discreet.query.key import MOST_GROUPS, Bin, Key, bins, key
+from discreet.query.key import MOST_GROUPS, Key, bins, key, published
 from discreet.query.limits import PersonLimits
 from discreet.query.parse import parse_condition
 from discreet.query.person_table import Each, PersonTable, checked_keys
@@ -242,7 +241,7 @@ class Query:
         schema = self.limited(schema)
         groups = repeat = self.groups(schema)
         for k in self.listed:
-            labels = [str(label) if isinstance(label, Bin | date) else label for label in k.labels(schema)]
+            labels = [published(label) for label in k.labels(schema)]
             repeat //= len(labels)
             once = [label for label in labels for _ in range(repeat)]
             columns[k.title] = once * (groups // len(once))

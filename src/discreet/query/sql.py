@@ -14,11 +14,10 @@ published numbers. The values of a text column in GROUP BY are discovered, which
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import date
 from typing import Any
 
 from discreet.core.exact import Number
-from discreet.data.column import Date, Text
+from discreet.data.column import Date, Text, Timestamp
 from discreet.data.expression import Call, Expression, Name
 from discreet.data.expression.domain import value_of
 from discreet.data.schema import Schema
@@ -27,7 +26,7 @@ from discreet.errors import InputError
 from discreet.query.aggregate import Aggregate
 from discreet.query.formula import Formula, Over
 from discreet.query.function import kinds
-from discreet.query.key import Bin, Key, bins, discover, key
+from discreet.query.key import Key, bins, discover, key, published
 from discreet.query.predicate import condition_of
 from discreet.query.presentation import Order, Presentation
 from discreet.query.quantile import Ordered
@@ -304,10 +303,12 @@ class _Statement:
         """Compute once what will be computed of released rows: what makes no sense is refused, and nothing spent."""
         row: dict[str, Any] = {over.name: 3.0 for over in self.overs}
         for name, output in self.outputs.items():
-            days = isinstance(output, Ordered) and isinstance(self.schema.column(output.column, "sql"), Date)
+            days = isinstance(output, Ordered) and isinstance(
+                self.schema.column(output.column, "sql"), Date | Timestamp
+            )
             row[name] = "2024-12-31" if days else 1.5
         for each in self.keys:
-            labels = ["text"] if each.discovered else [str(x) if _shown_as_text(x) else x for x in self._labels(each)]
+            labels = ["text"] if each.discovered else [published(x) for x in self._labels(each)]
             row[each.column] = labels[0]
         pieces = [(formula.name, formula.expression) for formula in self.formulas]
         for name, piece in [*pieces, *([("", having)] if having is not None else [])]:
@@ -338,10 +339,6 @@ class _Statement:
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise refuse(found, f"{clause.upper()} with a whole number")
         return value
-
-
-def _shown_as_text(label: Any) -> bool:
-    return isinstance(label, Bin | date)
 
 
 def _plain_name(aggregate: Aggregate | Ordered) -> str:

@@ -15,7 +15,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.plan import Cover
 from discreet.core.unit import Unit
 from discreet.core.wire import Json
-from discreet.data.column import Date, Integer, Real
+from discreet.data.column import Date, Integer, Real, Timestamp
 from discreet.data.dialect import as_bytes, engine_of
 from discreet.data.read import as_text, within_bounds
 from discreet.data.source import Connection
@@ -190,7 +190,9 @@ class StreamStep:
         salt = [int(word) & (2**31 - 1) for word in words(bits, 8)]
         counts = np.zeros((len(stream.measures), stream.groups), dtype=np.int64)
         table, declared = data.table, schema.columns[column]
-        if isinstance(declared, Integer | Real | Date):  # as in bins: the last edge may lie beyond the bounds
+        if isinstance(
+            declared, Integer | Real | Date | Timestamp
+        ):  # as in bins: the last edge may lie beyond the bounds
             table = table.filter(within_bounds(table[schema.slot(column)], declared))
         if schema.unit.column is None:
             found = data.integers(compile_query(query, schema, stream.measures, table, salt))

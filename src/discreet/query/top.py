@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -29,7 +28,7 @@ from discreet.mechanisms import Gaussian, Laplace, TopK
 from discreet.noise.bits import words
 from discreet.query.aggregate import Count, Persons
 from discreet.query.compile import GROUP, compile_query, measure_name
-from discreet.query.key import Bin, Key, key
+from discreet.query.key import Key, key, published
 from discreet.query.limits import PersonLimits
 from discreet.query.measure import Measure, sensitivity
 from discreet.query.notes import condition_notes, join_notes, limit_notes, outside_values, published_notes
@@ -237,7 +236,7 @@ class TopPlan(QuestionPlan):
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """The values that were chosen, with their counts."""
         labels, chosen = self.question.labels(self.schema), measured["chosen"]
-        shown = [str(labels[i]) if isinstance(labels[i], Bin | date) else labels[i] for i in chosen]
+        shown = [published(labels[i]) for i in chosen]
         result: dict[str, Any] = {"columns": {}, "outputs": [], "confidence": self.confidence}
         if self.noise is not None:
             result = self._outputs(self.noise).publish({"noisy": measured["noisy"]}, confidence=confidence)

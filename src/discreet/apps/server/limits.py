@@ -12,7 +12,7 @@ from typing import Any, cast
 from discreet.core.exact import as_written
 from discreet.core.packing import unpack
 from discreet.curator import Draft
-from discreet.data.column import Date, Integer, Real
+from discreet.data.column import Date, Integer, Real, Timestamp
 from discreet.data.schema import Schema
 from discreet.data.text import check_dialect, read_constant, read_statement
 from discreet.errors import InputError, Phrase
@@ -72,6 +72,10 @@ def check_key(key: Key, schema: Schema) -> Key:
         return key
     column = schema.column(key.column, "group_by")
     how, size = key.edges
+    if isinstance(column, Timestamp):
+        if len(key.checked(schema).edges or ()) > BINS + 1:
+            raise InputError(f"bins.{how}", size, f"at most {BINS:,} bins over HTTP", _FREE)
+        return key
     if not isinstance(column, (Integer, Real, Date)) or (how == "every" and size != "day"):
         return key
     span = Fraction((column.upper - column.lower).days) if isinstance(column, Date) else column.upper - column.lower

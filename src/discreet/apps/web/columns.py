@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.core.release import number
 from discreet.core.unit import Neighbours, Unit
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.schema import Schema
 from discreet.query.ask import Described
 
@@ -99,6 +99,9 @@ def _row(name: str, column: Column, schema: Schema) -> DescribedColumn:
         case Date():
             kind, bounds = "day", f"{column.lower} to {column.upper}"
             asked = "quantiles; groups by week, month, year or bins"
+        case Timestamp():
+            kind, bounds = f"time in {column.timezone}", f"{column.lower} to {column.upper}"
+            asked = "quantiles; groups by hour, day, week, month, year or bins"
         case Category():
             kind, values = "category", column.values
             asked = f"groups: {len(values):,} known values"

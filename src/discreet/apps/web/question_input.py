@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from discreet.apps.server.requests import ReleaseRequest
 from discreet.apps.server.responses import malformed
 from discreet.apps.web.form import Form
-from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, Timestamp
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError
 from discreet.query.function import listed_functions
@@ -191,6 +191,8 @@ def groupable(schema: Schema) -> list[tuple[str, str]]:
                 how = "width, or edges: 10 or 0,18,65"
             case Date():
                 how = "week, month, year, or edges"
+            case Timestamp():
+                how = "hour, day, week, month, year, 6h, or edges"
             case Text():
                 how = "? discovers its values"
         found.append((name, how))

@@ -268,8 +268,8 @@ def _extreme(pick: Callable[..., Any]) -> Function:
 
     def domain(*parts: Domain) -> Domain:
         kind = union(*parts).kind
-        if kind not in ("integer", "real", "date"):
-            raise UnsuitableError("of numbers or days")
+        if kind not in ("integer", "real", "date", "timestamp"):
+            raise UnsuitableError("of numbers, days or times")
         some = [part for part in parts if part.kind != "nothing"]
         sure = [part for part in some if not part.missing] or some
         if pick is min:

@@ -10,11 +10,13 @@ from discreet.data.column import Column, Text
 from discreet.data.expression.domain import Domain, constant_domain, domain_of_column, exact_domain
 from discreet.data.expression.function import FUNCTIONS, Function, Operand
 from discreet.data.expression.node import Call, Constant, Expression, Name
+from discreet.data.instant import Instant
 from discreet.data.read import as_declared, as_text
 
 __all__ = ["compile_expression"]
 
 _KINDS = {"integer": "int64", "real": "float64", "text": "string", "boolean": "boolean", "date": "date"}
+_KINDS |= {"timestamp": "int64"}
 
 
 def compile_expression(expression: Expression, table: Any, columns: Mapping[str, Column]) -> Any:
@@ -46,7 +48,7 @@ def _moved_inside(made: Any, domain: Domain) -> Any:
     """
     import ibis
 
-    if made is None or domain.kind not in ("integer", "real", "date"):
+    if made is None or domain.kind not in ("integer", "real", "date", "timestamp"):
         return made
     low, high = _literal(domain.lower), _literal(domain.upper)
     if domain.kind == "real":
@@ -60,7 +62,7 @@ def _literal(value: Any) -> Any:
     if isinstance(value, bool):
         return ibis.literal(value, "boolean")
     if isinstance(value, int):
-        return ibis.literal(value, "int64")
+        return ibis.literal(int(value), "int64")
     if isinstance(value, str):
         return ibis.literal(value, "string")
     if value is None:
@@ -101,13 +103,13 @@ def _mapped(function: Function, operands: list[Operand], result: Domain) -> Any:
         None if place in varying else (operand.domain.listed() or (None,))[0] for place, operand in enumerate(operands)
     ]
     if not varying:
-        value = function.value(*fixed)
+        value = _stored(function.value(*fixed))
         return ibis.null(kind) if value is None else ibis.literal(value, kind)
     place = varying[0]
     values = operands[place].domain.listed()
     if len(varying) > 1 or values is None:
         raise TypeError("only a function of one listed argument is mapped")
-    images = {value: function.value(*fixed[:place], value, *fixed[place + 1 :]) for value in values}
+    images = {_stored(value): _stored(function.value(*fixed[:place], value, *fixed[place + 1 :])) for value in values}
     argument = operands[place].engine
     if result.kind == "boolean":
         yes = [value for value, image in images.items() if image is True]
@@ -127,6 +129,11 @@ def _mapped(function: Function, operands: list[Operand], result: Domain) -> Any:
         )
     pairs = [(value, ibis.literal(image, kind)) for value, image in images.items() if image is not None]
     return argument.cases(*pairs, else_=ibis.null(kind)) if pairs else ibis.null(kind)
+
+
+def _stored(value: Any) -> Any:
+    """A value as engines have it: instants as whole numbers."""
+    return int(value) if isinstance(value, Instant) else value
 
 
 def _where(argument: Any, values: list[Any], truth: bool, kind: str) -> Any:

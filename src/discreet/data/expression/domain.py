@@ -10,8 +10,9 @@ from datetime import date
 from fractions import Fraction
 from typing import Any, Literal
 
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.expression.node import Call, Constant, Expression, Name, columns_in
+from discreet.data.instant import Instant
 from discreet.errors import InputError
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
     "value_of",
 ]
 
-Kind = Literal["integer", "real", "text", "boolean", "date", "nothing"]
+Kind = Literal["integer", "real", "text", "boolean", "date", "timestamp", "nothing"]
 MOST_VALUES = 20_000
 """Values that are listed one by one at most."""
 _TRIED = 5_000
@@ -58,6 +59,11 @@ class Domain:
         """Whether it can be computed with."""
         return self.kind in ("integer", "real")
 
+    @property
+    def timezone(self) -> str:
+        """The zone whose clocks show its instants."""
+        return str(self.lower.timezone)
+
     def listed(self, most: int = MOST_VALUES) -> tuple[Any, ...] | None:
         """All values in order, None left out; None if there are too many to list or nobody knows them."""
         if self.values is not None:
@@ -67,6 +73,8 @@ class Domain:
         if self.kind == "date" and (self.upper - self.lower).days < most:
             first = self.lower.toordinal()
             return tuple(date.fromordinal(first + day) for day in range((self.upper - self.lower).days + 1))
+        if self.kind == "timestamp" and self.upper - self.lower < most:
+            return tuple(Instant(second, self.timezone) for second in range(self.lower, self.upper + 1))
         return None
 
     def optional(self, missing: bool = True) -> Domain:
@@ -77,9 +85,9 @@ class Domain:
 def listed_domain(kind: Kind, values: Iterable[Any], missing: bool = False) -> Domain:
     """The domain of just these values."""
     known = tuple(dict.fromkeys(values))
-    if kind in ("integer", "real", "date", "boolean"):
+    if kind in ("integer", "real", "date", "timestamp", "boolean"):
         known = tuple(sorted(known))
-    if kind in ("integer", "real", "date") and known:
+    if kind in ("integer", "real", "date", "timestamp") and known:
         return Domain(kind, known[0], known[-1], known, missing)
     if not known:
         return Domain("nothing", values=(), missing=True)
@@ -99,6 +107,8 @@ def domain_of_column(column: Column) -> Domain:
             return Domain("boolean", values=(False, True), missing=column.nullable)
         case Date():
             return Domain("date", column.lower, column.upper, missing=column.nullable)
+        case Timestamp():
+            return Domain("timestamp", column.lower, column.upper, missing=column.nullable)
         case Text():
             return Domain("text", missing=column.nullable)
 
@@ -124,6 +134,9 @@ def column_of(domain: Domain, text: str) -> Column:
             if first == last:
                 last = date.fromordinal(first.toordinal() + 1)
             return Date(first, last, nullable=domain.missing)
+        case "timestamp":
+            later = Instant(domain.lower + 1, domain.timezone) if domain.lower == domain.upper else domain.upper
+            return Timestamp(domain.lower, later, domain.timezone, nullable=domain.missing)
         case "text" if domain.values is not None:
             return Category(list(domain.values), nullable=domain.missing)
         case "text":
@@ -208,6 +221,8 @@ def constant_domain(value: Any) -> Domain:
         return Domain("nothing", values=(), missing=True)
     if isinstance(value, bool):
         return Domain("boolean", values=(value,))
+    if isinstance(value, Instant):
+        return Domain("timestamp", value, value, (value,))
     if isinstance(value, int):
         return Domain("integer", value, value, (value,))
     if isinstance(value, str):
@@ -241,7 +256,7 @@ def value_of(expression: Expression, row: Mapping[str, Any], domains: Mapping[st
             if domains is None or function.strict or result is None:
                 return result
             domain = structural(expression, domains)
-            if domain.kind not in ("integer", "real", "date"):
+            if domain.kind not in ("integer", "real", "date", "timestamp"):
                 return result
             inside = max(domain.lower, min(domain.upper, result))
             return float(inside) if domain.kind == "real" else inside
@@ -272,6 +287,8 @@ def union(*domains: Domain) -> Domain:
         kind = parts[0].kind
     else:
         raise UnsuitableError(f"of one type, not {' and '.join(sorted(kinds))}", "Use CAST(... AS ...).")
+    if kind == "timestamp" and len({part.timezone for part in parts}) > 1:
+        raise UnsuitableError("times of one zone", "Use ... AT TIME ZONE '...'.")
     lists = [part.values for part in parts]
     if all(values is not None for values in lists):
         return listed_domain(kind, (value for values in lists for value in values or ()), missing)

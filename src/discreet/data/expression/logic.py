@@ -14,7 +14,7 @@ from discreet.data.expression.function import Function, Operand
 __all__ = ["FUNCTIONS"]
 
 _FEW = 4_096
-_ORDERED = ("integer", "real", "date")
+_ORDERED = ("integer", "real", "date", "timestamp")
 
 
 def _alike(*parts: Domain) -> str:
@@ -141,6 +141,8 @@ def _in_engine(operands: Sequence[Operand], _: Domain) -> Any:
     if first.domain.kind == "integer":
         whole = [int(value) for value in values if value == math.floor(value)]
         return first.engine.isin(whole) if whole else first.engine.notnull().nullif(True)
+    if first.domain.kind == "timestamp":
+        return first.engine.isin([int(value) for value in values])
     return first.engine.isin(values)
 
 
@@ -167,6 +169,7 @@ def _case(*parts: Any) -> Any:
 
 
 _TYPES = {"integer": "int64", "real": "float64", "text": "string", "boolean": "boolean", "date": "date"}
+_TYPES |= {"timestamp": "int64"}
 
 
 def typed(operand: Operand, kind: str) -> Any:
