@@ -230,6 +230,14 @@ lower = 0
 upper = 120
 nullable = true
 
+[columns.arrival]
+type = "timestamp"
+lower = "2024-01-01"
+upper = "2024-12-31"
+timezone = "Europe/Vienna"
+naive = "UTC"
+nullable = true
+
 [columns.county]
 type = "category"
 values = ["Ash", "Oak"]

@@ -34,6 +34,7 @@ _BLANKS = {
     "integer": ("(..., ...)", "lower and upper bound"),
     "real": ("(..., ...)", "lower and upper bound"),
     "date": ("(..., ...)", 'first and last day, such as ("2020-01-01", "2024-12-31")'),
+    "timestamp": ("Timestamp(..., ..., ...)", 'first and last day, and a time zone such as "Europe/Vienna"'),
     "boolean": ("Boolean()", "nothing more to say"),
     None: ("...", "[...] of all values, or Integer(.., ..), Real(.., ..), Date(.., ..), Boolean(), Text()"),
 }

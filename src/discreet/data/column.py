@@ -147,16 +147,16 @@ class Timestamp:
     lower: Instant
     upper: Instant
     timezone: str
+    naive: str
     nullable: bool = True
-    naive: str = ""
 
     def __init__(
         self,
         lower: date | str | Instant,
         upper: date | str | Instant,
         timezone: str,
-        nullable: bool = True,
         naive: str | None = None,
+        nullable: bool = True,
     ) -> None:
         zone = check_timezone(timezone)
         low, high = read_instant(lower, zone, "lower"), read_instant(upper, zone, "upper", whole_day=True)
