@@ -52,3 +52,12 @@ def test_an_expression_knows_its_columns_and_is_no_truth_value():
         col("")
     with pytest.raises(AttributeError, match="no part of a day"):
         col("day").dt.century  # noqa: B018
+
+
+def test_a_choice_without_an_end_is_missing_where_no_condition_holds():
+    open_ended = when(col("n") > 3).then(col("n"))
+    assert str(open_ended) == "CASE WHEN n > 3 THEN n END"
+    assert str(open_ended + 1) == "CASE WHEN n > 3 THEN n END + 1"
+    assert str(open_ended.when(col("n") > 1).then(0).otherwise(9)) == str(
+        when(col("n") > 3).then(col("n")).when(col("n") > 1).then(0).otherwise(9)
+    )

@@ -229,22 +229,21 @@ class When:
 
     def then(self, value: Any) -> Branched:
         """What it is where the condition holds."""
-        return Branched((*self.branches, expression_of(value)))
+        return Branched("case", (*self.branches, expression_of(value), Constant(None)))
 
 
-@dataclass(frozen=True, slots=True)
-class Branched:
-    """A choice that may go on, or end with what it is otherwise."""
+class Branched(Call):
+    """A choice that may go on, or end with what it is otherwise: missing, where nothing is said."""
 
-    branches: tuple[Expression, ...]
+    __slots__ = ()
 
     def when(self, condition: Any) -> When:
         """Where no former condition holds and this one does."""
-        return When((*self.branches, expression_of(condition)))
+        return When((*self.arguments[:-1], expression_of(condition)))
 
     def otherwise(self, value: Any) -> Call:
         """What it is where no condition holds."""
-        return Call("case", (*self.branches, expression_of(value)))
+        return Call("case", (*self.arguments[:-1], expression_of(value)))
 
 
 def when(condition: Any) -> When:
