@@ -17,6 +17,7 @@ SHIPPED = Path(str(files("discreet.apps.demo")))
 
 # What an example needs that the story does not make, or more time than a test should take.
 NOT_RUN = {
+    "check": "ends with 1, for pay above its bound; tests/apps/cli/test_check.py runs it",
     "serve": "never ends",
     "survey serve": "never ends",
     "audit self": "half a minute; make audit runs it",

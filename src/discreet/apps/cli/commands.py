@@ -18,6 +18,7 @@ __all__ = ["COMMANDS", "CommandGroup", "Commands"]
 _KIND = "jobs:job_app"
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("init:init", "Write a schema to fill in."),
+    "check": ("check:check", "What of the data does not fit its schema: for the custodian alone."),
     "plan": ("ask:plan", "What a question would cost and how far its answers may be off."),
     "ask": ("ask:ask", "Ask, after showing the price."),
     "sql": ("ask:sql", "Ask in SQL."),

@@ -1,0 +1,13 @@
+"""What of a table does not fit its schema: for the custodian, who may see the data. Nothing here is private.
+
+No release, page or server uses it: it opens nothing itself, and is handed a connection by `discreet check` alone.
+"""
+
+from __future__ import annotations
+
+from discreet.data.inspection.columns import inspect_columns
+from discreet.data.inspection.file import inspect_files
+from discreet.data.inspection.finding import Finding
+from discreet.data.inspection.persons import inspect_persons
+
+__all__ = ["Finding", "inspect_columns", "inspect_files", "inspect_persons"]
