@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 import discreet
-from discreet import Boolean, Category, Date, Integer, Real, Text, Unit
+from discreet import Boolean, Category, Date, Integer, Real, Text, Timestamp, Unit
 from discreet.errors import InputError, MissingLedgerError
 
 COLUMNS = {
@@ -139,6 +139,15 @@ def test_bounds_that_are_days_declare_days():
     bounds = ("2024-01-01", date(2024, 12, 31))
     curator = discreet.open(frame, unit="row", columns={"day": bounds, "seen": bounds}, epsilon=1, create=True)
     assert set(curator.schema.columns.values()) == {Date("2024-01-01", "2024-12-31")}
+
+
+def test_bounds_with_a_zone_declare_times_of_day():
+    frame = pandas.DataFrame({"seen": pandas.to_datetime(["2024-01-05 10:00"])})
+    assert '"seen": (..., ...),' in refused(frame)
+    bounds = ("2024-01-01", "2024-12-31", "Europe/Vienna")
+    curator = discreet.open(frame, unit="row", columns={"seen": bounds}, epsilon=1, create=True)
+    assert curator.schema.columns["seen"] == Timestamp(*bounds)
+    assert "`columns.seen.timezone`" in refused(frame, unit="row", columns={"seen": (*bounds[:2], "Vienna")})
 
 
 def test_the_first_line_of_a_file_is_not_quoted(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from dirty import engine
 from discreet.core.unit import Unit
 from discreet.curator import open_curator
-from discreet.data.column import Category, Date, Integer, Real
+from discreet.data.column import Category, Date, Integer, Real, Timestamp
 from discreet.data.layout import Layout
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
@@ -189,3 +189,31 @@ def test_it_is_for_csv_files_only():
         open_curator(pyarrow.table({"age": [1]}), schema, ledger="x.db", budget=Budget(1))
     with pytest.raises(InputError, match="`layout` must be a Layout"):
         Schema("t", {"age": Integer(0, 120)}, layout={"decimal": ","})
+
+
+def test_times_of_day_follow_the_order_of_days_and_the_zone_of_the_dataset(tmp_path):
+    (tmp_path / "t.csv").write_text("at\n1.2.2024 09:30\n31.12.2024 23:59:59\n2024-02-01T08:30:00Z\n30/2/2024 10:00\n")
+    tables = {
+        "dataset": {"name": "t", "dates": "dd/mm/yyyy", "timezone": "Europe/Vienna"},
+        "columns": {"at": {"type": "timestamp", "lower": "2024-01-01", "upper": "2024-12-31", "nullable": True}},
+    }
+    schema = Schema.from_dict(tables)
+    assert schema.columns["at"] == Timestamp("2024-01-01", "2024-12-31", "Europe/Vienna")
+    source = replace(source_of(tmp_path / "t.csv"), layout=schema.layout, written=schema.stored)
+    hours = Query().where("at >= '2024-02-01T09:30' and at < '2024-02-01T09:31'").agg(n=count("at"))
+    assert engine(source, hours, schema) == {0: [2]}
+    assert engine(source, Query().agg(n=count("at")), schema) == {0: [3]}
+
+
+def test_the_zone_of_the_dataset_is_that_of_every_timestamp_that_names_none():
+    entry = {"type": "timestamp", "lower": "2024-01-01", "upper": "2024-12-31"}
+    tables = {
+        "dataset": {"name": "t", "timezone": "Asia/Tokyo"},
+        "columns": {"a": entry, "b": {**entry, "timezone": "UTC"}},
+    }
+    schema = Schema.from_dict(tables)
+    assert [schema.columns[name].timezone for name in "ab"] == ["Asia/Tokyo", "UTC"]
+    named = {name: {**entry, "timezone": zone} for name, zone in (("a", "Asia/Tokyo"), ("b", "UTC"))}
+    assert schema.digest == Schema.from_dict({"dataset": {"name": "t"}, "columns": named}).digest
+    with pytest.raises(InputError, match=r"`dataset.timezone` must be a time zone.*Did you mean `Asia/Tokyo`"):
+        Schema.from_dict(tables | {"dataset": {"name": "t", "timezone": "Tokio"}})

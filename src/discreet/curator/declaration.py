@@ -16,7 +16,7 @@ from typing import Any
 from discreet.core.exact import Number
 from discreet.core.unit import Unit
 from discreet.curator.setup import find_ledger
-from discreet.data.column import Category, Column, Date, Integer, Real, column_to
+from discreet.data.column import Category, Column, Date, Integer, Real, Timestamp, column_to
 from discreet.data.schema import Schema
 from discreet.data.skeleton import stored_type
 from discreet.data.source import Source
@@ -34,9 +34,15 @@ _BLANKS = {
     "integer": ("(..., ...)", "lower and upper bound"),
     "real": ("(..., ...)", "lower and upper bound"),
     "date": ("(..., ...)", 'first and last day, such as ("2020-01-01", "2024-12-31")'),
-    "timestamp": ("Timestamp(..., ..., ...)", 'first and last day, and a time zone such as "Europe/Vienna"'),
+    "timestamp": (
+        "(..., ...)",
+        'first and last day; and a zone for times of day: ("2020-01-01", "2024-12-31", "Europe/Vienna")',
+    ),
     "boolean": ("Boolean()", "nothing more to say"),
-    None: ("...", "[...] of all values, or Integer(.., ..), Real(.., ..), Date(.., ..), Boolean(), Text()"),
+    None: (
+        "...",
+        "[...] of all values, or Integer(.., ..), Real(.., ..), Date(.., ..), Timestamp(.., .., ..), Boolean(), Text()",
+    ),
 }
 _FORMS = 'a pair of bounds such as (0, 120), a list of values such as ["f", "m"], or a column such as Text()'
 
@@ -190,7 +196,7 @@ class Declaration:
         return {name: ... for name in stored or ("age", "sex") if name != person}
 
 
-_TYPES = ("Boolean", "Category", "Date", "Integer", "Real", "Text")
+_TYPES = ("Boolean", "Category", "Date", "Integer", "Real", "Text", "Timestamp")
 
 
 def _blank(value: object) -> bool:
@@ -222,6 +228,8 @@ def _column(name: str, given: Any, stored: str | None) -> Column | None:
     try:
         if isinstance(given, list):
             return Category(given)
+        if isinstance(given, tuple) and len(given) == len(("lower", "upper", "timezone")) and _is_zone(given[2]):
+            return Timestamp(*given)
         if isinstance(given, tuple) and len(given) == len(("lower", "upper")):
             return _bounded(given, None if stored is None else stored_type(stored))
     except InputError as problem:
@@ -233,7 +241,7 @@ def _column(name: str, given: Any, stored: str | None) -> Column | None:
 
 def _bounded(given: tuple[Any, Any], stored: str | None) -> Column:
     """A column with these bounds: of which type says how it is stored and, of text, only if they are days."""
-    if stored == "date" or (stored != "integer" and stored != "real" and all(map(_is_day, given))):
+    if stored in ("date", "timestamp") or (stored not in ("integer", "real") and all(map(_is_day, given))):
         return Date(*given)
     if stored == "integer":
         return Integer(*given)
@@ -242,6 +250,10 @@ def _bounded(given: tuple[Any, Any], stored: str | None) -> Column:
     low, high = map(repr, given)
     allowed = f"Integer({low}, {high}) or Real({low}, {high}): how it is stored does not say which"
     raise InputError("type", MISSING, f"given, as {allowed}")
+
+
+def _is_zone(value: Any) -> bool:
+    return isinstance(value, str) and not _is_day(value)
 
 
 def _is_day(value: Any) -> bool:

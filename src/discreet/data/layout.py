@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from discreet.data.column import Column, Date, Integer, Real
+from discreet.data.column import Column, Date, Integer, Real, Timestamp
 from discreet.errors import GIVEN, InputError
 
 __all__ = ["LAYOUT", "Layout"]
@@ -21,7 +21,8 @@ Expression = Any  # ibis expressions carry no useful static types here
 _DELIMITERS = (",", ";", "\t", "|", ":", "^", "~")
 _DECIMALS = (".", ",")
 _GROUPS = {"": "", ",": ",", ".": "[.]", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
-_DAYS = {"yyyy-mm-dd": "", "dd/mm/yyyy": r"\3-\2-\1\4", "mm/dd/yyyy": r"\3-\1-\2\4"}
+_DAYS = {"yyyy-mm-dd": "", "dd/mm/yyyy": r"\3-0\2-0\1\4", "mm/dd/yyyy": r"\3-0\1-0\2\4"}
+_PADDED = r"^([0-9]{4})-0?([0-9]{2})-0?([0-9]{2})($|[^0-9])"
 _DAY = r"^\s*([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})($|[^0-9].*$)"
 _SHORT_DAY = r"^\s*[0-9]{1,2}[./-][0-9]{1,2}[./-]"
 
@@ -75,7 +76,7 @@ class Layout:
                 continue
             if isinstance(column, (Integer, Real)) and (self.decimal != "." or self.thousands):
                 changed[name] = self._number(table[name])
-            elif isinstance(column, Date) and _DAYS[self.dates]:
+            elif isinstance(column, (Date, Timestamp)) and _DAYS[self.dates]:
                 changed[name] = self._day(table[name])
         return table.mutate(**changed) if changed else table
 
@@ -99,7 +100,7 @@ class Layout:
     def _day(self, raw: Expression) -> Expression:
         import ibis
 
-        ordered = raw.re_replace(_DAY, _DAYS[self.dates])
+        ordered = raw.re_replace(_DAY, _DAYS[self.dates]).re_replace(_PADDED, r"\1-\2-\3\4")
         return ibis.cases((raw.re_search(_DAY), ordered), (raw.re_search(_SHORT_DAY), ibis.null("string")), else_=raw)
 
 

@@ -14,6 +14,7 @@ from discreet.core.unit import Unit
 from discreet.data.column import Column, Integer, Real, Text, column_from, column_to
 from discreet.data.columns import Columns
 from discreet.data.expression import Domain, Expression
+from discreet.data.instant import check_timezone
 from discreet.data.join import Join
 from discreet.data.layout import LAYOUT, Layout
 from discreet.data.view import Derived, Lookup, widened
@@ -44,6 +45,9 @@ class PersonRows(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
+
+
+_DATASET = ("name", "version", "names", "timezone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +161,9 @@ class Schema:
         if unknown := set(declared) - set(known):
             raise InputError.unknown(min(unknown), known)
         dataset = declared.get("dataset", {})
-        if unknown := set(dataset) - {"name", "version", "names", *LAYOUT}:
-            raise InputError.unknown(f"dataset.{min(unknown)}", ("name", "version", "names", *LAYOUT))
+        if unknown := set(dataset) - {*_DATASET, *LAYOUT}:
+            raise InputError.unknown(f"dataset.{min(unknown)}", (*_DATASET, *LAYOUT))
+        declared = _with_timezone(declared, dataset)
         unit = dict(declared.get("unit", {}))
         strange = set(unit) - {"column", "neighbours", "groups", "rows"}
         if strange:
@@ -267,6 +272,28 @@ def _add(columns: dict[str, Column], more: Mapping[str, Column], field: str) -> 
         if name in columns:
             raise InputError(field, name, "a name that is not declared yet")
         columns[name] = column
+
+
+def _with_timezone(declared: Mapping[str, Any], dataset: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same tables, where every timestamp that names no zone has that of the dataset."""
+    if "timezone" not in dataset:
+        return declared
+    zone = check_timezone(dataset["timezone"], "dataset.timezone")
+
+    def zoned(entry: Any) -> Any:
+        if not isinstance(entry, Mapping):
+            return entry
+        if entry.get("type") == "timestamp":
+            return {"timezone": zone, **entry}
+        inner = entry.get("columns")
+        return {**entry, "columns": _each(inner, zoned)} if isinstance(inner, Mapping) else entry
+
+    tables = ("columns", "joins", "lookups", "derived")
+    return {name: _each(table, zoned) if name in tables else table for name, table in declared.items()}
+
+
+def _each(table: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    return {name: change(entry) for name, entry in table.items()}
 
 
 def _join(name: str, entry: Any) -> Join:

@@ -169,6 +169,16 @@ def test_times_with_a_zone_in_a_column_of_days_are_a_note(folder):
     assert kinds(report, "day")["time zone"]["note"]
 
 
+def test_times_with_and_without_an_offset_in_one_column_are_a_note(folder):
+    timed = SCHEMA.replace('type = "date"', 'type = "timestamp"\ntimezone = "UTC"')
+    rows = ["1,34,,2024-05-01T23:30:00+02:00,", "2,34,,2024-05-01 10:00,"]
+    assert "naive = ..." in kinds(checked(folder, [HEADER, *rows], timed, code=0), "day")["offset"]["suggestion"]
+    assert checked(folder, [HEADER, rows[0]], timed, code=0)["findings"] == []
+    report = checked(folder, [HEADER, "1,34,,31.12.2024 10:00,", "2,34,,2020-05-01 10:00,"], timed)
+    assert set(kinds(report, "day")) == {"unreadable", "below"}
+    assert 'dates = "dd/mm/yyyy"' in kinds(report, "day")["unreadable"]["suggestion"]
+
+
 def test_columns_that_are_absent_or_stored_otherwise_are_named(folder):
     import pyarrow
     from pyarrow import parquet

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.inspection.finding import Finding
 from discreet.data.inspection.spelling import date_advice, label_advice, number_advice
 from discreet.data.layout import Layout
-from discreet.data.read import as_day, as_declared, as_number, problem
+from discreet.data.read import as_day, as_declared, as_number, as_stored, problem
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
 
@@ -20,6 +20,8 @@ Expression = Any  # ibis expressions carry no useful static types here
 
 _LOOKED_AT = 1000  # different values that are looked at to say how they are written
 _RAW = "as stored {}"
+_OFFSET = r":[0-9.,]+ ?([Zz]|UTC|[+-][0-9]{2}(:?[0-9]{2})?)\s*$"
+_LOCAL = "local"  # counted beside those with an offset, and said of those alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,12 @@ def inspect_columns(
         for question in _questions(name, column, table[name], table[slots[name]], stored[name].is_string())
     ]
     counts = _counts(connection, table, questions)
+    local = {
+        question.column: rows for question, rows in zip(questions, counts[1:], strict=True) if question.kind == _LOCAL
+    }
     for question, rows in zip(questions, counts[1:], strict=True):
-        if rows:
+        mixed = question.kind != "offset" or local[question.column]
+        if rows and question.kind != _LOCAL and mixed:
             values = _values(connection, table, question, slots) if question.listed else ()
             advice = _advice(columns[question.column], question, values, schema.layout)
             findings.append(
@@ -109,9 +115,21 @@ def _questions(name: str, column: Column, read: Expression, raw: Expression, tex
             )
             yield _Question(name, "above", day > column.upper, f"after {column.upper}, and counted as that day:", wider)
             if text:
-                offset = raw.re_search(r"[0-9]([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)\s*$") & raw.contains(":")
+                offset = raw.re_search(_OFFSET)
                 said = "times with a zone; the day that is written counts, whatever zone follows:"
                 yield _Question(name, "time zone", offset, said, "Write days, or moments of one zone.", note=True)
+        case Timestamp():
+            second = as_stored(read, column)
+            yield _Question(name, "unreadable", ~blank & second.isnull(), "no time, and so missing:")
+            wider = f"lower = ..., upper = ... {where}, if the time that the data covers is public"
+            low, high = int(column.lower), int(column.upper)
+            yield _Question(name, "below", second < low, f"before {column.lower}, and counted as then:", wider)
+            yield _Question(name, "above", second > high, f"after {column.upper}, and counted as then:", wider)
+            if text:
+                offset = raw.re_search(_OFFSET) & second.notnull()
+                local = f"naive = ... {where}, the zone of the others, if it is not {column.naive}"
+                yield _Question(name, "offset", offset, "with an offset or zone, and others without:", local, note=True)
+                yield _Question(name, _LOCAL, second.notnull() & ~offset, "", listed=False)
         case Category() | Boolean():
             unknown = ~blank & as_declared(read, column).isnull()
             said = (
@@ -153,7 +171,7 @@ def _advice(column: Column, question: _Question, values: tuple[tuple[str, int], 
     match column:
         case Integer() | Real() if question.kind == "unreadable":
             return number_advice(values, layout)
-        case Date() if question.kind in ("unreadable", "below", "above"):
+        case Date() | Timestamp() if question.kind in ("unreadable", "below", "above"):
             return date_advice(values, layout) or question.suggestion
         case Category() if question.kind == "undeclared":
             general = (
