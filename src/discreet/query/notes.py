@@ -9,6 +9,8 @@ from discreet.core.note import Note
 from discreet.core.release import percent, plural
 from discreet.core.unit import Unit
 from discreet.data.column import Category, Column, Date, Integer, Real, Text, Timestamp
+from discreet.data.expression.node import columns_in
+from discreet.data.expression.read import read_expression
 from discreet.data.schema import Schema
 from discreet.query.aggregate import Additive, Aggregate, Bounded
 from discreet.query.compatibility import columns_read
@@ -24,6 +26,7 @@ __all__ = [
     "cell_notes",
     "condition_notes",
     "declared_notes",
+    "expression_notes",
     "join_notes",
     "limit_notes",
     "outside_values",
@@ -32,6 +35,7 @@ __all__ = [
 ]
 
 Outputs = Sequence[tuple[str, Aggregate | Ordered]]
+_RANGES = (Integer, Real, Date, Timestamp)
 
 
 def declared_notes(question: Query, schema: Schema) -> list[Note]:
@@ -47,6 +51,7 @@ def declared_notes(question: Query, schema: Schema) -> list[Note]:
         *person_notes(schema, names),
         *join_notes(rows, columns_read(question, schema), names),
         *condition_notes(question.condition, [name for name, _ in outputs], schema),
+        *expression_notes(_uses(question, outputs), schema),
         *_bounds(question.outputs, schema),
         *_grids(question.ordered, schema),
         *_complete(question.outputs, schema),
@@ -126,7 +131,8 @@ def cell_notes(
     listed = list(keys)
     named = [key.column for key in listed] + ([] if condition is None else list(columns_of(condition)))
     notes += join_notes(schema, named, names)
-    outside = [outside_values(key, schema.columns[key.column], listed=True) for key in listed]
+    notes += expression_notes([(name, names) for name in named], schema)
+    outside = [_outside(key, schema, listed=True) for key in listed]
     notes += [Note("outside", f"Rows whose {text} are left out.", names) for text in outside if text]
     return [*notes, *condition_notes(condition, names, schema)]
 
@@ -138,8 +144,49 @@ def condition_notes(condition: Predicate | None, names: Sequence[str], schema: S
         return []
     column: Any = schema.columns[name]
     ends = f"{column.lower}..{column.upper}"
-    text = f"No declared value of {name} meets the condition: all rows whose {name} is within {ends} are left out."
+    if name in schema.columns:
+        text = f"No declared value of {name} meets the condition: all rows whose {name} is within {ends} are left out."
+    else:  # computed of values within their bounds
+        text = f"No value that {name} can have meets the condition: all rows are left out."
     return [Note("condition", text, tuple(names))]
+
+
+def expression_notes(uses: Iterable[tuple[str, Sequence[str]]], schema: Schema) -> list[Note]:
+    """What becomes of values outside the bounds of columns that are read by expressions and derived columns.
+
+    `uses` are the names that a question uses, each with the outputs it is used for; declared ones are passed over.
+    """
+    texts: dict[str, list[str]] = {}
+    for used, names in uses:
+        derived = schema.derived.get(used)
+        if derived is None and used in schema.columns:
+            continue
+        read = schema.read_by([used]) if derived is None else columns_in(read_expression(derived.expression))
+        numbers = [(name, schema.columns[name]) for name in dict.fromkeys(read)]
+        ranges = [f"{name} outside {_ends(column)}" for name, column in numbers if isinstance(column, _RANGES)]
+        if ranges:
+            whole = any(isinstance(column, Integer) for _, column in numbers)
+            rounded = "; fractions of whole numbers are rounded" if whole else ""
+            text = f"In {used}, values of {', of '.join(ranges)} count as the nearer end{rounded}."
+            texts.setdefault(text, []).extend(names)
+    return [Note("bounds", text, tuple(dict.fromkeys(names))) for text, names in texts.items()]
+
+
+def _uses(question: Query, outputs: Outputs) -> list[tuple[str, Sequence[str]]]:
+    """Every column and expression of a question, and the outputs it decides about: a key or a condition about all."""
+    names = [name for name, _ in outputs]
+    found: list[tuple[str, Sequence[str]]] = [
+        (column, [name]) for name, output in outputs if (column := getattr(output, "column", None)) is not None
+    ]
+    conditions = [] if question.condition is None else columns_of(question.condition)
+    return found + [(column, names) for column in (*(key.column for key in question.keys), *conditions)]
+
+
+def _ends(column: Integer | Real | Date | Timestamp) -> str:
+    """The bounds of a column as they were declared."""
+    if isinstance(column, Date | Timestamp):
+        return f"{column.lower}..{column.upper}"
+    return f"{_bound(column.lower)}..{_bound(column.upper)}"
 
 
 def published_notes(
@@ -172,10 +219,16 @@ def _bounds(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[No
         lower, upper = output.limits(schema)
         step = output.step(schema) if isinstance(output, Additive) else 1
         rounded = f" and are rounded to multiples of {float(step):g}" if step != 1 else ""
-        if isinstance(schema.columns[output.column], Integer):
-            rounded = f"{rounded}; fractions are rounded to whole numbers"
-        ends = f"{_bound(lower)}..{_bound(upper)}"
-        text = f"Values of {output.column} outside {ends} go to the nearer end{rounded}."
+        column = schema.numeric(output.column, "column")
+        if output.column not in schema.columns and (lower, upper) == (column.lower, column.upper):
+            if not rounded:  # nothing is outside: it is computed of values within their bounds
+                continue
+            text = f"Values of {output.column}{rounded.removeprefix(' and')}."
+        else:
+            if isinstance(column, Integer):
+                rounded = f"{rounded}; fractions are rounded to whole numbers"
+            ends = f"{_bound(lower)}..{_bound(upper)}"
+            text = f"Values of {output.column} outside {ends} go to the nearer end{rounded}."
         texts.setdefault(text, []).append(name)
     return [Note("bounds", text, tuple(names)) for text, names in texts.items()]
 
@@ -225,15 +278,23 @@ def _complete(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[
         column = getattr(output, "column", None)
         if column is None or schema.columns[column].nullable:
             continue
-        text = f"{column} is declared complete: one that is missing or cannot be read counts {output.gaps}."
+        how = "declared complete" if column in schema.columns else "complete by what is declared"
+        text = f"{column} is {how}: one that is missing or cannot be read counts {output.gaps}."
         texts.setdefault(text, []).append(name)
     return [Note("complete", text, tuple(names)) for text, names in texts.items()]
 
 
 def _left_out(keys: Iterable[Key], names: Sequence[str], schema: Schema) -> list[Note]:
     """Rows that are in no group."""
-    texts = [outside_values(key, schema.columns[key.column]) for key in keys]
+    texts = [_outside(key, schema) for key in keys]
     return [Note("outside", f"Rows whose {text} are in no group.", tuple(names)) for text in texts if text]
+
+
+def _outside(key: Key, schema: Schema, *, listed: bool = False) -> str:
+    """Which values of a key are in none of its groups; of a complete expression those that are missing all the same."""
+    column = schema.columns[key.column]
+    text = outside_values(key, column, listed=listed)
+    return text or ("" if key.column in schema.columns or column.nullable else f"{key.column} is missing")
 
 
 def outside_values(key: Key, column: Column, *, missing: bool = True, listed: bool = False) -> str:
