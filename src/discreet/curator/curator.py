@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from discreet.core.exact import Number
 from discreet.core.signature import typed
-from discreet.curator.declaration import Declaration, budget_of
 from discreet.curator.desk import Desk, LedgerDesk, LocalDesk
 from discreet.curator.draft import Draft, TrainDraft
 from discreet.curator.question import Question, batch_of
-from discreet.curator.setup import GRIDS, find_ledger, read_setup
+from discreet.curator.setup import GRIDS, budget_of, find_ledger, read_setup
 from discreet.data.expression import Expression
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
@@ -91,10 +90,14 @@ class Curator:
         if not isinstance(source, (str, Path)):
             source = source_of(source, table)  # an error raised further down must not show the table
         budget = budget_of(epsilon, delta, budget)
-        declaration = Declaration(name, unit, groups, rows, columns)
-        if declaration.stands_for(schema, source):
-            said = {"table": table, "names": list(names), "who": who, "version": version, "create": create}
-            schema = declaration.schema(source_of(source, table), source, ledger, budget, said)
+        parts = (name, unit, groups, rows, columns)
+        if parts != (None,) * len(parts) or (schema is None and not isinstance(source, (str, Path))):
+            from discreet.curator.declaration import Declaration  # a way to open data that few take
+
+            declaration = Declaration(*parts)
+            if declaration.stands_for(schema, source):
+                said = {"table": table, "names": list(names), "who": who, "version": version, "create": create}
+                schema = declaration.schema(source_of(source, table), source, ledger, budget, said)
         schema = "discreet.toml" if schema is None else schema
         place = ledger if isinstance(ledger, Ledger) else find_ledger(source, schema, ledger)
         account: dict[str, Any] = {"ledger": place, "budget": budget, "who": who, "version": version, "create": create}

@@ -13,7 +13,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from discreet.core.exact import Number
 from discreet.core.unit import Unit
 from discreet.curator.setup import find_ledger
 from discreet.data.column import Category, Column, Date, Integer, Real, Timestamp, column_to
@@ -24,7 +23,7 @@ from discreet.errors import GIVEN, MISSING, InputError, LedgerError, MissingLedg
 from discreet.ledger.budget import Budget
 from discreet.ledger.ledger import Ledger
 
-__all__ = ["Declaration", "budget_of"]
+__all__ = ["Declaration"]
 
 _NAME = "data"
 _ROW = "row"
@@ -45,17 +44,6 @@ _BLANKS = {
     ),
 }
 _FORMS = 'a pair of bounds such as (0, 120), a list of values such as ["f", "m"], or a column such as Text()'
-
-
-def budget_of(epsilon: Number | None, delta: Number | None, budget: Budget | None) -> Budget | None:
-    """The budget that a call gives, whole or as epsilon and delta; None where it gives none."""
-    if _blank(epsilon) and delta is None:
-        return budget
-    if budget is not None:
-        raise InputError("epsilon" if delta is None else "delta", GIVEN, "left out where `budget` is given")
-    if _blank(epsilon):
-        raise InputError("epsilon", MISSING, "given where `delta` is")
-    return Budget(epsilon, delta=0 if delta is None else delta)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.core.exact import Number
 from discreet.core.version import DataVersion
 from discreet.data.files import data_folders
 from discreet.data.schema import Schema, read_tables
-from discreet.errors import InputError, LedgerError, MissingLedgerError, kind_of
+from discreet.errors import GIVEN, MISSING, InputError, LedgerError, MissingLedgerError, kind_of
 from discreet.ledger.budget import Allotment, Budget
 from discreet.ledger.ledger import Ledger
 
@@ -25,6 +26,7 @@ __all__ = [
     "STATE",
     "Setup",
     "budget_from",
+    "budget_of",
     "choose_ledger",
     "find_ledger",
     "read_schema_and_budget",
@@ -111,6 +113,17 @@ def budget_from(entry: Mapping[str, Any]) -> Budget:
             raise InputError(f"budget.allotments.{name}", part, "a table with kind and epsilon, rho, delta")
         parts.append(Allotment(name, **part))
     return Budget(entry.get("epsilon"), rho=entry.get("rho"), delta=entry.get("delta", 0), allotments=parts)
+
+
+def budget_of(epsilon: Number | None, delta: Number | None, budget: Budget | None) -> Budget | None:
+    """The budget that a call gives, whole or as epsilon and delta; None where it gives none."""
+    if epsilon in (None, ...) and delta is None:
+        return budget
+    if budget is not None:
+        raise InputError("epsilon" if delta is None else "delta", GIVEN, "left out where `budget` is given")
+    if epsilon in (None, ...):
+        raise InputError("epsilon", MISSING, "given where `delta` is")
+    return Budget(epsilon, delta=0 if delta is None else delta)
 
 
 def find_ledger(source: Any, schema: Schema | Mapping[str, Any] | str | Path, ledger: str | Path | None) -> str | Path:
