@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from discreet.core.unit import Unit
 from discreet.data.source import Source
@@ -36,14 +38,18 @@ _ROW = """\
 """
 
 
-def skeleton(source: Source, name: str, unit: Unit) -> str:
-    """The text of a `discreet.toml` for the columns of a source and the unit that was chosen."""
+def skeleton(source: Source, name: str, unit: Unit, types: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The text of a `discreet.toml` for the columns of a source and the unit that was chosen.
+
+    `types` are those of columns of text, where a person had them guessed.
+    """
     listed = ", ".join(map(_quoted, source.names))
     names = f"names = [{listed}]  # of the columns: the file has no header line\n" if source.names else ""
     names += "".join(f"{field} = {_quoted(value)}\n" for field, value in source.layout.given.items())
     parts = [_HEAD.format(name=_quoted(name), names=names, unit=_protected(unit))]
     parts.extend(
-        _person(column) if column == unit.column else _column(column, kind) for column, kind in source.columns().items()
+        _person(column) if column == unit.column else _column(column, types.get(column) or stored_type(kind))
+        for column, kind in source.columns().items()
     )
     return "\n".join(parts)
 
@@ -88,13 +94,17 @@ def stored_type(kind: str) -> str | None:
     return next((known for known in ("date", "timestamp") if kind.startswith(known)), None)
 
 
-def _column(name: str, kind: str) -> str:
+def _column(name: str, known: str | None) -> str:
     lines = [_table(name)]
-    known = stored_type(kind)
     if known in ("integer", "real"):
         lines += [f'type = "{known}"', 'lower = "?"', 'upper = "?"']
-    elif known == "boolean":
-        lines += ['type = "boolean"']
+    elif known in ("boolean", "text"):
+        lines += [f'type = "{known}"']
+    elif known == "category":
+        lines += [
+            'type = "category"',
+            'values = "?"             # a list of every value that may occur: ["...", "..."]',
+        ]
     elif known == "timestamp":
         lines += [
             'type = "timestamp"',

@@ -217,3 +217,47 @@ def test_another_delimiter_is_written_into_the_schema(folder):
 def test_a_delimiter_that_divides_nothing_is_refused(folder):
     message = described("--unit", "row", "--delimiter", "x", code=2)
     assert "`--delimiter` must be one of ',', ';'" in message
+
+
+TYPED = """who;zip;age;pay;euro;day;german;at;sex;note;smokes;none
+a;01234;34;1.5;1.234,5;2024-01-05;31.12.2024;2024-01-05T10:00;f;some words;yes;
+b;02139;61;2e3;12,5;2024-01-06;1.2.2024;2024-01-05 11:30:00Z;m;other words;No;
+"""
+
+
+def test_types_are_guessed_on_request_and_nothing_else_is_taken(folder):
+    (folder / "visits.csv").write_text(TYPED + "\n".join(TYPED.splitlines()[1:] * 20).replace("words", "\u00e9") + "\n")
+    said = described("--unit", "who", "--groups", "1", "--rows", "1", "--delimiter", ";", "--types")
+    assert "Its values were read here to guess the types of 10 columns" in said
+    text = (folder / "discreet.toml").read_text()
+    columns = tomllib.loads(text)["columns"]
+    assert {name: entry["type"] for name, entry in columns.items()} == {
+        "who": "text",
+        "zip": "category",
+        "age": "integer",
+        "pay": "real",
+        "euro": "real",
+        "day": "date",
+        "german": "date",
+        "at": "timestamp",
+        "sex": "category",
+        "note": "category",
+        "smokes": "boolean",
+        "none": "?",
+    }
+    assert {value for entry in columns.values() for key, value in entry.items() if key not in ("type", "nullable")} == {
+        "?"
+    }
+    assert "01234" not in text
+    assert "31" not in text
+
+
+def test_values_that_do_not_repeat_are_text(folder):
+    (folder / "visits.csv").write_text("name\n" + "\n".join(f"person {n}" for n in range(30)) + "\n")
+    described("--unit", "row", "--types")
+    assert tomllib.loads((folder / "discreet.toml").read_text())["columns"]["name"]["type"] == "text"
+
+
+def test_without_the_option_no_value_is_read(folder):
+    described("--unit", "row")
+    assert tomllib.loads((folder / "discreet.toml").read_text())["columns"]["age"]["type"] == "?"

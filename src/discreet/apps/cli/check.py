@@ -1,13 +1,13 @@
-"""`discreet check`: what of the data does not fit its schema, for the custodian alone.
+"""`discreet check`: what of the data does not fit its schema, for the custodian alone; and types for `init --types`.
 
-This is the one command besides releases that reads private rows, and nothing that serves others imports it.
+Besides releases, nothing but this reads private rows, and nothing that serves others imports it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -15,12 +15,14 @@ from discreet.apps.cli.options import Data, Table
 from discreet.apps.cli.output import AsJson, number_of, say, show_json, working
 from discreet.curator.setup import Setup, read_setup, schema_path
 from discreet.data.column import Column
-from discreet.data.inspection import Finding, inspect_columns, inspect_files, inspect_persons
+from discreet.data.inspection import Finding, guess_types, inspect_columns, inspect_files, inspect_persons
 from discreet.data.schema import Schema
-from discreet.data.source import Source, source_of
+from discreet.data.source import Connection, Source, source_of
 from discreet.errors import InputError
 
-__all__ = ["check"]
+__all__ = ["check", "types_of"]
+
+Seen = TypeVar("Seen")
 
 _NOTICE = (
     "For the custodian's eyes only: this reads the data itself, and nothing below is private. What is copied from here "
@@ -82,10 +84,23 @@ def _inspected(
     return rows, findings
 
 
+def types_of(source: Source, person: str | None) -> dict[str, str]:
+    """Of which types the columns of text seem to be, by their values."""
+    names = [name for name, kind in source.columns().items() if kind.removeprefix("!") == "string" and name != person]
+    return _opened(source, lambda connection: guess_types(connection, names))
+
+
 def _read(source: Source, schema: Schema, columns: Mapping[str, Column], most: int) -> tuple[int, list[Finding]]:
-    with source.open() as connection:
+    def inspected(connection: Connection) -> tuple[int, list[Finding]]:
         rows, findings = inspect_columns(connection, schema, columns, tries=source.tries, most=most)
         return rows, findings + inspect_persons(connection, schema)
+
+    return _opened(source, inspected)
+
+
+def _opened(source: Source, look: Callable[[Connection], Seen]) -> Seen:
+    with source.open() as connection:
+        return look(connection)
 
 
 def _show(findings: list[Finding], rows: int | None, fits: bool, columns: int) -> None:

@@ -22,7 +22,10 @@ CODES: Mapping[int, str] = {
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "": ("discreet demo --folder demo", "discreet ask --help", "discreet --install-completion"),
-    "init": ("discreet init people.csv --header --unit person --groups 1 --rows 1 --out new.toml",),
+    "init": (
+        "discreet init people.csv --header --unit person --groups 1 --rows 1 --out new.toml",
+        "discreet init people.csv --header --types --unit row --out typed.toml",
+    ),
     "check": ("discreet check people.csv discreet.toml", "discreet check people.csv --json"),
     "ledger create": ("discreet ledger create",),
     "ledger open": ("discreet ledger open --schema discreet.toml --yes",),

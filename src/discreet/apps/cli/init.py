@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from discreet.apps.cli.options import Data, Table
-from discreet.apps.cli.output import say
+from discreet.apps.cli.output import number_of, say, working
 from discreet.core.unit import Unit
 from discreet.data.csv_file import header_problem
 from discreet.data.layout import Layout
@@ -46,6 +46,12 @@ def init(
     delimiter: Annotated[
         str | None, typer.Option(help="What divides the values of a CSV file, if not a comma: ';', '|' or 'tab'.")
     ] = None,
+    types: Annotated[
+        bool,
+        typer.Option(
+            "--types", help="Read the values of columns of text, to guess their types. Types become public; values not."
+        ),
+    ] = False,
     unit: Annotated[
         str | None,
         typer.Option(help="Who is protected: the column that identifies a person, or `row` if each row is another."),
@@ -53,7 +59,7 @@ def init(
     groups: Annotated[int | None, typer.Option(help="In how many groups of a question one person counts.")] = None,
     rows: Annotated[int | None, typer.Option(help="As how many rows one person counts in a group.")] = None,
 ) -> None:
-    """Write a schema to fill in. It is made of column names and declared types; no value is looked at.
+    """Write a schema to fill in. It is made of column names and stored types; no value is looked at without --types.
 
     The first line of a CSV file is taken for names once you say that it is a header, and not a person's values. Who is
     protected, and how much of one person counts, is asked on a terminal if no option says it.
@@ -71,16 +77,29 @@ def init(
         )
     names = list(source.columns())
     protected = _unit(names, unit, groups, rows)
-    text = skeleton(source, name or table or Path(data).stem, protected)
+    guessed = _guessed(source, protected) if types else {}
+    text = skeleton(source, name or table or Path(data).stem, protected, guessed)
     try:
         out.write_text(text, encoding="utf-8")
     except OSError as problem:
         raise InputError("--out", str(out), f"a file that can be written ({problem.strerror})") from None
     say(f"Wrote {out}: {len(names)} column{'s' * (len(names) != 1)}. Fill in every '?', then:")
+    if types:
+        say(
+            f"Its values were read here to guess the types of {number_of(len(guessed), 'column')}: types stand in the "
+            "schema, which is public. No bound and no value was taken from the data."
+        )
     named = "" if out == Path("discreet.toml") else f" --schema {shlex.quote(str(out))}"
     say(f"discreet plan {shlex.quote(data)} count --epsilon 0.1{named}")
     for warning in _odd(names):
         say(f"Look at the header: {warning}")
+
+
+def _guessed(source: Source, unit: Unit) -> dict[str, str]:
+    from discreet.apps.cli.check import types_of  # reads rows: loaded when that was asked for
+
+    with working("reading"):
+        return types_of(source, unit.column)
 
 
 def _layout(source: Source, delimiter: str) -> Layout:

@@ -1,6 +1,7 @@
 """What of a table does not fit its schema: for the custodian, who may see the data. Nothing here is private.
 
-No release, page or server uses it: it opens nothing itself, and is handed a connection by `discreet check` alone.
+No release, page or server uses it. It opens nothing itself, and is handed a connection by `discreet check` and, on
+request, by `discreet init --types`.
 """
 
 from __future__ import annotations
@@ -9,5 +10,6 @@ from discreet.data.inspection.columns import inspect_columns
 from discreet.data.inspection.file import inspect_files
 from discreet.data.inspection.finding import Finding
 from discreet.data.inspection.persons import inspect_persons
+from discreet.data.inspection.types import guess_types
 
-__all__ = ["Finding", "inspect_columns", "inspect_files", "inspect_persons"]
+__all__ = ["Finding", "guess_types", "inspect_columns", "inspect_files", "inspect_persons"]
