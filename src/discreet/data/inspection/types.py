@@ -1,4 +1,4 @@
-"""Of which type columns of text seem to be, by their values: for `discreet init --types`, where a custodian asks for it.
+"""Of which type columns of text seem to be, by their values: for `discreet init --types`, if a custodian asks for it.
 
 Only the name of a type comes out. It is public once it stands in a schema; no bound and no value is taken along.
 """
