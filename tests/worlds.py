@@ -37,6 +37,7 @@ from discreet.query.price import Price
 from discreet.query.quantile import median, quantile
 from discreet.query.question import Query
 from discreet.query.stream_step import StreamStep
+from discreet.query.union import Union, UnionPart
 
 NAN, INF = float("nan"), float("inf")
 REALS = [None, NAN, 0.0, -0.0, INF, -INF, 1e300, -1e300, 5e-324, 0.25, 1.5, -1.75, 3.5, 2.0**53 + 2, -2.0, 250.0]
@@ -415,8 +416,20 @@ def persons(chance: random.Random) -> Job:
     return _planned(schema, asked.group_by(*by).agg(o=output).plan(**price).plan)
 
 
+def unions(chance: random.Random) -> Job:
+    """Levels of groups, and parts that no row is in twice, as one table."""
+    schema = schema_of(unit_of(chance, person=chance.random() < 0.5))
+    part, price = _price(chance)
+    output = chance.choice([count(), total("n"), mean("x"), median("y", grid=4)])
+    levels = [Query().group_by("g", "f"), Query().group_by("g"), Query()]
+    parts = chance.choice([levels, [Query().where("f"), Query().where("not f"), Query().where("f is null")]])
+    asked = Union(tuple(UnionPart(each.agg(o=output), (("part", place),)) for place, each in enumerate(parts)))
+    return _planned(schema, Question(Desk(schema, part), asked).plan(**price).plan)
+
+
 KINDS: dict[str, Callable[[random.Random], Job]] = {
     "sums": sums,
+    "unions": unions,
     "persons": persons,
     "joins": joins,
     "quantiles": quantiles,

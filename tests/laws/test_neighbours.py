@@ -30,14 +30,18 @@ import discreet.query.measure
 import discreet.query.person_rows
 import discreet.query.plan
 import discreet.query.tally
+import discreet.query.union
 from discreet.core.loss import Pure
 from discreet.core.sensitivity import Sensitivity
 from discreet.core.unit import Neighbours, Unit
+from discreet.curator import Question
 from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
 from discreet.query.aggregate import count, distinct, people, total
 from discreet.query.quantile import median
+from discreet.query.question import Query
+from discreet.query.union import Union, UnionPart
 from neighbours import trials
 from seam import BrokenLawError
 from worlds import ALLOTMENTS, KINDS, Desk, Job, schema_of
@@ -45,6 +49,7 @@ from worlds import ALLOTMENTS, KINDS, Desk, Job, schema_of
 PAIRS = {
     "sums": 240,
     "persons": 60,
+    "unions": 60,
     "joins": 90,
     "quantiles": 160,
     "private bounds": 60,
@@ -188,6 +193,14 @@ def visits_of_persons(_: Any) -> Job:
     return Job(schema, made.allotment, made.cost, made.measure, made)
 
 
+def young_and_all(_: Any) -> Job:
+    """Two parts that share rows, as if they shared none."""
+    schema = schema_of(Unit())
+    parts = tuple(UnionPart(query.agg(o=count())) for query in (Query().where("f"), Query().where("n >= 0")))
+    made = Question(Desk(schema, ALLOTMENTS["epsilon"]), Union(parts)).plan(epsilon=1).plan
+    return Job(schema, made.allotment, made.cost, made.measure, made)
+
+
 def patched(*places: tuple[Any, str], by: Any) -> Callable[[], Any]:
     @contextlib.contextmanager
     def planted() -> Iterator[None]:
@@ -266,6 +279,10 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "a row of several persons": (
         visits_of_persons,
         patched((discreet.query.person_rows, "identity"), by=everybody),
+    ),
+    "parts that share rows charged as if they did not": (
+        young_and_all,
+        patched((discreet.query.union, "_exclude"), by=lambda a, b, schema: True),
     ),
     "a join in no order": (
         asked(PERSON, total("w"), joined=True),

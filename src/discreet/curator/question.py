@@ -46,7 +46,7 @@ class Question:
     @property
     def grouped(self) -> Query:
         """The question, if it is one about groups."""
-        if isinstance(self.query, Top):
+        if not isinstance(self.query, Query):
             raise InputError(
                 "top", Phrase("one with other outputs"), "a question of its own", "Ask for them in another question."
             )

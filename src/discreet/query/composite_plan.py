@@ -29,7 +29,7 @@ from discreet.query.quantile_plan import QuantilePlan, plan_quantiles
 from discreet.query.question import Query
 from discreet.query.table_plan import TablePlan, explained, rows_published
 
-__all__ = ["CompositePlan", "GroupedPlan", "plan_question"]
+__all__ = ["CompositePlan", "GroupedPlan", "plan_question", "together"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +119,16 @@ class CompositePlan(TablePlan):
             **tables[0],
             "columns": {name: column for table in tables for name, column in table["columns"].items()},
             "outputs": sorted((name for table in tables for name in table["outputs"]), key=self._place),
-            "notes": _together([note for table in tables for note in table["notes"]]),
+            "notes": together([note for table in tables for note in table["notes"]]),
         }
 
 
-def _together(notes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def together(notes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The notes of several parts; what is said of outputs of two parts is said once."""
     said: dict[tuple[str, str], list[str]] = {}
     for note in notes:
-        said.setdefault((note["kind"], note["text"]), []).extend(note["outputs"])
+        known = said.setdefault((note["kind"], note["text"]), [])
+        known += [output for output in note["outputs"] if output not in known]
     return [{"kind": kind, "text": text, "outputs": outputs} for (kind, text), outputs in said.items()]
 
 

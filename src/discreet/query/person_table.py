@@ -15,7 +15,7 @@ from discreet.core.exact import as_written
 from discreet.core.note import Note
 from discreet.core.release import plural
 from discreet.core.unit import Unit
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError
 from discreet.query.measure import lattice_for
@@ -72,8 +72,9 @@ class Each:
         column = schema.column(name, "per_person")
         if self.of in ("sum", "mean"):
             schema.numeric(name, "per_person")
-        if self.of in ("min", "max") and isinstance(column, Text):
-            raise InputError("per_person", name, f"numbers, days or declared values in {self.of.upper()}")
+        if self.of in ("min", "max") and isinstance(column, Text | Timestamp):
+            hint = f"Take its day: {self.of.upper()}(CAST({name} AS DATE))." if isinstance(column, Timestamp) else ""
+            raise InputError("per_person", name, f"numbers, days or declared values in {self.of.upper()}", hint)
         return replace(self, column=name)
 
     def declared(self, schema: Schema) -> Column:
@@ -158,8 +159,9 @@ class PersonTable:
             raise InputError("per_person", strange[0], "columns with names of their own")
         keys = tuple((name, schema.canonical(column, "per_person")) for name, column in self.keys)
         for _, column in keys:
-            if isinstance(schema.column(column, "per_person"), Real):
-                raise InputError("per_person", column, "grouped by something else than a real number", "Round it.")
+            if isinstance(schema.column(column, "per_person"), Real | Timestamp):
+                hint = "Round it: FLOOR(x), or DATE_TRUNC('day', t)."
+                raise InputError("per_person", column, "grouped by something else than a real number or a time", hint)
         condition = None if self.condition is None else checked(self.condition, schema)
         return PersonTable(tuple((name, each.checked(schema)) for name, each in self.columns), condition, keys)
 

@@ -6,7 +6,7 @@ comparison with a missing value is neither true nor false, and a row is kept onl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.core.exact import as_written
 from discreet.core.wire import fraction
-from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Timestamp
+from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.expression import Call, Constant, Expression, Name, col
 from discreet.data.instant import Instant
 from discreet.data.schema import Schema
@@ -217,6 +217,9 @@ def _checked(predicate: Predicate, schema: Schema) -> Predicate:
             column = schema.column(name, "where")
             if operator not in OPERATORS:
                 raise InputError("where", operator, "a comparison", among=OPERATORS)
+            if isinstance(column, Text) and operator in ("==", "!=") and isinstance(value, str):
+                same = Compare(_same_text(name, [value], schema), "==", True)
+                return same if operator == "==" else Not(same)
             if isinstance(column, (Category, Boolean)) and operator not in ("==", "!="):
                 raise InputError("where", Phrase(f"{name} {operator}"), f"== or !=, since {name} has no order")
             return Compare(name, operator, _constant(name, column, value, name in schema.columns))
@@ -225,6 +228,8 @@ def _checked(predicate: Predicate, schema: Schema) -> Predicate:
             column = schema.column(name, "where")
             if not values:
                 raise InputError("where", Phrase(f"{name} in ()"), "a condition with at least one value")
+            if isinstance(column, Text) and all(isinstance(value, str) for value in values):
+                return Compare(_same_text(name, values, schema), "==", True)
             return IsIn(name, tuple(_constant(name, column, value, name in schema.columns) for value in values))
         case IsMissing(name):
             return IsMissing(schema.canonical(name, "where"))
@@ -236,6 +241,13 @@ def _checked(predicate: Predicate, schema: Schema) -> Predicate:
             return Not(_checked(part, schema))
         case _:
             raise InputError("where", predicate, "a condition such as \"age >= 18\" or col('age') >= 18")
+
+
+def _same_text(name: str, values: Sequence[str], schema: Schema) -> str:
+    """Whether free text is one of these, as an expression."""
+    if name == schema.unit.column:
+        raise InputError("where", name, "about another column: this one tells people apart")
+    return schema.canonical(Call("in", (schema.expression(name), *(Constant(value) for value in values))), "where")
 
 
 def _constant(name: str, column: Column, value: Any, declared: bool) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.core.release import Release
-from discreet.data.expression import Expression
+from discreet.data.expression import Constant, Expression
 from discreet.data.expression.domain import value_of
 from discreet.query.formula import Formula
 
@@ -50,7 +50,7 @@ class Presentation:
         return self._shown(release, rows)
 
     def _shown(self, release: Release, rows: list[dict[str, Any]]) -> Release:
-        made = [formula.name for formula in self.formulas]
+        made = [formula.name for formula in self.formulas if not isinstance(formula.expression, Constant)]
         shown = self.shown or tuple((name, name) for name in (*release.keys, *release.outputs))
         columns: dict[str, list[Any]] = {}
         keys: list[str] = []

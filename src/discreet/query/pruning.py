@@ -15,7 +15,7 @@ from discreet.errors import InputError
 from discreet.query.key import Key
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, columns_of, expression_in
 
-__all__ = ["pruned"]
+__all__ = ["possible_labels", "pruned"]
 
 _MOST = 2_000
 _UNKNOWN = "unknown"
@@ -43,6 +43,24 @@ def pruned(key: Key, condition: Predicate | None, schema: Schema) -> Key:
     if not left or len(left) == len(labels):
         return key
     return replace(key, values=left)
+
+
+def possible_labels(column: str, condition: Predicate, schema: Schema) -> list[Any] | None:
+    """The values of a declared column, None for a missing one, that a row can have which meets the condition.
+
+    None if that cannot be told.
+    """
+    domain = schema.domain(column)
+    values = domain.listed(_MOST)
+    if values is None or column not in schema.read_by(columns_of(condition)):
+        return None
+    try:
+        tested = resolve(_about(condition, column, schema), {**schema.columns, _UNKNOWN: Boolean()}, "where")
+    except InputError:
+        return None
+    labels = [*values, None]  # a column declared complete may be missing all the same
+    origins = _origins(column, column, labels, schema)
+    return None if origins is None else [label for label in labels if _possible(tested, column, origins(label))]
 
 
 def _about(condition: Predicate, column: str, schema: Schema) -> Expression:

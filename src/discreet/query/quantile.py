@@ -300,19 +300,25 @@ def read_quantile(node: Any, scope: Any) -> tuple[str, Any] | None:
     if type(node) is exp.Median:
         only(node, "this")
         return scope.column(node.this), "1/2"
-    if type(node) is exp.PercentileCont and node.expression:
+    if type(node) in (exp.PercentileCont, exp.PercentileDisc) and node.expression:
         only(node, "this", "expression")
         return scope.column(node.this), _share(node, node.expression)
-    if type(node) is exp.WithinGroup and type(node.this) is exp.PercentileCont:
+    if type(node) in (exp.ApproxQuantile, exp.Quantile):
+        only(node, "this", "quantile")
+        return scope.column(node.this), _share(node, node.args["quantile"])
+    if type(node) is exp.Bracket and type(node.this) is exp.ApproxQuantiles:
+        return _of_several(node, scope)
+    if type(node) is exp.WithinGroup and type(node.this) in (exp.PercentileCont, exp.PercentileDisc):
         only(node, "this", "expression")
         only(node.this, "this")
         order = node.expression
         if type(order) is not exp.Order or len(order.expressions) != 1 or type(order.expressions[0]) is not exp.Ordered:
             raise refuse(node, "PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY column)")
         only(order, "expressions")
-        only(order.expressions[0], "this", "nulls_first")
+        only(order.expressions[0], "this", "nulls_first", "desc")
         share = _share(node, node.this.this)
-        return scope.column(order.expressions[0].this), share
+        down = bool(order.expressions[0].args.get("desc"))
+        return scope.column(order.expressions[0].this), 1 - as_written(share, "quantile") if down else share
     return None
 
 
@@ -321,3 +327,14 @@ def _share(node: Any, q: Any) -> Any:
     if isinstance(share, (str, bool)):
         raise refuse(node, "a quantile given as a number strictly between 0 and 1")
     return share
+
+
+def _of_several(node: Any, scope: Any) -> tuple[str, Any]:
+    """APPROX_QUANTILES(x, n)[OFFSET(k)]: the quantile k/n."""
+    only(node, "this", "expressions", "offset", "safe")
+    only(node.this, "this", "expression")
+    parts, places = read_constant(node.this.expression, "sql"), [read_constant(e, "sql") for e in node.expressions]
+    place = places[0] - int(node.args.get("offset") or 0) if len(places) == 1 and type(places[0]) is int else 0
+    if type(parts) is not int or not 0 < place < parts:
+        raise refuse(node, "APPROX_QUANTILES(x, n)[OFFSET(k)] with k from 1 to n - 1")
+    return scope.column(node.this.this), Fraction(place, parts)

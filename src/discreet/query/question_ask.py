@@ -25,11 +25,12 @@ from discreet.query.question import Query
 from discreet.query.release import read_table
 from discreet.query.sql import parse_sql
 from discreet.query.top import Top, TopPlan, plan_top
+from discreet.query.union import Union, UnionPlan, plan_union
 
 __all__ = ["QUERY", "AnyPlan", "AnyQuery", "CheckedQuestion", "QuestionAsk", "plan_any", "read_query"]
 
-AnyQuery = Query | Top
-AnyPlan = GroupedPlan | DiscoveryPlan | TopPlan
+AnyQuery = Query | Top | Union
+AnyPlan = GroupedPlan | DiscoveryPlan | TopPlan | UnionPlan
 
 
 def plan_any(
@@ -44,6 +45,8 @@ def plan_any(
     if delta is not None:
         hint = "Leave it out, or group by discover(column)."
         raise InputError("delta", delta, "left out: all groups of this question are public", hint)
+    if isinstance(asked, Union):
+        return plan_union(asked, schema, allotment, price)
     if isinstance(asked, Top):
         return plan_top(asked, schema, allotment, price)
     return plan_question(asked, schema, allotment, price)
@@ -58,7 +61,10 @@ def read_query(entry: AnyQuery | Mapping[str, Any] | str, schema: Schema) -> Any
             read = json.loads(entry)
         except (ValueError, RecursionError):
             read = None
-        return read_query(read, schema) if isinstance(read, dict) and "top" in read else Query.from_json(entry, schema)
+        other = isinstance(read, dict) and ("top" in read or "union" in read)
+        return read_query(read, schema) if other else Query.from_json(entry, schema)
+    if "union" in entry:
+        return Union.from_dict(entry, schema)
     return Top.from_dict(entry, schema) if "top" in entry else Query.from_dict(entry, schema)
 
 

@@ -11,7 +11,7 @@ from discreet.data.expression.read import Reader
 from discreet.data.schema import Schema
 from discreet.data.text import read_constant, read_statement
 from discreet.errors import InputError
-from discreet.query.formula import Over
+from discreet.query.over import Over
 from discreet.query.person_table import Each, PersonTable
 from discreet.query.predicate import And, Predicate, condition_of
 from discreet.query.sql_hint import only, refuse
@@ -186,6 +186,14 @@ class PersonStatement:
             name += "_"
         self.columns[name] = each
         return name
+
+    def published(self, node: Any, label: str | None = None) -> str:
+        """There are no windows over rows."""
+        raise refuse(node, SHAPE)
+
+    def grouping(self, node: Any) -> str:
+        """There are no levels of groups here."""
+        raise refuse(node, SHAPE)
 
     def column(self, node: Any, condition: Any, number: bool) -> str:
         """What a piece stands for where a condition is met."""

@@ -13,9 +13,10 @@ from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.person_table import PersonTable
 from discreet.query.sql_hint import only, refuse
+from discreet.query.sql_public import PublicTables
 from discreet.query.sql_scope import is_aggregate
 
-__all__ = ["Relation", "Relations"]
+__all__ = ["Relation", "Relations", "RowReader"]
 
 _PLAIN = ("expressions", "from", "joins", "where", "with", "kind", "hint")
 
@@ -50,7 +51,7 @@ class Relations:
 
     def reader(self) -> Reader:
         """What reads expressions about these rows."""
-        return Reader("sql", self.dialect, self.column)
+        return RowReader(self)
 
     def column(self, node: Any) -> Expression:
         """What a column of the statement stands for."""
@@ -245,3 +246,25 @@ class Relations:
 def _computes(node: Any) -> bool:
     """Whether there is an aggregate in a piece."""
     return any(is_aggregate(part) for part in node.walk())
+
+
+class RowReader(Reader):
+    """Reads expressions about the rows of a statement; subqueries in them are about public tables."""
+
+    def __init__(self, rows: Relations) -> None:
+        super().__init__("sql", rows.dialect, rows.column)
+        self.public = PublicTables(rows.schema, rows.dialect)
+
+    def read(self, node: Any) -> Expression:
+        """The expression a parsed piece stands for."""
+        from sqlglot import exp
+
+        match node:
+            case exp.In() if node.args.get("query"):
+                only(node, "this", "query")
+                return self.public.among(node.args["query"], self.read(node.this))
+            case exp.Exists():
+                return self.public.exists(node, self)
+            case exp.Subquery():
+                return self.public.scalar(node)
+        return super().read(node)

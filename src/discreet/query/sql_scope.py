@@ -9,11 +9,12 @@ from discreet.data.expression import Call, Constant, Expression, Name
 from discreet.data.expression.read import Reader
 from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.formula import Over
 from discreet.query.function import kinds
-from discreet.query.sql_hint import instead, only, refuse, shown_aggregates
+from discreet.query.over import Over
+from discreet.query.sql_hint import instead, refuse, shown_aggregates
+from discreet.query.sql_over import read_over
 
-__all__ = ["Published", "Scope", "is_aggregate", "reference", "unwrapped"]
+__all__ = ["Computed", "Published", "Scope", "is_aggregate", "reference", "unwrapped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,10 @@ def is_aggregate(node: Any) -> bool:
 
     if type(node) is exp.Filter or type(node) is exp.WithinGroup:
         return True
+    if type(node) is exp.Grouping:
+        return False
+    if type(node) is exp.Bracket:  # APPROX_QUANTILES(x, 4)[OFFSET(2)]
+        return isinstance(node.this, exp.AggFunc)
     names = {name for kind in kinds() for function in kind.functions for name in function.sql}
     named = type(node) is exp.Anonymous and str(node.this).upper() in names
     return named or isinstance(node, exp.AggFunc)
@@ -84,6 +89,12 @@ class Outputs(Protocol):
     def aggregates(self, node: Any) -> bool:
         """Whether there is an aggregate in a piece."""
 
+    def published(self, node: Any, label: str | None = None) -> str:
+        """The released column that a piece stands for; one computed from others is noted if it is new."""
+
+    def grouping(self, node: Any) -> str:
+        """The column that says whether a key is rolled up."""
+
 
 class Published(Reader):
     """Reads pieces that stand for released columns: keys, aggregates, and arithmetic over them."""
@@ -100,6 +111,8 @@ class Published(Reader):
         statement, node = self.statement, unwrapped(node)
         if isinstance(node, exp.Window):
             return Name(self._over(node))
+        if type(node) is exp.Grouping:
+            return Name(statement.grouping(node))
         if is_aggregate(node):
             return Name(statement.output(node, self.label if self.depth == 0 else None))
         if not statement.aggregates(node) and type(node) is not exp.Literal:
@@ -135,25 +148,19 @@ class Published(Reader):
         raise refuse(node, "in GROUP BY, or inside an aggregate", hint)
 
     def _over(self, node: Any) -> str:
-        """SUM(aggregate) OVER ([PARTITION BY keys]): a sum of published numbers."""
-        from sqlglot import exp
+        """FUNCTION(aggregate) OVER ([PARTITION BY keys] [ORDER BY columns]): computed of published numbers."""
+        made = read_over(node, self._shown)
+        if made not in self.statement.overs:
+            self.statement.overs.append(made)
+        return made.name
 
-        only(node, "this", "partition_by", "over")
-        if type(node.this) is not exp.Sum:
-            hint = "There are no windows over rows: use GROUP BY. Windows over the answer are free to compute on it."
-            raise refuse(node, "SUM(...) OVER (...) of an aggregate", hint)
-        statement = self.statement
-        inner = unwrapped(node.this.this)
-        if not is_aggregate(inner):
-            raise refuse(node, "SUM(...) OVER (...) of an aggregate, such as SUM(COUNT(*)) OVER ()")
-        output = statement.output(inner, None)
-        by = []
-        for part in node.args.get("partition_by") or ():
-            text = statement.text_of(part)
-            if text not in statement.references:
-                raise refuse(part, "one of the keys in GROUP BY")
-            by.append(statement.references[text])
-        over = Over(f"over {output} {' '.join(by)}", output, tuple(by))
-        if over not in statement.overs:
-            statement.overs.append(over)
-        return over.name
+    def _shown(self, node: Any) -> str:
+        """The published column that a part of a window stands for."""
+        return self.statement.published(node)
+
+
+class Computed(Published):
+    """Reads conditions on released rows: windows in them are columns of their own."""
+
+    def _over(self, node: Any) -> str:
+        return self.statement.published(node)

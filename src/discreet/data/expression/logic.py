@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from discreet.data.dialect import as_bytes, engine_of
 from discreet.data.expression.domain import Domain, UnsuitableError, image, listed_domain, union
 from discreet.data.expression.function import Function, Operand
 
@@ -51,6 +53,9 @@ def _compare(name: str, holds: Callable[[Any, Any], bool]) -> Function:
         kinds = {operand.domain.kind for operand in operands}
         if kinds == {"integer", "real"}:
             a, b = a.cast("float64"), b.cast("float64")
+        if kinds == {"text"} and any(operand.domain.values is None for operand in operands):
+            engine = engine_of(a + b)  # as bytes: engines may compare free text by a rule of its column
+            a, b = as_bytes(a, engine), as_bytes(b, engine)
         return holds(a, b)
 
     return Function(domain, holds, engine)
@@ -143,6 +148,10 @@ def _in_engine(operands: Sequence[Operand], _: Domain) -> Any:
         return first.engine.isin(whole) if whole else first.engine.notnull().nullif(True)
     if first.domain.kind == "timestamp":
         return first.engine.isin([int(value) for value in values])
+    if first.domain.kind == "text" and first.domain.values is None:
+        engine = engine_of(first.engine)
+        same = [as_bytes(first.engine, engine) == as_bytes(other.engine, engine) for other in others]
+        return functools.reduce(operator.or_, same)
     return first.engine.isin(values)
 
 

@@ -1,0 +1,117 @@
+"""Several questions as one table: what it costs, what is published, and what is refused."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.accounting.convert import basic
+from discreet.core.packing import pack
+from discreet.core.unit import Neighbours, Unit
+from discreet.data.column import Boolean, Category, Integer, Text
+from discreet.data.schema import Schema
+from discreet.errors import InputError
+from discreet.ledger.budget import Budget
+from discreet.query.aggregate import count, total
+from discreet.query.key import discover, key
+from discreet.query.price import Price
+from discreet.query.question import Query
+from discreet.query.question_ask import plan_any, read_query
+from discreet.query.union import Union, UnionPart, plan_union
+
+COLUMNS = {"sex": Category(["f", "m"]), "old": Boolean(nullable=False), "n": Integer(0, 5), "t": Text()}
+ROWS, PERSONS = Schema("t", COLUMNS), Schema("t", COLUMNS, Unit("p", groups=1, rows=2))
+PURE = Budget(epsilon=10).allotments[0]
+
+
+def of(*conditions, keys=()):
+    return Union(tuple(UnionPart(Query().where(each).group_by(*keys).agg(n=count())) for each in conditions))
+
+
+def planned(union, schema=ROWS):
+    return plan_union(union, schema, PURE, Price.read(epsilon=1))
+
+
+def test_parts_that_exclude_each_other_cost_as_much_as_one():
+    plan = planned(of("sex = 'f'", "sex = 'm' and n > 3", "sex is null"))
+    assert plan.disjoint
+    assert basic(plan.cost).epsilon == 1
+    assert all(basic(part.cost).epsilon == 1 for part in plan.parts)
+    assert "no unit is in two of them" in plan.explained().shape[0]
+
+
+def test_a_row_that_is_replaced_may_leave_one_part_for_another():
+    plan = planned(of("old", "not old", "old is null"), Schema("t", COLUMNS, Unit(neighbours=Neighbours.REPLACE)))
+    assert plan.disjoint
+    assert basic(plan.cost).epsilon == 1
+    assert all(basic(part.cost).epsilon == Fraction(1, 2) for part in plan.parts)
+
+
+@pytest.mark.parametrize(
+    ("union", "schema"),
+    [
+        (of("sex = 'f'", "sex = 'm'"), PERSONS),
+        (of("sex = 'f'", "old"), ROWS),
+        (of("sex = 'f'", "sex <> 'm'"), ROWS),
+        (of("sex is null", "sex is null"), ROWS),
+        (of("n < 3", "n >= 3"), ROWS),  # stored numbers may lie beyond what is declared
+        (of("n > 9", "n > 8"), ROWS),
+        (Union((UnionPart(Query().agg(n=count())), UnionPart(Query().where("old").agg(n=count())))), ROWS),
+    ],
+)
+def test_where_a_unit_may_be_in_two_parts_all_are_charged(union, schema):
+    plan = planned(union, schema)
+    assert not plan.disjoint
+    assert basic(plan.cost).epsilon == 1
+    assert all(basic(part.cost).epsilon == Fraction(1, 2) for part in plan.parts)
+
+
+def test_a_person_with_one_row_is_in_one_part():
+    parts = [Query().per_person(s="max(sex)").where(f"s = '{sex}'").agg(n=count()) for sex in "fm"]
+    assert planned(Union(tuple(map(UnionPart, parts))), PERSONS).disjoint
+
+
+def test_tables_stand_one_below_the_other():
+    levels = [Query().group_by("sex", "old"), Query().group_by(key("sex", ["f", "m"])), Query()]
+    union = Union(tuple(UnionPart(each.agg(n=count(), s=total("n")), (("level", i),)) for i, each in enumerate(levels)))
+    plan = plan_any(union, ROWS, PURE, Price.read(epsilon=1))
+    parts = [{"noisy": None} for _ in plan.parts]
+    for part, each in zip(plan.parts, parts, strict=True):
+        each["noisy"] = pack(np.arange(2 * part.groups).reshape(2, part.groups))
+    table = plan.publish({"parts": parts})
+    assert table["keys"] == ["level", "sex", "old"]
+    assert table["outputs"] == ["n", "s"]
+    assert table["columns"]["level"] == [0] * 6 + [1] * 2 + [2]
+    assert table["columns"]["sex"] == ["f", "f", "m", "m", None, None, "f", "m", None]
+    assert table["columns"]["old"][-3:] == [None] * 3
+    assert plan.groups == 9
+    assert [each.output for each in plan.expected()] == ["n", "s"]
+
+
+def test_a_union_is_read_again_from_its_json():
+    union = of("old", "not old", keys=["sex"]).checked(ROWS)
+    assert read_query(union.to_dict(), ROWS) == union
+    assert union.where("n > 1").limits(rows=1).parts[0].query.person_limits.rows == 1
+
+
+@pytest.mark.parametrize(
+    "union",
+    [
+        Union(()),
+        Union((UnionPart(Query().agg(n=count())), UnionPart(Query().agg(m=count())))),
+        Union((UnionPart(Query().group_by(discover("t")).agg(n=count())),)),
+        Union((UnionPart(Query().agg(n=count()), (("n", 1),)),)),
+        Union((UnionPart(Query().agg(n=count()), (("k", []),)),)),
+    ],
+)
+def test_what_makes_no_table_is_refused(union):
+    with pytest.raises(InputError):
+        union.checked(ROWS)
+
+
+@pytest.mark.parametrize(
+    "entry", [{"union": []}, {"union": 3}, {"union": [3]}, {"union": [{"query": 1}]}, {"union": [{}]}]
+)
+def test_strange_json_is_refused(entry):
+    with pytest.raises(InputError):
+        read_query(entry, ROWS)
