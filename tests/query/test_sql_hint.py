@@ -21,7 +21,6 @@ INSTEAD = {
     "SELECT DISTINCT sex FROM people": "GROUP BY gives every group once",
     "SELECT COUNT(*) FROM people JOIN c ON people.county = c.county": "Declare it in the schema",
     "SELECT COUNT(*) OVER (PARTITION BY sex) FROM people": "use GROUP BY",
-    "SELECT sex, COUNT(*) FROM people GROUP BY ROLLUP (sex)": "discreet tree",
     "SELECT COUNT(*) FROM people; SELECT COUNT(*) FROM people": "one after the other",
     "SELECT `sex`, COUNT(*) FROM people GROUP BY `sex`": "double quotes",
     "SELECT COUNT(*) FORM people": "up to line 1, column 27",

@@ -13,8 +13,7 @@ __all__ = ["SHAPE", "instead", "only", "place", "refuse", "shown_aggregates"]
 
 SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
 
-_LEVELS = "Ask for each level in a question of its own, or for a tree of tables: discreet tree."
-# By the name that the parser gives to a part of a statement; older ones have levels of groups among them.
+# By the name that the parser gives to a part of a statement.
 _PARTS = {
     "distinct": "GROUP BY gives every group once; COUNT(DISTINCT person) counts people.",
     "offset": "Take the whole table and cut it yourself: that is free.",
@@ -22,10 +21,6 @@ _PARTS = {
     "db": "Leave out the schema: the table has one name here.",
     "on": "Write USING (key) for a public table that is declared in [lookups].",
     "all": "Name the columns to group by.",
-    "rollup": _LEVELS,
-    "cube": _LEVELS,
-    "grouping_sets": _LEVELS,
-    "qualify": "Filter the released table with HAVING, or yourself.",
     "sample": "Ask of all rows: sampling saves no budget here.",
     "fetch": "Write LIMIT.",
     "into": "Write the answer to a file: --csv, or to_csv in Python.",
@@ -72,8 +67,6 @@ def instead(node: Any) -> str:
             return "Put the condition into WHERE, in a question of its own."
         case exp.Window():
             return "There are no windows over rows: use GROUP BY."
-        case exp.Rollup() | exp.Cube() | exp.GroupingSets():
-            return _LEVELS
         case exp.Year() | exp.Month() | exp.Week() | exp.Extract():
             return "Such as DATE_TRUNC('year', day)."
         case exp.Case() | exp.If():
