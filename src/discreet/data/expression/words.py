@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from discreet.data.expression.domain import Domain, Kind, UnsuitableError, image
@@ -44,6 +45,19 @@ def pattern(like: str, *, any_case: bool = False) -> re.Pattern[str]:
     """What a pattern of LIKE matches: % any text, _ any character."""
     parts = [".*" if mark == "%" else "." if mark == "_" else re.escape(mark) for mark in like]
     return re.compile("".join(parts), re.DOTALL | (re.IGNORECASE if any_case else 0))
+
+
+def _of_pattern(function: Function) -> Function:
+    """The same without backslashes in the pattern. To some engines they escape what follows, so that one at the end of
+    a pattern makes a run fail, and only where a row's text is long enough to reach it."""
+
+    def domain(first: Domain, *others: Domain) -> Domain:
+        if any("\\" in str(value) for other in others for value in other.values or ()):
+            hint = "Engines differ in what they mean. CONTAINS, STARTS_WITH and ENDS_WITH take any text as it is."
+            raise UnsuitableError("with a pattern without backslashes", hint)
+        return function.domain(first, *others)
+
+    return replace(function, domain=domain)
 
 
 def _constant(operand: Operand) -> Any:
@@ -94,11 +108,15 @@ FUNCTIONS = {
     "contains": _of_text(
         lambda text, part: part in text, "boolean", lambda ops, _: ops[0].engine.contains(_constant(ops[1]))
     ),
-    "like": _of_text(
-        lambda text, like: pattern(like).fullmatch(text) is not None,
-        "boolean",
-        lambda ops, _: ops[0].engine.like(_constant(ops[1])),
+    "like": _of_pattern(
+        _of_text(
+            lambda text, like: pattern(like).fullmatch(text) is not None,
+            "boolean",
+            lambda ops, _: ops[0].engine.like(_constant(ops[1])),
+        )
     ),
-    "ilike": _of_text(lambda text, like: pattern(like, any_case=True).fullmatch(text) is not None, "boolean"),
+    "ilike": _of_pattern(
+        _of_text(lambda text, like: pattern(like, any_case=True).fullmatch(text) is not None, "boolean")
+    ),
     "concat": Function(_concat_domain, lambda *texts: "".join(texts), _concat_engine),
 }

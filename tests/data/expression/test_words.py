@@ -1,0 +1,44 @@
+"""Free text is compared alike on every engine, and no pattern makes a run fail."""
+
+from __future__ import annotations
+
+import pytest
+from engine_cases import ENGINES, rows
+
+from discreet.data.column import Text
+from discreet.data.expression import read_expression, resolve
+from discreet.data.expression.compile import compile_expression
+from discreet.data.expression.domain import value_of
+from discreet.errors import InputError
+
+COLUMNS = {"who": Text()}
+PATTERNS = ["%a%", "_", "a", "%", "__", "%'%", '%"%', "${env%", "%oë", "日_", " %"]
+PARTS = ["a", "\\", "'", '"', "$", "{", "ë", "本", " ", "", "%", "_"]
+FREE = [f"who LIKE '{text.replace(chr(39), chr(39) * 2)}'" for text in PATTERNS]
+FREE += [
+    f"{name}(who, '{part.replace(chr(39), chr(39) * 2)}')"
+    for name in ("contains", "starts_with", "ends_with")
+    for part in PARTS
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_compares_free_text_as_python_does(engine):
+    expressions = [resolve(read_expression(text), COLUMNS) for text in FREE]
+    with engine().open() as connection:
+        table = connection.table
+        made = {f"c{i}": compile_expression(each, table, COLUMNS) for i, each in enumerate(expressions)}
+        counted = {name: value.ifelse(1, 0).sum().cast("int64") for name, value in made.items()}
+        found = connection.integers(table.aggregate(**counted))
+    for place, expression in enumerate(expressions):
+        expected = sum(bool(value_of(expression, {"who": row["who"]})) for row in rows())
+        assert found[f"c{place}"].tolist() == [expected], str(expression)
+
+
+@pytest.mark.parametrize("how", ["LIKE", "ILIKE"])
+@pytest.mark.parametrize("pattern", ["abc\\", "a\\_c", "\\", "\\%"])
+def test_a_pattern_with_a_backslash_is_refused(how, pattern):
+    """At the end of a pattern it made PostgreSQL fail, and only where a row's text was long enough: an answer about
+    one row without noise."""
+    with pytest.raises(InputError, match="without backslashes"):
+        resolve(read_expression(f"who {how} '{pattern}'"), COLUMNS)
