@@ -253,11 +253,12 @@ def _where(chance: random.Random, asked: Any) -> Any:
     return asked if condition is None else asked.where(condition)
 
 
-def _limits(chance: random.Random, asked: Any, unit: Unit) -> Any:
+def _limits(chance: random.Random, asked: Any, unit: Unit, *, total: bool = True) -> Any:
     """The question with limits of its own, now and then."""
     if unit.column is None or chance.random() < 0.6:
         return asked
     limits = {"groups": chance.randint(1, 4), "rows": chance.randint(1, 4)}
+    limits |= {"rows_total": chance.randint(1, 5)} if total else {}
     return asked.limits(**{name: limits[name] for name in chance.sample(list(limits), chance.randint(1, len(limits)))})
 
 
@@ -321,7 +322,7 @@ def streams(chance: random.Random) -> Job:
     schema = schema_of(unit)
     part, price = _price(chance)
     outputs = [count(), total("n"), *([people()] if unit.column else [])]
-    table = _limits(chance, Desk(schema, part).table(), unit)
+    table = _limits(chance, Desk(schema, part).table(), unit, total=False)
     asked = table.group_by(*chance.choice([[], ["g"]])).agg(o=chance.choice(outputs))
     plan = (
         asked.stream(bins("d", ["2020-01-01", "2020-03-01", "2020-07-01", "2020-12-31"]), limit=chance.randint(1, 2))

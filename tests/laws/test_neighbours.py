@@ -114,6 +114,7 @@ SENSITIVITY = discreet.query.measure.sensitivity
 PICKED = discreet.query.contribution._picked
 LIMITED = discreet.query.tally._limited
 COUNT_VALUES = discreet.query.cardinality.count_values
+DRAWN = discreet.query.contribution.drawn
 
 
 def half(measure, unit, groups):
@@ -149,6 +150,25 @@ def tied_by_row_order(rows, names, unit, salt):
     cells = cells.mutate(place=ibis.row_number().over(ibis.window(group_by="person", order_by="order")))
     kept = cells.filter(cells["place"] < unit.groups)
     return kept.select(*names, many=ibis.least(kept["many"], unit.rows).cast("int32"))
+
+
+def drawn_beyond(rows, keys, values, unit, salt):
+    return DRAWN(rows, keys, values, replace(unit, rows_total=unit.rows_total + 1), salt)
+
+
+def drawn_by_all(rows, keys, values, unit, salt):
+    """A person's rows ranked by how many rows of everybody their groups have."""
+    import ibis
+
+    rows = rows.mutate(crowd=rows.count().over(ibis.window(group_by=keys)))
+    order = ibis.window(group_by="person", order_by=["crowd", *keys, *values])
+    return rows.mutate(taken=ibis.row_number().over(order)).filter(lambda row: row["taken"] < unit.rows_total)
+
+
+def without_total(measure, unit, groups):
+    """A sensitivity for the noise of a person's rows in one group, where they may be in several."""
+    moved = SENSITIVITY(measure, unit, groups)
+    return Sensitivity(moved.each)
 
 
 def tally_unlimited(rows, unit, *rest):
@@ -225,6 +245,7 @@ def asked(unit: Unit, output: Any, keys: tuple[str, ...] = (), *, joined: bool =
 
 
 ROW, PERSON = Unit(), Unit("p", groups=1, rows=1)
+DRAWS = Unit("p", groups=3, rows=1, rows_total=2)
 OTHER = Unit("p", Neighbours.REPLACE, groups=1, rows=1)
 
 
@@ -271,6 +292,18 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "a row too many in a histogram": (
         asked(PERSON, median("y", method="tree", grid=4)),
         patched((discreet.query.tally, "_limited"), by=tally_unlimited),
+    ),
+    "a row too many over all groups": (
+        asked(DRAWS, count(), ("n",)),
+        patched((discreet.query.contribution, "drawn"), by=drawn_beyond),
+    ),
+    "rows drawn by others' rows": (
+        asked(DRAWS, total("n"), ("n",)),
+        patched((discreet.query.contribution, "drawn"), by=drawn_by_all),
+    ),
+    "rows of one group charged": (
+        asked(DRAWS, count(), ("n",)),
+        patched((discreet.query.plan, "sensitivity"), by=without_total),
     ),
     "a tie broken by row order": (
         cells_of_persons,

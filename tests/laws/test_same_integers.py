@@ -43,6 +43,7 @@ from discreet.query.aggregate import Aggregate, count, distinct, mean, people, s
 from discreet.query.compatibility import check_columns
 from discreet.query.discovery import compile_discovery
 from discreet.query.function import kinds
+from discreet.query.quantile import median
 from layouts import LAYOUTS, drifting, several, write
 from neighbours import Recorder
 from seam import Tape, captured
@@ -76,6 +77,15 @@ def every_aggregate(_: random.Random) -> Job:
     return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
 
 
+def drawn_rows(_: random.Random) -> Job:
+    """A few rows of each person over all groups."""
+    asked = {"a": count(), "b": total("y"), "c": mean("x"), "d": people(), "e": median("n")}
+    schema = schema_of(FEW)
+    table = Desk(schema, ALLOTMENTS["epsilon"]).table().limits(groups=3, rows=2, rows_total=4)
+    plan = table.group_by("g").agg(**asked).plan(epsilon=1).plan
+    return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
+
+
 def discoveries(chance: random.Random) -> Job:
     """What is counted of every key there is: which of them are shown is up to coins, in no order of the keys."""
     job = KINDS["discoveries"](chance)
@@ -101,7 +111,13 @@ def training(_: random.Random) -> Job:
     return Job(schema, part, None, run)  # type: ignore[arg-type]
 
 
-ALL = {**KINDS, "every aggregate": every_aggregate, "discoveries": discoveries, "training": training}
+ALL = {
+    **KINDS,
+    "every aggregate": every_aggregate,
+    "drawn rows": drawn_rows,
+    "discoveries": discoveries,
+    "training": training,
+}
 
 
 @functools.cache

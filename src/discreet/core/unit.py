@@ -40,8 +40,9 @@ class Unit:
     """The thing whose presence or values no release may give away.
 
     Without `column` it is one row. With `column`, every row that shares a value of it belongs to one person; of a
-    person's rows, those in at most `groups` groups of a question count, and in each group as at most `rows` rows. A
-    schema takes a person only with both limits stated: what is beyond them is left out of every answer.
+    person's rows, those in at most `groups` groups of a question count, and in each group as at most `rows` rows; with
+    `rows_total`, at most so many over all groups. A schema takes a person only with the first two limits stated: what
+    is beyond them is left out of every answer.
 
     Its text is its identity: two units with the same text protect the same thing. The limits are not in it, because
     they decide how far a unit moves an answer, which is part of the price.
@@ -51,16 +52,19 @@ class Unit:
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     groups: int = _UNSTATED
     rows: int = _UNSTATED
+    rows_total: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "neighbours", read_neighbours(self.neighbours, "unit.neighbours"))
         if self.column is not None and (not isinstance(self.column, str) or not self.column):
             raise InputError("unit.column", self.column, "the name of the column that identifies a person")
-        for field in ("groups", "rows"):
+        for field in ("groups", "rows", "rows_total"):
             value = getattr(self, field)
+            if field == "rows_total" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
                 raise InputError(f"unit.{field}", value, "a whole number from 1 to 2**20")
-        if self.column is None and (self.groups, self.rows) != (1, 1):
+        if self.column is None and (self.groups, self.rows, self.rows_total) != (1, 1, None):
             hint = "Name the column that identifies a person, or leave the limits out."
             raise InputError(
                 "unit",
@@ -68,6 +72,31 @@ class Unit:
                 "a column that identifies a person, where limits are given",
                 hint,
             )
+
+    @property
+    def most_groups(self) -> int:
+        """In how many groups rows of one unit count at most."""
+        return self.groups if self.rows_total is None else min(self.groups, self.rows_total)
+
+    @property
+    def most_rows(self) -> int:
+        """As how many rows one unit counts in one group at most."""
+        return self.rows if self.rows_total is None else min(self.rows, self.rows_total)
+
+    @property
+    def most_total(self) -> int:
+        """As how many rows one unit counts over all groups at most.
+
+        >>> Unit("patient", groups=5, rows=4, rows_total=6).most_total
+        6
+        """
+        every = self.most_groups * self.most_rows
+        return every if self.rows_total is None else min(every, self.rows_total)
+
+    @property
+    def shares(self) -> bool:
+        """Whether the rows that count in all groups have a limit of their own, beside those of each group."""
+        return self.rows_total is not None
 
     @property
     def unstated(self) -> tuple[str, ...]:

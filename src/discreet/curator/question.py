@@ -61,10 +61,11 @@ class Question:
         """Answer for every group of public keys, or of keys that are discovered."""
         return replace(self, query=self.grouped.group_by(*keys))
 
-    def limits(self, groups: int | None = None, rows: int | None = None) -> Question:
+    def limits(self, groups: int | None = None, rows: int | None = None, rows_total: int | None = None) -> Question:
         """How much of each person counts in this question, instead of what the schema states: in at most `groups`
-        groups, as at most `rows` rows in each. Who is protected stays the same; price and error follow."""
-        return replace(self, query=self.query.limits(groups, rows))
+        groups, as at most `rows` rows in each, and with at most `rows_total` rows over all groups, drawn at random.
+        Who is protected stays the same; price and error follow."""
+        return replace(self, query=self.query.limits(groups, rows, rows_total))
 
     def per_person(self, **columns: str | Aggregate | Each) -> Question:
         """Ask about a table with a row for each person: `per_person(visits="count(*)", paid="sum(cost)")`.

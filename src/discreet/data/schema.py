@@ -22,6 +22,7 @@ from discreet.errors import MISSING, InputError, Phrase, kind_of
 
 __all__ = ["Schema", "read_tables"]
 
+_UNIT = ("column", "neighbours", "groups", "rows", "rows_total")
 _LIMITS = (
     "State groups, in how many groups of a question one person counts, and rows, as how many rows in each: 1 and 1 if "
     "everybody has one row, more if people come back. What is beyond is left out of the answers."
@@ -165,9 +166,9 @@ class Schema:
             raise InputError.unknown(f"dataset.{min(unknown)}", (*_DATASET, *LAYOUT))
         declared = _with_timezone(declared, dataset)
         unit = dict(declared.get("unit", {}))
-        strange = set(unit) - {"column", "neighbours", "groups", "rows"}
+        strange = set(unit) - set(_UNIT)
         if strange:
-            raise InputError.unknown(f"unit.{min(strange)}", ("column", "neighbours", "groups", "rows"))
+            raise InputError.unknown(f"unit.{min(strange)}", _UNIT)
         if "column" in unit and (missing := [limit for limit in ("groups", "rows") if limit not in unit]):
             # Version 0.1 let a file leave them out, and what it released must be the same question today.
             text = (
@@ -187,6 +188,8 @@ class Schema:
         unit: dict[str, Any] = {"neighbours": str(self.unit.neighbours)}
         if self.unit.column is not None:
             unit = {"column": self.unit.column, **unit, "groups": self.unit.groups, "rows": self.unit.rows}
+        if self.unit.rows_total is not None:
+            unit["rows_total"] = self.unit.rows_total
         columns = {name: column_to(column) for name, column in self.stored.items()}
         whole: dict[str, Any] = {"dataset": {"name": self.name, **self.layout.given}, "unit": unit, "columns": columns}
         if self.joins:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.core.check import named
 from discreet.core.exact import Number, sqrt_up
-from discreet.core.loss import GaussianNoise, Loss, Repeated
+from discreet.core.loss import ZCDP, GaussianNoise, Loss, Repeated
 from discreet.core.mechanism import Bits, Integers
 from discreet.core.sensitivity import Sensitivity
 from discreet.mechanisms.inputs import read_confidence, read_epsilon, read_outputs, read_values
@@ -49,6 +49,8 @@ class Gaussian:
     def loss(self, sensitivity: Sensitivity | int = 1) -> Loss:
         """What one release costs: the law of the noise, once for each output that a unit can move."""
         moved = Sensitivity.of(sensitivity)
+        if moved.shared:
+            return ZCDP(moved.l2_squared / (2 * self.sigma * self.sigma))
         one = GaussianNoise(self.sigma, moved.each)
         return one if moved.outputs == 1 else Repeated(one, moved.outputs)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.core.check import named
 from discreet.core.exact import Number
-from discreet.core.loss import LaplaceNoise, Loss, Repeated
+from discreet.core.loss import LaplaceNoise, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits, Integers
 from discreet.core.sensitivity import Sensitivity
 from discreet.mechanisms.inputs import read_confidence, read_epsilon, read_outputs, read_values
@@ -28,7 +28,8 @@ class Laplace:
 
     Guarantee
         If a unit moves at most `outputs` of the integers, each by at most `each`, a release is epsilon-differentially
-        private with epsilon = outputs * each / scale, exactly. Proof: docs/proofs/laplace.md.
+        private with epsilon = outputs * each / scale, exactly; with a `total`, epsilon = L1 / scale.
+        Proof: docs/proofs/laplace.md.
 
     >>> noise = Laplace.for_epsilon(0.1)
     >>> noise.scale, noise.error(confidence=0.95)
@@ -47,6 +48,8 @@ class Laplace:
     def loss(self, sensitivity: Sensitivity | int = 1) -> Loss:
         """What one release costs: the law of the noise, once for each output that a unit can move."""
         moved = Sensitivity.of(sensitivity)
+        if moved.shared:  # the worst of many ways to share the total is known in its norm alone
+            return Pure(moved.l1 / self.scale)
         one = LaplaceNoise(self.scale, moved.each)
         return one if moved.outputs == 1 else Repeated(one, moved.outputs)
 

@@ -63,8 +63,8 @@ def count_values(
 
     `order` is the column with the hash of person and keys; the rows are those of the groups that count.
 
-    Guarantee: the values of one person that count are at most `unit.rows` for each combination of keys, and which they
-    are depends on that person's rows and the salt alone. Proof: docs/proofs/query.md.
+    Guarantee: the values of one person that count are at most `unit.rows` for each combination of keys, at most
+    `unit.rows_total` over all of them, where that is set, and which they are depends on that person's rows and the salt alone. Proof: docs/proofs/query.md.
     """
     import ibis
 
@@ -76,6 +76,10 @@ def count_values(
         within = ibis.window(group_by=[PERSON, *keys], order_by=[_CHANCE, value])
         rows = rows.mutate(place=ibis.dense_rank().over(within))
         rows = rows.filter(rows["place"] < unit.rows)
+        if unit.rows_total is not None:
+            within = ibis.window(group_by=PERSON, order_by=[_CHANCE, *keys, value])
+            rows = rows.mutate(place=ibis.dense_rank().over(within))
+            rows = rows.filter(rows["place"] < unit.rows_total)
     return rows.group_by(list(keys)).aggregate(**{name: rows[value].nunique().cast("int64")})
 
 

@@ -10,6 +10,7 @@ belongs to, so that a mean made of the two stays a mean.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,16 +20,28 @@ from discreet.data.dialect import engine_of, gathered, hashed
 from discreet.noise.bits import words
 from discreet.query.measure import Measure, Moment, Rows, contribution
 
-__all__ = ["GROUP", "PERSON", "SALTS", "contributions", "first_groups", "fresh_salt", "limited", "numbered", "order_of"]
+__all__ = [
+    "GROUP",
+    "ORDER",
+    "PERSON",
+    "SALTS",
+    "contributions",
+    "drawn",
+    "first_groups",
+    "fresh_salt",
+    "limited",
+    "numbered",
+    "order_of",
+]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
 GROUP = "group"  # the column that numbers the groups
 PERSON = "person"
+ORDER = "order"  # the column in whose order a person's groups count
 
 SALTS = 10  # fresh random integers below 2**31 that one expression takes at most
 
-_ORDER = "order"
 _ROWS = "rows"
 _BITS = 31
 _MASK = 2**_BITS - 1
@@ -62,7 +75,9 @@ def contributions(
     """
     engine = engine_of(rows)
     sums = [name for name, measure in measures.items() if not measure.per_person and measure != Rows()]
-    if groups > unit.groups:
+    if unit.rows_total is not None:
+        rows = drawn(first_groups(rows, unit, groups, salt, ORDER), [GROUP], sums, unit, salt)
+    elif groups > unit.groups:
         rows = _picked(rows, sums, unit.groups, (groups - 1).bit_length(), salt)
     parts = rows.group_by([GROUP, PERSON]).aggregate(
         **{_ROWS: rows.count()}, **{name: gathered(rows[name], engine) for name in sums}
@@ -77,6 +92,30 @@ def contributions(
     return parts.select(**bounded)
 
 
+def drawn(rows: Expression, keys: Sequence[str], values: Sequence[str], unit: Unit, salt: Sequence[int]) -> Expression:
+    """At most `unit.rows_total` rows of each person, at most `unit.rows` of them with the same `keys`, drawn evenly.
+
+    A person's rows are gone through in the order of a keyed hash; one whose group is full is passed over. Rows are told
+    apart by `ORDER` (a hash of person and group), by `values` and by number among equal ones, so what is kept follows
+    from the person's own rows. Proof: docs/proofs/query.md.
+    """
+    import ibis
+
+    same = ibis.window(group_by=[PERSON, *keys, *values], order_by=ORDER)
+    rows = rows.mutate(repeated=ibis.row_number().over(same).cast("int64"))
+    code = rows["repeated"]
+    for word, value in zip(itertools.cycle(salt), values, strict=False):
+        code = ((code & _MASK) * ((int(word) & (2**30 - 1)) | 1) + (rows[value].cast("int64") & _MASK)) & _MASK
+    turn = order_of(rows[ORDER].cast("int64"), code & _MASK, _BITS, [*salt[4:], *salt[:4]])
+    rows = rows.mutate(turn=turn)
+    order = ["turn", ORDER, *keys, *values, "repeated"]
+    if unit.rows < (unit.rows_total or 0):
+        rows = rows.mutate(taken=ibis.row_number().over(ibis.window(group_by=[PERSON, *keys], order_by=order)))
+        rows = rows.filter(rows["taken"] < unit.rows)
+    rows = rows.mutate(taken=ibis.row_number().over(ibis.window(group_by=PERSON, order_by=order)))
+    return rows.filter(rows["taken"] < unit.rows_total)
+
+
 def _picked(rows: Expression, sums: Sequence[str], kept: int, width: int, salt: Sequence[int]) -> Expression:
     """The rows that count. Where one is all a person has in a group, it is within the limits: it needs no name.
 
@@ -84,13 +123,13 @@ def _picked(rows: Expression, sums: Sequence[str], kept: int, width: int, salt: 
     """
     import ibis
 
-    order = ibis.window(group_by=PERSON, order_by=_ORDER)
-    keyed = rows.select(PERSON, *sums, **{_ORDER: order_of(rows[PERSON], rows[GROUP], width, salt)})
-    after = keyed[_ORDER].lead().over(order)
+    order = ibis.window(group_by=PERSON, order_by=ORDER)
+    keyed = rows.select(PERSON, *sums, **{ORDER: order_of(rows[PERSON], rows[GROUP], width, salt)})
+    after = keyed[ORDER].lead().over(order)
     place = ibis.dense_rank().over(order)
     # As many rows as groups so far, and the next one is in another group. After a group with several rows the counts
     # differ: what follows keeps its name, needlessly but rightly.
-    alone = (ibis.row_number().over(order) == place) & (after.isnull() | (after != keyed[_ORDER]))
+    alone = (ibis.row_number().over(order) == place) & (after.isnull() | (after != keyed[ORDER]))
     ranked = keyed.mutate(place=place, alone=alone)
     left = ranked.filter(ranked["place"] < kept)
     person = left[PERSON]
@@ -98,7 +137,7 @@ def _picked(rows: Expression, sums: Sequence[str], kept: int, width: int, salt: 
         # Only of whole numbers is it certain that equal ones have equal hashes, which makes a group one run of
         # neighbours: text may be compared by a rule of its column under which "a" equals "A".
         person = left["alone"].ifelse(ibis.null(person.type()), person)
-    return left.select(*sums, **{GROUP: (left[_ORDER] & (2**width - 1)).cast("int32"), PERSON: person})
+    return left.select(*sums, **{GROUP: (left[ORDER] & (2**width - 1)).cast("int32"), PERSON: person})
 
 
 def first_groups(rows: Expression, unit: Unit, groups: int, salt: Sequence[int], order: str) -> Expression:

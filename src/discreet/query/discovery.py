@@ -14,7 +14,7 @@ from discreet.data.dialect import added, as_bytes, engine_of, hashed
 from discreet.data.schema import Schema
 from discreet.query.cardinality import count_values, joined_counts, plain_value, value_columns
 from discreet.query.compile import GROUP, chosen, measure_name, measured, summed
-from discreet.query.contribution import PERSON, limited, order_of
+from discreet.query.contribution import ORDER, PERSON, drawn, limited, order_of
 from discreet.query.group import group_number
 from discreet.query.key import Key
 from discreet.query.measure import Distinct, Measure, Moment
@@ -33,7 +33,6 @@ PEOPLE = "people"
 WORDS = 8
 """How many random words the choice of combinations takes."""
 
-_ORDER = "order"
 _MIXED = "mixed"
 _BITS = 31
 _MASK = 2**_BITS - 1
@@ -76,7 +75,7 @@ def compile_discovery(
     rows = rows.filter([rows[name].notnull() for name in needed]) if needed else rows
     if schema.unit.column is not None:
         rows = _kept(rows.filter(rows[PERSON].notnull()), list(keys), schema, salt)
-    counted = _counted(rows, list(keys), schema, plain)
+    counted = _counted(rows, list(keys), schema, plain, salt)
     if len(plain) == len(measures):
         return counted
     names = {measure: measure_name(index) for index, measure in enumerate(measures)}
@@ -84,14 +83,19 @@ def compile_discovery(
     tables = [(counted, own)]
     for measure, name in names.items():
         if isinstance(measure, Distinct):
-            tables.append((count_values(rows, list(keys), name, schema.unit, _ORDER, salt), {name: name}))
+            tables.append((count_values(rows, list(keys), name, schema.unit, ORDER, salt), {name: name}))
     return joined_counts(tables, list(keys), [PEOPLE, *names.values()])
 
 
-def _counted(rows: Expression, keys: list[str], schema: Schema, measures: Sequence[Measure]) -> Expression:
+def _counted(
+    rows: Expression, keys: list[str], schema: Schema, measures: Sequence[Measure], salt: Sequence[int]
+) -> Expression:
     """How many units each combination has, and the sums of what they add to it: (keys, people, m0, m1, ...)."""
     if schema.unit.column is None:
         return summed(rows, len(measures), keys, **{PEOPLE: rows.count()})
+    if schema.unit.rows_total is not None:
+        told = [measure_name(index) for index, measure in enumerate(measures) if not measure.per_person]
+        rows = drawn(rows, keys, told, schema.unit, salt)
     parts = _contributions(rows, keys, schema, measures)
     return summed(parts, len(measures), keys, **{PEOPLE: parts.count()})
 
@@ -100,9 +104,9 @@ def _kept(rows: Expression, keys: list[str], schema: Schema, salt: Sequence[int]
     """The rows of the combinations of each person that count."""
     import ibis
 
-    rows = rows.mutate(**{_ORDER: order_of(rows[PERSON], rows[_MIXED], _BITS, salt)})
+    rows = rows.mutate(**{ORDER: order_of(rows[PERSON], rows[_MIXED], _BITS, salt)})
     # By hash and then by the keys themselves: two combinations never share a place, whatever the hash does.
-    order = ibis.window(group_by=PERSON, order_by=[_ORDER, *keys])
+    order = ibis.window(group_by=PERSON, order_by=[ORDER, *keys])
     ranked = rows.mutate(place=ibis.dense_rank().over(order))
     return ranked.filter(ranked["place"] < schema.unit.groups)
 

@@ -219,8 +219,7 @@ def plan_discovery(
 
 def touched(unit: Unit) -> int:
     """How many combinations of keys one unit can enter or leave."""
-    counted = 1 if unit.column is None else unit.groups
-    return counted if unit.neighbours is Neighbours.ADD_REMOVE else 2 * counted
+    return unit.most_groups * (1 if unit.neighbours is Neighbours.ADD_REMOVE else 2)
 
 
 def _payable(named: str, allotment: Allotment, price: Price, delta: Number | None) -> Number:

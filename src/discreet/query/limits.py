@@ -25,6 +25,7 @@ class PersonLimits:
 
     groups: int | None = None
     rows: int | None = None
+    rows_total: int | None = None
 
     def __post_init__(self) -> None:
         if not self.to_dict():

@@ -179,18 +179,20 @@ def _wide_enough(lattice: Lattice, lower: Fraction, upper: Fraction) -> Lattice:
 
 def contribution(measure: Measure, unit: Unit) -> tuple[int, int]:
     """The least and the most one unit can add to one group, zero included: it may have no row there."""
-    rows = 1 if measure.per_person or unit.column is None else unit.rows
+    rows = 1 if measure.per_person else unit.most_rows
     return min(0, rows * measure.lowest), max(0, rows * measure.highest)
 
 
 def sensitivity(measure: Measure, unit: Unit, groups: int) -> Sensitivity:
     """How far one unit can move this measure over `groups` groups.
 
-    Add/remove: at most `unit.groups` groups, each by at most the larger end of the contribution. Replace: a removal and
-    an addition, so twice as many groups, each by at most the whole width. Proof: docs/proofs/query.md.
+    Add/remove: at most `unit.most_groups` groups, each by at most the larger end of the contribution, all of them by at
+    most what `unit.most_total` rows add. Replace: a removal and an addition, so twice as many groups, each by at most
+    the whole width, all by at most twice as much. Proof: docs/proofs/query.md.
     """
     low, high = contribution(measure, unit)
-    touched = 1 if unit.column is None else min(unit.groups, groups)
+    touched = min(unit.most_groups, groups)
+    total = unit.most_total * max(-measure.lowest, measure.highest) if unit.shares and not measure.per_person else None
     if unit.neighbours is Neighbours.ADD_REMOVE:
-        return Sensitivity(each=max(-low, high), outputs=touched)
-    return Sensitivity(each=high - low, outputs=min(2 * touched, groups))
+        return Sensitivity(each=max(-low, high), outputs=touched, total=total)
+    return Sensitivity(each=high - low, outputs=min(2 * touched, groups), total=None if total is None else 2 * total)

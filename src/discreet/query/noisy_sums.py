@@ -47,12 +47,12 @@ class NoisySums:
 def moved_sums(unit: Unit, cells: int, outputs: int) -> tuple[Sensitivity, bool]:
     """How far one unit can move `outputs` sums of disjoint cells, and whether several of its cells may be in one sum.
 
-    A unit adds at most r rows to each of at most k cells. Added or removed, the sums change by a vector v >= 0 whose
-    entries add up to at most k r: L1 <= k r and L2 <= k r. Replaced, they change by v - v': L1 <= 2 k r, and
-    L2^2 <= |v|^2 + |v'|^2 <= 2 (k r)^2, as v and v' have no negative entries; a single sum changes by at most k r.
+    A unit adds at most r rows to each of at most k cells, R <= k r in all. Added or removed, sums change by a vector
+    v >= 0 whose entries add up to at most R: L1 <= R and L2 <= R. Replaced, they change by v - v': L1 <= 2 R, and
+    L2^2 <= |v|^2 + |v'|^2 <= 2 R^2, as v and v' have no negative entries; a single sum changes by at most R.
     Proof: docs/proofs/hierarchy.md.
     """
-    touched = 1 if unit.column is None else min(unit.groups, cells)
-    each = touched * (1 if unit.column is None else unit.rows)
+    touched = min(unit.most_groups, cells)
+    each = min(touched * unit.most_rows, unit.most_total)
     several = 1 if unit.neighbours is Neighbours.ADD_REMOVE else min(2, outputs)
     return Sensitivity(each=each, outputs=several), touched > 1

@@ -71,6 +71,8 @@ def limit_notes(unit: Unit, outputs: Outputs, groups: int | None) -> list[Note]:
             "what they have in others is left out."
         )
         notes.append(Note("groups", text, tuple(names)))
+    if unit.rows_total is not None:
+        return [*notes, Note("rows", _drawn(unit, "group"), tuple(names)), *unidentified_notes(unit, names)]
     rows = plural(unit.rows, "row")
     texts: dict[tuple[str, str], list[str]] = {}
     for kind in kinds():
@@ -79,6 +81,15 @@ def limit_notes(unit: Unit, outputs: Outputs, groups: int | None) -> list[Note]:
                 texts[note] = [name for name, other in outputs if other.limited(who, rows) == note]
     notes += [Note(kind, text, tuple(named)) for (kind, text), named in texts.items()]
     return [*notes, *unidentified_notes(unit, names)]
+
+
+def _drawn(unit: Unit, cell: str) -> str:
+    """What a limit on the rows of all groups does."""
+    within = f", at most {unit.rows:,} of them in one {cell}" if unit.most_rows < unit.most_total else ""
+    return (
+        f"Each {unit.column} counts with at most {plural(unit.most_total, 'row')} over all {cell}s{within}, drawn at "
+        "random: sums, means and quantiles are of these rows, and what is beyond is left out."
+    )
 
 
 def join_notes(schema: Schema, columns: Iterable[str], names: Sequence[str]) -> list[Note]:
@@ -126,6 +137,7 @@ def cell_notes(
             notes.append(Note("groups", text, names))
         rows = plural(unit.rows, "row")
         text = f"In a {cell} each {unit.column} counts as at most {rows}; what is beyond is left out."
+        text = text if unit.rows_total is None else _drawn(unit, cell)
         notes.append(Note("rows", text, names))
     notes += unidentified_notes(unit, names)
     listed = list(keys)

@@ -94,8 +94,10 @@ class BoundsPlan(QuestionPlan):
         amount = whole * (1 - SEARCHED) / self.measured
         if currency == "rho":
             return ZCDP(amount)
-        touched = sensitivity(Rows(), self.schema.unit, self.groups).outputs
-        return Repeated(Pure(amount / touched), touched)
+        moved = sensitivity(Rows(), self.schema.unit, self.groups)
+        if moved.shared:  # one group may take all of it
+            return Pure(amount)
+        return Repeated(Pure(amount / moved.outputs), moved.outputs)
 
     @property
     def cost(self) -> Loss:
@@ -250,9 +252,10 @@ def plan_bounds(question: Query, schema: Schema, allotment: Allotment, price: Pr
         )
     moved = moved_by_one(schema.unit)
     grids = {column: round_bins(schema, column) for column in checked.searched}
-    touched = sensitivity(Rows(), schema.unit, checked.groups(schema)).outputs
+    counted = sensitivity(Rows(), schema.unit, checked.groups(schema))
     # No bounds that may be found are to fail later: noise is made for the least and the most that a unit can move.
-    ends = [Sensitivity(1, touched), Sensitivity(_most(checked, schema), touched)]
+    ends = [Sensitivity(1, 1 if counted.shared else counted.outputs)]
+    ends += [Sensitivity(_most(checked, schema), counted.outputs)]
     rest = (1 - SEARCHED) * Fraction(len(ends), slots(checked, schema))
     try:
         noises = price.part(SEARCHED).buys(allotment, [moved] * len(grids), [None] * len(grids))
@@ -291,4 +294,4 @@ def _most(question: Query, schema: Schema) -> int:
         elif name in summed and not column.lower <= 0 <= column.upper:
             most = _FAR
     ends = 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2
-    return ends * most * (1 if unit.column is None else unit.rows)
+    return ends * most * unit.most_rows

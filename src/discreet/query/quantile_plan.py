@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.accounting.compose import compose
 from discreet.core.digest import text_of
 from discreet.core.explanation import Accuracy, Explanation
-from discreet.core.loss import BoundedRange, Loss, Pure, Repeated
+from discreet.core.loss import ZCDP, BoundedRange, Loss, Pure, Repeated
 from discreet.core.mechanism import Bits
 from discreet.core.packing import pack, unpack
 from discreet.core.unit import Neighbours, Unit
@@ -79,7 +79,12 @@ class QuantilePlan(QuestionPlan):
     @property
     def cost(self) -> Loss:
         """The price of the whole job, over all groups that one unit can touch."""
-        return compose([_cost(self.search, *_touched(self.schema.unit, self.groups))])
+        whole = compose([_cost(self.search, *_touched(self.schema.unit, self.groups))])
+        if not _shared(self.schema.unit, self.groups):
+            return whole
+        # Of many ways to share a person's rows among groups, only what the worst of them costs is known.
+        amount = self.allotment.price(whole).amount
+        return Pure(amount) if self.allotment.kind == "pure" else ZCDP(amount)
 
     @property
     def mechanism(self) -> str:
@@ -229,7 +234,7 @@ def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, pr
         raise InputError("method", method, allowed)
     currency, amount = price.spent(allotment)
     groups, ends = _touched(schema.unit, question.groups(schema))
-    rows = 1 if schema.unit.column is None else schema.unit.rows
+    rows = schema.unit.most_rows
     level = _level(question, price.confidence) if question.ordered[0][1].interval else None
     found: list[Search] = []
     try:
@@ -253,9 +258,19 @@ def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, pr
 
 
 def _touched(unit: Unit, groups: int) -> tuple[int, int]:
-    """In how many groups one unit's rows lie, and at how many ends: replaced, it leaves groups and enters others."""
-    within = 1 if unit.column is None else min(unit.groups, groups)
+    """In how many groups one unit's rows lie, and at how many ends: replaced, it leaves groups and enters others.
+
+    Where the rows of all groups are limited, as many groups as these rows fill: what a search costs grows at least in
+    proportion to the rows that move, so fewer rows in more groups cost no more. Proof: docs/proofs/query-quantiles.md.
+    """
+    within = min(unit.most_groups, groups)
+    if _shared(unit, groups):
+        within = -(-unit.most_total // unit.most_rows)
     return within, 1 if unit.neighbours is Neighbours.ADD_REMOVE else 2
+
+
+def _shared(unit: Unit, groups: int) -> bool:
+    return unit.most_total < min(unit.most_groups, groups) * unit.most_rows
 
 
 def _cost(search: Search, groups: int, ends: int) -> Loss:

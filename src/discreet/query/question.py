@@ -117,10 +117,11 @@ class Query:
         refuse_nameless(nameless)
         return self._computing(outputs)
 
-    def limits(self, groups: int | None = None, rows: int | None = None) -> Query:
+    def limits(self, groups: int | None = None, rows: int | None = None, rows_total: int | None = None) -> Query:
         """How much of each person counts in this question, instead of what the schema states: in at most `groups`
-        groups, as at most `rows` rows in each. Who is protected stays the same; price and error follow."""
-        return self._limited(PersonLimits(groups, rows))
+        groups, as at most `rows` rows in each, and with at most `rows_total` rows over all groups, drawn at random.
+        Who is protected stays the same; price and error follow."""
+        return self._limited(PersonLimits(groups, rows, rows_total))
 
     def _limited(self, limits: PersonLimits | None) -> Query:
         if limits is None or self.person_limits is None:

@@ -121,5 +121,4 @@ def round_bins(schema: Schema, column: str) -> Decades:
 
 def moved_by_one(unit: Unit) -> Sensitivity:
     """How far one unit can move the counts: its rows come into bins, or leave them; replaced, they do both."""
-    rows = 1 if unit.column is None else unit.rows
-    return Sensitivity(each=rows, outputs=1 if unit.neighbours is Neighbours.ADD_REMOVE else 2)
+    return Sensitivity(each=unit.most_rows, outputs=1 if unit.neighbours is Neighbours.ADD_REMOVE else 2)

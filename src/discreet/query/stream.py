@@ -225,6 +225,9 @@ def plan_stream(
     checked, key = question.checked(schema), replace(period.checked(schema), missing=False)
     if key.edges is None:
         raise InputError("period", key.column, "bins of a date or a number, such as bins('day', every='month')")
+    if schema.unit.rows_total is not None:
+        allowed = "left out where a stream is asked for: periods are counted one by one"
+        raise InputError("limits.rows_total", schema.unit.rows_total, allowed, "Limit the groups and rows of a period.")
     if schema.unit.neighbours is not Neighbours.ADD_REMOVE:
         raise InputError("unit.neighbours", Phrase(schema.unit.neighbours), "add-remove where a stream is asked for")
     for name, aggregate in checked.outputs:

@@ -69,4 +69,9 @@ def _limited(rows: Expression, unit: Unit, groups: int, salt: Sequence[int]) -> 
     rows = rows.mutate(**{_ROW: order_of(rows[_ORDER].cast("int64"), told, _WIDE, salt[5:10])})
     kept = ibis.row_number().over(ibis.window(group_by=[PERSON, GROUP], order_by=_ROW))
     rows = rows.mutate(kept=kept)
-    return rows.filter(rows["kept"] < unit.rows)
+    rows = rows.filter(rows["kept"] < unit.rows)
+    if unit.rows_total is None:
+        return rows
+    # Over all groups in the same order. Rows that agree in both columns are equal in all that is counted.
+    rows = rows.mutate(kept=ibis.row_number().over(ibis.window(group_by=PERSON, order_by=[_ROW, _ORDER])))
+    return rows.filter(rows["kept"] < unit.rows_total)

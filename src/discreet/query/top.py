@@ -83,9 +83,9 @@ class Top:
         """Among the rows for which the condition is true; a second condition narrows the first."""
         return replace(self, condition=self._bare.where(condition).condition)
 
-    def limits(self, groups: int | None = None, rows: int | None = None) -> Top:
+    def limits(self, groups: int | None = None, rows: int | None = None, rows_total: int | None = None) -> Top:
         """How much of each person counts in this question: see `Query.limits`."""
-        return replace(self, person_limits=self._bare.limits(groups, rows).person_limits)
+        return replace(self, person_limits=self._bare.limits(groups, rows, rows_total).person_limits)
 
     def limited(self, schema: Schema) -> Schema:
         """The schema as this question is planned and counted with."""

@@ -32,6 +32,7 @@ __all__ = [
     "LedgerAddress",
     "LimitGroups",
     "LimitRows",
+    "LimitRowsTotal",
     "Noise",
     "Outputs",
     "Rho",
@@ -98,6 +99,9 @@ LimitGroups = Annotated[
     typer.Option(help="In how many groups each person counts in this question, instead of what the schema states."),
 ]
 LimitRows = Annotated[int | None, typer.Option(help="As how many rows each person counts in a group of it.")]
+LimitRowsTotal = Annotated[
+    int | None, typer.Option(help="With how many rows each person counts over all groups, drawn at random.")
+]
 Epsilon = Annotated[str | None, typer.Option(help="Price of the whole question as pure epsilon.")]
 Rho = Annotated[str | None, typer.Option(help="Price as zCDP rho.")]
 Share = Annotated[str | None, typer.Option(help="Price as a share of the allotment, such as 0.1.")]
@@ -144,7 +148,11 @@ def open_ledger(ledger: str | None) -> Ledger:
 Parameters = Mapping[str, tuple[Any, Any]]
 """Types and defaults by name, as typer reads them; `REQUIRED` in place of a default."""
 REQUIRED = inspect.Parameter.empty
-LIMITS: Parameters = {"limit_groups": (LimitGroups, None), "limit_rows": (LimitRows, None)}
+LIMITS: Parameters = {
+    "limit_groups": (LimitGroups, None),
+    "limit_rows": (LimitRows, None),
+    "limit_rows_total": (LimitRowsTotal, None),
+}
 PRICES: Parameters = {
     "epsilon": (Epsilon, None),
     "rho": (Rho, None),

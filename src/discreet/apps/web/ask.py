@@ -203,6 +203,7 @@ _CONTROLS = {
     "bins": "by0",
     "output": "of0",
     "limits.groups": "limit_groups",
+    "limits.rows_total": "limit_rows_total",
     "limits.rows": "limit_rows",
     "allotment": "allotment",
 }

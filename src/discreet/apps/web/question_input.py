@@ -19,7 +19,11 @@ from discreet.query.function import listed_functions
 __all__ = ["LIMITS", "WAYS", "Key", "Output", "QuestionInput", "groupable", "measures", "summable"]
 
 WAYS = ("epsilon", "rho", "within", "share")
-LIMITS = {"groups": "groups each counts in", "rows": "rows each counts as in a group"}
+LIMITS = {
+    "groups": "groups each counts in",
+    "rows": "rows each counts as in a group",
+    "rows_total": "rows each counts with in all",
+}
 """Limits on a person that a question may set, in words for `each`."""
 _ROWS = 8  # outputs and keys that the form has room for
 
