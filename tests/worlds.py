@@ -245,7 +245,9 @@ def _aggregate(chance: random.Random, schema: Schema) -> Any:
     name = chance.choice(numeric)
     options = [count(), count(name), total(name), mean(name), variance(name), std(name), total("y", bounds=(2, 30))]
     options += [distinct(name), distinct(chance.choice(["t", "g", "d", "f"]))]
-    return chance.choice(options + ([people()] if schema.unit.column is not None else []))
+    if schema.unit.column is not None:
+        options += [people(), total(name, person=chance.choice([(-1, 2), (0, 50), (1, 3)]))]
+    return chance.choice(options)
 
 
 def _where(chance: random.Random, asked: Any) -> Any:

@@ -131,7 +131,7 @@ def one_group_more(rows, sums, kept, *rest):
     return PICKED(rows, sums, kept + 1, *rest)
 
 
-def picked_by_all(rows, sums, kept, width, salt):
+def picked_by_all(rows, sums, kept, width, salt, whole):
     """A person's groups ranked by how many rows of everybody they have."""
     import ibis
 
@@ -150,6 +150,10 @@ def tied_by_row_order(rows, names, unit, salt):
     cells = cells.mutate(place=ibis.row_number().over(ibis.window(group_by="person", order_by="order")))
     kept = cells.filter(cells["place"] < unit.groups)
     return kept.select(*names, many=ibis.least(kept["many"], unit.rows).cast("int32"))
+
+
+def alone_uncut(rows, sums, kept, width, salt, whole):
+    return PICKED(rows, sums, kept, width, salt, False)
 
 
 def drawn_beyond(rows, keys, values, unit, salt):
@@ -267,6 +271,10 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "rows limit ignored": (
         asked(PERSON, total("n"), ("g",)),
         patched((discreet.query.contribution, "contribution"), by=without_row_limit),
+    ),
+    "a single row beyond what a person may add": (
+        asked(PERSON, total("y", person=(0, 2)), ("n",)),
+        patched((discreet.query.contribution, "_picked"), by=alone_uncut),
     ),
     "one group too many": (
         asked(PERSON, people(), ("n",)),

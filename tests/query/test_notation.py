@@ -110,3 +110,11 @@ def test_a_condition_is_written_as_it_is_read(text):
     condition = parse_condition(text)
     assert write_condition(condition) == text
     assert parse_condition(write_condition(condition)) == condition
+
+
+def test_bounds_on_a_persons_sum_follow_the_column():
+    found = read_outputs(["sum(pay,person=0..500)", 'x=sum("a, b",person=-1.5..2.5)'])
+    assert found["sum_pay"] == total("pay", person=(0, 500))
+    assert found["x"] == total("a, b", person=("-1.5", "2.5"))
+    with pytest.raises(InputError):
+        read_outputs(["mean(pay,person=0..500)"])

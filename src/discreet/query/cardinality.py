@@ -63,8 +63,9 @@ def count_values(
 
     `order` is the column with the hash of person and keys; the rows are those of the groups that count.
 
-    Guarantee: the values of one person that count are at most `unit.rows` for each combination of keys, at most
-    `unit.rows_total` over all of them, where that is set, and which they are depends on that person's rows and the salt alone. Proof: docs/proofs/query.md.
+    Guarantee: the values of one person that count are at most `unit.rows` for each combination of keys, where it is set
+    at most `unit.rows_total` over all of them, and which they are depends on that person's rows and the salt alone.
+    Proof: docs/proofs/query.md.
     """
     import ibis
 

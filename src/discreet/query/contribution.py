@@ -18,7 +18,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.unit import Unit
 from discreet.data.dialect import engine_of, gathered, hashed
 from discreet.noise.bits import words
-from discreet.query.measure import Measure, Moment, Rows, contribution
+from discreet.query.measure import Measure, Moment, Rows, Total, contribution
 
 __all__ = [
     "GROUP",
@@ -78,7 +78,9 @@ def contributions(
     if unit.rows_total is not None:
         rows = drawn(first_groups(rows, unit, groups, salt, ORDER), [GROUP], sums, unit, salt)
     elif groups > unit.groups:
-        rows = _picked(rows, sums, unit.groups, (groups - 1).bit_length(), salt)
+        # A single row may be more than a person may add, where that has bounds of its own: then all keep their names.
+        whole = any(isinstance(measure, Total) and measure.person is not None for measure in measures.values())
+        rows = _picked(rows, sums, unit.groups, (groups - 1).bit_length(), salt, whole)
     parts = rows.group_by([GROUP, PERSON]).aggregate(
         **{_ROWS: rows.count()}, **{name: gathered(rows[name], engine) for name in sums}
     )
@@ -116,10 +118,13 @@ def drawn(rows: Expression, keys: Sequence[str], values: Sequence[str], unit: Un
     return rows.filter(rows["taken"] < unit.rows_total)
 
 
-def _picked(rows: Expression, sums: Sequence[str], kept: int, width: int, salt: Sequence[int]) -> Expression:
+def _picked(
+    rows: Expression, sums: Sequence[str], kept: int, width: int, salt: Sequence[int], whole: bool = False
+) -> Expression:
     """The rows that count. Where one is all a person has in a group, it is within the limits: it needs no name.
 
-    Such rows, often nearly all, are then added up by group at once, without a sum for each person first.
+    Such rows, often nearly all, are then added up by group at once, without a sum for each person first. If `whole`,
+    all keep their names.
     """
     import ibis
 
@@ -133,7 +138,7 @@ def _picked(rows: Expression, sums: Sequence[str], kept: int, width: int, salt: 
     ranked = keyed.mutate(place=place, alone=alone)
     left = ranked.filter(ranked["place"] < kept)
     person = left[PERSON]
-    if person.type().is_signed_integer():
+    if person.type().is_signed_integer() and not whole:
         # Only of whole numbers is it certain that equal ones have equal hashes, which makes a group one run of
         # neighbours: text may be compared by a rule of its column under which "a" equals "A".
         person = left["alone"].ifelse(ibis.null(person.type()), person)
@@ -192,6 +197,8 @@ def limited(measure: Measure, found: Expression, values: Expression, unit: Unit)
     import ibis
 
     low, high = contribution(measure, unit)
+    if isinstance(measure, Total) and measure.person is not None:
+        low, high = measure.person  # within the contribution, which also holds what nobody adds
     if isinstance(measure, Moment):
         found = (values > unit.rows).ifelse(_scaled(measure.lowest, found, values, unit.rows), found)
     return ibis.greatest(ibis.least(found, high), low)

@@ -58,10 +58,14 @@ class Distinct:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A column's value on its lattice; nothing where it is missing. A person's sum is cut at the limits."""
+    """A column's value on its lattice; nothing where it is missing. A person's sum is cut at the limits.
+
+    With `person`, it is cut to these two numbers of steps instead, however many rows it is of.
+    """
 
     column: str
     lattice: Lattice
+    person: tuple[int, int] | None = None
 
     per_person = False
 
@@ -179,6 +183,8 @@ def _wide_enough(lattice: Lattice, lower: Fraction, upper: Fraction) -> Lattice:
 
 def contribution(measure: Measure, unit: Unit) -> tuple[int, int]:
     """The least and the most one unit can add to one group, zero included: it may have no row there."""
+    if isinstance(measure, Total) and measure.person is not None:
+        return min(0, measure.person[0]), max(0, measure.person[1])
     rows = 1 if measure.per_person else unit.most_rows
     return min(0, rows * measure.lowest), max(0, rows * measure.highest)
 

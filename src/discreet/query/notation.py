@@ -23,6 +23,7 @@ from discreet.query.question import output_from
 __all__ = ["quoted", "read_key", "read_outputs", "write_condition"]
 
 _OUTPUT = re.compile(r"(?:(?P<name>\w+)=)?(?P<of>\w+)(?:\((?P<inner>.*)\))?", re.DOTALL)
+_PERSON = re.compile(r",\s*person=(?P<low>-?[\d.]*?\d)\.\.(?P<high>-?[\d.]*\d)\s*$")
 _QUOTED = re.compile(r'\s*"(?P<name>(?:[^"]|"")+)"\s*')
 _EXAMPLES = "such as count, people, sum(pay), median(pay), quantile(pay,0.9) or average=mean(pay)"
 _OPERATORS = {"==": "=", "!=": "<>"}
@@ -45,7 +46,8 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
         function, argument = known[match["of"]], known[match["of"]].argument
         required = argument is not None and argument.required
         word = PRIVATE if argument is None else argument.example
-        column, rest = _split(match["inner"] or "", text, None if required else word)
+        inner, person = _bounded(match["inner"] or "")
+        column, rest = _split(inner, text, None if required else word)
         if argument is not None and required and rest is None:
             allowed = f"a column and {argument.words}, such as {function.written('pay', argument.example)}"
             raise InputError("outputs", text, allowed)
@@ -53,6 +55,7 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
             raise InputError("outputs", text, f"a column, optionally followed by a comma and {word}", _HINT)
         entry: dict[str, Any] = {"of": function.name} | ({"column": column} if column else {})
         entry |= {} if rest is None else {argument.field: argument.read(rest)} if argument else {"bounds": rest}
+        entry |= {} if person is None else {"person": person}
         output = output_from(entry)
         label = function.name if function.label is None else function.label(output)
         outputs[match["name"] or _plain(f"{label}_{column}" if column else label)] = output
@@ -135,6 +138,12 @@ def _split(inner: str, text: str, only: str | None) -> tuple[str, str | None]:
     if comma and only in (None, rest.strip()):
         return before.strip(), rest.strip()
     return inner.strip(), None
+
+
+def _bounded(inner: str) -> tuple[str, list[str] | None]:
+    """What stands in the brackets, and the bounds on a person's sum after it: `pay, person=0..500`."""
+    match = _PERSON.search(inner)
+    return (inner, None) if match is None else (inner[: match.start()], [match["low"], match["high"]])
 
 
 def _parted(text: str) -> tuple[str, str]:

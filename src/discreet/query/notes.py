@@ -34,6 +34,9 @@ __all__ = [
     "unidentified_notes",
 ]
 
+CLIPPED = "clipped"
+"""The kind of a note on sums that are cut whatever rows they are of."""
+
 Outputs = Sequence[tuple[str, Aggregate | Ordered]]
 _RANGES = (Integer, Real, Date, Timestamp)
 
@@ -72,12 +75,12 @@ def limit_notes(unit: Unit, outputs: Outputs, groups: int | None) -> list[Note]:
         )
         notes.append(Note("groups", text, tuple(names)))
     if unit.rows_total is not None:
-        return [*notes, Note("rows", _drawn(unit, "group"), tuple(names)), *unidentified_notes(unit, names)]
+        notes.append(Note("rows", _drawn(unit, "group"), tuple(names)))
     rows = plural(unit.rows, "row")
     texts: dict[tuple[str, str], list[str]] = {}
     for kind in kinds():
         for output in (output for _, output in outputs if type(output) is kind):
-            if note := output.limited(who, rows):
+            if (note := output.limited(who, rows)) and (unit.rows_total is None or note[0] == CLIPPED):
                 texts[note] = [name for name, other in outputs if other.limited(who, rows) == note]
     notes += [Note(kind, text, tuple(named)) for (kind, text), named in texts.items()]
     return [*notes, *unidentified_notes(unit, names)]

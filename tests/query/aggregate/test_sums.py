@@ -1,16 +1,22 @@
-"""Sums of a column: large ones do not wrap."""
+"""Sums of a column: large ones do not wrap, and what one person adds may have bounds."""
 
 from __future__ import annotations
 
+import ibis
 import numpy as np
+import pyarrow
+import pytest
 from interval_coverage import PURE
 
-from discreet.data.column import Integer
+from discreet.core.unit import Unit
+from discreet.data.column import Category, Integer
 from discreet.data.schema import Schema
+from discreet.errors import InputError
 from discreet.query.aggregate import total
+from discreet.query.compile import compile_query
 from discreet.query.plan import plan_query
 from discreet.query.price import Price
-from discreet.query.question import Query
+from discreet.query.question import Query, output_from
 
 
 def test_large_sums_do_not_wrap():
@@ -20,3 +26,69 @@ def test_large_sums_do_not_wrap():
     result = made.table([np.array([2**61])])["columns"]
     assert result["s"] == [float(2**61) * step]
     assert result["s_lower"][0] < result["s"][0] < result["s_upper"][0]
+
+
+PEOPLE = Schema(
+    "t", {"cost": Integer(-100, 100, nullable=False), "ward": Category(["a", "b"])}, Unit("id", groups=1, rows=9)
+)
+ROWS = {
+    "id": [1, 1, 1, 2, 3, 4, 4, 5],
+    "ward": list("aaaababb"),
+    "cost": [90, 90, -100, 100, 7, -80, -90, 30],
+}
+
+
+def planned(schema=PEOPLE, **how):
+    return plan_query(Query().group_by("ward").agg(s=total("cost", **how)), schema, PURE, Price.read(epsilon=1))
+
+
+def test_a_person_adds_what_the_bounds_on_their_sum_allow_and_no_single_row_more():
+    """Person 2 has one row, beyond the bounds: it is cut though no limit on rows would cut it."""
+    plan = planned(person=(-50, 85))
+    (measure,) = plan.measures
+    assert measure.person == (-50, 85)
+    assert plan.moved[0].l1 == 85
+    table = ibis.memtable(pyarrow.table({**ROWS, "id": pyarrow.array(ROWS["id"], pyarrow.int64())}))
+    salt = list(range(1000, 1010))
+    found = compile_query(plan.question, plan.schema, plan.measures, table, salt).to_pyarrow().to_pydict()
+    sums = dict(zip(found["group"], found["m0"], strict=True))
+    assert sums in ({0: 80 + 85 - 50, 1: 7 + 30}, {0: 80 + 85, 1: 7 + 30 - 50})  # person 4 counts in one ward
+
+
+@pytest.mark.parametrize(
+    ("person", "neighbours", "each"),
+    [
+        ((0, 500), "add-remove", 500),
+        ((-20, 500), "replace", 520),
+        ((10, 20), "replace", 20),
+        ((-9, -3), "add-remove", 9),
+    ],
+)
+def test_noise_is_for_the_bounds_of_a_person_not_for_rows(person, neighbours, each):
+    schema = Schema("t", dict(PEOPLE.stored), Unit("id", neighbours, groups=1, rows=1000))
+    assert planned(schema, person=person).moved[0].each == each
+
+
+def test_what_is_cut_is_said_beside_the_sum_and_survives_json():
+    plan = planned(person=(0, 500))
+    (note,) = [note for note in plan.notes({"s": [0]}) if note.kind == "clipped"]
+    assert "cut to 0..500" in note.text
+    again = Query.from_json(plan.question.to_json(), PEOPLE)
+    assert again == plan.question
+    drawn = plan_query(plan.question.limits(rows_total=4), PEOPLE, PURE, Price.read(epsilon=1))
+    assert {"rows", "clipped"} <= {note.kind for note in drawn.notes({"s": [0]})}
+
+
+@pytest.mark.parametrize("person", [5, "private", (3,), (5, 5), (9, 2), (0, "x"), (-0.5, 0.5), (0, 2**60)])
+def test_strange_bounds_of_a_person_are_refused(person):
+    with pytest.raises(InputError, match="person"):
+        planned(person=person)
+
+
+def test_bounds_of_a_person_need_a_person_and_known_bounds_of_values():
+    with pytest.raises(InputError, match="is a row"):
+        planned(Schema("t", {"cost": Integer(0, 9), "ward": Category(["a"])}), person=(0, 5))
+    with pytest.raises(InputError, match="private"):
+        total("cost", "private", person=(0, 5))
+    with pytest.raises(InputError, match="private"):
+        output_from({"of": "sum", "column": "cost", "bounds": "private", "person": [0, 5]})

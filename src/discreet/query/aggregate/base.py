@@ -38,9 +38,11 @@ __all__ = [
     "aggregate_from",
     "aggregate_to",
     "read_limits",
+    "read_pair",
     "rows_of",
     "setting",
     "settled",
+    "write_pair",
 ]
 
 Floats = NDArray[np.float64]
@@ -222,17 +224,27 @@ def read_limits(bounds: Limits) -> Bounds:
         return None
     if isinstance(bounds, str) and bounds == PRIVATE:
         return PRIVATE
+    hint = "Private bounds are searched for, with a part of the price."
+    return read_pair(bounds, "bounds", f", or {PRIVATE!r}", hint)
+
+
+def read_pair(bounds: Any, name: str, other: str = "", hint: str = "") -> Pair:
+    """A pair of bounds, the lower one first."""
     if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
-        hint = "Private bounds are searched for, with a part of the price."
-        raise InputError("bounds", bounds, f"a pair (lower, upper), or {PRIVATE!r}", hint)
-    low, high = as_written(bounds[0], "bounds"), as_written(bounds[1], "bounds")
+        raise InputError(name, bounds, f"a pair (lower, upper){other}", hint)
+    low, high = (as_written(bound, name) for bound in bounds)
     if low >= high:
-        raise InputError("bounds", list(bounds), "a pair with lower below upper")
+        raise InputError(name, list(bounds), "a pair with lower below upper")
     return low, high
 
 
+def write_pair(bounds: Any) -> list[str]:
+    """A pair of bounds as JSON, exactly."""
+    return [str(bound) for bound in bounds]
+
+
 def _write_limits(bounds: Any) -> Any:
-    return bounds if bounds == PRIVATE else [str(bound) for bound in bounds]
+    return bounds if bounds == PRIVATE else write_pair(bounds)
 
 
 @dataclass(frozen=True, slots=True)

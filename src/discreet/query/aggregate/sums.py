@@ -2,30 +2,58 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from discreet.core.exact import Number
 from discreet.core.unit import Neighbours
 from discreet.data.column import Integer
 from discreet.data.schema import Schema
-from discreet.query.aggregate.base import NUMERIC, SEARCHED, Additive, Bounded, Limits, Pair, read_limits
+from discreet.errors import InputError
+from discreet.query.aggregate.base import (
+    NUMERIC,
+    SEARCHED,
+    Additive,
+    Bounded,
+    Limits,
+    Pair,
+    read_limits,
+    read_pair,
+    setting,
+    write_pair,
+)
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure, Total, lattice_for
 
 __all__ = ["Sum", "total"]
 
+_FARTHEST = 2**50  # steps that one person adds: as far as the limits on rows reach
+
+
+def _read_person(bounds: Any) -> Pair:
+    return read_pair(bounds, "person")
+
 
 @register
 @dataclass(frozen=True, slots=True)
 class Sum(Bounded, Additive):
-    """The sum of a column."""
+    """The sum of a column. With `person`, what one person adds to a group is cut to that pair."""
 
     functions: ClassVar[tuple[Function, ...]] = (
         Function(
             name="sum", call="total()", words="sum of", takes=NUMERIC, sql={"SUM": {}}, argument=SEARCHED, place=30
         ),
     )
+
+    person: Pair | None = field(default=None, metadata=setting(_read_person, write_pair))
+
+    def __post_init__(self) -> None:
+        if self.person is not None and self.private:
+            hint = "Give bounds as a pair, or none."
+            raise InputError("person", write_pair(self.person), "left out where bounds are private", hint)
 
     def measures(self, schema: Schema) -> tuple[Measure, ...]:
         """What must be measured: sums with noise, from which the answer is made."""
@@ -34,7 +62,21 @@ class Sum(Bounded, Additive):
     def total(self, schema: Schema) -> Total:
         """Its one measure."""
         column = schema.numeric(self.column, "sum")
-        return Total(self.column, lattice_for(column, *self.limits(schema)))
+        lattice = lattice_for(column, *self.limits(schema))
+        return Total(self.column, lattice, None if self.person is None else self._steps(schema, lattice.step))
+
+    def _steps(self, schema: Schema, step: Fraction) -> tuple[int, int]:
+        """The bounds on a person's sum in whole steps, none beyond them."""
+        low, high = self.person or (Fraction(0), Fraction(0))
+        given = [float(low), float(high)]
+        if schema.unit.column is None:
+            hint = "Give bounds=(lower, upper) for the values, or declare the person: [unit] column = ..."
+            raise InputError("person", given, "left out: the unit of this schema is a row", hint)
+        least, most = math.ceil(low / step), math.floor(high / step)
+        if least > most or not 1 <= max(-least, most) <= _FARTHEST:
+            allowed = f"a pair that holds some multiple of {float(step):g} beside zero, and none beyond 2**50 of it"
+            raise InputError("person", given, allowed)
+        return least, most
 
     def step(self, schema: Schema) -> float:
         """The size of one step of its measure."""
@@ -58,6 +100,13 @@ class Sum(Bounded, Additive):
 
     def limited(self, who: str, rows: str) -> tuple[str, str]:
         """What the limit on the rows of one person does to it."""
+        if self.person is not None:
+            low, high = (f"{float(end):.15g}" for end in self.person)
+            text = (
+                f"The sum of all rows of each {who} in a group counts, cut to {low}..{high}: what is beyond is left "
+                "out, and the interval does not hold it."
+            )
+            return "clipped", text
         text = (
             f"A sum takes the sum of all rows of each {who} in a group, cut at what {rows} can add at most: it is not "
             "the sum of the rows that are counted."
@@ -65,9 +114,10 @@ class Sum(Bounded, Additive):
         return "rows", text
 
 
-def total(column: str, bounds: Limits = None) -> Sum:
+def total(column: str, bounds: Limits = None, *, person: Sequence[Number] | None = None) -> Sum:
     """The sum of a column; `bounds` tighter than the declared ones mean less noise and more clipping.
 
-    With `bounds="private"` a part of the price pays for a search for them.
+    With `bounds="private"` a part of the price pays for a search for them. `person=(0, 500)` cuts what one person adds
+    to a group to that pair, instead of what the limit on rows allows: noise is for the larger of its ends.
     """
-    return Sum(column, read_limits(bounds))
+    return Sum(column, read_limits(bounds), None if person is None else _read_person(person))
