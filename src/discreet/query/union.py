@@ -82,9 +82,9 @@ class Union:
         """Keep the rows for which the condition is true, in every part."""
         return Union(tuple(replace(part, query=part.query.where(condition)) for part in self.parts))
 
-    def limits(self, groups: int | None = None, rows: int | None = None) -> Union:
+    def limits(self, groups: int | None = None, rows: int | None = None, rows_total: int | None = None) -> Union:
         """How much of each person counts in each part: see `Query.limits`."""
-        return Union(tuple(replace(part, query=part.query.limits(groups, rows)) for part in self.parts))
+        return Union(tuple(replace(part, query=part.query.limits(groups, rows, rows_total)) for part in self.parts))
 
     def checked(self, schema: Schema) -> Union:
         """The same, read against a schema. Every error comes from here, before anything is spent."""
