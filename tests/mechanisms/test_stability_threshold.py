@@ -113,6 +113,8 @@ def test_bad_counts_are_refused():
         StabilityThreshold(1, 0.1).release({"a": -1})
     with pytest.raises(InputError, match="counts"):
         StabilityThreshold(1, 0.1).release({"a": 1.5})
+    with pytest.raises(InputError, match="counts by key"):
+        StabilityThreshold(1, 0.1).release([1, 2])
     with pytest.raises(InputError, match="no order"):
         StabilityThreshold(1, 0.1).release({1j: 1000, 2j: 1000})
 

@@ -14,7 +14,7 @@ from discreet.core.check import named
 from discreet.core.exact import exp_down, log_up
 from discreet.core.loss import Approx, Loss
 from discreet.core.mechanism import Bits
-from discreet.errors import InputError, Phrase
+from discreet.errors import InputError, Phrase, kind_of
 from discreet.mechanisms.inputs import (
     read_confidence,
     read_count,
@@ -73,6 +73,8 @@ class StabilityThreshold:
 
     def release(self, counts: Mapping[Key, int], *, bits: Bits | None = None) -> dict[Key, int]:
         """The published keys with their noisy counts, in an order that says nothing about the data."""
+        if not isinstance(counts, Mapping):
+            raise InputError("counts", kind_of(counts), "counts by key, such as {'a': 12, 'b': 3}")
         found = list(counts)
         exact = read_values(list(counts.values()), "counts")
         if exact.size and exact.min() < 0:
