@@ -15,6 +15,15 @@ __all__ = ["AS_WHOLE", "FUNCTIONS"]
 
 _FEW = 4_096
 _HIGHEST_POWER = 8
+_EXACT = 2**52
+
+
+def _need_exact(a: Domain, digits: int = 0) -> None:
+    """Refuse reals so large that engines disagree about the whole number beside: Spark's is one of 64 bits."""
+    most = _EXACT // 10 ** max(digits, 0)
+    if a.kind == "real" and max(abs(a.lower), abs(a.upper)) > most:
+        of = "a number" if digits <= 0 else f"a number with {digits} digits"
+        raise UnsuitableError(f"of {of} within +-{float(most):.3g}", f"Bound it: LEAST(GREATEST(x, -{most}), {most}).")
 
 
 def _rounding(how: Callable[[Any], int], engine: Callable[[Any], Any]) -> Function:
@@ -22,6 +31,7 @@ def _rounding(how: Callable[[Any], int], engine: Callable[[Any], Any]) -> Functi
 
     def domain(a: Domain) -> Domain:
         need_numbers(a)
+        _need_exact(a)
         return few_or_between(how, (a,), "integer", how(a.lower), how(a.upper))
 
     def run(operands: Sequence[Operand], result: Domain) -> Any:
@@ -52,6 +62,7 @@ def _digits(d: Domain) -> int:
 
 def _round_domain(a: Domain, d: Domain) -> Domain:
     kind, digits = need_numbers(a), _digits(d)
+    _need_exact(a, digits)
     if digits <= 0:
         kind = "integer"
     low, high = (_round(end if isinstance(end, int) else float(end), digits) for end in (a.lower, a.upper))
