@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow
@@ -45,20 +46,33 @@ def registered() -> list[Any]:
 def made(kind: Any) -> list[Any]:
     """Aggregates of a class: of the column `v`, by every way its fields allow."""
     lacking = [each.name for each in dataclasses.fields(kind) if each.default is dataclasses.MISSING]
-    if strange := set(lacking) - {"column"}:
+    if strange := set(lacking) - {"column", "other"}:
         pytest.fail(f"{kind.__name__} has fields that this kit cannot fill: {strange}. Teach `made` to.")
     takes = kind.functions[0].column
-    columns = {"none": [()], "optional": [("v",), ()], "required": [("v",)]}[takes]
+    columns = {"none": [()], "optional": [("v",), ()], "required": [("v", "w") if "other" in lacking else ("v",)]}[
+        takes
+    ]
     switches = [each.name for each in dataclasses.fields(kind) if each.default is False]
     return [kind(*column, **how) for column in columns for how in [{}, *({name: True} for name in switches)]]
 
 
 def schema_of(limits: Any, unit: Unit, groups: int) -> Schema:
-    return Schema("scenes", {"scene": Integer(0, groups - 1, nullable=False), "v": limits}, unit)
+    return Schema("scenes", {"scene": Integer(0, groups - 1, nullable=False), "v": limits, "w": limits}, unit)
+
+
+TURNS: list[Callable[[Any], Any]] = [
+    lambda value: value,
+    lambda value: None if value is None else -value,
+    lambda _: INF,
+]
+"""What a second column holds beside a value of the first: all corners of two intervals are there."""
 
 
 def measured(
-    schema: Schema, taken: list[Measure], scenes: list[tuple[tuple[Any, ...], tuple[Any, ...]]]
+    schema: Schema,
+    taken: list[Measure],
+    scenes: list[tuple[tuple[Any, ...], tuple[Any, ...]]],
+    turn: Callable[[Any], Any] = TURNS[0],
 ) -> list[list[int]]:
     """The measures of many small tables at once: each is a group, with people of its own.
 
@@ -74,6 +88,7 @@ def measured(
             "scene": pyarrow.array([row[0] for row in rows], pyarrow.int64()),
             "p": pyarrow.array([row[1] for row in rows], pyarrow.string()),
             "v": pyarrow.array([row[2] for row in rows], pyarrow.float64()),
+            "w": pyarrow.array([turn(row[2]) for row in rows], pyarrow.float64()),
         }
     )
     query = Query().group_by("scene").agg(n=count()).checked(schema)
@@ -85,7 +100,7 @@ def measured(
     return sums
 
 
-def attack(taken: list[Measure], limits: Any, unit: Unit, charged: Any = sensitivity) -> None:
+def attack(taken: list[Measure], limits: Any, unit: Unit, charged: Any = sensitivity, turn: Any = TURNS[0]) -> None:
     """Every two scenes that differ in one unit, against the sensitivity that is charged for one group."""
     most = 1 if unit.column is None else 3
     mine = [
@@ -94,7 +109,7 @@ def attack(taken: list[Measure], limits: Any, unit: Unit, charged: Any = sensiti
         for rows in itertools.combinations_with_replacement(VALUES[:: 1 if size < 2 else 3], size)
     ]
     scenes = [(rows, others) for others in ((), (1.0, None, 11.0)) for rows in mine]
-    sums = measured(schema_of(limits, unit, len(scenes)), taken, scenes)
+    sums = measured(schema_of(limits, unit, len(scenes)), taken, scenes, turn)
     for index, measure in enumerate(taken):
         moved = charged(measure, unit, len(scenes))
         for start in (0, len(mine)):
@@ -110,4 +125,5 @@ def attack_everywhere(aggregate: Any, limits: Any) -> None:
     for unit in UNITS:
         if aggregate.functions[0].name == "people" and unit.column is None:
             continue
-        attack(list(aggregate.measures(schema_of(limits, unit, 2))), limits, unit)
+        for turn in TURNS if "w" in aggregate.columns else TURNS[:1]:
+            attack(list(aggregate.measures(schema_of(limits, unit, 2))), limits, unit, turn=turn)

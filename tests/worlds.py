@@ -29,7 +29,7 @@ from discreet.marginals.counts import Columns
 from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
-from discreet.query.aggregate import count, distinct, mean, people, std, total, variance
+from discreet.query.aggregate import correlation, count, covariance, distinct, mean, people, slope, std, total, variance
 from discreet.query.ask import Ask, Checked
 from discreet.query.batch import plan_batch
 from discreet.query.key import bins, discover, key
@@ -245,6 +245,8 @@ def _aggregate(chance: random.Random, schema: Schema) -> Any:
     name = chance.choice(numeric)
     options = [count(), count(name), total(name), mean(name), variance(name), std(name), total("y", bounds=(2, 30))]
     options += [distinct(name), distinct(chance.choice(["t", "g", "d", "f"]))]
+    other = chance.choice([each for each in numeric if each != name])
+    options += [covariance(name, other), correlation(name, other), slope(name, other)]
     if schema.unit.column is not None:
         options += [people(), total(name, person=chance.choice([(-1, 2), (0, 50), (1, 3)]))]
     return chance.choice(options)

@@ -24,7 +24,7 @@ from aggregate_kit import LIMITS, UNITS, VALUES, attack, attack_everywhere, made
 from discreet.core.unit import Unit
 from discreet.data.column import Real
 from discreet.query.aggregate import Additive, Derived
-from discreet.query.measure import Measure, Rows, Total, lattice_for, sensitivity
+from discreet.query.measure import Cross, Measure, Rows, Total, lattice_for, sensitivity
 
 AGGREGATES = [one for kind in registered() for one in made(kind)]
 
@@ -127,6 +127,28 @@ def test_a_sensitivity_that_is_too_small_is_caught(less, unit):
 
     with pytest.raises(AssertionError, match="is charged"):
         attack([Total("v", lattice), Rows()], limits, unit, small)
+
+
+class Halved(Cross):
+    """A product that claims half of what its rows add."""
+
+    __slots__ = ()
+
+    @property
+    def highest(self) -> int:
+        return Cross(self.first, self.second).highest // 2
+
+    @property
+    def lowest(self) -> int:
+        return -self.highest
+
+
+@pytest.mark.parametrize("unit", UNITS[:1], ids=str)
+def test_a_product_that_claims_too_little_is_caught(unit):
+    limits = Real(-3, 10.5, nullable=False)
+    true = aggregates.covariance("v", "w").cross(schema_of(limits, unit, 2))
+    with pytest.raises(AssertionError, match="is charged"):
+        attack([Rows(), Halved(true.first, true.second)], limits, unit)
 
 
 def test_an_aggregate_that_nobody_registered_is_caught():

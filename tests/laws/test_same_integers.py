@@ -39,7 +39,20 @@ from discreet.errors import InputError
 from discreet.learn.encoding import Encoding
 from discreet.learn.matrix import examples_of
 from discreet.noise.bits import words
-from discreet.query.aggregate import Aggregate, count, distinct, mean, people, std, total, variance
+from discreet.query.aggregate import (
+    Aggregate,
+    correlation,
+    count,
+    covariance,
+    distinct,
+    intercept,
+    mean,
+    people,
+    slope,
+    std,
+    total,
+    variance,
+)
 from discreet.query.compatibility import check_columns
 from discreet.query.discovery import compile_discovery
 from discreet.query.function import kinds
@@ -64,7 +77,9 @@ def closed():
 
 def every_aggregate(_: random.Random) -> Job:
     asked = {"a": count(), "b": count("x"), "c": total("y"), "d": mean("x"), "e": variance("n"), "f": std("y")}
-    differ = {f"different_{name}": distinct(name) for name in ("n", "x", "f", "d", "t", "o")}
+    pairs = {"v": covariance("x", "y"), "c": correlation("n", "x"), "s": slope("y", "n"), "i": intercept("x", "n")}
+    differ = {f"two_{name}": output for name, output in pairs.items()}
+    differ |= {f"different_{name}": distinct(name) for name in ("n", "x", "f", "d", "t", "o")}
     schema = schema_of(FEW)
     plan = (
         Desk(schema, ALLOTMENTS["epsilon"])

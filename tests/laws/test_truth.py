@@ -29,7 +29,20 @@ from discreet.query import compile as compile_room
 from discreet.query import contribution as contribution_room
 from discreet.query import notes as notes_room
 from discreet.query import plan as plan_room
-from discreet.query.aggregate import Count, DistinctValues, Mean, Persons, Std, Sum, Variance
+from discreet.query.aggregate import (
+    Correlation,
+    Count,
+    Covariance,
+    DistinctValues,
+    Intercept,
+    Mean,
+    Persons,
+    Slope,
+    Std,
+    Sum,
+    Variance,
+)
+from discreet.query.aggregate.pairs import Paired
 from discreet.query.composite_plan import plan_question
 from discreet.query.function import kinds
 from discreet.query.grid import DECADES
@@ -49,6 +62,10 @@ CASES = {
     Mean: [Mean("pay"), Mean("age"), Mean("full")],
     Variance: [Variance("pay"), Variance("age"), Variance("full")],
     Std: [Std("pay"), Std("pay", sample=True), Std("age")],
+    Covariance: [Covariance("pay", "age"), Covariance("age", "full", sample=True), Covariance("age", "age")],
+    Correlation: [Correlation("pay", "full"), Correlation("age", "pay", squared=True)],
+    Slope: [Slope("pay", "age"), Slope("full", "pay")],
+    Intercept: [Intercept("pay", "age")],
     At: [At("pay", 0.5), At("age", 0.25)],
     Between: [Between("pay", 0.25, 0.75)],
 }
@@ -110,6 +127,8 @@ def truth(output, here, unit, said) -> float:
     if isinstance(output, DistinctValues):
         low, high = COLUMNS[column].lower, COLUMNS[column].upper
         return len({min(max(row[column], low), high) for row in here if row[column] is not None})
+    if isinstance(output, Paired):
+        return together(output, here, unit, said)
     if column is None:
         values = [(row["p"], 1.0) for row in here]
     else:
@@ -137,6 +156,33 @@ def truth(output, here, unit, said) -> float:
     total = weights.sum()
     squared = float((weights * (numbers - mean) ** 2).sum() / (total - 1 if output.sample else total))
     return squared if isinstance(output, Variance) else math.sqrt(squared)
+
+
+def together(output, here, unit, said) -> float:
+    """The plain answer where it is of two columns."""
+    pairs = []
+    for row in here:
+        both = []
+        for name in (output.column, output.other):
+            low, high = float(COLUMNS[name].lower), float(COLUMNS[name].upper)
+            value = (low + high) / 2 if row[name] is None and not COLUMNS[name].nullable else row[name]
+            both.append(value if value is None or "bounds" not in said else min(max(value, low), high))
+        if None not in both:
+            pairs.append((row["p"], *both))
+    each = Counter(person for person, *_ in pairs)
+    weights = np.array([min(1, unit.rows / each[p]) if "weighted" in said else 1.0 for p, *_ in pairs])
+    first, second = (np.array([pair[place] for pair in pairs]) for place in (1, 2))
+    away, other = (values - np.average(values, weights=weights) for values in (first, second))
+    product, square, last = (np.average(part, weights=weights) for part in (away * other, away**2, other**2))
+    match output:
+        case Covariance():
+            total = weights.sum()
+            return product * (total / (total - 1) if output.sample else 1.0)
+        case Correlation():
+            return (product / math.sqrt(square * last)) ** (2 if output.squared else 1)
+        case Slope():
+            return product / last
+    return np.average(first, weights=weights) - product / last * np.average(second, weights=weights)
 
 
 def wrong(output, unit) -> list[str]:

@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from discreet.query.aggregate import Additive as Additive
     from discreet.query.aggregate import Aggregate as Aggregate
     from discreet.query.aggregate import Derived as Derived
+    from discreet.query.aggregate import correlation as correlation
     from discreet.query.aggregate import count as count
+    from discreet.query.aggregate import covariance as covariance
+    from discreet.query.aggregate import covariances as covariances
     from discreet.query.aggregate import distinct as distinct
+    from discreet.query.aggregate import intercept as intercept
     from discreet.query.aggregate import mean as mean
     from discreet.query.aggregate import people as people
     from discreet.query.aggregate import rows_of as rows_of
+    from discreet.query.aggregate import slope as slope
     from discreet.query.aggregate import std as std
     from discreet.query.aggregate import total as total
     from discreet.query.aggregate import variance as variance
@@ -72,9 +77,14 @@ __getattr__, __dir__, __all__ = lazy(
             "Additive",
             "Aggregate",
             "Derived",
+            "correlation",
             "count",
-            "mean",
+            "covariance",
+            "covariances",
             "distinct",
+            "intercept",
+            "slope",
+            "mean",
             "people",
             "rows_of",
             "std",

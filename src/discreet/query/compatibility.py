@@ -80,7 +80,7 @@ def names_in(question: AnyQuery) -> list[str]:
     """The columns and expressions that a question names."""
     named = [key.column for key in question.keys]
     outputs = [output for _, output in (*question.outputs, *question.ordered)]
-    named += [column for output in outputs if (column := getattr(output, "column", None)) is not None]
+    named += [column for output in outputs for column in output.columns]
     if question.condition is not None:
         named += columns_of(question.condition)
     return named

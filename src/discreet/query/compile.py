@@ -21,7 +21,7 @@ from discreet.query.cardinality import count_values, joined_counts, value_column
 from discreet.query.compatibility import names_in
 from discreet.query.contribution import GROUP, PERSON, contributions, first_groups
 from discreet.query.group import group_number
-from discreet.query.measure import Distinct, Measure, Moment, People, Rows, Total
+from discreet.query.measure import Complete, Cross, Distinct, Measure, Moment, People, Rows, Total
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.question import Query
 
@@ -173,9 +173,25 @@ def row_value(measure: Measure, read: Reading) -> Expression:
             return _steps(read, name, lattice, lambda steps: steps, gap)
         case Moment(column=name, lattice=lattice):
             gap = 0 if read.schema.columns[name].nullable else measure.of(measure.middle)
-            return _steps(read, name, lattice, measure.of, gap)
+            return _where_complete(measure.weight, read, _steps(read, name, lattice, measure.of, gap))
+        case Cross(first=first, second=second):
+            away, other = (
+                _steps(read, each.column, each.lattice, each.of, 0).cast("int64") for each in (first, second)
+            )
+            return _where_complete(measure.weight, read, measure.of(away, other).cast("int32"))
+        case Complete():
+            return _where_complete(measure, read, ibis.literal(1, "int32"))
         case People() | Distinct():
             raise TypeError("persons and different values are counted after rows are gathered")
+
+
+def _where_complete(weight: Rows | Complete, read: Reading, value: Expression) -> Expression:
+    """A value where all columns that its number of rows is of have one, and nothing elsewhere."""
+    import ibis
+
+    columns = weight.columns if isinstance(weight, Complete) else ()
+    present = _joined([_present(read, name) for name in columns], "and") if columns else None
+    return value if present is None else present.ifelse(value, ibis.literal(0, "int32"))
 
 
 def _present(read: Reading, name: str) -> Expression:

@@ -18,7 +18,7 @@ from discreet.core.mechanism import Bits
 from discreet.core.unit import Unit
 from discreet.data.dialect import engine_of, gathered, hashed
 from discreet.noise.bits import words
-from discreet.query.measure import Measure, Moment, Rows, Total, contribution
+from discreet.query.measure import WEIGHTED, Measure, Rows, Total, contribution
 
 __all__ = [
     "GROUP",
@@ -89,7 +89,7 @@ def contributions(
     found = {measure: parts[name if name in sums else _ROWS] for name, measure in measures.items()}
     found[Rows()] = parts[_ROWS]  # a person's rows, or persons with a row each
     for name, measure in measures.items():
-        values = found[measure.weight] if isinstance(measure, Moment) else parts[_ROWS]
+        values = found[measure.weight] if isinstance(measure, WEIGHTED) else parts[_ROWS]
         bounded[name] = several_persons.ifelse(found[measure], limited(measure, found[measure], values, unit))
     return parts.select(**bounded)
 
@@ -199,7 +199,7 @@ def limited(measure: Measure, found: Expression, values: Expression, unit: Unit)
     low, high = contribution(measure, unit)
     if isinstance(measure, Total) and measure.person is not None:
         low, high = measure.person  # within the contribution, which also holds what nobody adds
-    if isinstance(measure, Moment):
+    if isinstance(measure, WEIGHTED):
         found = (values > unit.rows).ifelse(_scaled(measure.lowest, found, values, unit.rows), found)
     return ibis.greatest(ibis.least(found, high), low)
 

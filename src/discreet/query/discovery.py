@@ -17,7 +17,7 @@ from discreet.query.compile import GROUP, chosen, measure_name, measured, summed
 from discreet.query.contribution import ORDER, PERSON, drawn, limited, order_of
 from discreet.query.group import group_number
 from discreet.query.key import Key
-from discreet.query.measure import Distinct, Measure, Moment
+from discreet.query.measure import WEIGHTED, Distinct, Measure
 from discreet.query.question import Query
 
 __all__ = ["LONGEST", "PEOPLE", "WORDS", "compile_discovery", "part_name"]
@@ -122,7 +122,7 @@ def _contributions(kept: Expression, keys: list[str], schema: Schema, measures: 
     found = {measure: each[name] for name, measure in named.items() if name in sums}
     bounded = {}
     for name, measure in named.items():
-        values = found[measure.weight] if isinstance(measure, Moment) else None
+        values = found[measure.weight] if isinstance(measure, WEIGHTED) else None
         bounded[name] = ibis.literal(1) if measure.per_person else limited(measure, found[measure], values, schema.unit)
     return each.select(*keys, **bounded)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.data.schema import Schema
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.noise.replay import Replay, key_of
-from discreet.query.aggregate import Additive, Aggregate, Derived
+from discreet.query.aggregate import ENDLESS, Additive, Aggregate, Derived
 
 __all__ = ["Estimate", "estimate", "linear_step"]
 
@@ -78,8 +78,10 @@ def _simulated(
     bits = Replay(key_of([measure.astype(np.float64) for measure in noisy], "intervals"))
     strays = [noise.release(zeros, bits=bits).astype(np.float64) for noise in noises]
     # Noise adds its variance to the square of a noisy sum; taking a draw away adds it once more.
-    excess = noises[0].variance
-    value = aggregate.estimate(schema, [measure.astype(np.float64) for measure in noisy], excess)
+    excess = [noise.variance for noise in noises]
+    twice = [2 * variance for variance in excess]
+    plain = [measure.astype(np.float64) for measure in noisy]
+    value = aggregate.corrected(schema, plain, excess)
     lower, upper = np.empty(groups), np.empty(groups)
     tails = ((1 - confidence) / 2, (1 + confidence) / 2)
     floor, ceiling = aggregate.extent(schema)
@@ -87,15 +89,18 @@ def _simulated(
     for start in range(0, groups, size):
         part = slice(start, start + size)
         truths = [measure[part, None].astype(np.float64) - stray for measure, stray in zip(noisy, strays, strict=True)]
-        possible = aggregate.estimate(schema, truths, 2 * excess)
+        possible = aggregate.corrected(schema, truths, twice)
         lower[part], upper[part] = np.quantile(possible, tails, axis=1)
         # Where the group may as well be empty its mean may be anything: such draws count on both sides.
-        blank = truths[1] < aggregate.fewest
+        blank = aggregate.undefined(schema, truths, twice)
         some = np.flatnonzero(blank.any(axis=1))
         if len(some):
             lower[start + some] = np.quantile(np.where(blank[some], floor, possible[some]), tails[0], axis=1)
             upper[start + some] = np.quantile(np.where(blank[some], ceiling, possible[some]), tails[1], axis=1)
     unknown = (lower <= floor) & (upper >= ceiling)  # all that was declared: nothing is known
-    lower, upper = aggregate.widened(schema, np.minimum(lower, value), np.maximum(upper, value))
+    if ceiling >= ENDLESS:  # one end or the other is nowhere: draws on both sides of infinity
+        unknown = (lower < -ENDLESS / 2**20) | (upper > ENDLESS / 2**20)
+    off = aggregate.rounding(schema, plain, excess)
+    lower, upper = aggregate.widened(schema, np.minimum(lower, value) - off, np.maximum(upper, value) + off)
     lower, upper = np.maximum(lower, floor), np.minimum(upper, ceiling)
     return Estimate(*(np.where(unknown, np.nan, numbers) for numbers in (value, lower, upper)))

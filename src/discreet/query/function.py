@@ -30,6 +30,8 @@ class Argument:
     usual: str = ""
     """What a form takes where nothing is filled in."""
     read: Callable[[str], Any] = str
+    column: bool = False
+    """Whether it is another column, or an expression."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,19 @@ from discreet.core.unit import Neighbours, Unit
 from discreet.data.column import Integer, Numeric
 from discreet.errors import InputError
 
-__all__ = ["Distinct", "Measure", "Moment", "People", "Rows", "Total", "lattice_for", "moment_lattice"]
+__all__ = [
+    "WEIGHTED",
+    "Complete",
+    "Cross",
+    "Distinct",
+    "Measure",
+    "Moment",
+    "People",
+    "Rows",
+    "Total",
+    "lattice_for",
+    "moment_lattice",
+]
 
 _FINE = 20  # a real column is cut into about 2**20 steps
 _FINER = 22  # for moments, whose rounding must stay below the noise of a million rows
@@ -27,6 +39,17 @@ class Rows:
     """One for every row; with a column, one for every row where it has a value."""
 
     column: str | None = None
+
+    lowest = 0
+    highest = 1
+    per_person = False
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """One for every row in which all of these columns have a value."""
+
+    columns: tuple[str, ...]
 
     lowest = 0
     highest = 1
@@ -86,12 +109,13 @@ class Moment:
 
     Both powers are taken of the same rounded value, so that they describe one and the same distribution. Of a person
     with more values than the unit's `rows`, the mean counts, `rows` times: nothing is cut, and `weight` counts alike.
+    Where it counts complete rows only, so does this.
     """
 
     column: str
     lattice: Lattice
     power: int
-    weight: Rows
+    weight: Rows | Complete
 
     per_person = False
 
@@ -137,7 +161,56 @@ class Moment:
         return self.lattice.highest - self.middle if self.power == 1 else self._largest - self.centre
 
 
-Measure = Rows | People | Distinct | Total | Moment
+@dataclass(frozen=True, slots=True)
+class Cross:
+    """The product of the distances of two first moments, of the same rows, whose values it rounds as they do."""
+
+    first: Moment
+    second: Moment
+
+    per_person = False
+
+    def of(self, away: Any, other: Any) -> Any:
+        """What two distances add, in whole steps: an integer, or an engine's expression of one."""
+        product = away * other
+        if not self.shift:
+            return product
+        half, above = 1 << self.shift >> 1, self._largest + 1  # nothing negative is shifted: engines may differ there
+        return ((product + (half + (above << self.shift))) >> self.shift) - above
+
+    @property
+    def weight(self) -> Rows | Complete:
+        """How many rows it is of."""
+        return self.first.weight
+
+    @property
+    def shift(self) -> int:
+        """Products are rounded to multiples of 2**shift, halves up."""
+        return max(0, (self._farthest - 1).bit_length() - (_SQUARE - 1).bit_length())
+
+    @property
+    def _farthest(self) -> int:
+        return max(-self.first.lowest, self.first.highest) * max(-self.second.lowest, self.second.highest)
+
+    @property
+    def _largest(self) -> int:
+        return (self._farthest + (1 << self.shift >> 1)) >> self.shift
+
+    @property
+    def lowest(self) -> int:
+        """The least that one row adds."""
+        return -self._largest
+
+    @property
+    def highest(self) -> int:
+        """The most that one row adds."""
+        return self._largest
+
+
+WEIGHTED = (Moment, Cross)
+"""What is scaled down with the number of rows it is of, where a person has more than count."""
+
+Measure = Rows | Complete | People | Distinct | Total | Moment | Cross
 
 
 @functools.lru_cache(maxsize=4096)

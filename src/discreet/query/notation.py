@@ -58,7 +58,8 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
         entry |= {} if person is None else {"person": person}
         output = output_from(entry)
         label = function.name if function.label is None else function.label(output)
-        outputs[match["name"] or _plain(f"{label}_{column}" if column else label)] = output
+        named = [label, column] if argument is None or not argument.column else [label, *output.columns]
+        outputs[match["name"] or _plain("_".join(named) if column else label)] = output
     return outputs
 
 
@@ -134,7 +135,7 @@ def _split(inner: str, text: str, only: str | None) -> tuple[str, str | None]:
         if rest and not rest.startswith(","):
             raise InputError("outputs", text, "a quoted name, followed by a comma or nothing", _HINT)
         return match["name"].replace('""', '"'), rest[1:].strip() if rest else None
-    before, comma, rest = inner.rpartition(",")
+    before, comma, rest = _last_comma(inner)
     if comma and only in (None, rest.strip()):
         return before.strip(), rest.strip()
     return inner.strip(), None
@@ -144,6 +145,18 @@ def _bounded(inner: str) -> tuple[str, list[str] | None]:
     """What stands in the brackets, and the bounds on a person's sum after it: `pay, person=0..500`."""
     match = _PERSON.search(inner)
     return (inner, None) if match is None else (inner[: match.start()], [match["low"], match["high"]])
+
+
+def _last_comma(inner: str) -> tuple[str, str, str]:
+    """What stands before and after the last comma that is in no brackets and no quotes."""
+    depth, within = 0, False
+    for place in range(len(inner) - 1, -1, -1):
+        mark = inner[place]
+        within ^= mark == '"'
+        depth += 0 if within else (mark == ")") - (mark == "(")
+        if mark == "," and depth == 0 and not within:
+            return inner[:place], ",", inner[place + 1 :]
+    return "", "", inner
 
 
 def _parted(text: str) -> tuple[str, str]:

@@ -290,12 +290,12 @@ def _complete(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[
     """Missing values where none should be."""
     texts: dict[str, list[str]] = {}
     for name, output in outputs:
-        column = getattr(output, "column", None)
-        if column is None or schema.columns[column].nullable:
-            continue
-        how = "declared complete" if column in schema.columns else "complete by what is declared"
-        text = f"{column} is {how}: one that is missing or cannot be read counts {output.gaps}."
-        texts.setdefault(text, []).append(name)
+        for column in dict.fromkeys(output.columns):
+            if schema.columns[column].nullable:
+                continue
+            how = "declared complete" if column in schema.columns else "complete by what is declared"
+            text = f"{column} is {how}: one that is missing or cannot be read counts {output.gaps}."
+            texts.setdefault(text, []).append(name)
     return [Note("complete", text, tuple(names)) for text, names in texts.items()]
 
 

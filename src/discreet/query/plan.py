@@ -23,11 +23,11 @@ from discreet.data.source import Connection
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.query.aggregate import Aggregate
+from discreet.query.aggregate import Aggregate, Derived
 from discreet.query.compile import GROUP, compile_query, measure_name
 from discreet.query.contribution import fresh_salt
 from discreet.query.estimate import estimate, linear_step
-from discreet.query.measure import Measure, Rows, sensitivity
+from discreet.query.measure import Complete, Measure, Rows, sensitivity
 from discreet.query.notes import declared_notes, published_notes
 from discreet.query.price import Price
 from discreet.query.question import Query
@@ -149,7 +149,10 @@ class QueryPlan(QuestionPlan):
 
         Each measure is moved by its own half-width, and what that does to the output is added in squares.
         """
-        exact = [float(rows) if isinstance(m, Rows) else 0.0 for m in aggregate.measures(self.schema)]
+        times = 1.0
+        if isinstance(aggregate, Derived):
+            aggregate, times = aggregate.stated
+        exact = [float(rows) if isinstance(m, (Rows, Complete)) else 0.0 for m in aggregate.measures(self.schema)]
         total = 0.0
         for place, noise in enumerate(noises):
             ends = []
@@ -158,7 +161,7 @@ class QueryPlan(QuestionPlan):
                 moved[place] = moved[place] + sign * noise.error(self.confidence)
                 ends.append(float(aggregate.estimate(self.schema, moved)[0]))
             total += ((ends[1] - ends[0]) / 2) ** 2
-        return math.sqrt(total)
+        return math.sqrt(total) * times
 
 
 def plan_query(question: Query, schema: Schema, allotment: Allotment, price: Price) -> QueryPlan:

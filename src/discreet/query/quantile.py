@@ -61,6 +61,11 @@ class _ByOrder:
 
     __slots__ = ()
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns and expressions it is of."""
+        return (self.column,)  # type: ignore[attr-defined]  # which both kinds have
+
     def limited(self, who: str, rows: str) -> tuple[str, str]:
         """What the limit of so many rows for each `who` does to it: a kind of note, and its text."""
         return "sampled", f"In a group each {who} counts with at most {rows}, picked at random."

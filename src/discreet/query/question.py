@@ -50,12 +50,13 @@ _Output = TypeVar("_Output")
 
 def _canonical(output: _Output, schema: Schema) -> _Output:
     """The same output, its column under the one name it has."""
+    if isinstance(output, Aggregate):
+        return output.canonical(schema)
     column = getattr(output, "column", None)
     if column is None or (isinstance(column, str) and column in schema.columns):
         return output
     named: Any = output
-    use = "quantile" if isinstance(output, Ordered) else named.functions[0].name
-    return replace(named, column=schema.canonical(column, use))  # type: ignore[no-any-return]
+    return replace(named, column=schema.canonical(column, "quantile"))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)

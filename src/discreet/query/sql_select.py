@@ -366,6 +366,6 @@ class Reading:
 
 
 def _plain_name(aggregate: Aggregate | Ordered) -> str:
-    column = getattr(aggregate, "column", None) or ""
-    name = aggregate.label + (f"_{column}" if column.isidentifier() else "")
+    named = [column for column in aggregate.columns if column.isidentifier()]
+    name = "_".join([aggregate.label, *named])
     return name if name.isidentifier() else "value"

@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 
 from discreet.query.aggregate.base import (
+    ENDLESS,
     PRIVATE,
     Additive,
     Aggregate,
@@ -17,35 +18,53 @@ from discreet.query.aggregate.base import (
     rows_of,
     settled,
 )
+from discreet.query.aggregate.covariances import (
+    Correlation,
+    Covariance,
+    correlation,
+    covariance,
+    covariances,
+)
 from discreet.query.aggregate.distinct_values import DistinctValues, distinct
 from discreet.query.aggregate.means import Mean, mean
 from discreet.query.aggregate.persons import Persons, people
+from discreet.query.aggregate.regressions import Intercept, Slope, intercept, slope
 from discreet.query.aggregate.rows import Count, count
 from discreet.query.aggregate.sums import Sum, total
 from discreet.query.aggregate.variances import Std, Variance, std, variance
 
 __all__ = [
+    "ENDLESS",
     "PRIVATE",
     "Additive",
     "Aggregate",
     "Bounded",
+    "Correlation",
     "Count",
+    "Covariance",
     "Derived",
     "DistinctValues",
+    "Intercept",
     "Mean",
     "Persons",
+    "Slope",
     "Std",
     "Sum",
     "Variance",
     "aggregate_from",
     "aggregate_to",
+    "correlation",
     "count",
+    "covariance",
+    "covariances",
     "distinct",
+    "intercept",
     "load",
     "mean",
     "people",
     "rows_of",
     "settled",
+    "slope",
     "std",
     "total",
     "variance",

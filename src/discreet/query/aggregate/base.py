@@ -24,6 +24,7 @@ from discreet.query.measure import Measure, Moment, Rows, moment_lattice
 from discreet.query.sql_hint import only, refuse
 
 __all__ = [
+    "ENDLESS",
     "NUMERIC",
     "PRIVATE",
     "SEARCHED",
@@ -98,6 +99,19 @@ class Aggregate(ABC):
         """Its fields besides the column."""
         found: tuple[Field[Any], ...] = fields(cls) if is_dataclass(cls) else ()
         return {each.name: each for each in found if each.name != "column"}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns and expressions it is of."""
+        column = getattr(self, "column", None)
+        return () if column is None else (column,)
+
+    def canonical(self, schema: Schema) -> Self:
+        """The same, its columns under the one name that each has."""
+        if not self.columns:
+            return self
+        named: Any = self
+        return replace(named, column=schema.canonical(named.column, self.named()))  # type: ignore[no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values; what is as usual is left out."""
@@ -185,6 +199,23 @@ class Derived(Aggregate):
         """Of fewer values than these it may be anything."""
         return 1
 
+    @property
+    def stated(self) -> tuple[Derived, float]:
+        """By what its error is stated beforehand, and how many times that it is at most."""
+        return self, 1.0
+
+    def corrected(self, schema: Schema, noisy: Sequence[Floats], excess: Sequence[float]) -> Floats:
+        """The answer, group by group, where noise has added `excess` to the square of each measure, on average."""
+        return self.estimate(schema, noisy, excess[0])
+
+    def undefined(self, schema: Schema, noisy: Sequence[Floats], excess: Sequence[float]) -> NDArray[np.bool_]:
+        """Where it may be anything."""
+        return noisy[1] < self.fewest
+
+    def rounding(self, schema: Schema, noisy: Sequence[Floats], excess: Sequence[float]) -> Floats | float:
+        """How far rounding to the lattice can have moved it, where that depends on the measures."""
+        return 0.0
+
 
 def rows_of(schema: Schema, column: str | None) -> Rows:
     """How many values a column has. One declared complete has a value in every row: one count serves all."""
@@ -214,6 +245,8 @@ Limits = Sequence[Number] | Literal["private"] | None
 
 PRIVATE: Final = "private"
 """Bounds nobody knows: searched for, at a price, by the plan of `discreet.query.private_bounds`."""
+ENDLESS = 2.0**900
+"""An end of what an aggregate can be that has none."""
 NUMERIC = (Integer, Real)
 SEARCHED = Argument("bounds", PRIVATE)
 
