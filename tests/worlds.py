@@ -141,6 +141,18 @@ def _of_person(chance: random.Random, person: Any) -> tuple[list[Row], list[Row]
 def neighbours(chance: random.Random, whole: World, unit: Unit) -> Iterator[World]:
     """Tables that differ from this one in one unit, rows in another order."""
     replaced = unit.neighbours is Neighbours.REPLACE
+    if unit.promised:  # any so many rows are somebody's
+        for _ in range(6):
+            many = min(unit.rows, len(whole.rows))
+            gone = set(chance.sample(range(len(whole.rows)), many))
+            rest = [row for place, row in enumerate(whole.rows) if place not in gone]
+            new = [person_row(chance, None) for _ in range(unit.rows)]
+            same = chance.random() < 0.5  # all of them in one group
+            new = [dict(new[0]) for _ in new] if same else new
+            yield _shuffled(chance, whole.ids, rest + (new if replaced else []), list(whole.beside))
+            if not replaced:
+                yield _shuffled(chance, whole.ids, [*whole.rows, *new], list(whole.beside))
+        return
     if unit.column is None:
         for place in range(len(whole.rows)):
             rest = [*whole.rows[:place], *whole.rows[place + 1 :]]
@@ -206,9 +218,10 @@ class Job:
     plan: Any = None
 
 
-def unit_of(chance: random.Random, *, person: bool | None = None) -> Unit:
-    if not (chance.random() < 0.8 if person is None else person):
-        return Unit(neighbours=chance.choice(list(Neighbours)))
+def unit_of(chance: random.Random, *, person: bool | None = None, promised: bool = True) -> Unit:
+    if not (chance.random() < 0.7 if person is None else person):
+        rows = chance.choice([1, 2, 3]) if promised else 1
+        return Unit(neighbours=chance.choice(list(Neighbours)), rows=rows)
     return Unit("p", chance.choice(list(Neighbours)), chance.randint(1, 3), chance.randint(1, 3))
 
 
@@ -347,7 +360,7 @@ GEOGRAPHY = {"state": ["1", "1", "2", "2"], "h": ["11", "12", "21", "22"]}
 
 def trees(chance: random.Random) -> Job:
     sized = chance.random() < 0.3
-    schema = schema_of(unit_of(chance, person=False) if sized else unit_of(chance))
+    schema = schema_of(unit_of(chance, person=False, promised=False) if sized else unit_of(chance))
     part, price = _price(chance)
     how: dict[str, Any] = {"by": chance.choice([[], ["f"], ["o"]])}
     if sized:
@@ -399,7 +412,7 @@ def synthesis(chance: random.Random) -> Job:
 
 
 def discoveries(chance: random.Random) -> Job:
-    schema = schema_of(unit_of(chance))
+    schema = schema_of(unit_of(chance, promised=False))
     keys = chance.choice([[discover("t")], [discover("t"), key("g")], [discover("n")], [discover("d"), discover("f")]])
     table = _limits(chance, Desk(schema, ALLOTMENTS["rho"]).table(), schema.unit)
     asked = table.group_by(*keys).agg(o=_aggregate(chance, schema))

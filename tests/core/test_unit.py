@@ -19,7 +19,7 @@ def test_a_unit_in_words():
     ("given", "field"),
     [
         ({"groups": 2}, "unit"),
-        ({"rows": 2}, "unit"),
+        ({"rows_total": 2}, "unit"),
         ({"column": "p", "groups": 0}, "unit.groups"),
         ({"column": "p", "groups": True}, "unit.groups"),
         ({"column": "p", "rows": 2.0}, "unit.rows"),

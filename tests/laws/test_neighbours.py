@@ -152,6 +152,15 @@ def tied_by_row_order(rows, names, unit, salt):
     return kept.select(*names, many=ibis.least(kept["many"], unit.rows).cast("int32"))
 
 
+def one_row(measure, unit, groups):
+    return SENSITIVITY(measure, Unit(), groups)
+
+
+def spread_out(measure, unit, groups):
+    """Each of a person's rows in another group."""
+    return Sensitivity(1, min(unit.rows, groups))
+
+
 def alone_uncut(rows, sums, kept, width, salt, whole):
     return PICKED(rows, sums, kept, width, salt, False)
 
@@ -236,10 +245,12 @@ def patched(*places: tuple[Any, str], by: Any) -> Callable[[], Any]:
     return planted
 
 
-def asked(unit: Unit, output: Any, keys: tuple[str, ...] = (), *, joined: bool = False) -> Callable[[Any], Job]:
+def asked(
+    unit: Unit, output: Any, keys: tuple[str, ...] = (), *, joined: bool = False, way: str = "epsilon"
+) -> Callable[[Any], Job]:
     """One question, for a bug that shows in it: every turn has new tables."""
     schema = schema_of(unit, joined=joined)
-    plan = functools.partial(Desk(schema, ALLOTMENTS["epsilon"]).table().group_by(*keys).agg(o=output).plan, epsilon=1)
+    plan = functools.partial(Desk(schema, ALLOTMENTS[way]).table().group_by(*keys).agg(o=output).plan, **{way: 1})
 
     def kind(_: Any) -> Job:
         made = plan().plan
@@ -249,6 +260,7 @@ def asked(unit: Unit, output: Any, keys: tuple[str, ...] = (), *, joined: bool =
 
 
 ROW, PERSON = Unit(), Unit("p", groups=1, rows=1)
+SEVERAL = Unit(rows=3)
 DRAWS = Unit("p", groups=3, rows=1, rows_total=2)
 OTHER = Unit("p", Neighbours.REPLACE, groups=1, rows=1)
 
@@ -300,6 +312,14 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "a row too many in a histogram": (
         asked(PERSON, median("y", method="tree", grid=4)),
         patched((discreet.query.tally, "_limited"), by=tally_unlimited),
+    ),
+    "several rows charged as one": (
+        asked(SEVERAL, count(), ("n",)),
+        patched((discreet.query.plan, "sensitivity"), by=one_row),
+    ),
+    "several rows charged as one to a group": (
+        asked(SEVERAL, count(), ("n",), way="rho"),
+        patched((discreet.query.plan, "sensitivity"), by=spread_out),
     ),
     "a row too many over all groups": (
         asked(DRAWS, count(), ("n",)),

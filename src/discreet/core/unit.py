@@ -39,10 +39,13 @@ MOST: Final = 2**20
 class Unit:
     """The thing whose presence or values no release may give away.
 
-    Without `column` it is one row. With `column`, every row that shares a value of it belongs to one person; of a
-    person's rows, those in at most `groups` groups of a question count, and in each group as at most `rows` rows; with
-    `rows_total`, at most so many over all groups. A schema takes a person only with the first two limits stated: what
-    is beyond them is left out of every answer.
+    Without `column` it is one row; or, where `rows` is more, any so many rows: nobody has more of them, though no
+    column says whose they are. That is a promise of the custodian's, which nothing enforces.
+
+    With `column`, every row that shares a value of it belongs to one person; of a person's rows, those in at most
+    `groups` groups of a question count, and in each group as at most `rows` rows; with `rows_total`, at most so many
+    over all groups. A schema takes a person only with the first two limits stated: what is beyond them is left out of
+    every answer.
 
     Its text is its identity: two units with the same text protect the same thing. The limits are not in it, because
     they decide how far a unit moves an answer, which is part of the price.
@@ -64,8 +67,8 @@ class Unit:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
                 raise InputError(f"unit.{field}", value, "a whole number from 1 to 2**20")
-        if self.column is None and (self.groups, self.rows, self.rows_total) != (1, 1, None):
-            hint = "Name the column that identifies a person, or leave the limits out."
+        if self.column is None and (self.groups, self.rows_total) != (1, None):
+            hint = "Name the column that identifies a person, or give rows alone: nobody has more of them."
             raise InputError(
                 "unit",
                 Phrase("limits without a column"),
@@ -76,6 +79,8 @@ class Unit:
     @property
     def most_groups(self) -> int:
         """In how many groups rows of one unit count at most."""
+        if self.column is None:
+            return self.rows
         return self.groups if self.rows_total is None else min(self.groups, self.rows_total)
 
     @property
@@ -90,13 +95,26 @@ class Unit:
         >>> Unit("patient", groups=5, rows=4, rows_total=6).most_total
         6
         """
+        if self.column is None:
+            return self.rows
         every = self.most_groups * self.most_rows
         return every if self.rows_total is None else min(every, self.rows_total)
 
     @property
     def shares(self) -> bool:
         """Whether the rows that count in all groups have a limit of their own, beside those of each group."""
-        return self.rows_total is not None
+        return self.rows_total is not None or self.promised
+
+    @property
+    def promised(self) -> bool:
+        """Whether a unit is several rows that no column tells from others'."""
+        return self.column is None and self.rows > 1
+
+    def check_named(self, job: str) -> None:
+        """`InputError` where a unit is several rows of nobody knows whom, for a job that must know whose they are."""
+        if self.promised:
+            hint = "Name the column that identifies a person: [unit] column = ..., groups = ..., rows = ..."
+            raise InputError("unit.rows", self.rows, f"given with a column where {job}", hint)
 
     @property
     def unstated(self) -> tuple[str, ...]:
@@ -110,8 +128,10 @@ class Unit:
         return tuple(name for name in ("groups", "rows") if isinstance(getattr(self, name), _Unstated))
 
     def __str__(self) -> str:
-        what = "one row" if self.column is None else f"everything of one {self.column}"
-        how = "added or removed" if self.neighbours is Neighbours.ADD_REMOVE else "replaced by another"
+        row = "one row" if self.rows == 1 else f"any {self.rows} rows"
+        what = row if self.column is None else f"everything of one {self.column}"
+        other = "replaced by others" if self.promised else "replaced by another"
+        how = "added or removed" if self.neighbours is Neighbours.ADD_REMOVE else other
         return f"{what}, {how}"
 
 

@@ -188,6 +188,8 @@ class Schema:
         unit: dict[str, Any] = {"neighbours": str(self.unit.neighbours)}
         if self.unit.column is not None:
             unit = {"column": self.unit.column, **unit, "groups": self.unit.groups, "rows": self.unit.rows}
+        elif self.unit.promised:
+            unit["rows"] = self.unit.rows
         if self.unit.rows_total is not None:
             unit["rows_total"] = self.unit.rows_total
         columns = {name: column_to(column) for name, column in self.stored.items()}

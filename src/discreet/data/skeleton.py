@@ -36,6 +36,11 @@ _ROW = """\
 # What is protected: one row, as every row is another person. Where people come back, add column, groups and rows.
 [unit]
 """
+_ROWS = """\
+# What is protected: any so many rows, as nobody has more, though no column says whose they are. Nothing checks that.
+[unit]
+{rows:<26} # that one person has at most
+"""
 
 
 def skeleton(source: Source, name: str, unit: Unit, types: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -61,7 +66,7 @@ def _quoted(text: str) -> str:
 
 def _protected(unit: Unit) -> str:
     if unit.column is None:
-        return _ROW
+        return _ROW if unit.rows == 1 else _ROWS.format(rows=f"rows = {unit.rows}")
     said = {
         f"column = {_quoted(unit.column)}": "identifies a person",
         f"groups = {unit.groups}": "in how many groups of a question a person counts",

@@ -179,6 +179,7 @@ class TrainAsk(Ask):
 
     def checked(self, schema: Schema) -> CheckedTrain | CheckedSearch:
         """The same, read against a schema."""
+        schema.unit.check_named("a model is trained: one row of each person counts")
         if schema.unit.neighbours is not Neighbours.ADD_REMOVE:
             hint = "Sampling is accounted for where a unit is added or removed. Declare neighbours = 'add-remove'."
             raise InputError("unit.neighbours", Phrase(schema.unit.neighbours), "add-remove", hint)

@@ -30,7 +30,9 @@ __all__ = [
 
 _UNCHANGED = "Nothing was changed."
 _WORDS = re.compile(
-    r"(one row|everything of one .+), (added or removed|replaced by another)|.+, moved by at most \S+ \S+", re.DOTALL
+    r"(one row|any \d+ rows|everything of one .+), (added or removed|replaced by (another|others))|"
+    r".+, moved by at most \S+ \S+",
+    re.DOTALL,
 )
 
 

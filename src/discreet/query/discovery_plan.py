@@ -207,6 +207,7 @@ def plan_discovery(
         raise InputError(
             "outputs", checked.ordered[0][0], "counts, sums, means or variances where keys are discovered", hint
         )
+    schema.unit.check_named("values are discovered: a threshold is for people, and these rows may all be one's")
     named = ", ".join(key.column for key in checked.discovered)
     missed = _payable(named, allotment, price, delta)
     measures = tuple(dict.fromkeys(m for _, aggregate in checked.outputs for m in aggregate.measures(schema)))

@@ -30,6 +30,7 @@ __all__ = [
     "join_notes",
     "limit_notes",
     "outside_values",
+    "promise_notes",
     "published_notes",
     "unidentified_notes",
 ]
@@ -65,7 +66,7 @@ def declared_notes(question: Query, schema: Schema) -> list[Note]:
 def limit_notes(unit: Unit, outputs: Outputs, groups: int | None) -> list[Note]:
     """What the limits on a person do, where `groups` are published (None: nobody knows how many)."""
     if unit.column is None:
-        return []
+        return promise_notes(unit, [name for name, _ in outputs])
     who = unit.column
     notes, names = [], [name for name, _ in outputs]
     if groups is None or groups > unit.groups:
@@ -84,6 +85,17 @@ def limit_notes(unit: Unit, outputs: Outputs, groups: int | None) -> list[Note]:
                 texts[note] = [name for name, other in outputs if other.limited(who, rows) == note]
     notes += [Note(kind, text, tuple(named)) for (kind, text), named in texts.items()]
     return [*notes, *unidentified_notes(unit, names)]
+
+
+def promise_notes(unit: Unit, names: Sequence[str]) -> list[Note]:
+    """What nothing but the custodian's word stands for, where a unit is several rows of nobody knows whom."""
+    if not unit.promised:
+        return []
+    text = (
+        f"That nobody has more than {plural(unit.rows, 'row')} is the custodian's promise: no column says whose a row "
+        "is, so nothing is cut, and who has more is protected less."
+    )
+    return [Note("promise", text, tuple(names))]
 
 
 def _drawn(unit: Unit, cell: str) -> str:
@@ -142,7 +154,7 @@ def cell_notes(
         text = f"In a {cell} each {unit.column} counts as at most {rows}; what is beyond is left out."
         text = text if unit.rows_total is None else _drawn(unit, cell)
         notes.append(Note("rows", text, names))
-    notes += unidentified_notes(unit, names)
+    notes += [*promise_notes(unit, names), *unidentified_notes(unit, names)]
     listed = list(keys)
     named = [key.column for key in listed] + ([] if condition is None else list(columns_of(condition)))
     notes += join_notes(schema, named, names)

@@ -225,6 +225,7 @@ def plan_stream(
     checked, key = question.checked(schema), replace(period.checked(schema), missing=False)
     if key.edges is None:
         raise InputError("period", key.column, "bins of a date or a number, such as bins('day', every='month')")
+    schema.unit.check_named("a stream is asked for")
     if schema.unit.rows_total is not None:
         allowed = "left out where a stream is asked for: periods are counted one by one"
         raise InputError("limits.rows_total", schema.unit.rows_total, allowed, "Limit the groups and rows of a period.")

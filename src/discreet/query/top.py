@@ -162,7 +162,7 @@ class Top:
 class TopPlan(QuestionPlan):
     """A choice of values, noise for their counts, and the price of both.
 
-    Guarantee: a run is the adaptive composition of `choice`, whose scores one unit moves by at most one each, and of
+    Guarantee: a run is the adaptive composition of `choice`, whose scores one person moves by at most one each, and of
     the counts of what was chosen. Proof: docs/proofs/query-top.md.
     """
 
@@ -294,7 +294,8 @@ def plan_top(question: Top, schema: Schema, allotment: Allotment, price: Price) 
     # k choices of epsilon/k cost epsilon, or rho = epsilon^2/(8k).
     epsilon = amount if currency == "epsilon" else Fraction(math.isqrt(int(8 * checked.k * amount * _FINE**2)), _FINE)
     # A person who comes adds to scores and takes from none; one who is replaced may do both.
-    choice = TopK(checked.k, epsilon, sensitivity=1, monotone=schema.unit.neighbours is Neighbours.ADD_REMOVE)
+    most = schema.unit.most_rows if schema.unit.column is None else 1
+    choice = TopK(checked.k, epsilon, sensitivity=most, monotone=schema.unit.neighbours is Neighbours.ADD_REMOVE)
     bare = TopPlan(checked, schema, allotment, price.confidence, choice, None)
     if not checked.counts:
         return bare

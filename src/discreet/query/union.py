@@ -141,7 +141,8 @@ class Union:
         """
         limited = [part.query.limited(schema) for part in self.parts]
         first = limited[0]
-        alone = first.unit.column is None or (first.persons is not None and not first.persons.table.keys)
+        one_row = first.unit.column is None and not first.unit.promised
+        alone = one_row or (first.persons is not None and not first.persons.table.keys)
         if not alone or any(each.persons != first.persons for each in limited):
             return False
         conditions = [part.query.condition for part in self.parts]

@@ -112,8 +112,8 @@ class Tabulation:
             raise InputError("by", self.by[0].column, "left out where groups are counted by size")
         if isinstance(sizes.largest, bool) or not isinstance(sizes.largest, int) or not 1 <= sizes.largest <= 100_000:
             raise InputError("largest", sizes.largest, "the largest size with a count of its own, from 1 to 100,000")
-        if self.schema.unit.column is not None:
-            hint = "Leave unit.column out of the schema if every person has one row."
+        if self.schema.unit.column is not None or self.schema.unit.promised:
+            hint = "Leave unit.column and unit.rows out of the schema if every person has one row."
             raise InputError("sizes", sizes.column, "left out unless the unit is one row", hint)
 
     @property

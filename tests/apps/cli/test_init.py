@@ -78,7 +78,7 @@ def test_a_row_can_be_typed_and_is_asked_for_no_limits(folder):
         (PERSON[:2], "`--groups` must be given where the unit is a person"),
         (PERSON[:4], "`--rows` must be given where the unit is a person"),
         (("--unit", "pateint"), "Did you mean `patient`?"),
-        (("--unit", "row", "--rows", "3"), "`--rows` must be left out unless the unit is a person"),
+        (("--unit", "row", "--groups", "3"), "`--groups` must be left out unless the unit is a person"),
         ((*PERSON[:4], "--rows", "0"), "`unit.rows` must be a whole number from 1"),
     ],
 )

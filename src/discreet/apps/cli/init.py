@@ -57,7 +57,10 @@ def init(
         typer.Option(help="Who is protected: the column that identifies a person, or `row` if each row is another."),
     ] = None,
     groups: Annotated[int | None, typer.Option(help="In how many groups of a question one person counts.")] = None,
-    rows: Annotated[int | None, typer.Option(help="As how many rows one person counts in a group.")] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(help="As how many rows one person counts in a group; of --unit row, how many one has at most."),
+    ] = None,
 ) -> None:
     """Write a schema to fill in. It is made of column names and stored types; no value is looked at without --types.
 
@@ -169,10 +172,9 @@ def _unit(names: list[str], unit: str | None, groups: int | None, rows: int | No
         if _ROW in names:
             hint = "Nothing was written. Rename the column, or name another one."
             raise InputError("--unit", unit, "unambiguous: it is also the name of a column", hint)
-        if (groups, rows) != (None, None):
-            given = "--groups" if groups is not None else "--rows"
-            raise InputError(given, GIVEN, "left out unless the unit is a person", "Nothing was written.")
-        return Unit()
+        if groups is not None:
+            raise InputError("--groups", GIVEN, "left out unless the unit is a person", "Nothing was written.")
+        return Unit() if rows is None else Unit(rows=rows)
     if unit not in names:
         raise InputError("--unit", unit, f"{_ROW}, or a column", "Nothing was written.", among=names)
     return Unit(unit, groups=_limit("groups", groups), rows=_limit("rows", rows))

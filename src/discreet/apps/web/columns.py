@@ -45,6 +45,9 @@ def protects(unit: Unit) -> str:
     """Whom the dataset protects, in a sentence. How well is what the epsilon says: no more is claimed here."""
     whole = unit.neighbours is Neighbours.ADD_REMOVE
     if unit.column is None:
+        if unit.promised:
+            told = f"whether any {unit.rows:,} rows are in the table" if whole else f"what any {unit.rows:,} rows hold"
+            return f"Any {unit.rows:,} rows are protected: what is released tells little about {told}."
         told = "whether any one row is in the table" if whole else "what any one row holds"
         return f"One row is protected: what is released tells little about {told}."
     told = (
@@ -56,6 +59,9 @@ def protects(unit: Unit) -> str:
 def neighbours(unit: Unit) -> str:
     """What two tables that must look alike differ in."""
     what = "row" if unit.column is None else unit.column
+    if unit.promised:
+        how = "added or removed" if unit.neighbours is Neighbours.ADD_REMOVE else "replaced by others"
+        return f"Up to {unit.rows:,} rows {how}: nobody has more, as the custodian promises."
     if unit.neighbours is Neighbours.ADD_REMOVE:
         return f"One {what} added or removed. How many there are is private too."
     return f"One {what} replaced by another. How many there are is public."
@@ -64,6 +70,8 @@ def neighbours(unit: Unit) -> str:
 def limits(unit: Unit) -> str:
     """How much of one person counts."""
     if unit.column is None:
+        if unit.promised:
+            return f"Every row counts. That nobody has more than {unit.rows:,} is the custodian's promise."
         return "Every row counts once. If a person may have several rows, name the column that tells people apart."
     groups = "1 group" if unit.groups == 1 else f"{unit.groups:,} groups"
     rows = "1 row" if unit.rows == 1 else f"{unit.rows:,} rows"
