@@ -96,9 +96,7 @@ def test_an_account_of_one_unit_takes_no_charge_of_the_other(tmp_path, opened, o
     """In either direction: a smaller unit would be charged too little, and a larger one is not what was promised."""
 
     def ask(unit, **how):
-        curator = discreet.open(
-            TABLE, Schema("people", STORED, unit), ledger=tmp_path / "b.db", budget=Budget(1), **how
-        )
+        curator = discreet.open(TABLE, Schema("people", STORED, unit), ledger=tmp_path / "b.db", **how)
         return curator.table().agg(n=count()).plan(epsilon="0.1").release()
 
     ask(opened.unit, budget=Budget(1), create=True)
