@@ -24,6 +24,9 @@ def test_each_step_makes_another_question(question):
         Query().where("age > 35").where(col("pay").missing()).group_by("county").agg(n=count(), m=mean("age"))
     )
     assert built.histogram("age", width=20).query.keys[-1].column == "age"
+    both = Query().histogram("age", width=20, by=bins("cost", width=50))
+    assert [each.column for each in both.keys] == ["age", "cost"]
+    assert built.histogram("age", by="sex").query.keys[-1].column == "sex"
     assert [name for name, _ in question.range("pay").query.ordered] == ["min", "max", "range"]
     assert [name for name, _ in question.suggest_bounds("pay").query.ordered] == ["low", "high"]
     assert [name for name, _ in question.quantiles("pay", [0.25, 0.5]).query.ordered] == ["q25", "q50"]

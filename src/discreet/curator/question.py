@@ -85,9 +85,11 @@ class Question:
     def __getitem__(self, index: object) -> NoReturn:
         refuse_reading("indexed")
 
-    def histogram(self, column: str, edges: Any = None, **how: Any) -> Question:
+    def histogram(
+        self, column: str, edges: Any = None, *, by: str | Key | Expression | None = None, **how: Any
+    ) -> Question:
         """How many rows in each bin of a column."""
-        return replace(self, query=self.grouped.histogram(column, edges, **how))
+        return replace(self, query=self.grouped.histogram(column, edges, by=by, **how))
 
     def top(self, column: str | Key, k: int = 10, *, counts: bool = True) -> Question:
         """The `k` values of a column that most units have, the most common first; with noisy `counts` or without."""

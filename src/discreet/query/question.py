@@ -149,10 +149,15 @@ class Query:
         asked = self.asked + tuple(outputs)
         return replace(self, outputs=self.outputs + sums, ordered=self.ordered + ordered, asked=asked)
 
-    def histogram(self, column: str, edges: Any = None, **how: Any) -> Query:
-        """How many rows in each bin of a column (or at each of its declared values)."""
+    def histogram(
+        self, column: str, edges: Any = None, *, by: str | Key | Expression | None = None, **how: Any
+    ) -> Query:
+        """How many rows in each bin of a column (or at each of its declared values).
+
+        With `by`, a second column or `bins(...)` of it: how many in each bin of both.
+        """
         binned = key(column) if edges is None and not how else bins(column, edges, **how)
-        return self.group_by(binned).agg(count=count())
+        return self.group_by(binned, *([] if by is None else [by])).agg(count=count())
 
     def _refuse_strange(self) -> None:
         """Refuse keys and outputs that are none."""

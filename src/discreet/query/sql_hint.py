@@ -63,6 +63,8 @@ def instead(node: Any) -> str:
     match node:
         case exp.Star():
             return "Rows are not shown to anybody. Group them: SELECT sex, COUNT(*) FROM people GROUP BY sex."
+        case exp.Mode():
+            return "The most common values have a question of their own: table().top(column, 1), or discreet top."
         case exp.Filter():
             return "Put the condition into WHERE, in a question of its own."
         case exp.Window():

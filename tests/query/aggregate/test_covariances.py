@@ -11,7 +11,7 @@ from discreet.data.column import Category, Integer, Real
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.ledger.budget import Allotment
-from discreet.query.aggregate import correlation, covariance, covariances, intercept, mean, slope
+from discreet.query.aggregate import correlation, count, covariance, covariances, intercept, mean, slope
 from discreet.query.measure import Complete, Cross, Rows
 from discreet.query.notation import read_outputs
 from discreet.query.plan import plan_query
@@ -78,6 +78,9 @@ def test_columns_that_cannot_be_computed_with_are_refused():
         ("COVAR_SAMP(age, cost * 2)", covariance("age", "cost * 2", sample=True)),
         ("REGR_SLOPE(cost, age)", slope("cost", "age")),
         ("REGR_INTERCEPT(cost, age)", intercept("cost", "age")),
+        ("REGR_COUNT(hours, age)", count("CASE WHEN age IS NULL THEN NULL ELSE hours END")),
+        ("REGR_AVGX(hours, age)", mean("CASE WHEN hours IS NULL THEN NULL ELSE age END")),
+        ("REGR_AVGY(hours, age)", mean("CASE WHEN age IS NULL THEN NULL ELSE hours END")),
         ("REGR_R2(cost, age)", correlation("cost", "age", squared=True)),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ from discreet.query.function import Argument
 from discreet.query.measure import Complete, Cross, Moment, Rows, moment_lattice
 from discreet.query.sql_hint import only, refuse
 
-__all__ = ["OTHER", "Paired", "Spread", "read_name", "read_switch"]
+__all__ = ["OTHER", "Paired", "Spread", "read_name", "read_pair", "read_switch"]
 
 
 def read_name(value: object) -> str:
@@ -170,15 +170,23 @@ class Paired(Derived):
     @classmethod
     def read_sql(cls, node: Any, scope: Any) -> Self | None:
         """The statistic that NAME(column, column) in SQL stands for; None if the name is none of its names."""
-        from sqlglot import exp
+        named = cls.functions[0].sql
+        name, pair = read_pair(node, named, scope)
+        return None if pair is None else cls(*pair, **named[name])
 
-        unknown = type(node) is exp.Anonymous  # to the parser
-        names = [str(node.this).upper()] if unknown else node.sql_names() if isinstance(node, exp.Func) else []
-        for name, fields_set in cls.functions[0].sql.items():
-            if name in names:
-                only(node, "this", "expressions" if unknown else "expression")
-                inner = node.expressions if unknown else [node.this, node.args.get("expression")]
-                if len(inner) != 2 or None in inner or any(type(each) is exp.Distinct for each in inner):
-                    raise refuse(node, f"{name} of two columns or expressions")
-                return cls(*(scope.column(each, number=True) for each in inner), **fields_set)
-        return None
+
+def read_pair(node: Any, names: Iterable[str], scope: Any) -> tuple[str, tuple[str, str] | None]:
+    """Which of these names NAME(column, column) in SQL has, and its columns; no columns if it has none of them."""
+    from sqlglot import exp
+
+    unknown = type(node) is exp.Anonymous  # to the parser
+    written = [str(node.this).upper()] if unknown else node.sql_names() if isinstance(node, exp.Func) else []
+    name = next((each for each in names if each in written), "")
+    if not name:
+        return "", None
+    only(node, "this", "expressions" if unknown else "expression")
+    inner = node.expressions if unknown else [node.this, node.args.get("expression")]
+    if len(inner) != 2 or None in inner or any(type(each) is exp.Distinct for each in inner):
+        raise refuse(node, f"{name} of two columns or expressions")
+    first, second = (scope.column(each, number=True) for each in inner)
+    return name, (first, second)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.expression import Call, Constant
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.aggregate.base import ENDLESS, NUMERIC, Floats
-from discreet.query.aggregate.pairs import OTHER, Paired, Spread
+from discreet.query.aggregate.means import Mean
+from discreet.query.aggregate.pairs import OTHER, Paired, Spread, read_pair
+from discreet.query.aggregate.rows import Count
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure
 
+_OF_PAIRS = ("REGR_COUNT", "REGR_AVGX", "REGR_AVGY")
 __all__ = ["Intercept", "Slope", "intercept", "slope"]
 
 
@@ -75,6 +79,17 @@ class Slope(_Line):
             place=63,
         ),
     )
+
+    @classmethod
+    def read_sql(cls, node: Any, scope: Any) -> Any:
+        """REGR_SLOPE(y, x), and what else is asked of complete pairs: REGR_COUNT, REGR_AVGX and REGR_AVGY."""
+        name, pair = read_pair(node, _OF_PAIRS, scope)
+        if pair is None:
+            return super(Slope, cls).read_sql(node, scope)
+        of, other = (scope.schema.expression(each, "sql") for each in (pair[::-1] if name == "REGR_AVGX" else pair))
+        complete = Call("case", (other.missing(), Constant(None), of))
+        text = scope.schema.canonical(str(complete), "sql")
+        return Count(text) if name == "REGR_COUNT" else Mean(text)
 
     def corrected(self, schema: Schema, noisy: Sequence[Floats], excess: Sequence[float]) -> Floats:
         """The answer, group by group, where noise has added `excess` to the square of each measure, on average."""
