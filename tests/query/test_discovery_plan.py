@@ -16,6 +16,7 @@ from word_crowd import CANARY, many
 
 from chance import at_most, frequency_fits
 from discreet.accounting import zcdp
+from discreet.accounting.compose import compose
 from discreet.accounting.convert import basic
 from discreet.core.loss import Approx
 from discreet.core.unit import Unit
@@ -95,6 +96,35 @@ def test_a_rho_is_never_exceeded_and_hardly_missed(chosen, rho, unit):
     part = rho / (len(made.measures) + 1)
     assert part * Fraction(999_999, 1_000_000) <= zcdp(made.selected).rho <= part
     assert all(isinstance(noise, Gaussian) for noise in made.noises)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_groups_alone_cost_their_selection(unit):
+    schema = Schema("t", COLUMNS, unit)
+    asked = Query().group_by(discover("zip"), "sex").list_groups()
+    plan = plan_discovery(asked, schema, ZCDP, Price.read(rho="0.1"), DELTA)
+    assert plan.cost == compose([plan.selected])
+    assert zcdp(plan.cost).rho <= Fraction(1, 10)
+    assert zcdp(plan.cost).rho > Fraction(99, 1000)
+    assert plan.expected() == []
+    assert Query.from_json(plan.question.to_json(), schema) == plan.question
+
+
+def test_groups_alone_are_published_without_numbers():
+    data = pyarrow.table({"zip": ["a"] * 500 + ["b"] * 500 + ["c"], "sex": ["f"] * 1001})
+    schema = Schema("t", {"zip": Text(), "sex": COLUMNS["sex"]})
+    asked = Query().group_by(discover("zip")).list_groups()
+    plan = plan_discovery(asked, schema, ZCDP, Price.read(rho=1), DELTA)
+    with source_of(data).open() as opened:
+        result = run_plan(plan, opened, SystemBits())
+    assert result["columns"] == {"zip": ["a", "b"]}
+    assert (result["keys"], result["outputs"]) == (["zip"], [])
+
+
+@pytest.mark.parametrize("query", [Query().group_by("sex"), Query(), Query().group_by(discover("zip")).agg(n=count())])
+def test_declared_groups_are_public_and_not_sold(query):
+    with pytest.raises(InputError):
+        query.list_groups().checked(Schema("t", COLUMNS))
 
 
 def test_a_share_is_that_share():

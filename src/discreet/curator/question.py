@@ -67,6 +67,10 @@ class Question:
         Who is protected stays the same; price and error follow."""
         return replace(self, query=self.query.limits(groups, rows, rows_total))
 
+    def keys(self) -> Question:
+        """Ask which groups there are and nothing about them, such as `group_by(discover("city")).keys()`."""
+        return replace(self, query=self.grouped.list_groups())
+
     def per_person(self, **columns: str | Aggregate | Each) -> Question:
         """Ask about a table with a row for each person: `per_person(visits="count(*)", paid="sum(cost)")`.
 

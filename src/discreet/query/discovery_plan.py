@@ -102,7 +102,7 @@ class DiscoveryPlan(QuestionPlan):
         """What selects and what adds the noise, in words."""
         chosen, each = self.selection, "" if self.selection.keys == 1 else f" over {self.selection.keys} keys"
         first = f"partition selection, epsilon {float(chosen.epsilon):.6g}, delta {float(chosen.delta):.6g}{each}"
-        return f"{first}; {self._outputs.mechanism}"
+        return f"{first}; {self._outputs.mechanism}" if self.measures else first
 
     @property
     def law(self) -> dict[str, Any]:
@@ -119,8 +119,9 @@ class DiscoveryPlan(QuestionPlan):
         sure, parts = self.selection.certain_at, len(self.measures) + 1
         chances = ", ".join(f"{_chance(chance)} at {crowd:,}" for crowd, chance in self.chances if crowd < sure)
         shape = f"Releases a row for each {names} that enough {who} share: how many is itself private, and a result."
+        share = "all" if parts == 1 else f"1/{parts}"
         step = (
-            f"Selection: 1/{parts} of the price, and all of the delta. The chance that one appears, by how many {who} "
+            f"Selection: {share} of the price, and all of the delta. The chance that one appears, by how many {who} "
             f"have it: {chances}; always from {sure:,} on. What nobody has never appears."
         )
         free = [key.column for key in self.question.discovered if isinstance(self.schema.columns[key.column], Text)]
@@ -145,7 +146,8 @@ class DiscoveryPlan(QuestionPlan):
         for index, noise in enumerate(self.noises):
             exact = np.array([found[measure_name(index)][kept[i]] for i in order], dtype=np.int64)
             noisy.append(noise.release(exact, bits=bits))
-        return {"keys": [[column[i][1] for i in order] for column in keys], "noisy": pack(np.stack(noisy))}
+        stacked = np.stack(noisy) if noisy else np.zeros((0, len(order)), dtype=np.int64)
+        return {"keys": [[column[i][1] for i in order] for column in keys], "noisy": pack(stacked)}
 
     def publish(self, measured: Mapping[str, Any], *, confidence: float | None = None) -> dict[str, Any]:
         """The table of the keys that were selected."""
@@ -213,7 +215,9 @@ def plan_discovery(
     measures = tuple(dict.fromkeys(m for _, aggregate in checked.outputs for m in aggregate.measures(schema)))
     moved = [sensitivity(measure, schema.unit, _MANY) for measure in measures]
     parts = len(measures) + 1
-    noises = price.part(Fraction(len(measures), parts)).buys(allotment, moved, [None] * len(moved))
+    noises = []
+    if measures:
+        noises = price.part(Fraction(len(measures), parts)).buys(allotment, moved, [None] * len(moved))
     selection = _selection(price, allotment, touched(schema.unit), missed, parts)
     return DiscoveryPlan(checked, schema, allotment, price.confidence, measures, tuple(noises), selection)
 

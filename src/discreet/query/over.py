@@ -11,7 +11,7 @@ __all__ = ["FUNCTIONS", "RANKS", "Over", "Windows"]
 
 Row = Mapping[str, Any]
 RANKS = ("rank", "dense_rank", "row_number", "ntile")
-FUNCTIONS = ("sum", "avg", "min", "max", "lag", "lead", *RANKS)
+FUNCTIONS = ("sum", "avg", "min", "max", "count", "lag", "lead", *RANKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,15 @@ class Windows:
     @property
     def ranks(self) -> bool:
         """Whether it is a place in an order, which has no interval."""
-        return self.over.function in (*RANKS, "min", "max")
+        return self.over.function in (*RANKS, "count", "min", "max")
 
     def total(self, place: int) -> Any:
         """What it is for a row."""
         over = self.over
         if over.function in RANKS:
             return self._ranks[place]
+        if over.function == "count":
+            return len(self._taken[place])
         found = [value for taken in self._taken[place] if (value := self._rows[taken][str(over.output)]) is not None]
         if not found:
             return None

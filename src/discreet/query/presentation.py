@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,15 +33,45 @@ class Presentation:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
+    chosen: Expression | None = None
+    """Which rows there are to compute with."""
+    once: tuple[str, ...] | None = None
+    """Keep the first row of each combination of these columns; one row, if there are none."""
+    then: Presentation | None = None
+    """What happens to the table that this makes."""
 
     def apply(self, release: Release) -> Release:
         """The table a person asked to see. The stored release stays whole."""
+        made = self._applied(release)
+        return made if self.then is None else self.then.apply(made)
+
+    def try_on(self, rows: Sequence[Mapping[str, Any]], outputs: Sequence[str]) -> None:
+        """Compute everything once of made-up rows, whichever they choose; what makes no sense raises here."""
+        made, numbers = [dict(row) for row in rows], list(outputs)
+        conditions = [self.chosen] if self.chosen is not None else []
+        for formula in self.formulas:
+            columns = formula.columns(made, numbers)
+            made = [{**row, **{name: values[at] for name, values in columns.items()}} for at, row in enumerate(made)]
+            numbers += [] if isinstance(formula.expression, Constant) else [formula.name]
+        for condition in [*conditions, *([self.having] if self.having is not None else [])]:
+            if any(not isinstance(value_of(condition, row), bool | None) for row in made):
+                raise TypeError("a condition is true or false")
+        if self.then is not None:
+            shown = [(name, label, end) for name, label in self.shown for end in ("", "_lower", "_upper")]
+            left = [{label + end: row.get(name + end) for name, label, end in shown} for row in made]
+            self.then.try_on(left, [label for name, label in self.shown if name in numbers])
+
+    def _applied(self, release: Release) -> Release:
         rows = release.rows()
+        if self.chosen is not None:
+            rows = [row for row in rows if value_of(self.chosen, row) is True]
         for formula in self.formulas:
             made = formula.columns(rows, release.outputs)
             rows = [{**row, **{name: values[index] for name, values in made.items()}} for index, row in enumerate(rows)]
         if self.having is not None:
             rows = [row for row in rows if value_of(self.having, row) is True]
+        if self.once is not None:
+            rows = list({tuple(row[name] for name in self.once): row for row in reversed(rows)}.values())[::-1]
         for step in reversed(self.order):
             known = [row for row in rows if row[step.column] is not None]
             gaps = [row for row in rows if row[step.column] is None]

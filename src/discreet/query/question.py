@@ -23,7 +23,7 @@ from discreet.query.quantile import Ordered, check_ordered, ordered_to
 
 __all__ = ["Query", "output_from", "refuse_nameless", "refuse_reading"]
 
-_ENTRIES = ("per_person", "where", "group_by", "outputs", "limits")
+_ENTRIES = ("per_person", "where", "group_by", "outputs", "limits", "listing")
 _KEYS = "column names, bins(...), key(...) or discover(...)"
 
 
@@ -80,6 +80,8 @@ class Query:
     """How much of each person counts, where the schema's limits are not to be in force."""
     persons: PersonTable | None = None
     """What the table is computed of, where the question is about one of persons."""
+    listing: bool = False
+    """Whether the groups themselves are asked for, and nothing about them."""
 
     def where(self, condition: str | Predicate | Expression) -> Query:
         """Keep the rows for which the condition is true; a second condition narrows the first."""
@@ -96,6 +98,10 @@ class Query:
         if strange := [k for k in keys if not isinstance(k, (str, Key, Expression))]:
             raise InputError("group_by", strange[0], _KEYS)
         return replace(self, keys=self.keys + tuple(k if isinstance(k, Key) else key(k) for k in keys))
+
+    def list_groups(self) -> Query:
+        """Ask which groups there are, and nothing else: of keys that nobody declared, those that enough units share."""
+        return replace(self, listing=True)
 
     def per_person(self, **columns: str | Aggregate | Each) -> Query:
         """Ask about a table with a row for each person: `per_person(visits="count(*)", paid="sum(cost)")`.
@@ -166,10 +172,22 @@ class Query:
         for _, output in self.outputs:
             _refuse_strange(output)
 
+    def _check_listing(self) -> None:
+        """Refuse a list of groups where there are outputs, or where the list is public as it is."""
+        if self.outputs or self.ordered:
+            raise InputError("outputs", self.names[0], "left out where groups alone are asked for")
+        if not self.discovered:
+            named = ", ".join(k.title for k in self.keys if isinstance(k, Key)) or "keys"
+            hint = "Ask how many rows each has: COUNT(*) in SQL, agg(n=count()) in Python."
+            allowed = "grouped by values that nobody declared: declared ones are public, and cost nothing to know"
+            raise InputError("group_by", Phrase(named), allowed, hint)
+
     def checked(self, schema: Schema) -> Query:
         """The same question, read against a schema. Every error comes from here, before anything is spent."""
-        if not self.outputs and not self.ordered:
+        if not self.outputs and not self.ordered and not self.listing:
             raise InputError("outputs", Phrase("none"), "at least one output, such as agg(rows=count())")
+        if self.listing:
+            self._check_listing()
         self._refuse_strange()
         schema, persons = self.limited(schema), self.persons
         if schema.persons is not None and self.searched:
@@ -199,7 +217,7 @@ class Query:
             check_ordered(ordered, schema)
         condition = None if self.condition is None else checked(self.condition, schema)
         keys = tuple(pruned(k, condition, schema) for k in keys)
-        query = Query(condition, keys, outputs, by_order, self.names, self.person_limits, persons)
+        query = Query(condition, keys, outputs, by_order, self.names, self.person_limits, persons, self.listing)
         if (many := query.listed_groups(schema)) > MOST_GROUPS:
             raise InputError(
                 "group_by", Phrase(f"{many:,} groups"), f"such that there are at most {MOST_GROUPS:,} groups"
@@ -267,6 +285,7 @@ class Query:
             "group_by": [k.to_dict() for k in self.keys],
             "outputs": {name: outputs[name] for name in self.names},
             **limits,
+            **({"listing": True} if self.listing else {}),
         }
 
     def to_json(self) -> str:
@@ -292,7 +311,14 @@ class Query:
         about = cls(person_limits=limits, persons=persons).limited(schema)
         keys = tuple(key(k) if isinstance(k, str) else Key.from_dict(k, about) for k in keyed)
         outputs = {name: output_from(value) for name, value in named.items()}
-        return cls(condition, keys, person_limits=limits, persons=persons)._computing(outputs).checked(schema)
+        listing = entry.get("listing", False)
+        if not isinstance(listing, bool):
+            raise InputError("listing", listing, "true or false")
+        return (
+            cls(condition, keys, person_limits=limits, persons=persons, listing=listing)
+            ._computing(outputs)
+            .checked(schema)
+        )
 
     @classmethod
     def from_json(cls, text: str, schema: Schema) -> Query:

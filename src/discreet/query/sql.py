@@ -13,20 +13,24 @@ published numbers. The values of a text column in GROUP BY are discovered, which
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet.core.exact import Number
+from discreet.data.expression import Constant
 from discreet.data.schema import Schema
 from discreet.data.text import check_dialect, read_statement
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
+from discreet.query.key import published
 from discreet.query.presentation import Presentation
 from discreet.query.question import Query
 from discreet.query.sql_privacy import read_private
+from discreet.query.sql_released import ReleasedReading, released_source
 from discreet.query.sql_scope import Scope
 from discreet.query.sql_select import Reading
 from discreet.query.sql_union import selects_of, united
-from discreet.query.union import Union
+from discreet.query.union import Union, UnionPart
 
 __all__ = ["Scope", "Statement", "parse_sql"]
 
@@ -50,14 +54,58 @@ def parse_sql(text: str, schema: Schema, dialect: str = "duckdb") -> Statement:
         query = query.limits(**private.limits) if private.limits else query
         found = query.discovered  # only there a delta buys something
         price = {name: value for name, value in private.price.items() if name != "delta" or found}
-        return Statement(query.checked(schema), presentation, price)
+        query = query.checked(schema)
+        if presentation.then is not None:
+            _try(query, presentation, schema)
+        return Statement(query, presentation, price)
     except RecursionError:
         raise InputError("sql", text, "a shorter statement") from None
 
 
 def _read(tree: Any, schema: Schema, dialect: str) -> tuple[Query | Union, Presentation]:
     selects = selects_of(tree)
+    if len(selects) == 1 and (inner := released_source(selects[0], schema)) is not None:
+        query, first = _read(inner, schema, dialect)
+        labels, outputs = _shown(first, set(_numbers(query)))
+        return query, _last(first, ReleasedReading(labels, outputs, dialect).read(selects[0]))
     readings = [Reading(schema, dialect).read(select) for select in selects]
     if len(readings) > 1:
         return united(tree, readings)
     return readings[0].asked, readings[0].presentation
+
+
+def _try(query: Query | Union, presentation: Presentation, schema: Schema) -> None:
+    """Compute what will be computed of released rows of a made-up one: what makes no sense is refused, unspent."""
+    parts = query.parts if isinstance(query, Union) else (UnionPart(query),)
+    row: dict[str, Any] = {}
+    for part in parts:
+        limited = part.query.limited(schema)
+        for key in part.query.keys:
+            labels = ["text"] if key.discovered else [published(label) for label in key.labels(limited)]
+            row.setdefault(key.title, labels[0])
+        row |= dict(part.constants)
+    names = list(_numbers(query))
+    row |= {name + end: 1.5 for name in names for end in ("", "_lower", "_upper")}
+    try:
+        presentation.try_on([row, row], names)
+    except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError):
+        raise InputError("sql", Phrase("a computation"), "made of values of one type") from None
+
+
+def _numbers(query: Query | Union) -> Iterable[str]:
+    """The names of what is computed."""
+    return query.names if isinstance(query, Query) else query.parts[0].query.names
+
+
+def _shown(presentation: Presentation, numbers: set[str]) -> tuple[list[str], set[str]]:
+    """The columns of the table that a presentation makes in the end, and those that are numbers with intervals."""
+    numbers = numbers | {e.name for e in presentation.formulas if not isinstance(e.expression, Constant)}
+    left = {label for name, label in presentation.shown if name in numbers}
+    if presentation.then is not None:
+        return _shown(presentation.then, left)
+    return [label for _, label in presentation.shown], left
+
+
+def _last(first: Presentation, later: Presentation) -> Presentation:
+    """One presentation after another."""
+    return replace(first, then=later if first.then is None else _last(first.then, later))

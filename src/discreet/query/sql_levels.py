@@ -23,7 +23,7 @@ def grouping_sets(group: Any) -> list[list[Any]]:
         if type(node) in (exp.Rollup, exp.Cube, exp.GroupingSets):
             sets = _crossed(sets, _levels(node), group)
         else:
-            plain.append(node)
+            plain += _several(node) if type(node) is exp.Tuple else [node]
     for kind in ("rollup", "cube", "grouping_sets"):
         for node in group.args.get(kind) or ():
             if not node.expressions and plain:  # GROUP BY a, b WITH ROLLUP

@@ -97,7 +97,7 @@ class Relations:
             hint = "Join it inside the subquery."
             raise refuse(tree.args["joins"][0], "left out beside a subquery about persons", hint)
         for join in tree.args.get("joins") or ():
-            inner._join(join)
+            inner._join(join, tree.args.get("where"))
         return inner
 
     def _view(self, view: Any) -> None:
@@ -180,7 +180,7 @@ class Relations:
         persons, columns, later = PersonStatement(self.schema, inner).read(tree, conditions)
         return Relation(columns, tuple(later), persons)
 
-    def _join(self, join: Any) -> None:
+    def _join(self, join: Any, where: Any = None) -> None:
         """[LEFT] JOIN of a declared public table by its key: its columns are there already, and an inner join drops the
         rows whose key is not listed."""
         from sqlglot import exp
@@ -208,7 +208,10 @@ class Relations:
             if method != "NATURAL" or shared != {lookup.key.lower()}:
                 raise refuse(join, allowed)
             using = [lookup.key.lower()]
-        if using != [lookup.key.lower()] and not self._matches(join.args.get("on"), alias, lookup.key, before):
+        comma = where is not None and not any(join.args.get(part) for part in ("on", "using", "method", "kind"))
+        links = list(where.this.flatten()) if comma and type(where.this) is exp.And else [where.this] if comma else []
+        links = links or [join.args.get("on")]  # FROM a, b WHERE a.key = b.key: the condition stays one on rows
+        if using != [lookup.key.lower()] and not any(self._matches(on, alias, lookup.key, before) for on in links):
             raise refuse(join, allowed)
         if side == "LEFT":
             return

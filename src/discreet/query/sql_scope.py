@@ -109,10 +109,13 @@ class Published(Reader):
         from sqlglot import exp
 
         statement, node = self.statement, unwrapped(node)
+        node = node.this if type(node) is exp.IgnoreNulls else node
         if isinstance(node, exp.Window):
             return Name(self._over(node))
         if type(node) is exp.Grouping:
             return Name(statement.grouping(node))
+        if type(node) in (exp.AnyValue, exp.Min, exp.Max, exp.First) and (key := self._key(node.this)) is not None:
+            return Name(key)  # the same in all rows of a group
         if is_aggregate(node):
             return Name(statement.output(node, self.label if self.depth == 0 else None))
         if not statement.aggregates(node) and type(node) is not exp.Literal:
@@ -127,6 +130,13 @@ class Published(Reader):
             return super().read(node)
         finally:
             self.depth -= 1
+
+    def _key(self, node: Any) -> str | None:
+        """The key that a piece is, if it is one."""
+        try:
+            return self.statement.references.get(self.statement.text_of(node))
+        except InputError:
+            return None
 
     def _cast(self, node: Any) -> Expression:
         """Days are published as text: DATE '2024-12-31' is compared as one."""

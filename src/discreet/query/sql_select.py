@@ -41,6 +41,7 @@ _CLAUSES = (
     "with",
     "kind",
     "qualify",
+    "distinct",
 )
 
 
@@ -90,8 +91,10 @@ class Reading:
         if repeated := [label for label in labels if labels.count(label) > 1]:
             raise InputError("sql", repeated[0], "a SELECT list of different names", "Use AS to name them.")
         self.condition, self.order = self._having(tree), self._order(tree)
-        if not self.outputs:
+        if not self.outputs and not self.keys:
             raise refuse(tree, f"at least one aggregate: {shown_aggregates()}", "Such as COUNT(*).")
+        if not self.outputs:
+            query = query.list_groups()
         self._check_types(tree, self.condition)
         self.query = query.group_by(*self.keys).agg(**self.outputs)
         return self
@@ -121,6 +124,13 @@ class Reading:
         from sqlglot import exp
 
         group = tree.args.get("group")
+        if tree.args.get("distinct"):
+            only(tree.args["distinct"])
+        if not group and tree.args.get("distinct"):
+            items = [item.this if type(item) is exp.Alias else item for item in tree.expressions]
+            if not any(self.aggregates(item) or type(item) is exp.Star for item in items):
+                self.levels.append({self.key(item) for item in items})
+            return
         if not group:
             return
         sets = grouping_sets(group)
