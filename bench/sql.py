@@ -131,11 +131,9 @@ def main() -> int:
                     report.note(f"CRASH {text}\n    {type(problem).__name__}: {problem}")
                     continue
                 accepted += 1
-                spelt = (
-                    text
-                    if dialect == "duckdb"
-                    else MEANT.get(text) or sqlglot.transpile(text, read=dialect, write="duckdb")[0]
-                )
+                spelt = MEANT.get(text, text)
+                if spelt == text and dialect != "duckdb":
+                    spelt = sqlglot.transpile(text, read=dialect, write="duckdb")[0]
                 for schema in ("dbo.", "public.", "main.", "project.dataset.", '"project"."dataset".'):
                     spelt = spelt.replace(schema, "")
                 try:
@@ -152,7 +150,7 @@ def main() -> int:
             report.figure(construct, "accepted", 100 * accepted / len(texts), "%")
         seconds = time.process_time() - began
     report.figure("all", "statements", totals["statements"], "", at_least=200)
-    report.figure("all", "accepted", 100 * totals["accepted"] / totals["statements"], "%", at_least=85)
+    report.figure("all", "accepted", 100 * totals["accepted"] / totals["statements"], "%", at_least=90)
     report.figure("all", "as DuckDB says, of accepted", 100 * totals["right"] / totals["accepted"], "%", at_least=100)
     report.figure("all", "crashes", totals["crashes"], "", at_most=0)
     report.figure("all", "a question, planned and released", 1000 * seconds / totals["statements"], "ms CPU")

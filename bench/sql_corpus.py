@@ -217,6 +217,118 @@ CORPUS: dict[str, list[str]] = {
         "SELECT COUNT(*) FROM visits WHERE city = 'Ashford'",
         "SELECT COUNT(*) FROM visits WHERE city LIKE 'A%'",
     ],
+    "per person": [
+        "SELECT AVG(n) FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient) AS per_patient",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT patient FROM visits WHERE age >= 65) AS seniors",
+        "SELECT SUM(total) / COUNT(*) AS mean_total FROM (SELECT patient, SUM(cost) AS total FROM visits "
+        "GROUP BY patient) t",
+        "WITH per_patient AS (SELECT patient, COUNT(*) AS visits_made, MAX(cost) AS dearest FROM visits "
+        "GROUP BY patient) SELECT AVG(visits_made), AVG(dearest) FROM per_patient",
+        "SELECT n, COUNT(*) AS patients FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient) t GROUP BY n",
+        "SELECT COUNT(*) FROM (SELECT patient FROM visits GROUP BY patient HAVING SUM(cost) > 50) AS dear",
+        "SELECT CASE WHEN paid < 20 THEN 'low' WHEN paid < 60 THEN 'middle' ELSE 'high' END AS band, "
+        "COUNT(*) AS patients FROM (SELECT patient, COALESCE(SUM(cost), 0) AS paid FROM visits GROUP BY "
+        "patient) p GROUP BY band",
+        "SELECT sex, AVG(n) FROM (SELECT patient, sex, COUNT(*) AS n FROM visits GROUP BY patient, sex) t GROUP BY sex",
+        "SELECT AVG(ever_insured) FROM (SELECT patient, MAX(CASE WHEN insured THEN 1 ELSE 0 END) AS "
+        "ever_insured FROM visits GROUP BY patient) t",
+        "SELECT AVG(c) FROM (SELECT patient, COUNT(DISTINCT county) AS c FROM visits GROUP BY patient) t",
+        "SELECT MEDIAN(spent) FROM (SELECT patient, AVG(cost) AS spent FROM visits GROUP BY patient) t",
+        "SELECT EXTRACT(year FROM latest) AS y, COUNT(*) FROM (SELECT patient, MAX(day) AS latest FROM "
+        "visits GROUP BY patient) t GROUP BY y",
+        "SELECT STDDEV_POP(h) FROM (SELECT patient, SUM(hours) AS h FROM visits WHERE insured GROUP BY patient) t",
+        "SELECT AVG(share) FROM (SELECT patient, AVG(CASE WHEN age > 40 THEN 1.0 ELSE 0.0 END) AS share "
+        "FROM visits GROUP BY patient) t",
+        "SELECT r.region, AVG(t.n) FROM (SELECT patient, county, COUNT(*) AS n FROM visits GROUP BY "
+        "patient, county) t JOIN regions r ON t.county = r.county GROUP BY r.region",
+    ],
+    "levels": [
+        "SELECT county, COUNT(*) AS n FROM visits GROUP BY ROLLUP (county)",
+        "SELECT sex, insured, AVG(cost) FROM visits GROUP BY CUBE (sex, insured)",
+        "SELECT sex, county, COUNT(*) AS n, GROUPING(sex) AS rolled FROM visits GROUP BY GROUPING SETS "
+        "((sex, county), (sex), ())",
+        "SELECT YEAR(day) AS y, QUARTER(day) AS q, SUM(cost) AS paid FROM visits GROUP BY ROLLUP "
+        "(YEAR(day), QUARTER(day))",
+        "SELECT county, insured, COUNT(*) AS n FROM visits GROUP BY county, ROLLUP (insured) ORDER BY n DESC",
+        "SELECT 'total' AS what, COUNT(*) AS n FROM visits UNION ALL SELECT 'insured', COUNT(*) FROM visits "
+        "WHERE insured",
+        "SELECT sex AS k, AVG(cost) AS c FROM visits GROUP BY sex UNION ALL SELECT county AS k, AVG(cost) "
+        "AS c FROM visits GROUP BY county",
+        "SELECT NULL AS county, COUNT(*) AS n FROM visits UNION ALL SELECT county, COUNT(*) AS n FROM "
+        "visits GROUP BY county ORDER BY n",
+    ],
+    "windows": [
+        "SELECT county, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM visits GROUP BY county",
+        "SELECT sex, county, COUNT(*) AS n, ROW_NUMBER() OVER (PARTITION BY sex ORDER BY COUNT(*) DESC, "
+        "county) AS r FROM visits GROUP BY sex, county",
+        "SELECT DATE_TRUNC('month', day) AS m, SUM(SUM(cost)) OVER (ORDER BY DATE_TRUNC('month', day)) AS "
+        "running FROM visits GROUP BY m",
+        "SELECT hours, COUNT(*) AS n, COUNT(*) - LAG(COUNT(*)) OVER (ORDER BY hours) AS change FROM visits "
+        "GROUP BY hours",
+        "SELECT hours, AVG(COUNT(*)) OVER (ORDER BY hours ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS "
+        "smooth FROM visits GROUP BY hours",
+        "SELECT county, COUNT(*) AS n FROM visits GROUP BY county QUALIFY RANK() OVER (ORDER BY COUNT(*) DESC) <= 2",
+        "SELECT county, COUNT(*) * 1.0 / MAX(COUNT(*)) OVER () AS relative FROM visits GROUP BY county",
+        "SELECT insured, SUM(cost) AS paid, SUM(SUM(cost)) OVER () AS all_paid FROM visits GROUP BY insured",
+    ],
+    "subqueries about public tables": [
+        "SELECT COUNT(*) FROM visits WHERE county IN (SELECT county FROM regions)",
+        "SELECT sex, COUNT(*) FROM visits WHERE county NOT IN (SELECT county FROM regions WHERE region = "
+        "'south') GROUP BY sex",
+        "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM regions r WHERE r.county = v.county)",
+        "SELECT AVG(cost) FROM visits WHERE county = (SELECT MIN(county) FROM regions)",
+    ],
+    "released rows again": [
+        "SELECT SUM(n) FROM (SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex) t",
+        "SELECT * FROM (SELECT county, COUNT(*) AS n FROM visits GROUP BY county) t WHERE n > 10 ORDER BY n DESC",
+        "WITH c AS (SELECT county, COUNT(*) AS n, SUM(cost) AS paid FROM visits GROUP BY county) SELECT "
+        "county, paid / n AS each FROM c ORDER BY each",
+        "WITH c AS (SELECT county, COUNT(*) AS n FROM visits GROUP BY county) SELECT county, 100.0 * n / "
+        "SUM(n) OVER () AS p FROM c",
+        "SELECT MAX(n) - MIN(n) AS spread FROM (SELECT county, COUNT(*) AS n FROM visits GROUP BY county) t",
+    ],
+    "groups only": [
+        "SELECT DISTINCT city FROM visits",
+        "SELECT city FROM visits GROUP BY city",
+        "SELECT DISTINCT county, city FROM visits",
+        "SELECT city FROM visits GROUP BY city ORDER BY city LIMIT 2",
+    ],
+    "more of each": [
+        "SELECT COUNT(*) FROM visits WHERE city IN ('Ashford', 'Elmton')",
+        "SELECT sex, COUNT(*) FROM visits WHERE city <> 'Oakham' GROUP BY sex",
+        "SELECT AVG(CASE WHEN hours > 0 THEN cost / hours END) AS rate FROM visits",
+        "SELECT AVG(cost / NULLIF(hours, 0)) FROM visits",
+        "SELECT SUM(cost) / NULLIF(COUNT(cost), 0) AS m FROM visits",
+        "SELECT sex, SUM(CASE WHEN diagnosis = 'a' THEN 1 ELSE 0 END) AS a, SUM(CASE WHEN diagnosis = 'b' "
+        "THEN 1 ELSE 0 END) AS b FROM visits GROUP BY sex",
+        "SELECT county, SUM(cost * (1 - 0.1)) AS net, SUM(cost * (1 - 0.1) * (1 + 0.2)) AS gross, "
+        "AVG(hours) AS h, COUNT(*) AS n FROM visits WHERE day <= DATE '2021-09-02' GROUP BY county ORDER BY "
+        "county",
+        "SELECT SUM(cost * 0.05) AS revenue FROM visits WHERE day >= DATE '2020-06-01' AND day < DATE "
+        "'2020-06-01' + INTERVAL '1' YEAR AND hours < 15 AND cost BETWEEN 5 AND 70",
+        "SELECT 100.00 * SUM(CASE WHEN diagnosis LIKE 'a%' THEN cost ELSE 0 END) / SUM(cost) AS promo FROM visits",
+        "SELECT CASE WHEN age < 20 THEN '0-19' WHEN age BETWEEN 20 AND 39 THEN '20-39' ELSE '40+' END AS "
+        "age_group, sex, COUNT(DISTINCT patient) AS patients FROM visits GROUP BY age_group, sex ORDER BY "
+        "age_group, sex",
+        "SELECT county, AVG(cost) AS c FROM visits GROUP BY county HAVING COUNT(DISTINCT patient) >= 50 "
+        "ORDER BY c DESC LIMIT 1",
+        "SELECT COUNT(*) AS n, MIN(age) FROM visits",
+        "SELECT insured, COUNT(*) AS n, ROUND(AVG(cost), 2) AS c, ROUND(STDDEV(cost), 2) AS s FROM visits "
+        "GROUP BY insured",
+        "SELECT MONTHNAME(day) AS m, COUNT(*) FROM visits WHERE YEAR(day) = 2020 GROUP BY m",
+        "SELECT COUNT(DISTINCT CASE WHEN insured THEN patient END) AS insured_patients FROM visits",
+        "SELECT 'all' AS label, COUNT(*) AS n, AVG(age) AS age FROM visits",
+        "SELECT PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY age) FROM visits",
+        "SELECT APPROX_QUANTILE(cost, 0.9) FROM visits",
+        "SELECT sex, county, COUNT(*) FROM visits GROUP BY (sex, county)",
+        "SELECT visits.sex, regions.region, COUNT(*) FROM visits, regions WHERE visits.county = "
+        "regions.county GROUP BY 1, 2",
+        "SELECT age, COUNT(*) FROM visits GROUP BY age HAVING age BETWEEN 30 AND 35 ORDER BY age",
+        "SELECT STRFTIME(day, '%Y-%m') AS ym, COUNT(*) FROM visits GROUP BY ym",
+        "SELECT CAST(day AS VARCHAR) AS d, COUNT(*) FROM visits WHERE day < '2020-01-10' GROUP BY d",
+        "SELECT WIDTH_BUCKET(age, 0, 100, 5) AS b, COUNT(*) FROM visits GROUP BY b",
+        "SELECT ANY_VALUE(sex), COUNT(*) FROM visits GROUP BY sex",
+    ],
 }
 """Statements in the spelling of DuckDB, by construct."""
 
@@ -227,6 +339,9 @@ DIALECTS: dict[str, list[str]] = {
         "SELECT age / 10 AS decade, count(*) FROM visits GROUP BY decade",
         "SELECT avg(cost::numeric) FROM public.visits WHERE county ILIKE 'a%'",
         "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM visits",
+        "SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY age DESC) FROM visits",
+        "SELECT sex, count(*) FILTER (WHERE insured) * 100.0 / count(*) AS p FROM visits GROUP BY ROLLUP (sex)",
+        "SELECT avg(n) FROM (SELECT patient, count(*) AS n FROM visits GROUP BY patient) AS t",
     ],
     "spark": [
         "SELECT percentile_approx(cost, 0.5) FROM visits",
@@ -234,6 +349,8 @@ DIALECTS: dict[str, list[str]] = {
         "SELECT `sex`, count(1) FROM `visits` GROUP BY `sex`",
         "SELECT year(day), count(*) FROM visits GROUP BY year(day)",
         "SELECT count_if(age > 50) FROM visits",
+        "SELECT percentile(cost, 0.25) FROM visits",
+        "SELECT sex, county, count(*) FROM visits GROUP BY sex, county WITH ROLLUP",
         "SELECT nvl(diagnosis, 'none') AS d, count(*) FROM visits GROUP BY nvl(diagnosis, 'none')",
     ],
     "bigquery": [
@@ -259,7 +376,18 @@ DIALECTS: dict[str, list[str]] = {
         "SELECT AVG(IFNULL(cost, 0)) FROM `visits`",
         "SELECT age DIV 10 AS decade, COUNT(*) FROM visits GROUP BY decade",
     ],
+    "trino": [
+        "SELECT approx_percentile(cost, 0.5) FROM visits",
+        "SELECT date_trunc('month', day) AS m, count(*) FROM visits GROUP BY 1",
+        "SELECT count_if(insured), count(*) FROM visits",
+    ],
+    "sqlite": [
+        "SELECT county, COUNT(*) AS n FROM visits GROUP BY county HAVING n > 5",
+        "SELECT AVG(IFNULL(cost, 0)) FROM visits",
+    ],
     "snowflake": [
+        "SELECT APPROX_PERCENTILE(cost, 0.9) FROM visits",
+        "SELECT county, COUNT(*) AS n FROM visits GROUP BY county QUALIFY ROW_NUMBER() OVER (ORDER BY n DESC) <= 2",
         "SELECT IFF(insured, 1, 0) AS i, COUNT(*) FROM visits GROUP BY i",
         "SELECT COUNT_IF(age > 50) FROM VISITS",
     ],
@@ -267,6 +395,10 @@ DIALECTS: dict[str, list[str]] = {
 """The same constructs as other systems spell them."""
 
 MEANT = {
+    "SELECT APPROX_COUNT_DISTINCT(patient) FROM visits": "SELECT COUNT(DISTINCT patient) FROM visits",
+    "SELECT sex, county, count(*) FROM visits GROUP BY sex, county WITH ROLLUP": (
+        "SELECT sex, county, count(*) FROM visits GROUP BY ROLLUP (sex, county)"
+    ),
     "SELECT age / 10 AS decade, count(*) FROM visits GROUP BY decade": (
         "SELECT age // 10 AS decade, count(*) FROM visits GROUP BY decade"
     ),
@@ -275,5 +407,5 @@ MEANT = {
     ),
 }
 """What a spelling means in DuckDB where a translation keeps its words: whole numbers divide to whole ones in
-PostgreSQL, and weeks begin with day 1 in BigQuery.
+PostgreSQL, and weeks begin with day 1 in BigQuery. What DuckDB only estimates is counted.
 """

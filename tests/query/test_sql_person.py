@@ -57,8 +57,7 @@ def test_conditions_within_an_aggregate_are_read():
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("SELECT AVG(n) FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex)", "GROUP BY person"),
-        ("SELECT COUNT(*) FROM (SELECT COUNT(*) AS n FROM people)", "GROUP BY person"),
+        ("SELECT AVG(n) FROM (SELECT sex, age FROM people GROUP BY sex, age) a JOIN b USING (c)", "SELECT keys"),
         ("SELECT AVG(n) FROM (SELECT person, MEDIAN(pay) AS n FROM people GROUP BY person)", "SUM, AVG"),
         ("SELECT AVG(n) FROM (SELECT person, COUNT(*) + 1 FROM people GROUP BY person)", "Use AS"),
         ("SELECT AVG(n) FROM (SELECT person, COUNT(*) n FROM people GROUP BY 3)", "from 1 to 2"),
