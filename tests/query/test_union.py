@@ -51,6 +51,7 @@ def test_a_row_that_is_replaced_may_leave_one_part_for_another():
     ("union", "schema"),
     [
         (of("sex = 'f'", "sex = 'm'"), PERSONS),
+        (of("sex = 'f'", "sex = 'm'"), Schema("t", COLUMNS, Unit(rows=2))),  # any two rows are one unit
         (of("sex = 'f'", "old"), ROWS),
         (of("sex = 'f'", "sex <> 'm'"), ROWS),
         (of("sex is null", "sex is null"), ROWS),

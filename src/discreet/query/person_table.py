@@ -79,7 +79,7 @@ class Each:
 
     def declared(self, schema: Schema) -> Column:
         """What it can be: the declaration of the new column."""
-        rows, gaps = schema.unit.rows, True
+        rows, gaps = schema.unit.most_rows, True
         if self.of in _COUNTS:
             most = rows
             if self.of == "distinct" and (values := schema.domain(str(self.column)).listed(_MOST)) is not None:
@@ -187,7 +187,8 @@ class PersonTable:
         columns |= {name: each.declared(schema) for name, each in made.columns}
         groups, rows = 1, 1
         if made.keys:
-            groups, rows = unit.groups, 1 if {name for name, _ in made.keys} <= set(keys) else unit.groups
+            most = unit.most_groups
+            groups, rows = most, 1 if {name for name, _ in made.keys} <= set(keys) else most
         fewer = Unit(person, unit.neighbours, groups=groups, rows=rows)
         return Schema(schema.name, columns, fewer, persons=Persons(made, schema))
 
