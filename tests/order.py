@@ -11,6 +11,7 @@ LONG = (
     "tests/laws/test_neighbours.py",
     "tests/learn/clip/test_clipping.py",
     "tests/laws/test_job_laws.py",
+    "tests/laws/test_release_laws.py",
     "tests/laws/test_golden_ledgers.py",
     "tests/learn/estimators/test_descent.py",
     "tests/query/test_private_bounds.py",
