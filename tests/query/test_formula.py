@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.data.expression import read_expression
+from discreet.data.expression.domain import value_of
 from discreet.query.formula import Formula, Over
 
 Z = 1.959963984540054
@@ -32,8 +33,6 @@ CASES = {
 @pytest.mark.statistical
 @pytest.mark.parametrize("text", CASES)
 def test_intervals_of_computed_numbers_hold_as_often_as_they_say(text):
-    from discreet.data.expression.domain import value_of
-
     truth, sigma = CASES[text]
     source = np.random.default_rng(1)
     expression = read_expression(text)
@@ -54,6 +53,44 @@ def test_intervals_of_computed_numbers_hold_as_often_as_they_say(text):
         made = narrow.columns([row], ["a", "b"])
         held += made["f_lower"][0] <= right <= made["f_upper"][0]
     assert held / 2_000 < 0.8
+
+
+NEAR = {
+    "abs(a)": ({"a": 4.0}, {"a": 20.0}),
+    "a * a": ({"a": 4.0}, {"a": 20.0}),
+    "power(a - 5, 2)": ({"a": 4.0}, {"a": 20.0}),
+    "a / b": ({"a": 40.0, "b": 10.0}, {"a": 5.0, "b": 10.0}),
+    "1 / b": ({"b": 3.0}, {"b": 5.0}),
+    "a / (b - a)": ({"a": 40.0, "b": 50.0}, {"a": 10.0, "b": 10.0}),
+    "case when a > 5 then b else 0 end": ({"a": 4.0, "b": 50.0}, {"a": 20.0, "b": 1.0}),
+}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("text", NEAR)
+def test_intervals_hold_also_where_a_result_turns_or_a_divisor_is_near_zero(text):
+    truth, sigma = NEAR[text]
+    source = np.random.default_rng(3)
+    assert coverage(Formula("f", read_expression(text)), truth, sigma, source) >= 0.93
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("text", ["abs(a)", "a / b"])
+def test_intervals_from_the_ends_alone_would_be_noticed(text, monkeypatch):
+    monkeypatch.setattr(Formula, "_way", lambda self, low, high: [low, high])
+    monkeypatch.setattr(Formula, "_divides_by_zero", lambda self, way: False)
+    truth, sigma = NEAR[text]
+    assert coverage(Formula("f", read_expression(text)), truth, sigma, np.random.default_rng(3)) < 0.93
+
+
+def coverage(formula, truth, sigma, source, runs=300):
+    """How often an interval holds what it should; one that is not there holds everything."""
+    right, held = value_of(formula.expression, truth), 0
+    for _ in range(runs):
+        made = formula.columns([released(truth, sigma, source)], list(truth))
+        low, high = made["f_lower"][0], made["f_upper"][0]
+        held += low is None or low - 1e-9 <= right <= high + 1e-9
+    return held / runs
 
 
 @pytest.mark.statistical
@@ -82,5 +119,10 @@ def test_where_a_divisor_may_be_zero_there_is_no_interval_and_where_it_is_no_val
     row = {"a": 10.0, "a_lower": 8.0, "a_upper": 12.0, "b": 0.0, "b_lower": -4.0, "b_upper": 6.0}
     made = Formula("f", read_expression("a / b")).columns([row], ["a", "b"])
     assert made == {"f": [None], "f_lower": [None], "f_upper": [None]}
+    (note,) = Formula("f", read_expression("a / b")).note(made)
+    assert (note.kind, note.outputs) == ("unknown", ("f",))
+    near = Formula("f", read_expression("a / b")).columns([{**row, "b": 1.0}], ["a", "b"])
+    assert near == {"f": [10.0], "f_lower": [None], "f_upper": [None]}
+    assert not Formula("f", read_expression("a + b")).note(Formula("f", read_expression("a + b")).columns([row], ["a"]))
     missing = {**row, "b": None, "b_lower": None, "b_upper": None}
     assert Formula("f", read_expression("a / b")).columns([missing], ["a", "b"])["f"] == [None]

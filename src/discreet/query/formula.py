@@ -1,24 +1,35 @@
 """Arithmetic over published numbers: free, because it is post-processing, and with an interval of its own.
 
-Each published number is moved to the ends of its interval, and what that does to the result is added in squares where
-the numbers have noise of their own, plainly where they share some. A sum over published rows moves with each of them.
+Each published number is moved through its interval, and what that does to the result is added in squares where the
+numbers have noise of their own, plainly where they share some. A sum over published rows moves with each of them. Where
+a divisor can be zero on the way there is no interval: the result can be anything.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.data.expression import Expression
+from discreet.core.note import Note
+from discreet.data.expression import Call, Expression, Name
 from discreet.data.expression.domain import value_of
 from discreet.data.expression.node import columns_in
-from discreet.query.over import Over, Windows, ends
+from discreet.query.over import RANKS, Over, Windows, ends
 
 __all__ = ["Formula", "Over"]
 
 Row = Mapping[str, Any]
+
+_DIVISIONS = ("divide", "quotient", "remainder")
+_TURNING = ("abs", "power", "case", "remainder", "nullif")
+"""Functions that are not monotone in what they are given."""
+_UNKNOWN = (
+    "Missing, or without an interval, where a published number that it is computed of is missing, or a divisor may be "
+    "zero: nothing is known there."
+)
+_STEPS, _HALVINGS = 16, 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +53,18 @@ class Formula:
                 found[self.name + end].append(number)
         return found
 
+    def note(self, columns: Mapping[str, Sequence[Any]]) -> list[Note]:
+        """What is to be said where a number is missing, or has no interval."""
+        if any(over.function in (*RANKS, "min", "max") for over in self.overs):  # which have no interval
+            return []
+        pairs = zip(columns[self.name], columns[f"{self.name}_lower"], strict=True)
+        if any(low is None and not isinstance(value, str | bool) for value, low in pairs):
+            return [Note("unknown", _UNKNOWN, (self.name,))]
+        return []
+
     def _interval(self, place: int, row: Row, names: Sequence[str], windows: Sequence[Windows]) -> tuple[Any, Any, Any]:
-        def at(moved: str = "", by: float = 0.0, rest: str = "") -> Any:
-            """The result where one published number, or the others in a window, are moved."""
+        def numbers(moved: str = "", by: float = 0.0, rest: str = "") -> dict[str, Any]:
+            """What is known where one published number, or the others in a window, are moved."""
             values = dict(row)
             if moved:
                 values[moved] = row[moved] + by
@@ -55,9 +75,9 @@ class Formula:
                 elif total is not None and each.over.name == rest:
                     total += by
                 values[each.over.name] = total
-            return value_of(self.expression, values)
+            return values
 
-        value = at()
+        value = value_of(self.expression, numbers())
         if value is None or isinstance(value, str | bool) or any(each.ranks for each in windows):
             return value, None, None
         below: list[float] = []
@@ -71,12 +91,59 @@ class Formula:
         for name, middle, low, high, rest in moves:
             if None in (middle, low, high):
                 return value, None, None
-            reached = [at(name, low - middle, rest), at(name, high - middle, rest)]
-            if None in reached or any(not math.isfinite(end) for end in reached):
+            bys = self._way(low - middle, high - middle)
+            way = [numbers(name, by, rest) for by in bys]
+            reached = [value_of(self.expression, values) for values in way]
+            if None in reached or any(not math.isfinite(end) for end in reached) or self._divides_by_zero(way):
                 return value, None, None
-            below.append(max(0.0, value - min(reached)))
-            above.append(max(0.0, max(reached) - value))
+
+            def result(by: float, moved: str = name, rest: str = rest) -> Any:
+                found = value_of(self.expression, numbers(moved, by, rest))
+                return value if found is None else found
+
+            below.append(max(0.0, value - _lowest(result, bys, reached)))
+            above.append(max(0.0, -_lowest(lambda by: -result(by), bys, [-end for end in reached]) - value))
         return value, value - self._joined(below), value + self._joined(above)
+
+    def _way(self, low: float, high: float) -> list[float]:
+        """How far a number is moved: to both ends, and where the result may turn in between, past more of them."""
+        nodes = _nodes(self.expression)
+        names = [node.name for node in nodes if isinstance(node, Name)]
+        turns = len(set(names)) < len(names) or any(
+            isinstance(node, Call) and node.function in _TURNING for node in nodes
+        )
+        steps = _STEPS if turns else 1
+        return [low + (high - low) * step / steps for step in range(steps + 1)]
+
+    def _divides_by_zero(self, way: Sequence[Row]) -> bool:
+        """Whether a divisor is zero on the way, or changes its sign."""
+        for node in _nodes(self.expression):
+            if isinstance(node, Call) and node.function in _DIVISIONS:
+                found = [value_of(node.arguments[1], values) for values in way]
+                if None in found or min(found) <= 0 <= max(found):
+                    return True
+        return False
 
     def _joined(self, parts: Sequence[float]) -> float:
         return sum(parts) if self.shared else math.sqrt(sum(part * part for part in parts))
+
+
+def _nodes(expression: Expression) -> list[Expression]:
+    """An expression and all its parts."""
+    parts = expression.arguments if isinstance(expression, Call) else ()
+    return [expression, *(node for part in parts for node in _nodes(part))]
+
+
+def _lowest(function: Callable[[float], Any], places: Sequence[float], values: Sequence[float]) -> float:
+    """The lowest of these values, or what lies below it between the places beside."""
+    at = min(range(len(values)), key=values.__getitem__)
+    if at in (0, len(values) - 1):
+        return values[at]
+    low, high = places[at - 1], places[at + 1]
+    for _ in range(_HALVINGS):
+        first, second = low + (high - low) / 3, high - (high - low) / 3
+        if function(first) < function(second):
+            high = second
+        else:
+            low = first
+    return float(min(values[at], function((low + high) / 2)))

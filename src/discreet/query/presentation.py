@@ -67,6 +67,7 @@ class Presentation:
             rows = [row for row in rows if value_of(self.chosen, row) is True]
         for formula in self.formulas:
             made = formula.columns(rows, release.outputs)
+            release = replace(release, notes=(*release.notes, *formula.note(made)))
             rows = [{**row, **{name: values[index] for name, values in made.items()}} for index, row in enumerate(rows)]
         if self.having is not None:
             rows = [row for row in rows if value_of(self.having, row) is True]
