@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from zoneinfo import ZoneInfo
 
-from discreet.data.column import Boolean, Category, Date, Integer, Real
+from discreet.data.column import Boolean, Category, Date, Integer, Real, Timestamp
+from discreet.data.instant import Instant
 from discreet.query.measure import Moment, People, Rows, Total, lattice_for
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or
 
@@ -76,8 +78,27 @@ def declared(value, column):
             if isinstance(value, datetime):
                 value = value.date()
             return None if value is None else clamp(value, column.lower, column.upper)
+        case Timestamp():
+            found = instant(value, column)
+            return None if found is None else Instant(clamp(found, column.lower, column.upper), column.timezone)
         case _:
             return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def instant(value, column):
+    """A stored time as seconds in UTC, by Python's own rules."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip(" "))
+        except ValueError:
+            return None
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    if value is None:
+        return None
+    if value.tzinfo is None:
+        value = value.replace(tzinfo=ZoneInfo(column.naive), fold=0)
+    return (value - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
 
 
 def steps(value, lattice):
@@ -115,6 +136,9 @@ def stored(value, column):
     """A stored value as a condition compares it: not moved into the bounds; None where it is missing."""
     if isinstance(column, Date):
         return declared(value, Date(date.min, date.max))
+    if isinstance(column, Timestamp):
+        found = instant(value, column)
+        return None if found is None else clamp(found, *column.reach)
     if isinstance(column, Integer | Real) and outside(value, column):
         return number(value)
     return declared(value, column)

@@ -17,7 +17,7 @@ import pytest
 
 from dirty import COLUMNS, KEYS, SALT, arrow, some_rows
 from discreet.core.unit import Unit
-from discreet.data.column import Category, Date, Integer, Real, Text
+from discreet.data.column import Category, Date, Integer, Real, Text, Timestamp
 from discreet.data.schema import Schema
 from discreet.data.source import Source, source_of
 from discreet.query.aggregate import count, mean, people, std, total, variance
@@ -53,6 +53,8 @@ MORE = {
     "short_float": Real(-1, 1, nullable=False),
     "moment": Date("2020-01-01", "2020-12-31", nullable=True),
     "code": Category(["1", "2", "-3", "0"], nullable=True),
+    "at": Timestamp("2020-03-28", "2020-10-26T12:30", "Europe/Vienna"),
+    "local": Timestamp("2020-04-01", "2020-10-10", "Australia/Lord_Howe", nullable=False),
 }
 _types = {
     "who": pyarrow.string(),
@@ -63,6 +65,8 @@ _types = {
     "short_float": pyarrow.float32(),
     "moment": pyarrow.timestamp("us", "UTC"),
     "code": pyarrow.float64(),
+    "at": pyarrow.timestamp("us", "America/New_York"),
+    "local": pyarrow.timestamp("us"),
 }
 _pools = {
     "odd": [*ODD, None, "á", "\\\\", "$", "discreet"],
@@ -77,6 +81,28 @@ _pools = {
         datetime(1970, 1, 1),
         datetime(2031, 1, 1),
     ],
+    "at": [
+        None,
+        *(datetime(2020, 3, 29, hour, minute, 59, 999_999) for hour in (0, 1, 2) for minute in (0, 59)),
+        *(datetime(2020, 10, 25, hour, minute) for hour in (0, 1, 2) for minute in (0, 30)),
+        datetime(2020, 3, 27, 23, 0),
+        datetime(2020, 10, 26, 11, 30, 0, 1),
+        datetime(1969, 12, 31, 23, 59, 59, 500_000),
+        datetime(2020, 7, 31, 22, 15),
+        datetime(1, 1, 2),
+        datetime(9999, 12, 30),
+    ],
+    "local": [
+        None,
+        *(datetime(2020, 4, 5, 1, minute, 0, 1) for minute in (0, 29, 30, 45)),
+        *(datetime(2020, 4, 5, 2, minute) for minute in (0, 15, 30)),
+        *(datetime(2020, 10, 4, hour, minute) for hour in (1, 2) for minute in (29, 30, 59)),
+        datetime(2020, 10, 4, 2, 0),
+        datetime(2020, 4, 1),
+        datetime(2020, 5, 31, 23, 59, 59, 999_999),
+        datetime(1900, 1, 1),
+        datetime(2020, 10, 11),
+    ],
     "code": [None, 1.0, 2.0, -3.0, 1.5, -0.0, math.nan, math.inf, 1e300],
 }
 
@@ -90,8 +116,9 @@ def rows():
         who = None if row["p"] is None else NAMES[row["p"] % len(NAMES)]
         if more["short_float"] is not None:
             more["short_float"] = pyarrow.scalar(more["short_float"], pyarrow.float32()).as_py()
-        if more["moment"] is not None:
-            more["moment"] = more["moment"].replace(tzinfo=UTC)
+        for name in ("moment", "at"):
+            if more[name] is not None:
+                more[name] = more[name].replace(tzinfo=UTC)
         found.append({**row, **more, "who": who})
     return found
 
@@ -123,7 +150,7 @@ def on_postgres() -> Source:
     kinds = {"p": "int8", "short": "text", "long": "text", "flag": "bool", "n": "int8", "m": "float8", "big": "int8"}
     kinds |= {"x": "float8", "y": "float8", "d": "date", "who": "text", "odd": "text", "few": "text"}
     kinds |= {"price": "numeric(10, 2)", "small": "int2", "short_float": "float4", "moment": "timestamptz"}
-    kinds |= {"code": "float8"}
+    kinds |= {"code": "float8", "at": "timestamptz", "local": "timestamp"}
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"CREATE TABLE visits ({', '.join(f'{name} {kind}' for name, kind in kinds.items())})")
         with connection.cursor().copy(f"COPY visits ({', '.join(kinds)}) FROM STDIN") as copy:
@@ -207,6 +234,7 @@ MORE_KEYS = [
 ]
 MORE_KEYS += [bins("price", [-5, -0.01, 5]), bins("moment", every="month")]
 MORE_KEYS += [bins("moment", ["2020-03-01", "2020-03-02", "2020-12-31"]), key("small")]
+MORE_KEYS += [bins("at", every="month"), bins("local", every="day"), bins("at", width="5 hours")]
 EVERY_KEY = [*KEYS, *MORE_KEYS]
 FEW_KEYS = [key("short"), key("long"), key("n"), bins("m", width=7), bins("d", every="month"), key("odd")]
 EVERYTHING = (("n", count()), *((f"n_{name}", count(name)) for name in ("m", "d", "long", "flag", "odd", "moment")))
@@ -230,6 +258,8 @@ CONDITIONS = [
     "big > 12345678900 and big < 1099511627777",
     "price > 1.25 or small = 100",
     "moment = DATE '2020-03-01' or code = '-3'",
+    "at >= '2020-10-25 02:30' or local < TIMESTAMP '2020-04-05 01:45'",
+    "local between '2019-05-01' and '2020-04-05 02:00+10:30' or at > '2100-01-01' or at is null",
     "short_float > 0.1 or short_float = 0",
     "(n = 1 or m is null) and not (x > 0 and y > 0)",
 ]

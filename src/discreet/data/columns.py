@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from discreet.data.column import Column
-from discreet.data.expression.compile import compile_expression
+from discreet.data.expression.compile import with_expressions
 from discreet.data.expression.domain import Domain, Domains, column_of, domain_of, domain_of_column
 from discreet.data.expression.node import Expression, Name, columns_in, quoted
 from discreet.data.expression.read import read_expression
@@ -67,8 +67,8 @@ class Columns(dict[str, Column]):
 
     def computed(self, table: Any, texts: Iterable[str]) -> Any:
         """A table with these expressions beside its columns, each under its slot."""
-        made = {self.slot(text): compile_expression(self.expression(text), table, self) for text in texts}
-        return table.mutate(**made) if made else table
+        made = {self.slot(text): self.expression(text) for text in texts}
+        return with_expressions(made, table, self) if made else table
 
     def _expression(self, text: str, use: str) -> tuple[str, Expression, Domain]:
         known = self._read.get(text)  # read once: another thread may empty it

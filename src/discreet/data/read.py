@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
 from discreet.data.clock import as_seconds
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
+from discreet.data.dialect import engine_of
 
 __all__ = [
     "as_day",
@@ -25,9 +26,11 @@ __all__ = [
     "as_text",
     "as_whole",
     "bounded",
+    "closed",
     "identity",
     "problem",
     "whole",
+    "with_seconds",
     "within_bounds",
 ]
 
@@ -72,6 +75,28 @@ def problem(column: Column, stored: Any, *, tries: bool) -> str | None:
             exact = not stored.is_decimal() or stored.scale == 0  # 1.0 and 1.00 are equal, and not the same text
             same = (plain and exact) or words or stored.is_uuid() or stored.is_date() or stored.is_timestamp()
             return None if same else "stored as text or as whole numbers"
+
+
+def closed(table: Expression) -> Expression:
+    """The same table, whose columns are computed before what is made of them, and once."""
+    # PostgreSQL would write them out wherever they are used, unless rows are counted; there are never so many.
+    return table.limit(2**62) if engine_of(table) == "postgres" else table.view()
+
+
+def with_seconds(table: Expression, columns: Mapping[str, Column]) -> Expression:
+    """The table with its timestamps as whole seconds, as conditions compare them."""
+    tries = engine_of(table) == "duckdb"
+    times = {
+        name: column
+        for name, column in columns.items()
+        if isinstance(column, Timestamp) and name in table.columns and not table[name].type().is_integer()
+    }
+    read = {
+        name: as_stored(table[name], column)
+        for name, column in times.items()
+        if problem(column, table[name].type(), tries=tries) is None
+    }
+    return closed(table.mutate(**read)) if read else table
 
 
 def as_declared(raw: Expression, column: Column) -> Expression:

@@ -15,7 +15,7 @@ from discreet.core.lattice import Lattice
 from discreet.data.column import Column, Integer
 from discreet.data.dialect import added, engine_of
 from discreet.data.instant import Instant
-from discreet.data.read import as_declared, as_stored, bounded, identity, whole
+from discreet.data.read import as_declared, as_stored, bounded, identity, whole, with_seconds
 from discreet.data.schema import Schema
 from discreet.query.cardinality import count_values, joined_counts, value_columns
 from discreet.query.compatibility import names_in
@@ -114,6 +114,7 @@ def chosen(query: Query, schema: Schema, table: Expression) -> Expression:
         from discreet.query.person_rows import person_rows  # which reads rows as this module does
 
         table = schema.computed(person_rows(schema, table), names_in(query))
+    table = with_seconds(table, schema.columns)
     if query.condition is None:
         return table
     return table.filter(_condition(query.condition, Reading(schema, table, as_stored)))

@@ -174,7 +174,7 @@ def _reference(expression: Expression) -> str:
 
 
 def _is_constant(expression: Expression) -> bool:
-    dated = isinstance(expression, Call) and expression.function == "as_date"
+    dated = isinstance(expression, Call) and expression.function in ("as_date", "as_timestamp")
     inner = expression.arguments[0] if isinstance(expression, Call) and dated else expression
     return isinstance(inner, Constant) and inner.value is not None
 

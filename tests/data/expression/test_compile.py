@@ -12,9 +12,10 @@ from engine_cases import ENGINES, on_duckdb, on_spark, rows, schema
 
 from discreet.data.column import Integer
 from discreet.data.expression import read_expression, resolve
-from discreet.data.expression.compile import compile_expression
+from discreet.data.expression.compile import compile_expression, with_expressions
 from discreet.data.expression.domain import domain_of, domain_of_column, value_of
 from discreet.data.expression.function import FUNCTIONS
+from discreet.data.instant import Instant
 from discreet.data.source import source_of
 from discreet.errors import InputError
 from reference import declared
@@ -44,7 +45,22 @@ datediff('month', date '2020-01-31', d)"""
 CASTS = """cast(x as integer); cast(flag as integer); cast(code as integer); cast(m as varchar)
 cast(m as boolean); cast(n as double); cast(y as decimal(10, 1)); cast(code as double)
 cast(d as date)"""
-TEXTS = [text.strip() for block in (NUMBERS, WORDS, TRUTH, DAYS, CASTS) for text in block.replace("\n", ";").split(";")]
+TIMES = """hour(at); hour(local); minute(local); second(at); epoch(local); cast(at as date); cast(local as date)
+isodow(at); week(local); year(at); dayname(local); date_trunc('hour', at); date_trunc('hour', local)
+date_trunc('minute', local); date_trunc('day', at); date_trunc('month', local); at + interval 5 hour
+at - interval 90 minute; at + interval 1 day; local - interval 3 week; at + interval 1 month
+local - interval 13 month; local + n; at + interval (n) hour; at - local; at - timestamp '2020-06-01 00:00+02'
+date_diff('hour', at, local); date_diff('minute', local, at); date_diff('day', at, local); date_diff('month', at, local)
+at >= timestamp '2020-10-25 02:30+02'; at > d; at between '2020-03-29' and '2020-10-25'; at < local; local = at
+hour(at at time zone 'Asia/Kolkata'); minute(at at time zone 'Asia/Kolkata'); d at time zone 'America/New_York'
+case when n > 0 then at end; coalesce(at, timestamp '2020-07-01 00:00Z'); greatest(at, d)
+at in ('2020-10-25 02:30', '2020-07-31 22:15:00Z'); hour(at) * 60 + minute(at); extract(epoch from local - at) / 60
+hour(local + interval 8 month); cast(hour(at) as varchar); nullif(at, '2020-03-28')"""
+TEXTS = [
+    text.strip()
+    for block in (NUMBERS, WORDS, TRUTH, DAYS, CASTS, TIMES)
+    for text in block.replace("\n", ";").split(";")
+]
 
 
 @functools.cache
@@ -53,7 +69,9 @@ def declared_rows():
 
 
 def plain(value):
-    """Days as text, all numbers as floats: what is compared is the value."""
+    """Days as text, instants and all numbers as floats: what is compared is the value."""
+    if isinstance(value, Instant):
+        return float(int(value))
     if hasattr(value, "isoformat"):
         return value.isoformat()[:10]
     return float(value) + 0.0 if isinstance(value, int | float) and not isinstance(value, bool) else value
@@ -66,9 +84,9 @@ def multiset(values):
 def computed(source, expressions):
     """The values of each expression, in no order."""
     with source.open() as connection:
-        table = connection.table
-        made = {f"c{i}": compile_expression(each, table, COLUMNS) for i, each in enumerate(expressions)}
-        made = {name: value.cast("string") if value.type().is_date() else value for name, value in made.items()}
+        names = {f"c{i}": each for i, each in enumerate(expressions)}
+        table = with_expressions(names, connection.table, COLUMNS)
+        made = {name: table[name].cast("string") if table[name].type().is_date() else table[name] for name in names}
         _, found = connection._fetched(table.select(**made))
     return [[row[place] for row in found] for place in range(len(expressions))]
 
@@ -156,13 +174,14 @@ def test_random_expressions_agree_and_keep_to_their_domains():
             assert domain.missing or None not in found, str(expression)
 
 
-@pytest.mark.parametrize("planted", ["add", "floor", "week", "coalesce"])
+@pytest.mark.parametrize("planted", ["add", "floor", "week", "coalesce", "hour"])
 def test_a_wrong_function_of_an_engine_is_noticed(planted, monkeypatch):
     right = FUNCTIONS[planted]
     monkeypatch.setitem(
         FUNCTIONS, planted, replace(right, engine=lambda operands, result: right.engine(operands, result) + 1)
     )
-    text = {"add": "n + m", "floor": "floor(x)", "week": "week(d)", "coalesce": "coalesce(m, n)"}[planted]
+    texts = {"add": "n + m", "floor": "floor(x)", "week": "week(d)", "coalesce": "coalesce(m, n)"}
+    text = (texts | {"hour": "hour(at)"})[planted]
     expression = resolve(read_expression(text), COLUMNS)
     (values,) = computed(on_duckdb(), [expression])
     assert multiset(values) != multiset(value_of(expression, row, DOMAINS) for row in declared_rows())

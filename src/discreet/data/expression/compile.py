@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from discreet.data.column import Column, Text
-from discreet.data.expression.domain import Domain, constant_domain, domain_of_column, exact_domain
+from discreet.data.expression.domain import Domain, Domains, constant_domain, domain_of_column, exact_domain, structural
 from discreet.data.expression.function import FUNCTIONS, Function, Operand
+from discreet.data.expression.layer import expand, layers
 from discreet.data.expression.node import Call, Constant, Expression, Name
 from discreet.data.instant import Instant
-from discreet.data.read import as_declared, as_text
+from discreet.data.read import as_declared, as_text, closed
 
-__all__ = ["compile_expression"]
+__all__ = ["compile_expression", "with_expressions"]
 
 _KINDS = {"integer": "int64", "real": "float64", "text": "string", "boolean": "boolean", "date": "date"}
 _KINDS |= {"timestamp": "int64"}
 
 
+def with_expressions(expressions: Mapping[str, Expression], table: Any, columns: Mapping[str, Column]) -> Any:
+    """A table with these expressions beside its columns.
+
+    An engine has no names for parts of an expression, and local times are used many times over in what is computed of
+    them: the instants and days in an expression are columns of tables inside the table.
+    """
+    expanded = {name: expand(each, columns) for name, each in expressions.items()}
+    bound: dict[str, str] = {}
+    for layer in layers(list(expanded.values()), columns):
+        slots = {text: f"discreet time {hashlib.sha256(text.encode()).hexdigest()[:20]}" for text in layer}
+        made = {slots[text]: _operand(each, table, columns, bound).engine for text, each in layer.items()}
+        table = closed(table.mutate(**made))
+        bound |= slots
+    made = {name: _operand(each, table, columns, bound).engine for name, each in expanded.items()}
+    return closed(table.mutate(**made)) if bound else table.mutate(**made)
+
+
 def compile_expression(expression: Expression, table: Any, columns: Mapping[str, Column]) -> Any:
     """What an expression is for each row of a table, as an ibis expression."""
-    return _operand(expression, table, columns).engine
+    return _operand(expand(expression, columns), table, columns, {}).engine
 
 
-def _operand(expression: Expression, table: Any, columns: Mapping[str, Column]) -> Operand:
+def _operand(expression: Expression, table: Any, columns: Mapping[str, Column], bound: Mapping[str, str]) -> Operand:
+    if bound and (slot := bound.get(str(expression))) is not None and not isinstance(expression, Constant):
+        return Operand(table[slot], structural(expression, Domains(columns)))
     match expression:
         case Name(name):
             column = columns[name]
@@ -35,7 +56,7 @@ def _operand(expression: Expression, table: Any, columns: Mapping[str, Column]) 
             return Operand(_literal(value), constant_domain(value))
         case Call(name, arguments):
             function = FUNCTIONS[name]
-            operands = [_operand(each, table, columns) for each in arguments]
+            operands = [_operand(each, table, columns, bound) for each in arguments]
             result = exact_domain(function.domain(*(operand.domain for operand in operands)))
             made = _computed(function, operands, result)
             return Operand(made if function.strict else _moved_inside(made, result), result)

@@ -37,9 +37,9 @@ class Function:
 
 
 def _functions() -> Mapping[str, Function]:
-    from discreet.data.expression import arithmetic, calendar, conversion, logic, rounding, words
+    from discreet.data.expression import arithmetic, calendar, conversion, logic, rounding, time, words
 
-    families = (arithmetic, rounding, logic, words, calendar, conversion)
+    families = (arithmetic, rounding, logic, words, calendar, conversion, time)  # times take over from days
     return {name: function for family in families for name, function in family.FUNCTIONS.items()}
 
 

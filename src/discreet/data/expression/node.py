@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from discreet.data.instant import Instant
 from discreet.errors import InputError, Phrase
 
-__all__ = ["Call", "Constant", "Expression", "Name", "col", "columns_in", "expression_of", "when"]
+if TYPE_CHECKING:
+    from discreet.data.expression.accessor import Calendar, Words
+
+__all__ = ["Call", "Constant", "Expression", "Name", "call", "col", "columns_in", "expression_of", "when"]
 
 _Text = str  # inside a class that has `.str`
 
@@ -43,73 +47,77 @@ class Expression:
     __slots__ = ()
 
     def __add__(self, other: Any) -> Call:
-        return _call("add", self, other)
+        if isinstance(other, timedelta):
+            return _later(self, other)
+        return call("add", self, other)
 
     def __radd__(self, other: Any) -> Call:
-        return _call("add", other, self)
+        return call("add", other, self)
 
     def __sub__(self, other: Any) -> Call:
-        return _call("subtract", self, other)
+        if isinstance(other, timedelta):
+            return _later(self, -other)
+        return call("subtract", self, other)
 
     def __rsub__(self, other: Any) -> Call:
-        return _call("subtract", other, self)
+        return call("subtract", other, self)
 
     def __mul__(self, other: Any) -> Call:
-        return _call("multiply", self, other)
+        return call("multiply", self, other)
 
     def __rmul__(self, other: Any) -> Call:
-        return _call("multiply", other, self)
+        return call("multiply", other, self)
 
     def __truediv__(self, other: Any) -> Call:
-        return _call("divide", self, other)
+        return call("divide", self, other)
 
     def __rtruediv__(self, other: Any) -> Call:
-        return _call("divide", other, self)
+        return call("divide", other, self)
 
     def __floordiv__(self, other: Any) -> Call:
-        return _call("floor", _call("divide", self, other))
+        return call("floor", call("divide", self, other))
 
     def __mod__(self, other: Any) -> Call:
-        return _call("subtract", self, _call("multiply", self // other, other))
+        return call("subtract", self, call("multiply", self // other, other))
 
     def __neg__(self) -> Call:
-        return _call("negate", self)
+        return call("negate", self)
 
     def __abs__(self) -> Call:
-        return _call("abs", self)
+        return call("abs", self)
 
     def __eq__(self, other: object) -> Call:  # type: ignore[override]
-        return _call("eq", self, other)
+        return call("eq", self, other)
 
     def __ne__(self, other: object) -> Call:  # type: ignore[override]
-        return _call("ne", self, other)
+        return call("ne", self, other)
 
     def __lt__(self, other: Any) -> Call:
-        return _call("lt", self, other)
+        return call("lt", self, other)
 
     def __le__(self, other: Any) -> Call:
-        return _call("le", self, other)
+        return call("le", self, other)
 
     def __gt__(self, other: Any) -> Call:
-        return _call("gt", self, other)
+        return call("gt", self, other)
 
     def __ge__(self, other: Any) -> Call:
-        return _call("ge", self, other)
+        return call("ge", self, other)
 
     def __and__(self, other: Any) -> Call:
-        return _call("and", self, other)
+        return call("and", self, other)
 
     def __rand__(self, other: Any) -> Call:
-        return _call("and", other, self)
+        return call("and", other, self)
 
     def __or__(self, other: Any) -> Call:
-        return _call("or", self, other)
+        return call("or", self, other)
 
     def __ror__(self, other: Any) -> Call:
-        return _call("or", other, self)
+        return call("or", other, self)
 
     def __invert__(self) -> Call:
-        return _call("not", self)
+        return call("not", self)
 
     def __str__(self) -> str:
         return write(self)
@@ -126,56 +134,60 @@ class Expression:
 
     def isin(self, values: Iterable[Any]) -> Call:
         """One of the values."""
-        return _call("in", self, *values)
+        return call("in", self, *values)
 
     def between(self, low: Any, high: Any) -> Call:
         """From low to high, both included."""
-        return _call("and", self >= low, self <= high)
+        return call("and", self >= low, self <= high)
 
     def missing(self) -> Call:
         """No value."""
-        return _call("missing", self)
+        return call("missing", self)
 
     def fill_missing(self, value: Any) -> Call:
         """The value where there is none."""
-        return _call("coalesce", self, value)
+        return call("coalesce", self, value)
 
     def clip(self, low: Any, high: Any) -> Call:
         """Moved into bounds."""
-        return _call("least", _call("greatest", self, low), high)
+        return call("least", call("greatest", self, low), high)
 
     def abs(self) -> Call:
         """Without its sign."""
-        return _call("abs", self)
+        return call("abs", self)
 
     def floor(self) -> Call:
         """The whole number below."""
-        return _call("floor", self)
+        return call("floor", self)
 
     def ceil(self) -> Call:
         """The whole number above."""
-        return _call("ceil", self)
+        return call("ceil", self)
 
     def round(self, digits: int = 0) -> Call:
         """Rounded to so many digits after the point, halves away from zero."""
-        return _call("round", self, digits)
+        return call("round", self, digits)
 
     def sqrt(self) -> Call:
         """The square root; missing below zero."""
-        return _call("sqrt", self)
+        return call("sqrt", self)
 
     def cast(self, kind: _Text) -> Call:
-        """Read as `integer`, `real`, `text`, `boolean` or `date`."""
-        return _call(f"as_{kind}", self)
+        """Read as `integer`, `real`, `text`, `boolean`, `date` or `timestamp`."""
+        return call(f"as_{kind}", self)
 
     @property
     def dt(self) -> Calendar:
-        """Parts of a day: `.dt.year`, `.dt.month`, `.dt.weekday`, `.dt.truncate("month")`."""
+        """Parts of a day or a time: `.dt.year`, `.dt.weekday`, `.dt.hour`, `.dt.date`, `.dt.truncate("month")`."""
+        from discreet.data.expression.accessor import Calendar
+
         return Calendar(self)
 
     @property
     def str(self) -> Words:
         """Functions of text: `.str.upper()`, `.str.startswith("A")`."""
+        from discreet.data.expression.accessor import Words
+
         return Words(self)
 
 
@@ -217,7 +229,16 @@ def expression_of(value: Any) -> Expression:
     raise InputError("expression", value, "a column, a number, a text, a date or true and false")
 
 
-def _call(function: str, *arguments: Any) -> Call:
+def _later(time: Expression, by: timedelta) -> Call:
+    if by.microseconds:
+        raise InputError("expression", str(by), "a duration of whole seconds")
+    if by.seconds:
+        return call("add_seconds", time, by // timedelta(seconds=1))
+    return call("add", time, by.days)
+
+
+def call(function: str, *arguments: Any) -> Call:
+    """A function of expressions and of constants."""
     return Call(function, tuple(expression_of(each) for each in arguments))
 
 
@@ -249,67 +270,6 @@ class Branched(Call):
 def when(condition: Any) -> When:
     """A choice by conditions: `when(col("age") < 18).then("young").otherwise("old")`."""
     return When((expression_of(condition),))
-
-
-@dataclass(frozen=True, slots=True)
-class Calendar:
-    """Parts of a day."""
-
-    of: Expression
-
-    def __getattr__(self, part: str) -> Call:
-        from discreet.data.expression.calendar import PARTS
-
-        if part not in PARTS:
-            raise AttributeError(f"no part of a day: {part!r}; there are {', '.join(PARTS)} and truncate(...)")
-        return _call(part, self.of)
-
-    def truncate(self, unit: str) -> Call:
-        """The first day of its week, month, quarter or year."""
-        return _call("truncate", unit, self.of)
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """Functions of text."""
-
-    of: Expression
-
-    def upper(self) -> Call:
-        """In upper case."""
-        return _call("upper", self.of)
-
-    def lower(self) -> Call:
-        """In lower case."""
-        return _call("lower", self.of)
-
-    def strip(self) -> Call:
-        """Without blanks at its ends."""
-        return _call("trim", self.of)
-
-    def len(self) -> Call:
-        """How many characters."""
-        return _call("length", self.of)
-
-    def slice(self, start: int, length: int | None = None) -> Call:
-        """So many characters from the place `start`, counted from 0; all that follow if no `length` is given."""
-        return _call("substring", self.of, start + 1, *([] if length is None else [length]))
-
-    def startswith(self, text: str) -> Call:
-        """Whether it begins so."""
-        return _call("starts_with", self.of, text)
-
-    def endswith(self, text: str) -> Call:
-        """Whether it ends so."""
-        return _call("ends_with", self.of, text)
-
-    def contains(self, text: str) -> Call:
-        """Whether this stands in it."""
-        return _call("contains", self.of, text)
-
-    def like(self, pattern: str) -> Call:
-        """Whether it matches a pattern of SQL, with % and _."""
-        return _call("like", self.of, pattern)
 
 
 def columns_in(expression: Expression) -> list[str]:
@@ -366,6 +326,7 @@ def _written(node: Expression) -> tuple[str, int]:
             return f"{_inside(left, level)} {sign} {_inside(right, level + 1)}", level
         case Call(function, (one,)) if function.startswith("as_"):
             kinds = {"integer": "BIGINT", "real": "DOUBLE", "text": "VARCHAR", "boolean": "BOOLEAN", "date": "DATE"}
+            kinds |= {"timestamp": "TIMESTAMP"}
             return f"CAST({write(one)} AS {kinds[function[3:]]})", 9
         case Call("concat", (*parts,)) if parts:  # CONCAT reads a missing text as an empty one
             return " || ".join(_inside(part, 6) for part in parts), 5
@@ -374,6 +335,10 @@ def _written(node: Expression) -> tuple[str, int]:
         case Call("add_months", (day, Constant(int(months)))):
             sign = "-" if months < 0 else "+"
             return f"{_inside(day, 6)} {sign} INTERVAL {abs(months)} MONTH", 6
+        case Call("add_seconds", (time, Constant(int(seconds)))):
+            return f"{_inside(time, 6)} {'-' if seconds < 0 else '+'} INTERVAL {abs(seconds)} SECOND", 6
+        case Call("at_time_zone", (time, Constant() as zone)):
+            return f"{_inside(time, 9)} AT TIME ZONE {write(zone)}", 8
         case Call(function, arguments):
             return f"{function.upper()}({', '.join(write(each) for each in arguments)})", 9
     raise TypeError(f"no expression: {type(node).__name__}")
@@ -391,6 +356,8 @@ def _constant(value: Any) -> str:
         return "TRUE" if value else "FALSE"
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, Instant | datetime):
+        return f"TIMESTAMP '{value.isoformat()}'"
     if isinstance(value, date):
         return f"DATE '{value.isoformat()}'"
     if isinstance(value, Fraction):

@@ -63,6 +63,10 @@ _UNARY = {
     "WeekOfYear": "week",
     "Dayname": "dayname",
     "Monthname": "monthname",
+    "Hour": "hour",
+    "Minute": "minute",
+    "Second": "second",
+    "TimeToUnix": "epoch",
 }
 _NAMED = {
     "trunc": "trunc",
@@ -83,12 +87,17 @@ _NAMED = {
     "truncate": "truncate",
     "ltrim": "ltrim",
     "rtrim": "rtrim",
+    "add_seconds": "add_seconds",
+    "at_timezone": "at_time_zone",
+    "at_time_zone": "at_time_zone",
+    "calendar_day": "calendar_day",
+    "days_between": "days_between",
 }
 """Functions that the parser has no word for, and those that expressions are written with."""
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 FORMS = (
     "columns, constants, + - * / // %, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, LIKE, CASE, CAST, COALESCE, "
-    "LEAST, GREATEST, ABS, ROUND, FLOOR, functions of text and of dates"
+    "LEAST, GREATEST, ABS, ROUND, FLOOR, functions of text, dates and timestamps"
 )
 
 
@@ -231,7 +240,9 @@ class Reader(DateReader):
         """The argument of a function of dates or text, without the cast that some dialects put around it."""
         from sqlglot import exp
 
-        if isinstance(node, exp.TsOrDsToDate | exp.TimeStrToTime | exp.TsOrDsToTimestamp):
+        if isinstance(node, exp.TsOrDsToDate):
+            return Call("calendar_day", (self.read(node.this),))
+        if isinstance(node, exp.TimeStrToTime | exp.TsOrDsToTimestamp):
             return self.read(node.this)
         if isinstance(node, exp.Cast) and self.dialect == "tsql" and node.to.is_type("text"):
             return self.read(node.this)
@@ -278,7 +289,8 @@ class Reader(DateReader):
             "as_real": ("FLOAT", "DOUBLE", "DECIMAL", "BIGDECIMAL", "MONEY"),
             "as_text": ("TEXT", "VARCHAR", "CHAR", "NVARCHAR", "NCHAR", "NAME"),
             "as_boolean": ("BOOLEAN", "BIT"),
-            "as_date": ("DATE", "DATE32", "TIMESTAMP", "DATETIME", "DATETIME2"),
+            "as_date": ("DATE", "DATE32"),
+            "as_timestamp": ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPLTZ", "DATETIME", "DATETIME2"),
         }
         for function, names in kinds.items():
             if name in names:
@@ -287,7 +299,7 @@ class Reader(DateReader):
                 if name == "DECIMAL" and len(scale) == 2 and scale[1].isdigit():
                     return Call("round", (inner, Constant(int(scale[1]))))
                 return inner
-        raise self.refuse(node, "a cast to BIGINT, DOUBLE, VARCHAR, BOOLEAN or DATE")
+        raise self.refuse(node, "a cast to BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP")
 
     def _case(self, node: Any) -> Expression:
         from sqlglot import exp

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.data.column import Column
+from discreet.data.expression import resolve_time as in_time
 from discreet.data.expression.domain import Domain, Domains, structural, value_of
 from discreet.data.expression.node import Call, Constant, Expression, Name
 from discreet.errors import InputError, Phrase
@@ -50,11 +51,19 @@ def _resolved(node: Expression, domains: Domains, field: str, depth: int) -> Exp
         case Name(name):
             return Name(declared_name(name, domains.columns, field))
         case Constant(value):
-            return Constant(_plain(value, field))
+            return in_time.constant(_plain(value, field), domains.columns, field)
         case Call(function, arguments):
             parts = [_resolved(each, domains, field, depth + 1) for each in arguments]
+            kinds = [_domain(part, domains, field) for part in parts] if function in in_time.FUNCTIONS else []
+            meant = in_time.rewritten(function, parts, kinds, domains.columns, field) if kinds else None
+            if meant is not None:
+                function, parts = meant
+                if not function:
+                    return parts[0]
             if function in _COMPARING:
                 parts = _alike(parts, domains, field, coded=function in ("eq", "ne", "in"))
+            elif function == "subtract" and any(kind.kind == "timestamp" for kind in kinds):
+                parts = _alike(parts, domains, field)
             elif function == "case":
                 values = _alike([*parts[1:-1:2], parts[-1]], domains, field)
                 conditions = [_condition(each, domains, field) for each in parts[:-1:2]]
@@ -96,7 +105,11 @@ def _alike(parts: list[Expression], domains: Domains, field: str, coded: bool = 
     """Constants as the type of what they are compared with: a text as a date and, where categories may be `coded` as
     numbers, 1 as '1'.
     """
-    kinds = {_domain(part, domains, field).kind for part in parts if not isinstance(part, Constant)} - {"nothing"}
+    found = [_domain(part, domains, field) for part in parts]
+    varying = [domain for part, domain in zip(parts, found, strict=True) if not isinstance(part, Constant)]
+    kinds = {domain.kind for domain in varying} - {"nothing"}
+    if "timestamp" in {domain.kind for domain in found} and kinds <= {"date", "timestamp"}:
+        return in_time.alike(parts, found, field)
     if len(kinds) != 1:
         return parts
     kind = kinds.pop()

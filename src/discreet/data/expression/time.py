@@ -12,13 +12,14 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.data.clock import bounded_seconds, floored, instant_of, local_of, stepwise
+from discreet.data.expression import arithmetic, calendar, conversion
 from discreet.data.expression.calendar import day_number, day_of
 from discreet.data.expression.domain import Domain, UnsuitableError, listed_domain
 from discreet.data.expression.function import Function, Operand
 from discreet.data.instant import DAY, FIRST, LAST, Instant, changes, check_timezone, instant_at
 from discreet.errors import InputError
 
-__all__ = ["FUNCTIONS", "UNITS", "as_day", "midnight", "next_period", "truncated_time"]
+__all__ = ["FUNCTIONS", "PARTS", "UNITS", "midnight", "next_period", "truncated_time"]
 
 UNITS = {"second": 1, "minute": 60, "hour": 3600}
 _MOST = 200_000
@@ -195,11 +196,6 @@ def _later_domain(part: Domain, seconds: Domain) -> Domain:
     return _reached(low, high, part.timezone, part.missing or seconds.missing)
 
 
-def shifted(instant: Instant, local: int) -> Instant | None:
-    """The instant at which the same clocks show another time."""
-    return instant_at(local, instant.timezone)
-
-
 def days_later_domain(part: Domain, low: int, high: int, missing: bool) -> Domain:
     """Instants whose local time is so many days later. A change of clocks moves the ends by less than a day."""
     return _reached(part.lower + (low - 1) * DAY, part.upper + (high + 1) * DAY, part.timezone, part.missing or missing)
@@ -207,18 +203,25 @@ def days_later_domain(part: Domain, low: int, high: int, missing: bool) -> Domai
 
 def days_later(instant: Instant, days: int) -> Instant | None:
     """The same time on a later day."""
-    return shifted(instant, instant.local + days * DAY)
+    return instant_at(instant.local + days * DAY, instant.timezone)
 
 
-def days_later_engine(operand: Operand, days: Any, result: Domain) -> Any:
-    """The same time on a later day."""
-    return at_local(shown(operand) + days * DAY, result)
+def _local_domain(day: Domain, seconds: Domain, zone: Domain) -> Domain:
+    first, last = ((end - _EPOCH).days * DAY for end in (day.lower, day.upper))
+    low, high = max(FIRST, first - 2 * DAY), min(LAST, last + 3 * DAY)
+    name = _zone(zone)
+    return Domain("timestamp", Instant(low, name), Instant(high, name), None, day.missing or seconds.missing)
 
 
-def at_local(local: Any, result: Domain) -> Any:
-    """The instant at which clocks show a time that follows from an instant."""
+def _local_engine(operands: Sequence[Operand], result: Domain) -> Any:
     low, high = int(result.lower), int(result.upper)
+    local = day_number(operands[0].engine) * DAY + operands[1].engine
     return bounded_seconds(instant_of(local, result.timezone, low, high), low, high)
+
+
+def _passed_engine(operands: Sequence[Operand], _: Domain) -> Any:
+    local = shown(operands[0])
+    return local - floored(local, DAY) * DAY
 
 
 def _epoch_domain(part: Domain) -> Domain:
@@ -229,15 +232,134 @@ def _epoch_domain(part: Domain) -> Domain:
     return Domain("integer", int(part.lower), int(part.upper), values, part.missing)
 
 
+def _months_domain(part: Domain, months: Domain) -> Domain:
+    _instant(part)
+    if months.kind != "integer" or months.values is None or len(months.values) != 1:
+        raise UnsuitableError("a constant number of months")
+    ends = [_months_later(end, months.values[0]) for end in (part.lower, part.upper)]
+    if None in ends:
+        raise UnsuitableError(_RANGE)
+    low, high = (int(end or 0) for end in ends)  # the last of a month stands for several days
+    return _reached(low - 2 * DAY, high + 2 * DAY, part.timezone, part.missing)
+
+
+def _months_later(instant: Instant, months: int) -> Instant | None:
+    day = calendar.FUNCTIONS["add_months"].value(instant.day, months)
+    return None if day is None else instant_at((day - _EPOCH).days * DAY + instant.local % DAY, instant.timezone)
+
+
+# Functions that days and numbers have too.
+
+
+def _add_domain(part: Domain, days: Domain) -> Domain:
+    if days.kind != "integer":
+        raise UnsuitableError("a time and a number of days, or an INTERVAL")
+    return days_later_domain(part, int(days.lower), int(days.upper), days.missing)
+
+
+def _subtract_domain(a: Domain, b: Domain) -> Domain:
+    if b.kind == "timestamp":
+        return Domain("integer", int(a.lower) - int(b.upper), int(a.upper) - int(b.lower), None, a.missing or b.missing)
+    if b.kind != "integer":
+        raise UnsuitableError("a time less a time, a number of days, or an INTERVAL")
+    return days_later_domain(a, -int(b.upper), -int(b.lower), b.missing)
+
+
+def _subtract(a: Instant, b: int) -> int | Instant | None:
+    return int(a) - int(b) if isinstance(b, Instant) else days_later(a, -b)
+
+
+def _subtract_engine(operands: Sequence[Operand], result: Domain) -> Any:
+    a, b = operands
+    return a.engine - b.engine if result.kind == "integer" else None
+
+
+def _truncate_domain(unit: Domain, part: Domain) -> Domain:
+    name = str(unit.values[0]).lower() if unit.kind == "text" and unit.values and len(unit.values) == 1 else ""
+    if name not in UNITS:
+        raise UnsuitableError(f"a unit of {', '.join((*UNITS, *calendar.UNITS))}")
+    return truncate_domain(name, part)
+
+
+def _truncate_engine(operands: Sequence[Operand], _: Domain) -> Any:
+    return truncate_engine(str((operands[0].domain.values or ("",))[0]).lower(), operands[1])
+
+
+def _day_domain(part: Domain) -> Domain:
+    values = part.values
+    if values is not None and len(values) <= _MOST:
+        return listed_domain("date", (each.day for each in values), part.missing)
+    # Clocks that are put back just after midnight show the day before once more.
+    moves = changes(part.timezone, part.lower, part.upper).instants
+    ends = [part.lower, part.upper, *moves, *(instant - 1 for instant in moves)]
+    days = [Instant(each, part.timezone).day for each in ends]
+    return Domain("date", min(days), max(days), None, part.missing)
+
+
+def _either(other: Function, own: Function, place: int = 0) -> Function:
+    """One function of instants, and another one of everything else."""
+
+    def domain(*parts: Domain) -> Domain:
+        taken = own if len(parts) > place and parts[place].kind == "timestamp" else other
+        return taken.domain(*parts)
+
+    def value(*values: Any) -> Any:
+        return (own if isinstance(values[place], Instant) else other).value(*values)
+
+    def engine(operands: Sequence[Operand], result: Domain) -> Any:
+        taken = own if operands[place].domain.kind == "timestamp" else other
+        return None if taken.engine is None else taken.engine(operands, result)
+
+    return Function(domain, value, engine)
+
+
+def _same(part: Domain) -> Domain:
+    if part.kind not in ("date", "timestamp"):
+        raise UnsuitableError(f"a date, a timestamp or text, not {part.kind}")
+    return part
+
+
+_AS_IT_IS = Function(_same, lambda value: value, lambda operands, _: operands[0].engine)
+_DAY = Function(_day_domain, lambda instant: instant.day, lambda operands, _: as_day(operands[0]))
+
+PARTS = {"hour": _part(3600, 24), "minute": _part(60, 60), "second": _part(1, 60)}
+"""Whole numbers of a time of day."""
+
 FUNCTIONS = {
-    "hour": _part(3600, 24),
-    "minute": _part(60, 60),
-    "second": _part(1, 60),
+    **PARTS,
     "epoch": Function(_epoch_domain, int, lambda operands, _: operands[0].engine),
     "at_time_zone": Function(_zoned_domain, _zoned, _zoned_engine),
+    "time_of_day": Function(
+        lambda part: Domain("integer", 0, DAY - 1, None, part.missing),
+        lambda instant: instant.local % DAY,
+        _passed_engine,
+    ),
+    "at_local": Function(
+        _local_domain,
+        lambda day, seconds, zone: instant_at((day - _EPOCH).days * DAY + seconds, zone),
+        _local_engine,
+    ),
     "add_seconds": Function(
         _later_domain,
         lambda instant, seconds: Instant(instant + seconds, instant.timezone),
         lambda operands, _: operands[0].engine + operands[1].engine,
     ),
+    "add": _either(
+        arithmetic.FUNCTIONS["add"],
+        Function(_add_domain, days_later),
+    ),
+    "subtract": _either(arithmetic.FUNCTIONS["subtract"], Function(_subtract_domain, _subtract, _subtract_engine)),
+    "add_months": _either(calendar.FUNCTIONS["add_months"], Function(_months_domain, _months_later)),
+    "truncate": _either(
+        calendar.FUNCTIONS["truncate"],
+        Function(_truncate_domain, lambda unit, instant: truncated_time(unit.lower(), instant), _truncate_engine),
+        place=1,
+    ),
+    "as_date": _either(conversion.FUNCTIONS["as_date"], _DAY),
+    "calendar_day": _either(_AS_IT_IS, _DAY),
+    "as_timestamp": _either(conversion.FUNCTIONS["as_date"], _AS_IT_IS),
+    "days_between": _either(arithmetic.FUNCTIONS["subtract"], arithmetic.FUNCTIONS["subtract"]),
 }
+"""`calendar_day`, `as_timestamp` and `days_between` are how text is read; `resolve` has other functions for them.
+Engines have `at_local` of a later day and the `time_of_day` for a time on a later day.
+"""
