@@ -181,6 +181,9 @@ def outside(value, column):
     if isinstance(column, Date):
         unbounded = declared(value, Date(date.min, date.max, nullable=False))
         return unbounded is not None and not column.lower <= unbounded <= column.upper
+    if isinstance(column, Timestamp):
+        found = instant(value, column)
+        return found is not None and not column.lower <= found <= column.upper
     found = number(value)
     return found is not None and not float(column.lower) <= found <= float(column.upper)
 
