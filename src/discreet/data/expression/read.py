@@ -240,9 +240,7 @@ class Reader(DateReader):
         """The argument of a function of dates or text, without the cast that some dialects put around it."""
         from sqlglot import exp
 
-        if isinstance(node, exp.TsOrDsToDate):
-            return Call("calendar_day", (self.read(node.this),))
-        if isinstance(node, exp.TimeStrToTime | exp.TsOrDsToTimestamp):
+        if isinstance(node, exp.TsOrDsToDate | exp.TimeStrToTime | exp.TsOrDsToTimestamp):
             return self.read(node.this)
         if isinstance(node, exp.Cast) and self.dialect == "tsql" and node.to.is_type("text"):
             return self.read(node.this)
@@ -259,7 +257,7 @@ class Reader(DateReader):
             return self._later(self._inner(left), right, 1 if function == "add" else -1)
         if function in COMPARISONS and (type(left) is exp.Null or type(right) is exp.Null):
             raise self.refuse(node, "a comparison with a value", "Write IS NULL.")
-        return Call(function, (self._inner(left), self._inner(right)))
+        return Call(function, (self._day(left), self._day(right)))
 
     def _negated(self, node: Any) -> Expression:
         inner = self.read(node.this)

@@ -116,6 +116,13 @@ class DateReader:
                 return self._zoned(node)
         raise self.refuse(node)
 
+    def _day(self, node: Any) -> Expression:
+        """What is compared or taken apart: of a timestamp that is read as a day, its day."""
+        from sqlglot import exp
+
+        inner = self._inner(node)
+        return Call("calendar_day", (inner,)) if isinstance(node, exp.TsOrDsToDate) else inner
+
     def _zoned(self, node: Any) -> Expression:
         """The argument of a function, on the clocks of the zone that is named beside it."""
         zone = node.args.get("zone")
@@ -156,7 +163,7 @@ class DateReader:
         from sqlglot import exp
 
         self.only(node, "this", "expression", "unit", "date_part_boundary", "big_int")
-        later, earlier = self._inner(node.this), self._inner(node.expression)
+        later, earlier = self._day(node.this), self._day(node.expression)
         unit = str(node.args["unit"].name).lower() if node.args.get("unit") else "day"
         match unit:
             case "day":
