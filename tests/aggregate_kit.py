@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow
@@ -72,12 +73,13 @@ def measured(
     schema: Schema,
     taken: list[Measure],
     scenes: list[tuple[tuple[Any, ...], tuple[Any, ...]]],
-    turn: Callable[[Any], Any] = TURNS[0],
+    turns: Sequence[Callable[[Any], Any]] = TURNS[:1],
 ) -> list[list[int]]:
     """The measures of many small tables at once: each is a group, with people of its own.
 
-    A scene is what one person's rows hold, and what others' do.
+    A scene is what one person's rows hold, and what others' do. The scenes are divided evenly between `turns`.
     """
+    each = -(-len(scenes) // len(turns))
     rows = [
         (scene, f"{scene} {who}", value)
         for scene, (mine, others) in enumerate(scenes)
@@ -88,7 +90,7 @@ def measured(
             "scene": pyarrow.array([row[0] for row in rows], pyarrow.int64()),
             "p": pyarrow.array([row[1] for row in rows], pyarrow.string()),
             "v": pyarrow.array([row[2] for row in rows], pyarrow.float64()),
-            "w": pyarrow.array([turn(row[2]) for row in rows], pyarrow.float64()),
+            "w": pyarrow.array([turns[row[0] // each](row[2]) for row in rows], pyarrow.float64()),
         }
     )
     query = Query().group_by("scene").agg(n=count()).checked(schema)
@@ -100,7 +102,9 @@ def measured(
     return sums
 
 
-def attack(taken: list[Measure], limits: Any, unit: Unit, charged: Any = sensitivity, turn: Any = TURNS[0]) -> None:
+def attack(
+    taken: Sequence[Measure], limits: Any, unit: Unit, charged: Any = sensitivity, turns: Any = TURNS[:1]
+) -> None:
     """Every two scenes that differ in one unit, against the sensitivity that is charged for one group."""
     most = 1 if unit.column is None else 3
     mine = [
@@ -108,16 +112,27 @@ def attack(taken: list[Measure], limits: Any, unit: Unit, charged: Any = sensiti
         for size in range(most + 1)
         for rows in itertools.combinations_with_replacement(VALUES[:: 1 if size < 2 else 3], size)
     ]
-    scenes = [(rows, others) for others in ((), (1.0, None, 11.0)) for rows in mine]
-    sums = measured(schema_of(limits, unit, len(scenes)), taken, scenes, turn)
+    scenes = [(rows, others) for _ in turns for others in ((), (1.0, None, 11.0)) for rows in mine]
+    sums = measured(schema_of(limits, unit, len(scenes)), list(taken), scenes, turns)
     for index, measure in enumerate(taken):
         moved = charged(measure, unit, len(scenes))
-        for start in (0, len(mine)):
-            seen = [one[index] for one in sums[start : start + len(mine)]]
+        for crowd in range(2):  # rows of the same others: whatever is held beside, a unit may go from any to any
+            starts = [(2 * turn + crowd) * len(mine) for turn in range(len(turns))]
+            seen = [one[index] for start in starts for one in sums[start : start + len(mine)]]
             # Replaced, a unit goes from any rows to any others; added or removed, from none to any.
             from_all = unit.neighbours is Neighbours.REPLACE
-            far = max(seen) - min(seen) if from_all else max(abs(value - seen[0]) for value in seen)
-            assert far <= moved.each, f"{measure} moves by {far}, and {moved.each} is charged"
+            for start in starts:
+                own = [one[index] for one in sums[start : start + len(mine)]]
+                far = max(abs(value - own[0]) for value in own)
+                if from_all:
+                    far = max(own) - min(own) if crowd else max(seen) - min(seen)
+                assert far <= moved.each, f"{measure} moves by {far}, and {moved.each} is charged"
+
+
+@functools.cache
+def _attacked(taken: tuple[Measure, ...], limits: Any, unit: Unit, turns: int) -> None:
+    """Once for all aggregates that have the same measures."""
+    attack(taken, limits, unit, turns=TURNS[:turns])
 
 
 def attack_everywhere(aggregate: Any, limits: Any) -> None:
@@ -125,5 +140,5 @@ def attack_everywhere(aggregate: Any, limits: Any) -> None:
     for unit in UNITS:
         if aggregate.functions[0].name == "people" and unit.column is None:
             continue
-        for turn in TURNS if "w" in aggregate.columns else TURNS[:1]:
-            attack(list(aggregate.measures(schema_of(limits, unit, 2))), limits, unit, turn=turn)
+        taken = tuple(aggregate.measures(schema_of(limits, unit, 2)))
+        _attacked(taken, limits, unit, len(TURNS) if "w" in aggregate.columns else 1)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from discreet.query.aggregate import std as std
     from discreet.query.aggregate import total as total
     from discreet.query.aggregate import variance as variance
+    from discreet.query.aggregate import vector_sum as vector_sum
     from discreet.query.ask import Ask as Ask
     from discreet.query.ask import Checked as Checked
     from discreet.query.ask import Form as Form
@@ -90,6 +91,7 @@ __getattr__, __dir__, __all__ = lazy(
             "std",
             "total",
             "variance",
+            "vector_sum",
         ),
         "ask": (
             "Ask",

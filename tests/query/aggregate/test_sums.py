@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import ibis
 import numpy as np
 import pyarrow
@@ -12,7 +14,8 @@ from discreet.core.unit import Unit
 from discreet.data.column import Category, Integer
 from discreet.data.schema import Schema
 from discreet.errors import InputError
-from discreet.query.aggregate import total
+from discreet.ledger.budget import Allotment
+from discreet.query.aggregate import total, vector_sum
 from discreet.query.compile import compile_query
 from discreet.query.plan import plan_query
 from discreet.query.price import Price
@@ -92,3 +95,15 @@ def test_bounds_of_a_person_need_a_person_and_known_bounds_of_values():
         total("cost", "private", person=(0, 5))
     with pytest.raises(InputError, match="private"):
         output_from({"of": "sum", "column": "cost", "bounds": "private", "person": [0, 5]})
+
+
+def test_the_sums_of_a_vector_are_named_and_cost_what_their_joint_length_asks_for():
+    schema = Schema("t", {"a": Integer(0, 10), "b": Integer(0, 10)})
+    plan = plan_query(
+        Query().agg(**vector_sum("a", "b")), schema, Allotment("q", "zcdp", rho=10), Price.read(rho="0.5")
+    )
+    assert plan.question.names == ("sum_a", "sum_b")
+    joint = sum(moved.l2_squared for moved in plan.moved)
+    assert all(abs(float(noise.sigma) ** 2 / float(joint / (2 * Fraction("0.5"))) - 1) < 1e-6 for noise in plan.noises)
+    with pytest.raises(InputError, match="different columns"):
+        vector_sum("a", "a")

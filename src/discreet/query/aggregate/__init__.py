@@ -30,7 +30,7 @@ from discreet.query.aggregate.means import Mean, mean
 from discreet.query.aggregate.persons import Persons, people
 from discreet.query.aggregate.regressions import Intercept, Slope, intercept, slope
 from discreet.query.aggregate.rows import Count, count
-from discreet.query.aggregate.sums import Sum, total
+from discreet.query.aggregate.sums import Sum, total, vector_sum
 from discreet.query.aggregate.variances import Std, Variance, std, variance
 
 __all__ = [
@@ -68,6 +68,7 @@ __all__ = [
     "std",
     "total",
     "variance",
+    "vector_sum",
 ]
 
 

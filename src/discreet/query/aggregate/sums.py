@@ -28,7 +28,7 @@ from discreet.query.aggregate.base import (
 from discreet.query.function import Function, register
 from discreet.query.measure import Measure, Total, lattice_for
 
-__all__ = ["Sum", "total"]
+__all__ = ["Sum", "total", "vector_sum"]
 
 _FARTHEST = 2**50  # steps that one person adds: as far as the limits on rows reach
 
@@ -121,3 +121,18 @@ def total(column: str, bounds: Limits = None, *, person: Sequence[Number] | None
     to a group to that pair, instead of what the limit on rows allows: noise is for the larger of its ends.
     """
     return Sum(column, read_limits(bounds), None if person is None else _read_person(person))
+
+
+def vector_sum(*columns: str, bounds: Limits = None) -> dict[str, Sum]:
+    """The sums of several columns, as outputs: `agg(**vector_sum("cost", "hours"))`.
+
+    Each column keeps its own bounds. With Gaussian noise and equal widths the even split of the price is the noise that
+    the joint L2 sensitivity asks for: of m sums, each gets sigma^2 = m width^2 / (2 rho).
+
+    >>> list(vector_sum("cost", "hours"))
+    ['sum_cost', 'sum_hours']
+    """
+    if len(set(columns)) < 2 or len(set(columns)) != len(columns):
+        raise InputError("columns", list(columns), "two or more different columns")
+    names = ("".join(mark if mark.isalnum() else "_" for mark in str(each)) for each in columns)
+    return {f"sum_{name}": total(column, bounds) for name, column in zip(names, columns, strict=True)}
