@@ -18,6 +18,7 @@ from discreet.errors import InputError, Phrase, kind_of
 from discreet.query.aggregate import Aggregate
 from discreet.query.batch import BatchAsk
 from discreet.query.key import Key, key
+from discreet.query.limit_choice import USUAL, LimitTable, limit_query
 from discreet.query.limits import PersonLimits
 from discreet.query.notation import read_key, read_outputs
 from discreet.query.person_table import Each
@@ -126,6 +127,13 @@ class Question:
         The search spans the declared bounds, which may be as wide as nobody doubts. Like any question it has a price.
         """
         return self.agg(**bounds_of(column, tail, method))
+
+    @typed
+    def suggest_limits(self, by: str | None = None, *, most: int = USUAL) -> Question:
+        """What limits would cut and what noise they cost: how many rows people have, or, with `by`, in how many groups
+        of that column they are; more than `most` count as so many. Like any question it has a price; each person
+        counts once, so a small one will do."""
+        return replace(self, query=limit_query(self.grouped, by, most), presentation=LimitTable(by=by, most=most))
 
     @typed
     def stream(self, period: Key | str, *, limit: int = 1) -> StreamQuestion:

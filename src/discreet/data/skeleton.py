@@ -70,7 +70,7 @@ def _protected(unit: Unit) -> str:
     said = {
         f"column = {_quoted(unit.column)}": "identifies a person",
         f"groups = {unit.groups}": "in how many groups of a question a person counts",
-        f"rows = {unit.rows}": "as how many rows a person counts in one group",
+        f"rows = {unit.rows}": "as how many rows a person counts in one group; `discreet limits` helps to choose",
     }
     return _PERSON.format(lines="\n".join(f"{line:<26} # {why}" for line, why in said.items()))
 

@@ -1,4 +1,4 @@
-"""`discreet plan`, `ask` and `sql`: from a question to an answer."""
+"""`discreet plan`, `ask`, `sql` and `limits`: from a question to an answer."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from discreet.core.release import Release
 from discreet.curator import Curator
 from discreet.curator.offer import Offer
 from discreet.curator.question import Question, read_question, with_limits
+from discreet.query.limit_choice import USUAL
 
-__all__ = ["ReleaseId", "Why", "Yes", "ask", "plan", "sql"]
+__all__ = ["ReleaseId", "Why", "Yes", "ask", "limits", "plan", "sql"]
 
 Why = Annotated[str, typer.Option(help="What it is for; goes on the record.")]
 ReleaseId = Annotated[str | None, typer.Option("--id", help="Release id; the same id again costs nothing.")]
@@ -33,6 +34,10 @@ PlotFile = Annotated[Path | None, typer.Option(help="Also draw the first output 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending.")]
 Text = Annotated[str, typer.Argument(help="SELECT keys and aggregates FROM table [WHERE] [GROUP BY] ...")]
 Dialect = Annotated[str, typer.Option(help="Whose spelling it is: duckdb, postgres, spark, bigquery, tsql, ...")]
+Groups = Annotated[
+    str | None, typer.Option("--by", help="In how many groups of this column people are, instead of their rows.")
+]
+Most = Annotated[int, typer.Option(help="How many rows or groups one person is taken to have at most.")]
 PlanOnly = Annotated[bool, typer.Option("--plan", help="Only say what it would cost.")]
 
 _DATA: options.Parameters = {"data": (options.Data, options.REQUIRED)}
@@ -74,8 +79,35 @@ def _sql(**given: Any) -> None:
         _answer(offer, given)
 
 
+def _choose(**given: Any) -> None:
+    """Buy help in choosing limits on each person.
+
+    What each would cut of people's rows, or of the groups they are in, and what noise it costs.
+    """
+    question = _curator(given).table()
+    question = question if given["where"] is None else question.where(given["where"])
+    offer = _offer(question.suggest_limits(given["by"], most=given["most"]), given)
+    if given["plan_only"]:
+        _show_plan(offer, given)
+        return
+    _answer(offer, given)
+
+
 plan = options.with_signature(_plan, {**_QUESTION, **_PRICE, "as_json": (AsJson, False)})
 ask = options.with_signature(_ask, {**_QUESTION, **_PRICE, **_ANSWER, **_YES})
+limits = options.with_signature(
+    _choose,
+    {
+        **_DATA,
+        "by": (Groups, None),
+        "where": (options.Where, None),
+        "most": (Most, USUAL),
+        **{name: known for name, known in _PRICE.items() if name not in options.LIMITS},
+        **_ANSWER,
+        "plan_only": (PlanOnly, False),
+        **_YES,
+    },
+)
 sql = options.with_signature(
     _sql,
     {

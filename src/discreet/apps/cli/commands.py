@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "plan": ("ask:plan", "What a question would cost and how far its answers may be off."),
     "ask": ("ask:ask", "Ask, after showing the price."),
     "sql": ("ask:sql", "Ask in SQL."),
+    "limits": ("ask:limits", "Buy help in choosing limits on each person."),
     "risk": ("risk:risk", "How anonymous a table is."),
     "serve": ("serve:serve", "Serve curators over HTTP."),
     "demo": ("demo:demo", "See it: a table, three questions, a refusal."),

@@ -39,6 +39,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "discreet ask people.csv --top sector --k 3 --epsilon 0.05 --yes",
         "discreet ask people.csv 'total=sum(hours)' --by sex --epsilon 0.05 --csv hours.csv --yes",
     ),
+    "limits": (
+        "discreet limits people.csv --epsilon 0.05 --plan",
+        "discreet limits people.csv --by county --most 16 --epsilon 0.05 --yes",
+    ),
     "sql": (
         "discreet sql people.csv 'SELECT sex, AVG(pay) AS pay FROM people GROUP BY sex' --epsilon 0.1 --plan",
         "discreet sql people.csv 'SELECT county, COUNT(*) AS n FROM people GROUP BY county' --epsilon 0.05 --yes",
