@@ -434,13 +434,20 @@ def persons(chance: random.Random) -> Job:
     return _planned(schema, asked.group_by(*by).agg(o=output).plan(**price).plan)
 
 
+def _several(chance: random.Random) -> str:
+    """A condition on several columns, of which one alone may tell parts of a union apart."""
+    pieces = ["f", "not f", "f is null", "g = 'a'", "g <> 'a'", "g is null", "n > 0", "not (x > 0)", "y > 40.5"]
+    return " and ".join(chance.sample(pieces, 3))
+
+
 def unions(chance: random.Random) -> Job:
     """Levels of groups, and parts that no row is in twice, as one table."""
     schema = schema_of(unit_of(chance, person=chance.random() < 0.5))
     part, price = _price(chance)
     output = chance.choice([count(), total("n"), mean("x"), median("y", grid=4)])
     levels = [Query().group_by("g", "f"), Query().group_by("g"), Query()]
-    parts = chance.choice([levels, [Query().where("f"), Query().where("not f"), Query().where("f is null")]])
+    apart = [Query().where("f"), Query().where("not f"), Query().where("f is null")]
+    parts = chance.choice([levels, apart, [Query().where(_several(chance)) for _ in range(3)]])
     asked = Union(tuple(UnionPart(each.agg(o=output), (("part", place),)) for place, each in enumerate(parts)))
     return _planned(schema, Question(Desk(schema, part), asked).plan(**price).plan)
 

@@ -29,6 +29,7 @@ import discreet.query.grid
 import discreet.query.measure
 import discreet.query.person_rows
 import discreet.query.plan
+import discreet.query.pruning
 import discreet.query.tally
 import discreet.query.union
 from discreet.core.loss import Pure
@@ -226,12 +227,16 @@ def visits_of_persons(_: Any) -> Job:
     return Job(schema, made.allotment, made.cost, made.measure, made)
 
 
-def young_and_all(_: Any) -> Job:
-    """Two parts that share rows, as if they shared none."""
-    schema = schema_of(Unit())
-    parts = tuple(UnionPart(query.agg(o=count())) for query in (Query().where("f"), Query().where("n >= 0")))
-    made = Question(Desk(schema, ALLOTMENTS["epsilon"]), Union(parts)).plan(epsilon=1).plan
-    return Job(schema, made.allotment, made.cost, made.measure, made)
+def parts_of(*conditions: str) -> Callable[[Any], Job]:
+    """A union of counts, one for each condition."""
+
+    def made(_: Any) -> Job:
+        schema = schema_of(Unit())
+        parts = tuple(UnionPart(Query().where(each).agg(o=count())) for each in conditions)
+        plan = Question(Desk(schema, ALLOTMENTS["epsilon"]), Union(parts)).plan(epsilon=1).plan
+        return Job(schema, plan.allotment, plan.cost, plan.measure, plan)
+
+    return made
 
 
 def patched(*places: tuple[Any, str], by: Any) -> Callable[[], Any]:
@@ -342,8 +347,12 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
         patched((discreet.query.person_rows, "identity"), by=everybody),
     ),
     "parts that share rows charged as if they did not": (
-        young_and_all,
+        parts_of("f", "n >= 0"),
         patched((discreet.query.union, "_exclude"), by=lambda a, b, schema: True),
+    ),
+    "open pieces of a condition taken for one": (
+        parts_of(*["n > 0 and not (x > 0) and f is null"] * 2),
+        patched((discreet.query.pruning, "_fresh"), by=lambda number, schema: "open"),
     ),
     "a join in no order": (
         asked(PERSON, total("w"), joined=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import pytest
 
@@ -109,8 +110,8 @@ POSSIBLE, ORIGINS = pruning._possible, pruning._origins
 
 def nothing_else_is_true(tested, column, values):
     """What other columns decide is taken for false."""
-    found = domain_of(tested, {column: values, "unknown": Domain("boolean", values=(False,), missing=True)})
-    return True in (found.values or ())
+    never = dict.fromkeys(tested.open, Domain("boolean", values=(False,), missing=True))
+    return True in (domain_of(tested.expression, {column: values, **never}).values or ())
 
 
 def gaps_are_empty(tested, column, values):
@@ -136,3 +137,64 @@ def first_value_alone(name, column, labels, schema):
 def test_a_pruning_that_drops_a_group_with_rows_is_caught(name, planted, monkeypatch):
     monkeypatch.setattr(pruning, name, planted)
     assert lost()
+
+
+# --- conditions of any form: a union rests on which values a row can have that meets them -----------------------------
+
+ATOMS = [
+    *("sex = 'f'", "sex <> 'f'", "sex in ('f', 'm')", "sex is null", "upper(sex) = 'F'", "coalesce(sex, 'f') = 'f'"),
+    *("flag", "not flag", "flag is null", "coalesce(flag, true)", "case when flag is null then 1 else 2 end = 1"),
+    *("pay > 3", "not (pay > 3)", "pay is null", "age > 5", "not (age > 5)", "age is null", "(sex = 'f') = flag"),
+    *(
+        "case when sex = 'f' then flag else age > 5 end",
+        "nullif(sex, 'f') is null",
+        "case when flag then age else 0 end > 5",
+    ),
+]
+SMALL = {"sex": ["f", "m", "x", None], "flag": [True, False, None], "pay": [0.0, 100.0, None], "age": [0, 9, None]}
+EVERY = [dict(zip(SMALL, row, strict=True)) for row in itertools.product(*SMALL.values())]
+
+
+def condition(chance: random.Random, depth: int) -> str:
+    if depth == 0:
+        return chance.choice(ATOMS)
+    joint = chance.choice(["and", "and", "or", "not"])
+    if joint == "not":
+        return f"not ({condition(chance, depth - 1)})"
+    return f"({condition(chance, depth - 1)}) {joint} ({condition(chance, depth - 1)})"
+
+
+def mistaken(tries: int) -> list[str]:
+    """Conditions that a row meets with a value that it is said never to have, by brute force over every small row."""
+    chance, found = random.Random(5), []
+    for _ in range(tries):
+        text = condition(chance, chance.choice([1, 2, 2]))
+        asked = checked(parse_condition(text), SCHEMA)
+        tested = resolve(expression_in(asked, SCHEMA.expression), dict(SCHEMA.columns), "where")
+        met = [row for row in EVERY if value_of(tested, row) is True]
+        for column in ("sex", "flag"):
+            possible = pruning.possible_labels(column, asked, SCHEMA)
+            if possible is not None and not {row[column] for row in met} <= set(possible):
+                found.append(text)
+    return found
+
+
+def test_no_value_is_ruled_out_that_a_row_can_have_which_meets_the_condition():
+    assert mistaken(150) == []
+
+
+def test_pieces_left_open_under_one_name_are_caught(monkeypatch):
+    """Two that stand for different columns would always be true together, and their contradiction never."""
+    monkeypatch.setattr(pruning, "_fresh", lambda number, schema: "open")
+    assert mistaken(150)
+
+
+def test_a_group_of_missing_values_is_there_where_only_other_columns_decide():
+    asked = Query().where("age > 0 and not (pay > 0) and (sex is null or sex = 'f')").group_by("sex").agg(n=count())
+    assert asked.checked(SCHEMA).keys[0].labels(SCHEMA) == ["f", None]
+
+
+def test_columns_may_be_called_as_pieces_are():
+    declared = Schema("t", {"open 0": Category(["a", "b"]), "x": Integer(0, 9)})
+    asked = Query().where("\"open 0\" = 'a' and x > 3").group_by("open 0").agg(n=count()).checked(declared)
+    assert asked.keys[0].labels(declared) == ["a"]

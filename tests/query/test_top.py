@@ -217,6 +217,21 @@ def test_the_most_common_come_first_with_their_counts():
     assert names["outputs"] == []
 
 
+@pytest.mark.parametrize("how", ["values", "listed"])
+def test_counts_stand_beside_their_values_also_where_a_condition_rules_some_out(how):
+    """Which groups a table leaves out must not shift the values that are chosen from."""
+    schema = Schema("t", {"n": Integer(0, 9, nullable=False), "g": Category(["a", "b", "c"], nullable=False)})
+    table = pyarrow.table({"n": [0] * 50 + [7] * 30 + [8] * 20 + [9], "g": ["a"] * 50 + ["b"] * 30 + ["c"] * 21})
+    price = Price.read(epsilon=10**6)
+    found = []
+    for column, text, values in (("n", "n > 6", range(10)), ("g", "g <> 'a'", "abc")):
+        asked = Top(key(column, list(values)) if how == "listed" else key(column), 2).where(text)
+        with source_of(table).open() as connection:
+            columns = run_plan(plan_top(asked, schema, PURE, price), connection, SystemBits())["columns"]
+        found.append(dict(zip(columns[column], columns["count"], strict=True)))
+    assert found == [{7: 30, 8: 20}, {"b": 30, "c": 21}]
+
+
 def test_persons_are_counted_where_persons_are_protected_and_rows_where_rows_are():
     table = pyarrow.concat_tables([crowd({"gout": 30}), crowd({"flu": 10}, rows=9)])
     assert run(plan(Top(key("dx"), 1), Unit("id", groups=1, rows=1), epsilon=200), table)["columns"]["dx"] == ["gout"]

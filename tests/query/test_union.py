@@ -57,6 +57,8 @@ def test_a_row_that_is_replaced_may_leave_one_part_for_another():
         (of("sex is null", "sex is null"), ROWS),
         (of("n < 3", "n >= 3"), ROWS),  # stored numbers may lie beyond what is declared
         (of("n > 9", "n > 8"), ROWS),
+        (of(*["n > 0 and not (t = 'x') and sex is null"] * 2), ROWS),  # what other columns decide may be so
+        (of(*["(sex = 'f') = old and not n > 2"] * 2), ROWS),
         (Union((UnionPart(Query().agg(n=count())), UnionPart(Query().where("old").agg(n=count())))), ROWS),
     ],
 )

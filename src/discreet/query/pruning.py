@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.data.column import Boolean
@@ -18,7 +18,7 @@ from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Pre
 __all__ = ["possible_labels", "pruned"]
 
 _MOST = 2_000
-_UNKNOWN = "unknown"
+_OPEN = Domain("boolean", values=(False, True), missing=True)
 
 
 def pruned(key: Key, condition: Predicate | None, schema: Schema) -> Key:
@@ -32,9 +32,8 @@ def pruned(key: Key, condition: Predicate | None, schema: Schema) -> Key:
     base = schema.read_by([key.column])
     if len(labels) > _MOST or len(base) != 1 or base[0] not in schema.read_by(columns_of(condition)):
         return key
-    try:
-        tested = resolve(_about(condition, base[0], schema), {**schema.columns, _UNKNOWN: Boolean()}, "where")
-    except InputError:
+    tested = _tested(condition, base[0], schema)
+    if tested is None:
         return key
     origins = _origins(key.column, base[0], labels, schema)
     if origins is None:
@@ -54,29 +53,60 @@ def possible_labels(column: str, condition: Predicate, schema: Schema) -> list[A
     values = domain.listed(_MOST)
     if values is None or column not in schema.read_by(columns_of(condition)):
         return None
-    try:
-        tested = resolve(_about(condition, column, schema), {**schema.columns, _UNKNOWN: Boolean()}, "where")
-    except InputError:
+    tested = _tested(condition, column, schema)
+    if tested is None:
         return None
     labels = [*values, None]  # a column declared complete may be missing all the same
     origins = _origins(column, column, labels, schema)
     return None if origins is None else [label for label in labels if _possible(tested, column, origins(label))]
 
 
-def _about(condition: Predicate, column: str, schema: Schema) -> Expression:
-    """The condition, with everything that other columns decide left open."""
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """A condition about one column, and the names that stand for what others decide: one for each piece left open."""
+
+    expression: Expression
+    open: tuple[str, ...]
+
+
+def _tested(condition: Predicate, column: str, schema: Schema) -> _Tested | None:
+    """The condition, with everything that other columns decide left open; None where it makes no sense so."""
+    names: list[str] = []
+    whole = _about(condition, column, schema, names)
+    try:
+        return _Tested(resolve(whole, {**schema.columns, **dict.fromkeys(names, Boolean())}, "where"), tuple(names))
+    except InputError:
+        return None
+
+
+def _about(condition: Predicate, column: str, schema: Schema, names: list[str]) -> Expression:
+    """The condition, with everything that other columns decide left open.
+
+    Each piece gets a name of its own, added to `names`: under one name two pieces would always be true together, and
+    `x > 0 and not (y > 0)` never.
+    """
     match condition:
         case And(parts) | Or(parts):
-            whole = _about(parts[0], column, schema)
+            whole = _about(parts[0], column, schema, names)
             for part in parts[1:]:
-                whole = Call("and" if isinstance(condition, And) else "or", (whole, _about(part, column, schema)))
+                part_ = _about(part, column, schema, names)
+                whole = Call("and" if isinstance(condition, And) else "or", (whole, part_))
             return whole
         case Not(part):
-            return Call("not", (_about(part, column, schema),))
+            return Call("not", (_about(part, column, schema, names),))
         case Compare() | IsIn() | IsMissing():
             if schema.read_by(columns_of(condition)) == [column]:
                 return expression_in(condition, schema.expression)
-            return Name(_UNKNOWN)
+            names.append(_fresh(len(names), schema))
+            return Name(names[-1])
+
+
+def _fresh(number: int, schema: Schema) -> str:
+    """A name that no column has."""
+    name = f"open {number}"
+    while name in schema.columns:
+        name += " "
+    return name
 
 
 def _origins(name: str, column: str, labels: list[Any], schema: Schema) -> Callable[[Any], Domain] | None:
@@ -91,8 +121,7 @@ def _origins(name: str, column: str, labels: list[Any], schema: Schema) -> Calla
     gaps = dict.fromkeys(labels, False)
     for value in values:
         found.setdefault(value_of(expression, {column: value}), []).append(value)
-    if domain.missing:
-        gaps[value_of(expression, {column: None})] = True
+    gaps[value_of(expression, {column: None})] = True  # a column declared complete may be missing all the same
     return lambda label: _only(domain, found[label], gaps.get(label, False))
 
 
@@ -100,12 +129,10 @@ def _only(domain: Domain, values: list[Any], missing: bool) -> Domain:
     return listed_domain(domain.kind, values, missing)
 
 
-def _possible(tested: Expression, column: str, values: Domain) -> bool:
+def _possible(tested: _Tested, column: str, values: Domain) -> bool:
     """Whether the condition can be true where the column is one of these."""
-    unknown = Domain("boolean", values=(False, True), missing=True)
-    if values.kind == "nothing":
-        tested = _where_missing(tested, column)
-    found = domain_of(tested, {column: values, _UNKNOWN: unknown})
+    expression = _where_missing(tested.expression, column) if values.kind == "nothing" else tested.expression
+    found = domain_of(expression, {column: values, **dict.fromkeys(tested.open, _OPEN)})
     return found.kind == "boolean" and True in (found.values or ())
 
 

@@ -133,7 +133,8 @@ class Top:
             asked = key(asked.column, self.labels(schema))
         score = Count() if schema.unit.column is None else Persons()
         outputs = ((COUNT if self.counts else "score", score),)
-        return replace(self._bare, keys=(asked,), outputs=outputs).checked(schema)
+        counted = replace(self._bare, keys=(asked,), outputs=outputs).checked(schema)
+        return replace(counted, keys=(asked,))  # all values, also those that the condition rules out: see `labels`
 
     def to_dict(self) -> dict[str, Any]:
         """The question as plain values."""
