@@ -261,7 +261,7 @@ def _aggregate(chance: random.Random, schema: Schema) -> Any:
     other = chance.choice([each for each in numeric if each != name])
     options += [covariance(name, other), correlation(name, other), slope(name, other)]
     if schema.unit.column is not None:
-        options += [people(), total(name, person=chance.choice([(-1, 2), (0, 50), (1, 3)]))]
+        options += [people(), total(name, person=chance.choice([(-1, 2), (0, 50), (1, 3), (40, 50), (-90, -70)]))]
     return chance.choice(options)
 
 

@@ -183,3 +183,15 @@ def test_a_stream_has_no_total():
         plan_stream(
             Query().limits(rows_total=3).agg(n=count()), SCHEMA, ALLOTMENTS["rho"], PRICE, bins("day", every="month")
         )
+
+
+@pytest.mark.parametrize("person", [(3000, 5000), (-5000, -3000)])
+def test_bounds_that_raise_a_persons_sum_are_charged_in_full_however_few_rows_count(person):
+    """One row of at most 1,000 becomes 3,000."""
+    schema = SCHEMA
+    plan = plan_any(
+        Query().group_by("county").limits(2, 1, 1).agg(s=total("pay", person=person)), schema, ALLOTMENTS["rho"], PRICE
+    )
+    (moved,), (measure,) = plan.moved, plan.measures
+    assert moved.l1 >= max(abs(end) for end in measure.person)
+    assert moved.l2_squared >= max(abs(end) for end in measure.person) ** 2

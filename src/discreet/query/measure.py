@@ -262,6 +262,17 @@ def contribution(measure: Measure, unit: Unit) -> tuple[int, int]:
     return min(0, rows * measure.lowest), max(0, rows * measure.highest)
 
 
+def _total(measure: Measure, unit: Unit) -> int | None:
+    """What the rows of one unit add over all groups at most, where those rows are limited; None where it is not known.
+
+    Bounds on a person's sum that leave out zero may raise it: then a few rows add more than their values.
+    """
+    person = measure.person if isinstance(measure, Total) else None
+    if not unit.shares or measure.per_person or (person is not None and not person[0] <= 0 <= person[1]):
+        return None
+    return unit.most_total * max(-measure.lowest, measure.highest)
+
+
 def sensitivity(measure: Measure, unit: Unit, groups: int) -> Sensitivity:
     """How far one unit can move this measure over `groups` groups.
 
@@ -271,7 +282,7 @@ def sensitivity(measure: Measure, unit: Unit, groups: int) -> Sensitivity:
     """
     low, high = contribution(measure, unit)
     touched = min(unit.most_groups, groups)
-    total = unit.most_total * max(-measure.lowest, measure.highest) if unit.shares and not measure.per_person else None
+    total = _total(measure, unit)
     if unit.neighbours is Neighbours.ADD_REMOVE:
         return Sensitivity(each=max(-low, high), outputs=touched, total=total)
     return Sensitivity(each=high - low, outputs=min(2 * touched, groups), total=None if total is None else 2 * total)
