@@ -24,7 +24,21 @@ if TYPE_CHECKING:
     from discreet.ledger.budget import Allotment, Budget
     from discreet.ledger.ledger import Ledger
     from discreet.mechanisms import Exponential, Gaussian, Laplace
-    from discreet.query.aggregate import count, mean, people, std, total, variance
+    from discreet.query.aggregate import (
+        correlation,
+        count,
+        covariance,
+        covariances,
+        distinct,
+        intercept,
+        mean,
+        people,
+        slope,
+        std,
+        total,
+        variance,
+        vector_sum,
+    )
     from discreet.query.key import bins, discover, key
     from discreet.query.quantile import median, quantile
     from discreet.query.question import Query
@@ -66,7 +80,21 @@ _HOMES = {
     "discreet.ledger.budget": ("Allotment", "Budget"),
     "discreet.ledger.ledger": ("Ledger",),
     "discreet.mechanisms": ("Exponential", "Gaussian", "Laplace"),
-    "discreet.query.aggregate": ("count", "mean", "people", "std", "total", "variance"),
+    "discreet.query.aggregate": (
+        "correlation",
+        "count",
+        "covariance",
+        "covariances",
+        "distinct",
+        "intercept",
+        "mean",
+        "people",
+        "slope",
+        "std",
+        "total",
+        "variance",
+        "vector_sum",
+    ),
     "discreet.data.column": ("Boolean", "Category", "Date", "Integer", "Real", "Text", "Timestamp"),
     "discreet.query.key": ("bins", "discover", "key"),
     "discreet.data.expression.node": ("col", "when"),
@@ -106,17 +134,24 @@ __all__ = [
     "bins",
     "col",
     "connect",
+    "correlation",
     "count",
+    "covariance",
+    "covariances",
     "discover",
+    "distinct",
+    "intercept",
     "key",
     "mean",
     "median",
     "open",
     "people",
     "quantile",
+    "slope",
     "std",
     "total",
     "variance",
+    "vector_sum",
     "when",
 ]
 
