@@ -7,7 +7,7 @@ import pyarrow
 import pytest
 
 from discreet.core.unit import Unit
-from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, Timestamp
 from discreet.data.schema import Schema
 from discreet.data.source import source_of
 from discreet.errors import InputError
@@ -116,6 +116,16 @@ def test_in_sql_it_is_a_count_of_distinct_values(text, output):
     schema = Schema("t", COLUMNS, PERSON)
     statement = parse_sql(f"SELECT {text} AS n FROM t", schema)
     assert statement.query == Query().agg(n=output).checked(schema)
+
+
+def test_moments_are_told_apart_by_the_second():
+    schema = Schema("t", {"at": Timestamp("2024-01-01", "2024-01-31", "UTC")})
+    moments = ["2024-01-02 03:04:05", "2024-01-02 03:04:05", "2024-01-02 03:04:06", None, "1999-01-01 00:00:00"]
+    plan = plan_question(Query().agg(n=distinct("at")), schema, PURE, Price.read(epsilon=10**6))
+    with source_of(pyarrow.table({"at": moments})).open() as data:
+        answer = run_plan(plan, data, SystemBits())
+    assert answer["columns"]["n"] == [3]
+    assert any("nearer end" in note["text"] for note in answer["notes"])
 
 
 def test_several_columns_at_once_are_refused():

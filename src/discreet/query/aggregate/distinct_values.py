@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from discreet.data.column import Boolean, Category, Date, Integer, Real, Text
+from discreet.data.column import Boolean, Category, Date, Integer, Real, Text, Timestamp
 from discreet.data.schema import Schema
 from discreet.query.aggregate.base import Additive
 from discreet.query.function import Function, register
@@ -25,7 +25,7 @@ class DistinctValues(Additive):
             name="distinct",
             call="distinct()",
             words="how many different values of",
-            takes=(Integer, Real, Date, Boolean, Category, Text),
+            takes=(Integer, Real, Date, Timestamp, Boolean, Category, Text),
             sql={"APPROX_COUNT_DISTINCT": {}},
             shown=("COUNT(DISTINCT column)",),
             place=25,
@@ -72,6 +72,8 @@ class DistinctValues(Additive):
                 return f"Values of {self.column} outside {ends} count as the nearer end."
             case Date() as days:
                 return f"Days of {self.column} outside {days.lower}..{days.upper} count as the nearer end."
+            case Timestamp():
+                return f"Moments of {self.column} outside the declared bounds count as the nearer end."
             case Category():
                 return f"Values of {self.column} that are not declared are not counted."
         return None
