@@ -284,11 +284,29 @@ def of_conditions() -> list[Case]:
     return [*plain, Case(grouped, schema()), Case(grouped.agg(who=people()), schema(unit))]
 
 
+def long_lists() -> Schema:
+    fill, whole = [f"label {i}" for i in range(600)], schema()
+    codes = Category([*(str(n) for n in range(10, 700)), "1", "2", "-3", "0"], nullable=True)
+    odd = Category([*fill[:300], *ODD, *fill[300:]], nullable=True)
+    few = Category([*fill, *ODD[:9]], nullable=False)
+    return replace(whole, columns={**whole.columns, "odd": odd, "few": few, "code": codes})
+
+
 def of_long_lists() -> list[Case]:
     """Labels by the hundred are one text for the engine to take apart."""
-    fill, whole = [f"label {i}" for i in range(600)], schema()
-    columns = {**whole.columns, "odd": Category([*fill[:300], *ODD, *fill[300:]], nullable=True)}
-    return [Case(Query(None, (key("odd"),), OUTPUTS), replace(whole, columns=columns))]
+    return [Case(Query(None, (key("odd"),), OUTPUTS), long_lists())]
+
+
+def of_long_conditions() -> list[Case]:
+    """The same in conditions and counts, where engines that can look them up."""
+    wide = long_lists()
+    counted = Query(None, (), (("n", count()), ("odd", count("odd")), ("code", count("code"))))
+    texts = ("odd = '\\' or odd = ''''", "not (odd in ('%s', '?'))", "odd is null or not (few = '\\n')", "code = '-3'")
+    cases = [Case(counted, wide), *(Case(counted.where(text), wide) for text in texts)]
+    person = {**wide.columns, "p": Integer(0, 9, nullable=False)}
+    keys = (key("odd", ["${env:HOME}", None, "\\"]),)
+    persons = replace(wide, unit=Unit("p", groups=2, rows=2), columns=person)
+    return cases + [Case(Query(None, keys, OUTPUTS), each) for each in (wide, persons)]
 
 
 @dataclass(frozen=True)

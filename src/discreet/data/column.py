@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from discreet.core.exact import Number, as_written
 from discreet.data.instant import DAY, FIRST, LAST, Instant, check_timezone, read_instant
-from discreet.errors import MISSING, InputError, Phrase
+from discreet.data.values_file import read_values
+from discreet.errors import GIVEN, MISSING, InputError, Phrase
 
 __all__ = ["Boolean", "Category", "Column", "Date", "Integer", "Numeric", "Real", "Text", "Timestamp", "column_from"]
 
@@ -98,10 +101,15 @@ class Category:
             strange = next(name for name in names if not name.isprintable())
             raise InputError("values", strange, "printable text")
         if len(set(names)) != len(names):
-            repeated = next(name for name in names if names.count(name) > 1)
+            repeated = Counter(names).most_common(1)[0][0]
             raise InputError("values", repeated, "a list with each value once")
         object.__setattr__(self, "values", names)
         object.__setattr__(self, "nullable", read_flag(nullable))
+
+    @classmethod
+    def from_file(cls, path: str | Path, column: str | None = None, nullable: bool = True) -> Category:
+        """The values of a public file: one a line or, of a CSV file, its first column, or a `column` of its header."""
+        return cls(read_values(path, column), nullable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +229,14 @@ _FIELDS = {
     "timestamp": ("lower", "upper", "timezone"),
     "text": (),
 }
-_OPTIONAL = {"timestamp": ("naive", "nullable")}
+_OPTIONAL = {"timestamp": ("naive", "nullable"), "category": ("values_file", "values_column", "nullable")}
 
 
-def column_from(name: str, declared: Mapping[str, Any]) -> Column:
-    """A column from its entry in a schema file; every error names the column and the field."""
+def column_from(name: str, declared: Mapping[str, Any], folder: Path = Path()) -> Column:
+    """A column from its entry in a schema file; every error names the column and the field.
+
+    A file of values is looked for in `folder`. The column has its values, and the file is not needed again.
+    """
     where = f"columns.{name}"
     if not isinstance(declared, Mapping):
         raise InputError(where, declared, f"a table: [{where}] with type = ...")
@@ -233,6 +244,8 @@ def column_from(name: str, declared: Mapping[str, Any]) -> Column:
     kind = entry.pop("type", None)
     if not isinstance(kind, str) or kind not in _KINDS:
         raise InputError(f"{where}.type", kind, among=_KINDS)
+    if kind == "category":
+        entry = _with_values(where, entry, folder)
     for field in _FIELDS[kind]:
         if field not in entry or entry[field] in ("", "?"):
             hint = f"Add `{field} = ...` under [{where}]; it must not be read off the data."
@@ -246,6 +259,23 @@ def column_from(name: str, declared: Mapping[str, Any]) -> Column:
     except InputError as problem:
         raise problem.about(f"{where}.{problem.field}") from None
     return column
+
+
+def _with_values(where: str, entry: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The entry of a category with the values of its file in the place of the file."""
+    path, column = entry.pop("values_file", None), entry.pop("values_column", None)
+    if path is None:
+        if column is not None:
+            raise InputError(f"{where}.values_column", GIVEN, "left out where there is no values_file")
+        return entry
+    if "values" in entry:
+        raise InputError(f"{where}.values_file", GIVEN, "left out where values are listed")
+    if not isinstance(path, str) or not path:
+        raise InputError(f"{where}.values_file", path, "the path of a file of public values")
+    try:
+        return {**entry, "values": read_values(folder / path, column)}
+    except InputError as problem:
+        raise problem.about(f"{where}.{problem.field}") from None
 
 
 def _shortest(value: Fraction) -> float | str:

@@ -10,7 +10,18 @@ from typing import Any
 
 from discreet.mechanisms.inputs import ROOM
 
-__all__ = ["added", "as_bytes", "engine_of", "gathered", "hashed", "holds_nothing", "joins", "listed", "named_types"]
+__all__ = [
+    "added",
+    "among",
+    "as_bytes",
+    "engine_of",
+    "gathered",
+    "hashed",
+    "holds_nothing",
+    "joins",
+    "listed",
+    "named_types",
+]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -153,6 +164,15 @@ def _list(values: Sequence[Any], kind: str) -> Expression:
     if kind == "int64" and len(values) > _LONG and list(values) == list(range(len(values))):
         return ibis.range(0, len(values))
     return ibis.literal(list(values), f"array<{kind}>")
+
+
+def among(word: Expression, values: Sequence[str]) -> Expression:
+    """Whether a text is one of some values, byte by byte; missing where it is. Many are looked up, as in a table."""
+    engine = engine_of(word)
+    if len(values) <= _LONG or engine not in ("duckdb", "postgres"):  # Spark has no look-up outside of conditions
+        return word.isin(list(values))
+    table = listed({"value": list(values)}, {"value": "string"}, engine)
+    return as_bytes(word, engine).isin(table.select(value=as_bytes(table["value"], engine))["value"])
 
 
 def as_bytes(text: Expression, engine: str) -> Expression:

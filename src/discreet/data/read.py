@@ -15,7 +15,7 @@ from typing import Any
 
 from discreet.data.clock import as_seconds
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
-from discreet.data.dialect import engine_of
+from discreet.data.dialect import among, engine_of
 
 __all__ = [
     "as_day",
@@ -119,7 +119,7 @@ def as_declared(raw: Expression, column: Column) -> Expression:
             )
         case Category():
             word = as_label(raw, column)
-            return word.isin(list(column.values)).ifelse(word, ibis.null("string"))
+            return among(word, column.values).ifelse(word, ibis.null("string"))
         case Boolean():
             if raw.type().is_boolean():
                 return raw
@@ -214,13 +214,14 @@ def as_label(raw: Expression, column: Category) -> Expression:
         return word
     cases = []
     numbers = [f"{value}.0" for value, amount in _amounts(column).items() if _is_whole(value, amount)]
-    if numbers := [text for text in numbers if text not in column.values]:
-        cases.append((word.isin(numbers), word.replace(".0", "")))
+    declared = set(column.values)
+    if numbers := [text for text in numbers if text not in declared]:
+        cases.append((among(word, numbers), word.replace(".0", "")))
     for truth in ("true", "false"):
-        declared = [value for value in column.values if value.lower() == truth]
-        if len(declared) == 1:
-            others = [text for text in (truth, truth.title(), truth.upper()) if text != declared[0]]
-            cases.append((word.isin(others), declared[0]))
+        truths = [value for value in column.values if value.lower() == truth]
+        if len(truths) == 1:
+            others = [text for text in (truth, truth.title(), truth.upper()) if text != truths[0]]
+            cases.append((word.isin(others), truths[0]))
     return ibis.cases(*cases, else_=word) if cases else word
 
 

@@ -176,10 +176,10 @@ class Schema:
             )
             warnings.warn(text, UserWarning, stacklevel=3)
             unit |= dict.fromkeys(missing, 1)
-        columns = {name: column_from(name, entry) for name, entry in declared.get("columns", {}).items()}
+        columns = {name: column_from(name, entry, folder) for name, entry in declared.get("columns", {}).items()}
         lookups = {name: _lookup(name, entry, folder) for name, entry in declared.get("lookups", {}).items()}
-        derived = {name: _derived(name, entry) for name, entry in declared.get("derived", {}).items()}
-        joins = {name: _join(name, entry) for name, entry in declared.get("joins", {}).items()}
+        derived = {name: _derived(name, entry, folder) for name, entry in declared.get("derived", {}).items()}
+        joins = {name: _join(name, entry, folder) for name, entry in declared.get("joins", {}).items()}
         layout = Layout(**{field: dataset[field] for field in LAYOUT if field in dataset})
         return cls(dataset.get("name", ""), columns, Unit(**unit), lookups, derived, joins, layout)
 
@@ -301,11 +301,11 @@ def _each(table: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, A
     return {name: change(entry) for name, entry in table.items()}
 
 
-def _join(name: str, entry: Any) -> Join:
+def _join(name: str, entry: Any, folder: Path) -> Join:
     given = set(entry) if isinstance(entry, Mapping) else set()
     if not {"columns"} <= given <= {"columns", "rows"}:
         raise InputError(f"joins.{name}", sorted(given), "a table with columns, and rows if not 1")
-    columns = {column: column_from(column, declared) for column, declared in entry["columns"].items()}
+    columns = {column: column_from(column, declared, folder) for column, declared in entry["columns"].items()}
     return Join(columns, entry.get("rows", 1))
 
 
@@ -317,14 +317,14 @@ def _lookup(name: str, entry: Any, folder: Path) -> Lookup:
             sorted(entry) if isinstance(entry, Mapping) else entry,
             "a table with key, columns, and file or table",
         )
-    columns = {column: column_from(column, declared) for column, declared in entry["columns"].items()}
+    columns = {column: column_from(column, declared, folder) for column, declared in entry["columns"].items()}
     if "file" in entry:
         return Lookup.from_csv(folder / entry["file"], entry["key"], columns)
     return Lookup(entry["key"], entry.get("table", {}), columns)
 
 
-def _derived(name: str, entry: Any) -> Derived:
+def _derived(name: str, entry: Any, folder: Path) -> Derived:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("expression"), str):
         raise InputError(f"derived.{name}.expression", MISSING, 'an expression, such as "pay * 12"')
     rest = {field: value for field, value in entry.items() if field != "expression"}
-    return Derived(entry["expression"], column_from(name, rest))
+    return Derived(entry["expression"], column_from(name, rest, folder))

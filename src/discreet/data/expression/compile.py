@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.data.column import Column, Text
+from discreet.data.dialect import among
 from discreet.data.expression.domain import Domain, Domains, constant_domain, domain_of_column, exact_domain, structural
 from discreet.data.expression.function import FUNCTIONS, Function, Operand
 from discreet.data.expression.layer import expand, layers
@@ -140,11 +141,11 @@ def _mapped(function: Function, operands: list[Operand], result: Domain) -> Any:
         if not yes:
             return _where(argument, no, False, kind)
         return (
-            argument.isin(yes)
+            _in(argument, yes)
             if len(yes) + len(no) == len(values)
             else ibis.cases(
-                (argument.isin(yes), ibis.literal(True)),
-                (argument.isin(no), ibis.literal(False)),
+                (_in(argument, yes), ibis.literal(True)),
+                (_in(argument, no), ibis.literal(False)),
                 else_=ibis.null(kind),
             )
         )
@@ -157,7 +158,11 @@ def _stored(value: Any) -> Any:
     return int(value) if isinstance(value, Instant) else value
 
 
+def _in(argument: Any, values: list[Any]) -> Any:
+    return among(argument, values) if argument.type().is_string() else argument.isin(values)
+
+
 def _where(argument: Any, values: list[Any], truth: bool, kind: str) -> Any:
     import ibis
 
-    return argument.isin(values).ifelse(ibis.literal(truth), ibis.null(kind)) if values else ibis.null(kind)
+    return _in(argument, values).ifelse(ibis.literal(truth), ibis.null(kind)) if values else ibis.null(kind)
