@@ -440,6 +440,16 @@ def _several(chance: random.Random) -> str:
     return " and ".join(chance.sample(pieces, 3))
 
 
+ATOMS = ["f", "g = 'a'", "g is null", "g in ('a', 'b')", "o <> 'b'", "f is null", "n > 0", "x > 0", "g = 'a' or f"]
+ATOMS += ["o in ('a', 'b')", "y >= 40.5"]
+
+
+def _any_condition(chance: random.Random) -> str:
+    """A condition some of whose parts say nothing of a category, and would contradict each other if taken for one."""
+    parts = [f"{chance.choice(['', 'not '])}({chance.choice(ATOMS)})" for _ in range(chance.randint(1, 3))]
+    return chance.choice([" and ", " or "]).join(parts)
+
+
 def unions(chance: random.Random) -> Job:
     """Levels of groups, and parts that no row is in twice, as one table."""
     schema = schema_of(unit_of(chance, person=chance.random() < 0.5))
@@ -447,7 +457,8 @@ def unions(chance: random.Random) -> Job:
     output = chance.choice([count(), total("n"), mean("x"), median("y", grid=4)])
     levels = [Query().group_by("g", "f"), Query().group_by("g"), Query()]
     apart = [Query().where("f"), Query().where("not f"), Query().where("f is null")]
-    parts = chance.choice([levels, apart, [Query().where(_several(chance)) for _ in range(3)]])
+    some = [Query().where(_any_condition(chance)) for _ in range(2)]
+    parts = chance.choice([levels, apart, some, [Query().where(_several(chance)) for _ in range(3)]])
     asked = Union(tuple(UnionPart(each.agg(o=output), (("part", place),)) for place, each in enumerate(parts)))
     return _planned(schema, Question(Desk(schema, part), asked).plan(**price).plan)
 

@@ -58,3 +58,11 @@ def test_keys_give_a_row_for_each_combination():
         ("Bob", "b", 1),
         ("Bob", None, 1),
     ]
+
+
+def test_no_name_of_a_column_is_in_the_way():
+    schema = Schema("t", {"a0": Text(), "b0": Category(["x"])}, Unit("a0", groups=2, rows=3))
+    query = Query().group_by("b0").per_person(n="count(*)").agg(rows=count())
+    with source_of(pyarrow.table({"a0": ["p", "p"], "b0": ["x", "x"]})).open() as data:
+        found = data.values(person_rows(query.checked(schema).limited(schema), data.table))
+    assert list(zip(*found.values(), strict=True)) == [("p", "x", 2)]

@@ -58,6 +58,14 @@ def test_a_union_takes_the_names_of_its_first_select():
     assert found.presentation.order[0].column == "n"
 
 
+def test_what_stands_before_a_union_is_known_to_all_of_it():
+    found = query(
+        "WITH a AS (SELECT * FROM people WHERE age > 20) SELECT COUNT(*) AS n FROM a "
+        "UNION ALL SELECT COUNT(*) FROM a WHERE sex = 'male'"
+    )
+    assert [part.query.condition is not None for part in found.parts] == [True, True]
+
+
 def test_subqueries_about_public_tables_are_lists():
     count = "SELECT COUNT(*) AS n FROM people WHERE county"
     small = IsIn("county", ("Ash",))

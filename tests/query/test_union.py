@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -10,10 +11,13 @@ from discreet.core.packing import pack
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.column import Boolean, Category, Integer, Text
 from discreet.data.schema import Schema
+from discreet.data.source import source_of
 from discreet.errors import InputError
 from discreet.ledger.budget import Budget
 from discreet.query.aggregate import count, total
+from discreet.query.compile import compile_query
 from discreet.query.key import discover, key
+from discreet.query.measure import Rows
 from discreet.query.price import Price
 from discreet.query.question import Query
 from discreet.query.question_ask import plan_any, read_query
@@ -69,9 +73,41 @@ def test_where_a_unit_may_be_in_two_parts_all_are_charged(union, schema):
     assert all(basic(part.cost).epsilon == Fraction(1, 2) for part in plan.parts)
 
 
-def test_a_person_with_one_row_is_in_one_part():
+def test_persons_may_be_spelt_in_two_ways_and_so_be_in_two_parts():
     parts = [Query().per_person(s="max(sex)").where(f"s = '{sex}'").agg(n=count()) for sex in "fm"]
-    assert planned(Union(tuple(map(UnionPart, parts))), PERSONS).disjoint
+    assert not planned(Union(tuple(map(UnionPart, parts))), PERSONS).disjoint
+
+
+def test_a_rule_of_a_column_by_which_two_values_are_one_puts_no_row_into_two_parts(tmp_path):
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(path) as database:
+        database.execute("CREATE TABLE t (g VARCHAR COLLATE NOCASE)")
+        database.execute("INSERT INTO t VALUES ('a'), ('a'), ('A'), ('b'), ('B'), (NULL)")
+    schema = Schema("t", {"g": Category(["a", "A", "b"])})
+    conditions = ["g = 'a'", "g = 'A'", "g in ('b')", "g is null"]
+    union = of(*conditions, "not g in ('a', 'A', 'b')")
+    assert planned(union, schema).disjoint
+    with source_of(f"{path}", "t").open() as data:
+        found = [
+            data.integers(compile_query(part.query.checked(schema), schema, (Rows(),), data.table, []))
+            for part in union.parts
+        ]
+    assert [sum(each["m0"]) for each in found] == [2, 1, 1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "disjoint"),
+    [
+        ("old and n > 0 and not (n > 2)", "not old", True),
+        ("n > 0 and not (n > 2) and sex is null", "n > 0 and not (n > 2) and sex is null", False),
+        ("(sex = 'f' or n > 0) and old", "not old or sex is null", False),
+        ("sex = 'f' or sex = 'm'", "sex is null", True),
+        ("not (sex = 'f')", "sex = 'f' or sex is null", True),
+        ("upper(sex) = 'F'", "sex = 'm'", False),  # true, and not proved
+    ],
+)
+def test_conditions_exclude_each_other_by_what_is_declared(first, second, disjoint):
+    assert planned(of(first, second)).disjoint is disjoint
 
 
 def test_tables_stand_one_below_the_other():

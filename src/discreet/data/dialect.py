@@ -5,6 +5,7 @@ Everything else of an expression is the same on every engine.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -177,18 +178,24 @@ def among(word: Expression, values: Sequence[str]) -> Expression:
 
 def as_bytes(text: Expression, engine: str) -> Expression:
     """Text as its bytes in UTF-8: engines may compare text itself by a rule of its column."""
-    import ibis
-
     if engine == "pyspark":
         return text.cast("binary")
+    return _encoder(engine)(text, "UTF8") if engine == "postgres" else _encoder(engine)(text)
+
+
+@functools.cache
+def _encoder(engine: str) -> Any:
+    """The engine's own function from text to bytes."""
+    import ibis
+
     if engine == "postgres":
 
         @ibis.udf.scalar.builtin(signature=(("string", "string"), "binary"))  # type: ignore[untyped-decorator]
         def convert_to(text: Any, encoding: Any) -> Any: ...
 
-        return convert_to(text, "UTF8")
+        return convert_to
 
     @ibis.udf.scalar.builtin(signature=(("string",), "binary"))  # type: ignore[untyped-decorator]
     def encode(text: Any) -> Any: ...
 
-    return encode(text)
+    return encode

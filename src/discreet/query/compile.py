@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.lattice import Lattice
-from discreet.data.column import Column, Integer
-from discreet.data.dialect import added, engine_of
+from discreet.data.column import Category, Column, Integer
+from discreet.data.dialect import added, as_bytes, engine_of
 from discreet.data.instant import Instant
-from discreet.data.read import as_declared, as_stored, bounded, identity, whole, with_seconds
+from discreet.data.read import as_declared, as_label, as_stored, bounded, identity, whole, with_seconds
 from discreet.data.schema import Schema
 from discreet.query.cardinality import count_values, joined_counts, value_columns
 from discreet.query.compatibility import names_in
@@ -227,8 +227,8 @@ def _steps(read: Reading, name: str, lattice: Lattice, value: Callable[[Any], An
 def _condition(predicate: Predicate, read: Reading) -> Expression:
     match predicate:
         case Compare(name, operator, constant):
-            value = read[name]
-            wanted = _constant(constant, read.schema.columns[name])
+            value, read_constant = _compared(name, read)
+            wanted = read_constant(constant)
             comparisons = {
                 "==": value == wanted,
                 "!=": value != wanted,
@@ -239,15 +239,34 @@ def _condition(predicate: Predicate, read: Reading) -> Expression:
             }
             return comparisons[operator]
         case IsIn(name, values):
-            return read[name].isin([_constant(value, read.schema.columns[name]) for value in values])
+            value, read_constant = _compared(name, read)
+            return value.isin([read_constant(constant) for constant in values])
         case IsMissing(name):
-            return ~_present(read, name)
+            return _compared(name, read)[0].isnull()
         case And(parts):
             return _joined([_condition(part, read) for part in parts], "and")
         case Or(parts):
             return _joined([_condition(part, read) for part in parts], "or")
         case Not(part):
             return ~_condition(part, read)
+
+
+def _compared(name: str, read: Reading) -> tuple[Expression, Callable[[Any], Any]]:
+    """A column as a condition compares it, and how a constant is compared with it.
+
+    Categories are compared byte by byte, so that a row has one of the declared values or none: a rule of its column may
+    take "a" for "A", and rows that meet conditions which exclude each other.
+    """
+    import ibis
+
+    column = read.schema.columns[name]
+    if not isinstance(column, Category) or not read.raw(name).type().is_string():
+        return read[name], lambda constant: _constant(constant, column)
+    engine = engine_of(read.table)
+    word = as_bytes(as_label(read.raw(name), column), engine)
+    labels = [as_bytes(ibis.literal(label), engine) for label in column.values]
+    known = word.isin(labels).ifelse(word, ibis.null(word.type()))
+    return known, lambda constant: as_bytes(ibis.literal(constant), engine)
 
 
 def _constant(constant: Any, column: Column) -> Any:

@@ -48,12 +48,14 @@ def person_rows(schema: Schema, table: Expression) -> Expression:
     sums: dict[str, Expression] = {}
     for place, (_, each) in enumerate(made.columns):
         part, there = rows[f"discreet part {place}"], rows[f"discreet found {place}"]
-        sums[f"a{place}"] = _gathered(each, part, engine)
-        sums[f"b{place}"] = gathered(there, engine)
+        sums[f"discreet sum {place}"] = _gathered(each, part, engine)
+        sums[f"discreet many {place}"] = gathered(there, engine)
     grouped = rows.group_by(list(by)).aggregate(**sums) if sums else rows.select(*by).distinct()
     columns = {name: grouped[name] for name in (person, *(name for name, _ in made.keys))}
     for place, (name, each) in enumerate(made.columns):
-        columns[name] = _value(each, name, schema, base, grouped[f"a{place}"], grouped[f"b{place}"])
+        columns[name] = _value(
+            each, name, schema, base, grouped[f"discreet sum {place}"], grouped[f"discreet many {place}"]
+        )
     return grouped.select(**columns)
 
 

@@ -68,6 +68,11 @@ def _read(tree: Any, schema: Schema, dialect: str) -> tuple[Query | Union, Prese
         query, first = _read(inner, schema, dialect)
         labels, outputs = _shown(first, set(_numbers(query)))
         return query, _last(first, ReleasedReading(labels, outputs, dialect).read(selects[0]))
+    if len(selects) > 1 and (views := tree.args.get("with_") or tree.args.get("with")):
+        slot = "with_" if tree.args.get("with_") else "with"  # what stands before a union is known to all of it
+        for select in selects:
+            if not select.args.get(slot):
+                select.set(slot, views.copy())
     readings = [Reading(schema, dialect).read(select) for select in selects]
     if len(readings) > 1:
         return united(tree, readings)

@@ -25,9 +25,8 @@ from discreet.data.source import Connection
 from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment
 from discreet.query.composite_plan import GroupedPlan, plan_question, together
-from discreet.query.predicate import Predicate
+from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.price import Price
-from discreet.query.pruning import possible_labels
 from discreet.query.question import Query
 from discreet.query.table_plan import TablePlan
 
@@ -139,29 +138,54 @@ class Union:
         Guarantee: follows from the question and the schema alone. Proof: docs/proofs/query.md, "Several questions as
         one table".
         """
-        limited = [part.query.limited(schema) for part in self.parts]
-        first = limited[0]
-        one_row = first.unit.column is None and not first.unit.promised
-        alone = one_row or (first.persons is not None and not first.persons.table.keys)
-        if not alone or any(each.persons != first.persons for each in limited):
+        if schema.unit.column is not None or schema.unit.promised:  # its rows may be in several parts
             return False
         conditions = [part.query.condition for part in self.parts]
-        return all(_exclude(a, b, first) for a, b in itertools.combinations(conditions, 2))
+        return all(_exclude(a, b, schema) for a, b in itertools.combinations(conditions, 2))
+
+
+_OPEN = frozenset({True, False, None})
+"""What a condition may be of which nothing is known: each by itself."""
 
 
 def _exclude(a: Predicate | None, b: Predicate | None, schema: Schema) -> bool:
     """Whether no row can meet both: by one column whose every value, missing or not, is ruled out by one of them.
 
-    Only of categories and truth values: conditions compare others as they are stored, within their bounds or not.
+    Only of categories and truth values, which conditions see as one of the declared values or as missing: others are
+    compared as they are stored, within their bounds or not.
     """
     if a is None or b is None:
         return False
     for name, column in schema.columns.items():
         if isinstance(column, Category | Boolean):
-            first, second = (possible_labels(name, condition, schema) for condition in (a, b))
-            if first is not None and second is not None and not set(first) & set(second):
+            values = column.values if isinstance(column, Category) else (False, True)
+            labels = (*values, None)  # a column declared complete may be missing all the same
+            if all(any(True not in _truths(each, name, label) for each in (a, b)) for label in labels):
                 return True
     return False
+
+
+def _truths(condition: Predicate, column: str, label: Any) -> frozenset[bool | None]:
+    """What a condition may be where a column has this value; None if it is missing. All else is left open."""
+    match condition:
+        case Compare(name, "==" | "!=" as operator, value) if name == column:
+            return frozenset({None if label is None else (label == value) == (operator == "==")})
+        case IsIn(name, values) if name == column:
+            return frozenset({None if label is None else label in values})
+        case IsMissing(name) if name == column:
+            return frozenset({label is None})
+        case Not(part):
+            return frozenset(None if truth is None else not truth for truth in _truths(part, column, label))
+        case And(parts) | Or(parts):
+            found = [_truths(part, column, label) for part in parts]
+            last = isinstance(condition, Or)  # the truth value that decides alone
+            decided = {last} if any(last in truths for truths in found) else set()
+            undecided = all(truths - {last} for truths in found)  # no part need decide
+            unknown = {None} if undecided and any(None in truths for truths in found) else set()
+            rest = {not last} if all((not last) in truths for truths in found) else set()
+            return frozenset(decided | unknown | rest)
+        case _:
+            return _OPEN
 
 
 @dataclass(frozen=True, slots=True)
