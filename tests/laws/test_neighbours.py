@@ -29,7 +29,6 @@ import discreet.query.grid
 import discreet.query.measure
 import discreet.query.person_rows
 import discreet.query.plan
-import discreet.query.pruning
 import discreet.query.tally
 import discreet.query.union
 from discreet.core.loss import Pure
