@@ -105,3 +105,17 @@ def test_joined_and_looked_up_columns_have_files_too(tmp_path):
     assert schema.columns["code"] == Category(["A", "B"], nullable=False)
     assert schema.columns["age"] == Integer(0, 9, nullable=False)
     assert schema.unit == Unit("who", groups=1, rows=1)
+
+
+def test_functions_of_long_lists_are_looked_up(tmp_path):
+    values = [f"{letter}{n:03d}" for letter in "AB" for n in range(600)]
+    (tmp_path / "v.csv").write_text('code\nA007\nB599\nB000\nC000\n""\n')
+    schema = Schema("t", {"code": Category(values)})
+    curator = open_curator(tmp_path / "v.csv", schema, ledger=tmp_path / "b.db", budget=Budget(10**7), create=True)
+    for text, expected in {
+        "left(code, 1)": {"A": 1, "B": 2, None: 2},
+        "length(code)": {4: 3, None: 2},
+        "case when code like 'B%' then 'b' else 'other' end": {"b": 2, "other": 3},
+    }.items():
+        rows = curator.table().group_by(text).agg(n=count()).plan(epsilon=10**6).release().rows()
+        assert {row[next(iter(row))]: row["n"] for row in rows if row["n"]} == expected

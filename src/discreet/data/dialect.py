@@ -21,6 +21,7 @@ __all__ = [
     "holds_nothing",
     "joins",
     "listed",
+    "looked_up",
     "named_types",
 ]
 
@@ -28,6 +29,7 @@ Expression = Any  # ibis expressions carry no useful static types here
 
 _HALF = 16
 _LONG = 500  # words
+_FEW = 50  # branches of a CASE
 _APART = "\x1f"  # the separator of units, which is what it is for
 _DIGITS = 15  # hexadecimal ones, of a hash: as many as fit 64 bits with a sign
 _JOINS = ("duckdb", "postgres", "pyspark")
@@ -174,6 +176,17 @@ def among(word: Expression, values: Sequence[str]) -> Expression:
         return word.isin(list(values))
     table = listed({"value": list(values)}, {"value": "string"}, engine)
     return as_bytes(word, engine).isin(table.select(value=as_bytes(table["value"], engine))["value"])
+
+
+def looked_up(word: Expression, images: Mapping[str, Any], kind: str) -> Expression:
+    """What a text stands for among many; missing where it is none of them. DuckDB nests a CASE, and not deeply."""
+    import ibis
+
+    if len(images) <= _FEW or engine_of(word) != "duckdb":
+        pairs = [(text, ibis.literal(image, kind)) for text, image in images.items()]
+        return word.cases(*pairs, else_=ibis.null(kind))
+    place = _list(list(images), "string").index(word)
+    return (place >= 0).ifelse(_list(list(images.values()), kind)[place], ibis.null(kind))
 
 
 def as_bytes(text: Expression, engine: str) -> Expression:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.data.column import Column, Text
-from discreet.data.dialect import among
+from discreet.data.dialect import among, looked_up
 from discreet.data.expression.domain import Domain, Domains, constant_domain, domain_of_column, exact_domain, structural
 from discreet.data.expression.function import FUNCTIONS, Function, Operand
 from discreet.data.expression.layer import expand, layers
@@ -149,6 +149,9 @@ def _mapped(function: Function, operands: list[Operand], result: Domain) -> Any:
                 else_=ibis.null(kind),
             )
         )
+    if argument.type().is_string():
+        there = {value: image for value, image in images.items() if image is not None}
+        return looked_up(argument, there, kind) if there else ibis.null(kind)
     pairs = [(value, ibis.literal(image, kind)) for value, image in images.items() if image is not None]
     return argument.cases(*pairs, else_=ibis.null(kind)) if pairs else ibis.null(kind)
 
