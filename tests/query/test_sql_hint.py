@@ -35,3 +35,66 @@ INSTEAD = {
 def test_a_refusal_says_what_to_write_instead(text):
     with pytest.raises(InputError, match=INSTEAD[text]):
         parse_sql(text, SCHEMA)
+
+
+# A refusal, what its hint says, and the statement that follows it.
+FOLLOWED = [
+    ("SELECT sex FROM people", "GROUP BY sex", "SELECT sex, COUNT(*) FROM people GROUP BY sex"),
+    ("SELECT sex FROM people", "COUNT(sex)", "SELECT COUNT(sex) FROM people"),
+    ("SELECT pay FROM people", "GROUP BY BIN(pay, 100)", "SELECT COUNT(*) FROM people GROUP BY BIN(pay, 100)"),
+    (
+        "SELECT pay, COUNT(*) FROM people GROUP BY pay",
+        "BIN(pay, 100)",
+        "SELECT COUNT(*) FROM people GROUP BY BIN(pay, 100)",
+    ),
+    (
+        "SELECT day, COUNT(*) FROM people GROUP BY day",
+        "GROUP BY DATE_TRUNC('month', day)",
+        "SELECT COUNT(*) FROM people GROUP BY DATE_TRUNC('month', day)",
+    ),
+    (
+        "SELECT * FROM people",
+        "SELECT sex, COUNT(*) FROM people GROUP BY sex",
+        "SELECT sex, COUNT(*) FROM people GROUP BY sex",
+    ),
+    ("SELECT MIN(pay) FROM people", "QUANTILE_CONT(column, 0.01)", "SELECT QUANTILE_CONT(pay, 0.01) FROM people"),
+    ("SELECT DISTINCT sex FROM people", "COUNT(*)", "SELECT sex, COUNT(*) FROM people GROUP BY sex"),
+    ("SELECT AVG(hours / pay) FROM people", "GREATEST(x, 0.01)", "SELECT AVG(hours / GREATEST(pay, 0.01)) FROM people"),
+    ("SELECT COUNT(*) FROM people WHERE age = NULL", "IS NULL", "SELECT COUNT(*) FROM people WHERE age IS NULL"),
+    (
+        "SELECT FIRST_VALUE(pay) OVER () FROM people",
+        "SUM(COUNT(*)) OVER ()",
+        "SELECT SUM(COUNT(*)) OVER () FROM people",
+    ),
+    (
+        "SELECT COUNT(*), SUM(pay) + 1, COUNT(*) FROM people",
+        "Use AS",
+        "SELECT COUNT(*) AS a, SUM(pay) + 1 AS b, COUNT(*) AS c FROM people",
+    ),
+    (
+        "SELECT AVG(n) FROM (SELECT person, COUNT(*) + 1 FROM people GROUP BY person)",
+        "Use AS",
+        "SELECT AVG(n) FROM (SELECT person, COUNT(*) + 1 AS n FROM people GROUP BY person)",
+    ),
+    ("SELECT CUONT(*) FROM people", "`COUNT`", "SELECT COUNT(*) FROM people"),
+    ("SELECT SUM(payy) FROM people", "`pay`", "SELECT SUM(pay) FROM people"),
+    ("SELECT COUNT(*) FROM poeple", "`people`", "SELECT COUNT(*) FROM people"),
+    (
+        "SELECT sex, COUNT(*) AS many FROM people GROUP BY sex ORDER BY mny",
+        "`many`",
+        "SELECT sex, COUNT(*) AS many FROM people GROUP BY sex ORDER BY many",
+    ),
+    (
+        "SELECT UPER(sex) AS u, COUNT(*) FROM people GROUP BY u",
+        "`UPPER`",
+        "SELECT UPPER(sex) AS u, COUNT(*) FROM people GROUP BY u",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "hint", "followed"), FOLLOWED)
+def test_a_hint_that_is_followed_is_accepted(text, hint, followed):
+    with pytest.raises(InputError) as refused:
+        parse_sql(text, SCHEMA)
+    assert hint in str(refused.value)
+    parse_sql(followed, SCHEMA)

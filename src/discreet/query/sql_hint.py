@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from discreet.data.column import Column, Date, Real, Timestamp
 from discreet.data.text import place
 from discreet.errors import InputError, nearest
 from discreet.query.function import functions
 
-__all__ = ["SHAPE", "instead", "only", "place", "refuse", "shown_aggregates"]
+__all__ = ["SHAPE", "grouped_by", "instead", "only", "place", "refuse", "shown_aggregates"]
 
 SHAPE = "SELECT keys and aggregates FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]"
 
 # By the name that the parser gives to a part of a statement.
 _PARTS = {
     "distinct": "GROUP BY gives every group once; COUNT(DISTINCT person) counts people.",
-    "offset": "Take the whole table and cut it yourself: that is free.",
     "alias": "Leave out the alias, and name columns alone: sex, not p.sex.",
     "db": "Leave out the schema: the table has one name here.",
     "on": "Write USING (key) for a public table that is declared in [lookups].",
-    "all": "Name the columns to group by.",
     "sample": "Ask of all rows: sampling saves no budget here.",
     "fetch": "Write LIMIT.",
     "into": "Write the answer to a file: --csv, or to_csv in Python.",
@@ -52,6 +51,20 @@ def only(node: Any, *allowed: str) -> None:
             raise refuse(part if hasattr(part, "sql") else node, known, _PARTS.get(name.rstrip("_"), ""))
 
 
+def grouped_by(name: str, column: Column | None) -> str:
+    """How rows are grouped by a column, or by what it holds, in SQL.
+
+    >>> grouped_by("pay", Real(0, 1000))
+    'GROUP BY BIN(pay, 100)'
+    """
+    match column:
+        case Real():
+            return f"GROUP BY BIN({name}, {float((column.upper - column.lower) / 10):g})"
+        case Date() | Timestamp():
+            return f"GROUP BY DATE_TRUNC('month', {name})"
+    return f"GROUP BY {name}"
+
+
 def _names() -> list[str]:
     return [*(name for function in functions() for name in function.sql), "BIN"]
 
@@ -65,20 +78,10 @@ def instead(node: Any) -> str:
             return "Rows are not shown to anybody. Group them: SELECT sex, COUNT(*) FROM people GROUP BY sex."
         case exp.Mode():
             return "The most common values have a question of their own: table().top(column, 1), or discreet top."
-        case exp.Filter():
-            return "Put the condition into WHERE, in a question of its own."
         case exp.Window():
             return "There are no windows over rows: use GROUP BY."
-        case exp.Year() | exp.Month() | exp.Week() | exp.Extract():
-            return "Such as DATE_TRUNC('year', day)."
-        case exp.Case() | exp.If():
-            return "Put the condition into WHERE, in a question of its own."
         case exp.Binary() | exp.Func() if any(part.find(exp.AggFunc) for part in node.iter_expressions()):
             return _FREE
-        case exp.Div() | exp.IntDiv() | exp.Floor():
-            return "Such as BIN(age, 10)."
-        case exp.Binary() if isinstance(node.left, exp.Literal) or isinstance(node.right, exp.Literal):
-            return "Declare a column computed so in the schema, under [derived]."
         case exp.Anonymous() if close := nearest(str(node.this), _names()):
             return f"Did you mean `{close}`?"
     return ""

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 from discreet.data.expression import Call, Constant, Expression, Name
 from discreet.data.expression.read import Reader
 from discreet.data.schema import Schema
-from discreet.errors import InputError
+from discreet.errors import InputError, nearest
 from discreet.query.function import kinds
 from discreet.query.over import Over
-from discreet.query.sql_hint import instead, refuse, shown_aggregates
+from discreet.query.sql_hint import grouped_by, instead, refuse, shown_aggregates
 from discreet.query.sql_over import read_over
 
 __all__ = ["Computed", "Published", "Scope", "is_aggregate", "reference", "unwrapped"]
@@ -75,6 +75,7 @@ def is_aggregate(node: Any) -> bool:
 class Outputs(Protocol):
     """What a statement releases, as it is noted while it is read."""
 
+    schema: Schema
     dialect: str
     references: dict[str, str]
     aliases: dict[str, str]
@@ -154,7 +155,11 @@ class Published(Reader):
         name = str(node.name)
         if not node.table and name.lower() in self.statement.aliases:
             return Name(self.statement.aliases[name.lower()])
-        hint = instead(node.this) or f"Such as GROUP BY {name}, or COUNT({name})."
+        columns = self.statement.schema.columns
+        known = [*self.statement.aliases, *self.statement.references.values()]
+        close = None if name in columns else nearest(name, known)
+        such = f"Such as {grouped_by(name, columns.get(name))}, or COUNT({name})."
+        hint = instead(node.this) or (f"Did you mean `{close}`?" if close else such)
         raise refuse(node, "in GROUP BY, or inside an aggregate", hint)
 
     def _over(self, node: Any) -> str:

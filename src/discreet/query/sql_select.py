@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from discreet.data.column import Date, Text, Timestamp
+from discreet.data.column import Date, Real, Text, Timestamp
 from discreet.data.expression import Call, Constant, Expression, Name
 from discreet.data.expression.domain import value_of
 from discreet.data.schema import Schema
@@ -20,7 +20,7 @@ from discreet.query.predicate import condition_of
 from discreet.query.presentation import Order, Presentation
 from discreet.query.quantile import Ordered
 from discreet.query.question import Query
-from discreet.query.sql_hint import SHAPE, instead, only, refuse, shown_aggregates
+from discreet.query.sql_hint import SHAPE, grouped_by, instead, only, refuse, shown_aggregates
 from discreet.query.sql_levels import grouping_sets
 from discreet.query.sql_relation import Relations
 from discreet.query.sql_scope import Computed, Published, Scope, is_aggregate, reference, unwrapped
@@ -186,7 +186,11 @@ class Reading:
             if self.aggregates(node):
                 raise refuse(node, "something known of each row to group by", instead(node))
             column = self.schema.canonical(reference(self.reader.read(node)), "sql")
-            free = isinstance(self.schema.columns.get(column), Text)  # nobody declared what it holds
+            declared = self.schema.columns.get(column)
+            if isinstance(declared, Real | Date | Timestamp):
+                hint = f"Such as {grouped_by(column, declared)}."
+                raise refuse(node, "a category, a boolean, an integer, or in bins: groups must be known", hint)
+            free = isinstance(declared, Text)  # nobody declared what it holds
             made = discover(column) if free else key(column)
         if made.column in self.references.values():
             raise refuse(node, "grouped by once")
