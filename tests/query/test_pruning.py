@@ -194,6 +194,14 @@ def test_a_group_of_missing_values_is_there_where_only_other_columns_decide():
     assert asked.checked(SCHEMA).keys[0].labels(SCHEMA) == ["f", None]
 
 
+@pytest.mark.parametrize("text", ["MONTH(day) <> 2", "MONTH(day) <> 2 and pay > 3", "YEAR(day) = 2024 or day is null"])
+def test_a_condition_that_has_no_domain_of_a_missing_value_is_tried_on_it(text):
+    columns = {**SCHEMA.columns, "day": Date("2024-01-01", "2024-03-31")}
+    declared = Schema("t", columns)
+    labels = Query().where(text).group_by("MONTH(day)").agg(n=count()).checked(declared).keys[0].labels(declared)
+    assert labels == ([1, 3] if "<>" in text else [1, 2, 3, None])
+
+
 def test_columns_may_be_called_as_pieces_are():
     declared = Schema("t", {"open 0": Category(["a", "b"]), "x": Integer(0, 9)})
     asked = Query().where("\"open 0\" = 'a' and x > 3").group_by("open 0").agg(n=count()).checked(declared)

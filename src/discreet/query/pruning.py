@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.data.column import Boolean
-from discreet.data.expression import Call, Constant, Domain, Expression, Name, domain_of
+from discreet.data.expression import Call, Domain, Expression, Name, domain_of
 from discreet.data.expression.domain import listed_domain, value_of
 from discreet.data.expression.resolve import resolve
 from discreet.data.schema import Schema
@@ -18,6 +19,7 @@ from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Pre
 __all__ = ["possible_labels", "pruned"]
 
 _MOST = 2_000
+_TRIED = 6
 _OPEN = Domain("boolean", values=(False, True), missing=True)
 
 
@@ -130,17 +132,15 @@ def _only(domain: Domain, values: list[Any], missing: bool) -> Domain:
 
 
 def _possible(tested: _Tested, column: str, values: Domain) -> bool:
-    """Whether the condition can be true where the column is one of these."""
-    expression = _where_missing(tested.expression, column) if values.kind == "nothing" else tested.expression
-    found = domain_of(expression, {column: values, **dict.fromkeys(tested.open, _OPEN)})
+    """Whether the condition can be true where the column is one of these; what cannot be told, can be."""
+    if values.kind == "nothing":  # a missing value is of no type, so functions have no domain for it
+        if len(tested.open) > _TRIED:
+            return True
+        ways = itertools.product((False, True, None), repeat=len(tested.open))
+        rows = ({column: None, **dict(zip(tested.open, way, strict=True))} for way in ways)
+        return any(value_of(tested.expression, row) is True for row in rows)
+    try:
+        found = domain_of(tested.expression, {column: values, **dict.fromkeys(tested.open, _OPEN)})
+    except InputError:
+        return True
     return found.kind == "boolean" and True in (found.values or ())
-
-
-def _where_missing(node: Expression, column: str) -> Expression:
-    """The expression where the column has no value."""
-    match node:
-        case Name(name) if name == column:
-            return Constant(None)
-        case Call(function, arguments):
-            return Call(function, tuple(_where_missing(each, column) for each in arguments))
-    return node
