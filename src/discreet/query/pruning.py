@@ -16,7 +16,7 @@ from discreet.errors import InputError
 from discreet.query.key import Key
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, columns_of, expression_in
 
-__all__ = ["possible_labels", "pruned"]
+__all__ = ["pruned"]
 
 _MOST = 2_000
 _TRIED = 6
@@ -44,23 +44,6 @@ def pruned(key: Key, condition: Predicate | None, schema: Schema) -> Key:
     if not left or len(left) == len(labels):
         return key
     return replace(key, values=left)
-
-
-def possible_labels(column: str, condition: Predicate, schema: Schema) -> list[Any] | None:
-    """The values of a declared column, None for a missing one, that a row can have which meets the condition.
-
-    None if that cannot be told.
-    """
-    domain = schema.domain(column)
-    values = domain.listed(_MOST)
-    if values is None or column not in schema.read_by(columns_of(condition)):
-        return None
-    tested = _tested(condition, column, schema)
-    if tested is None:
-        return None
-    labels = [*values, None]  # a column declared complete may be missing all the same
-    origins = _origins(column, column, labels, schema)
-    return None if origins is None else [label for label in labels if _possible(tested, column, origins(label))]
 
 
 @dataclass(frozen=True, slots=True)
