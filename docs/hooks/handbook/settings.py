@@ -44,7 +44,9 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "column": "The column that identifies a person. Without it, one row is protected.",
         "neighbours": '`"add-remove"` (the number of units is private, the default) or `"replace"` (it is public).',
         "groups": "In how many groups of a question a person may count. 1 unless given.",
-        "rows": "As how many rows a person may count in one group. 1 unless given.",
+        "rows": "As how many rows a person may count in one group. 1 unless given. Without `column`: how many rows one "
+        "person has at most, though no column says whose they are.",
+        "rows_total": "With how many rows a person may count over all groups, drawn at random. No limit unless given.",
     },
     "[budget]": {
         "epsilon": "The pure budget; or, with `delta`, the (epsilon, delta) one.",
