@@ -104,6 +104,7 @@ def test_every_row_is_read_by_the_same_rule(engine, target):
 def test_an_expression_is_computed_alike_by_engines_and_of_values_in_hand(engine):
     schema = Schema("visits", COLUMNS)
     texts = ["n * m", "x + y / 7", "UPPER(short)", "YEAR(d)", "flag AND n > 0", "CASE WHEN m > 10 THEN d END", "y"]
+    texts += ["NULLIF(flag, FALSE)", "NULLIF(flag, TRUE)", "m >= 0"]  # true or missing, false or missing
     encoding = Encoding.of(schema, "n >= 2", texts)
     assert Encoding.from_dict(encoding.to_dict()) == encoding
     source = engine()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -40,6 +41,7 @@ _KINDS = (
     "or an Arrow/pandas/Polars/Spark table"
 )
 Found = TypeVar("Found")
+_DEEP = 20_000  # frames: what writes SQL calls itself for every piece of a nested expression
 _POSTGRES = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
 
 
@@ -62,6 +64,7 @@ class Connection:
 
     def _run(self, run: Callable[[Any], Found], expression: Any) -> Found:
         """Once more, if it failed on a value that the engine could not read: no value may make a run fail."""
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEP))
         try:
             return run(expression)
         except Exception:

@@ -57,15 +57,12 @@ def _coded(
 ) -> Expression:
     table = chosen(Query(condition), schema, table)
     listed = [part for part in encoding.parts if isinstance(part.column, (Category, Boolean))]
-    keys = [Key(part.name).checked(schema) for part in listed]
+    keys = [Key(part.name, _labels(part)).checked(schema) for part in listed]
     table, codes = group_codes(keys, schema, table)
     columns: dict[str, Expression] = {}
     for place, part in enumerate(encoding.parts):
         if part in listed:
             code = codes[listed.index(part)].fill_null(MISSING)
-            # Missing is the last label of a column that may be; here it is no label at all.
-            size = len(part.column.values) if isinstance(part.column, Category) else 2
-            code = (code < size).ifelse(code, MISSING)
         else:
             code = _steps(part, table[schema.slot(part.name)])
         columns[f"c{place}"] = code.cast("int32")
@@ -76,6 +73,11 @@ def _coded(
     if schema.unit.column is None:
         return rows
     return _one_each(rows.filter(rows[_PERSON].notnull()), [f"c{i}" for i in range(len(encoding.parts))], salt)
+
+
+def _labels(part: Part) -> tuple[Any, ...]:
+    """What the codes of a column stand for, in their order; what is missing is none of it."""
+    return part.column.values if isinstance(part.column, Category) else (False, True)
 
 
 def _steps(part: Part, raw: Expression) -> Expression:

@@ -7,7 +7,7 @@ from engine_cases import ENGINES, rows
 
 from discreet.data.column import Text
 from discreet.data.expression import read_expression, resolve
-from discreet.data.expression.compile import compile_expression
+from discreet.data.expression.compile import with_expressions
 from discreet.data.expression.domain import value_of
 from discreet.errors import InputError
 
@@ -26,9 +26,9 @@ FREE += [
 def test_every_engine_compares_free_text_as_python_does(engine):
     expressions = [resolve(read_expression(text), COLUMNS) for text in FREE]
     with engine().open() as connection:
-        table = connection.table
-        made = {f"c{i}": compile_expression(each, table, COLUMNS) for i, each in enumerate(expressions)}
-        counted = {name: value.ifelse(1, 0).sum().cast("int64") for name, value in made.items()}
+        names = {f"c{i}": each for i, each in enumerate(expressions)}
+        table = with_expressions(names, connection.table, COLUMNS)
+        counted = {name: table[name].ifelse(1, 0).sum().cast("int64") for name in names}
         found = connection.integers(table.aggregate(**counted))
     for place, expression in enumerate(expressions):
         expected = sum(bool(value_of(expression, {"who": row["who"]})) for row in rows())

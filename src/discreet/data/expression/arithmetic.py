@@ -18,7 +18,7 @@ from discreet.data.expression.function import Function, Operand
 __all__ = ["FUNCTIONS", "few_or_between", "multiply", "need_numbers", "tame", "toward_zero"]
 
 _FEW = 4_096
-_TINY = 1e-150
+_SMALL = 1e-130
 
 
 def need_numbers(*parts: Domain) -> Kind:
@@ -129,12 +129,11 @@ def _multiply_domain(a: Domain, b: Domain) -> Domain:
 
 
 def tame(value: Any) -> Any:
-    """A factor that no product makes too small for a float."""
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float):
-        return 0.0 if abs(value) < _TINY else value
-    return (value.abs() < _TINY).ifelse(0.0, value)
+    """A factor that no product makes too small for a float: what is lost beside `_SMALL` is zero.
+
+    Written with the value once: what is nested would grow beyond measure.
+    """
+    return value if isinstance(value, int) else value + _SMALL - _SMALL
 
 
 def multiply(a: Any, b: Any) -> Any:
@@ -183,8 +182,7 @@ def _divide(a: Any, b: Any) -> Any:
 def _divide_engine(operands: Sequence[Operand], _: Domain) -> Any:
     a, b = (operand.engine.cast("float64") for operand in operands)
     a = a if operands[0].domain.kind == "integer" else tame(a)
-    zero = operands[1].domain.lower <= 0 <= operands[1].domain.upper
-    return a / (b.nullif(0.0) if zero else b)
+    return a / b.nullif(0.0)  # whatever its domain: the least of it may be too small for a float
 
 
 def _quotient_domain(a: Domain, b: Domain) -> Domain:
@@ -300,8 +298,10 @@ def _extreme(pick: Callable[..., Any]) -> Function:
 
 
 FUNCTIONS = {
-    "add": Function(_add_domain, _add, lambda operands, result: _sum_engine(1)(operands, result)),
-    "subtract": Function(_subtract_domain, _subtract, lambda operands, result: _sum_engine(-1)(operands, result)),
+    "add": Function(_add_domain, _add, lambda operands, result: _sum_engine(1)(operands, result), loose=True),
+    "subtract": Function(
+        _subtract_domain, _subtract, lambda operands, result: _sum_engine(-1)(operands, result), loose=True
+    ),
     "multiply": Function(_multiply_domain, multiply, _multiply_engine),
     "divide": Function(_divide_domain, _divide, _divide_engine),
     "quotient": Function(_quotient_domain, _quotient, _quotient_engine),

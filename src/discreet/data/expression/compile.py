@@ -16,7 +16,7 @@ from discreet.data.expression.node import Call, Constant, Expression, Name
 from discreet.data.instant import Instant
 from discreet.data.read import as_declared, as_text, closed
 
-__all__ = ["compile_expression", "with_expressions"]
+__all__ = ["with_expressions"]
 
 _KINDS = {"integer": "int64", "real": "float64", "text": "string", "boolean": "boolean", "date": "date"}
 _KINDS |= {"timestamp": "int64"}
@@ -25,13 +25,13 @@ _KINDS |= {"timestamp": "int64"}
 def with_expressions(expressions: Mapping[str, Expression], table: Any, columns: Mapping[str, Column]) -> Any:
     """A table with these expressions beside its columns.
 
-    An engine has no names for parts of an expression, and local times are used many times over in what is computed of
-    them: the instants and days in an expression are columns of tables inside the table.
+    An engine has no names for parts of an expression, and some are used many times over in what is computed of them:
+    these are columns of tables inside the table.
     """
     expanded = {name: expand(each, columns) for name, each in expressions.items()}
     bound: dict[str, str] = {}
     for layer in layers(list(expanded.values()), columns):
-        slots = {text: f"discreet time {hashlib.sha256(text.encode()).hexdigest()[:20]}" for text in layer}
+        slots = {text: f"discreet part {hashlib.sha256(text.encode()).hexdigest()[:20]}" for text in layer}
         made = {slots[text]: _operand(each, table, columns, bound).engine for text, each in layer.items()}
         table = closed(table.mutate(**made))
         bound |= slots
@@ -39,14 +39,11 @@ def with_expressions(expressions: Mapping[str, Expression], table: Any, columns:
     return closed(table.mutate(**made)) if bound else table.mutate(**made)
 
 
-def compile_expression(expression: Expression, table: Any, columns: Mapping[str, Column]) -> Any:
-    """What an expression is for each row of a table, as an ibis expression."""
-    return _operand(expand(expression, columns), table, columns, {}).engine
-
-
 def _operand(expression: Expression, table: Any, columns: Mapping[str, Column], bound: Mapping[str, str]) -> Operand:
     if bound and (slot := bound.get(str(expression))) is not None and not isinstance(expression, Constant):
-        return Operand(table[slot], structural(expression, Domains(columns)))
+        domain = structural(expression, Domains(columns))
+        loose = isinstance(expression, Call) and FUNCTIONS[expression.function].loose and domain.kind == "real"
+        return Operand(table[slot], domain, loose)
     match expression:
         case Name(name):
             column = columns[name]
@@ -59,9 +56,19 @@ def _operand(expression: Expression, table: Any, columns: Mapping[str, Column], 
             function = FUNCTIONS[name]
             operands = [_operand(each, table, columns, bound) for each in arguments]
             result = exact_domain(function.domain(*(operand.domain for operand in operands)))
+            if not function.loose:
+                operands = [_tight(operand) for operand in operands]
             made = _computed(function, operands, result)
-            return Operand(made if function.strict else _moved_inside(made, result), result)
+            if not function.strict:
+                return Operand(_moved_inside(made, result), result)
+            return Operand(made, result, result.kind == "real" and function.loose)
     raise TypeError(f"no expression: {type(expression).__name__}")
+
+
+def _tight(operand: Operand) -> Operand:
+    """The same within its domain. A sum of floats leaves it by rounding: `x + 1e15 - 1e15` may be zero where x cannot,
+    and a division by it, or a product of many of them, would make an engine fail."""
+    return Operand(_moved_inside(operand.engine, operand.domain), operand.domain) if operand.loose else operand
 
 
 def _moved_inside(made: Any, domain: Domain) -> Any:

@@ -171,7 +171,7 @@ def domain_of(expression: Expression, columns: Mapping[str, Domain]) -> Domain:
     if values is None:
         return outer
     rows = ({names[0]: value} for value in (*values, *((None,) if base.missing else ())))
-    found = {value_of(expression, row) for row in rows}
+    found = {value_of(expression, row, columns) for row in rows}
     missing = None in found
     found.discard(None)
     known = [value for value in outer.values if value in found] if outer.kind == "text" and outer.values else found
@@ -236,7 +236,8 @@ def constant_domain(value: Any) -> Domain:
 def value_of(expression: Expression, row: Mapping[str, Any], domains: Mapping[str, Domain] | None = None) -> Any:
     """What an expression is for one row, in plain Python: what every engine gives. None is missing.
 
-    With the `domains` of the columns, also where a column that is declared complete is missing in the row.
+    With the `domains` of the columns, also where floats are rounded out of what they can be, and where a column that is
+    declared complete is missing in the row: as engines have it, what is no plain sum is moved into its domain.
     """
     from discreet.data.expression.function import FUNCTIONS
 
@@ -250,17 +251,29 @@ def value_of(expression: Expression, row: Mapping[str, Any], domains: Mapping[st
             values = [value_of(each, row, domains) for each in arguments]
             if function.strict and any(value is None for value in values):
                 return None
+            if domains is not None and not function.loose:
+                values = [_tight(*pair, domains) for pair in zip(arguments, values, strict=True)]
             result = function.value(*values)
             if isinstance(result, float) and not math.isfinite(result):
                 return None
-            if domains is None or function.strict or result is None:
-                return result
-            domain = structural(expression, domains)
-            if domain.kind not in ("integer", "real", "date", "timestamp"):
-                return result
-            inside = max(domain.lower, min(domain.upper, result))
-            return float(inside) if domain.kind == "real" else inside
+            return result if domains is None or function.strict else _inside(result, structural(expression, domains))
     raise TypeError(f"no expression: {type(expression).__name__}")
+
+
+def _tight(expression: Expression, value: Any, domains: Mapping[str, Domain]) -> Any:
+    """A value; that of a sum of floats within its domain."""
+    from discreet.data.expression.function import FUNCTIONS
+
+    if not isinstance(expression, Call) or not FUNCTIONS[expression.function].loose:
+        return value
+    return _inside(value, structural(expression, domains))
+
+
+def _inside(value: Any, domain: Domain) -> Any:
+    if value is None or domain.kind not in ("integer", "real", "date", "timestamp"):
+        return value
+    inside = max(domain.lower, min(domain.upper, value))
+    return float(inside) if domain.kind == "real" else inside
 
 
 def image(function: Any, domains: Iterable[Domain], kind: Kind) -> Domain | None:

@@ -20,6 +20,8 @@ class Operand:
 
     engine: Any
     domain: Domain
+    loose: bool = False
+    """Whether rounding may have moved it far out of its domain, for its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Function:
     """The same as an ibis expression; None where only listed values are mapped, one by one."""
     strict: bool = True
     """Whether it is missing as soon as an argument is."""
+    loose: bool = False
+    """Whether it takes floats that rounding moved out of their domain, and may give such: sums do no harm with them."""
 
 
 def _functions() -> Mapping[str, Function]:

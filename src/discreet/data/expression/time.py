@@ -128,7 +128,9 @@ def next_period(instant: Instant, unit: str) -> Instant:
         return Instant(min([*changes(zone, instant, end).instants, end]), zone)
     following = _after(unit, instant.day)
     found = midnight(following, zone)
-    return Instant(LAST, zone) if found is None else found  # which is after every bound
+    if found is None:
+        raise InputError("bins.every", unit, "periods up to the year 2239")
+    return found
 
 
 def _after(unit: str, day: date) -> date:
@@ -308,7 +310,7 @@ def _either(other: Function, own: Function, place: int = 0) -> Function:
         taken = own if operands[place].domain.kind == "timestamp" else other
         return None if taken.engine is None else taken.engine(operands, result)
 
-    return Function(domain, value, engine)
+    return Function(domain, value, engine, loose=other.loose)
 
 
 def _same(part: Domain) -> Domain:
