@@ -100,8 +100,8 @@ class Engine:
             self.backend.con.execute(f"DELETE FROM {name}")
             self.backend.con.execute(f"INSERT INTO {name} SELECT * FROM given")
         table, beside = self.seen[there.ids]
-        if job.schema.view is not None and first is None:
-            table = job.schema.view(table, {"beside": beside})
+        if job.view is not None and first is None:
+            table = job.view(table, {"beside": beside})
         data = Recorder(self.backend, table, None if first is None else first[0].statements)
         bits = Tape(salt)
         with contextlib.ExitStack() as stack:

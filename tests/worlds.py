@@ -217,6 +217,11 @@ class Job:
     run: Callable[[Any, Any], Any]
     plan: Any = None
 
+    @property
+    def view(self) -> Callable[[Any, Any], Any] | None:
+        """What the job sees of the stored tables, where that is more than they hold."""
+        return self.schema.view_with(getattr(self.plan, "columns", ()))
+
 
 def unit_of(chance: random.Random, *, person: bool | None = None, promised: bool = True) -> Unit:
     if not (chance.random() < 0.7 if person is None else person):
@@ -285,6 +290,28 @@ def sums(chance: random.Random) -> Job:
     outputs = {f"o{i}": _aggregate(chance, schema) for i in range(chance.choice([1, 1, 2]))}
     table = _limits(chance, Desk(schema, part).table(), schema.unit)
     return _planned(schema, _where(chance, table.group_by(*_keys(chance))).agg(**outputs).plan(**price).plan)
+
+
+def expressions(chance: random.Random) -> Job:
+    """Expressions as keys, in conditions and in what is computed, of values of any kind."""
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    numbers = ["x * y", "n + x", "abs(n)", "coalesce(x, 1)", "case when f then y else n end", "round(y / 7, 1)"]
+    numbers += ["least(x, n)", "y / (n + 10)", "month(d)", "cast(f as int)"]
+    name = chance.choice(numbers)
+    output = chance.choice([count(name), total(name), mean(name), variance(name), total("n + x", bounds=(-1, 2))])
+    keys = [
+        "floor(x)",
+        "month(d)",
+        "n >= 2",
+        "upper(g)",
+        "case when y > 50 then 'high' else 'low' end",
+        "coalesce(g, 'b')",
+    ]
+    where = chance.choice([None, "n > x", "y / 2 > 20", "upper(g) = 'A' or f", "month(d) <> 2", "floor(x) = 0"])
+    table = Desk(schema, part).table().group_by(*chance.sample(keys, chance.choice([0, 1, 1])))
+    asked = table if where is None else table.where(where)
+    return _planned(schema, asked.agg(o=output).plan(**price).plan)
 
 
 def joins(chance: random.Random) -> Job:
@@ -465,6 +492,7 @@ def unions(chance: random.Random) -> Job:
 
 KINDS: dict[str, Callable[[random.Random], Job]] = {
     "sums": sums,
+    "expressions": expressions,
     "unions": unions,
     "persons": persons,
     "joins": joins,

@@ -11,7 +11,7 @@ import pytest
 
 import reference
 from discreet.data import clock
-from discreet.data.column import Timestamp
+from discreet.data.column import Date, Timestamp
 from discreet.data.instant import Changes, changes
 from discreet.data.read import as_declared, as_stored, problem, with_seconds
 from discreet.data.source import source_of
@@ -150,6 +150,20 @@ def test_duckdb_fails_on_no_time(tmp_path):
             made = connection.table.select("i", v=as_declared(connection.table["x"], of).fill_null(-1))
             found = connection.integers(made)
         assert dict(zip(found["i"].tolist(), found["v"].tolist(), strict=True)) == dict(enumerate(odd.values()))
+
+
+@pytest.mark.parametrize("zone", [None, "Asia/Tokyo"])
+@pytest.mark.parametrize("source", ["arrow", "pandas", "parquet"])
+def test_nanoseconds_are_left_out_and_never_rounded_up(zone, source, tmp_path):
+    """The last nanosecond of a day, as pandas writes the end of a period; and of 1969."""
+    of, day = Timestamp("1960-01-01", "2024-12-31", "UTC"), Date("1960-01-01", "2024-12-31")
+    ticks = [1_709_251_199_999_999_999, -1, -500, 0, 1_709_251_199_999_999_500]
+    made = pyarrow.table({"i": range(5), "x": pyarrow.array(ticks, pyarrow.timestamp("ns", zone))})
+    place = SOURCES[source](made, tmp_path)
+    seconds = [tick // 10**9 for tick in ticks]
+    assert [value if value is not None else -1 for value in read(place, of)] == seconds
+    found = read(place, day, lambda raw, column: as_declared(raw, column).day().cast("int64"))
+    assert found == [29, 31, 31, 1, 29]
 
 
 def test_a_condition_tells_instants_apart_up_to_a_year_beyond_the_bounds():

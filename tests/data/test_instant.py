@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from discreet.data.column import Timestamp, column_from, column_to
 from discreet.data.instant import Instant, changes, check_timezone, instant_at, read_instant
 from discreet.errors import InputError
 
@@ -68,6 +69,16 @@ def test_a_zone_has_a_name_of_the_database(name):
 def test_a_misspelt_zone_is_answered_with_the_one_there_is():
     with pytest.raises(InputError, match=r"Did you mean `Europe/Vienna`\?"):
         check_timezone("Europe/Viena")
+
+
+@pytest.mark.parametrize("zone", ["Europe/Vienna", "Africa/Monrovia", "Asia/Kolkata", "America/Bogota"])
+def test_an_offset_with_seconds_is_read_back(zone):
+    """Clocks showed local mean time before standard time."""
+    for written in ("1850-01-01", "1890-07-01 12:00", "1900-01-01"):
+        instant = read_instant(written, zone, "x")
+        assert read_instant(str(instant), zone, "x") == instant
+        column = Timestamp(written, "1990-01-01", zone)
+        assert column_from("x", column_to(column) | {"nullable": True}) == column
 
 
 def test_an_instant_is_a_number_that_travels():

@@ -18,6 +18,7 @@ from unittest import mock
 import duckdb
 import pytest
 
+import discreet.data.columns
 import discreet.data.join
 import discreet.data.read
 import discreet.marginals.engine
@@ -48,6 +49,7 @@ from worlds import ALLOTMENTS, KINDS, Desk, Job, schema_of
 
 PAIRS = {
     "sums": 240,
+    "expressions": 60,
     "persons": 60,
     "unions": 90,
     "joins": 90,
@@ -109,6 +111,7 @@ def without_row_limit(measure, unit):
     return low * 1000, high * 1000
 
 
+COMPUTED = discreet.data.columns.with_expressions
 CONTRIBUTION = discreet.query.measure.contribution
 SENSITIVITY = discreet.query.measure.sensitivity
 PICKED = discreet.query.contribution._picked
@@ -207,6 +210,15 @@ def values_picked_by_all(rows, keys, name, unit, *rest):
     rows = rows.mutate(place=ibis.dense_rank().over(ibis.window(group_by=["person", *keys], order_by=["crowd", value])))
     rows = rows.filter(rows["place"] < unit.rows)
     return rows.group_by(list(keys)).aggregate(**{name: rows[value].nunique().cast("int64")})
+
+
+def compared_with_others(expressions, table, columns):
+    """How far a row is from the mean of all."""
+    import ibis
+
+    made = COMPUTED(expressions, table, columns)
+    apart = {name: (made[name] - made[name].mean().over(ibis.window())).round().cast("int64") for name in expressions}
+    return made.mutate(**apart)
 
 
 def text_or_nothing(raw):
@@ -357,6 +369,10 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "parts that share rows charged as if they did not": (
         parts_of("f", "n >= 0"),
         patched((discreet.query.union, "_exclude"), by=lambda a, b, schema: True),
+    ),
+    "an expression that looks at other rows": (
+        asked(PERSON, total("n + 1")),
+        patched((discreet.data.columns, "with_expressions"), by=compared_with_others),
     ),
     "what is left open taken for false": (
         parts_of(*["n > 0 and not (x > 0) and f is null"] * 2),

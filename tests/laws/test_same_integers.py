@@ -161,7 +161,7 @@ def integers(data: Connection, job: Job) -> list[Any]:
 
 def shown(job: Job, tables: tuple[Any, Any]) -> Any:
     """The table as the job sees it."""
-    return tables[0] if job.schema.view is None else job.schema.view(tables[0], {"beside": tables[1]})
+    return tables[0] if job.view is None else job.view(tables[0], {"beside": tables[1]})
 
 
 # --- rows in any order, any number of threads ------------------------------------------------------------------------
@@ -291,7 +291,7 @@ def test_spark_counts_the_same_integers(kind, tmp_path_factory):
 
 def in_files(place: Path, job: Job) -> list[Any]:
     """The integers of files, opened as a curator opens them."""
-    source = replace(source_of(place), view=job.schema.view)
+    source = replace(source_of(place), view=job.view)
     check_columns(source, job.schema, job.schema.columns)
     with source.open() as data:
         return integers(data, job)

@@ -234,7 +234,7 @@ MORE_KEYS = [
 ]
 MORE_KEYS += [bins("price", [-5, -0.01, 5]), bins("moment", every="month")]
 MORE_KEYS += [bins("moment", ["2020-03-01", "2020-03-02", "2020-12-31"]), key("small")]
-MORE_KEYS += [bins("at", every="month"), bins("local", every="day"), bins("at", width="5 hours")]
+TIME_KEYS = [bins("at", every="month"), bins("local", every="day"), bins("at", width="5 hours")]
 EVERY_KEY = [*KEYS, *MORE_KEYS]
 FEW_KEYS = [key("short"), key("long"), key("n"), bins("m", width=7), bins("d", every="month"), key("odd")]
 EVERYTHING = (("n", count()), *((f"n_{name}", count(name)) for name in ("m", "d", "long", "flag", "odd", "moment")))
@@ -258,11 +258,20 @@ CONDITIONS = [
     "big > 12345678900 and big < 1099511627777",
     "price > 1.25 or small = 100",
     "moment = DATE '2020-03-01' or code = '-3'",
-    "at >= '2020-10-25 02:30' or local < TIMESTAMP '2020-04-05 01:45'",
-    "local between '2019-05-01' and '2020-04-05 02:00+10:30' or at > '2100-01-01' or at is null",
     "short_float > 0.1 or short_float = 0",
     "(n = 1 or m is null) and not (x > 0 and y > 0)",
 ]
+
+
+TIME_CONDITIONS = [
+    "at >= '2020-10-25 02:30' or local < TIMESTAMP '2020-04-05 01:45'",
+    "local between '2019-05-01' and '2020-04-05 02:00+10:30' or at > '2100-01-01' or at is null",
+]
+
+
+def of_times() -> list[Case]:
+    counted = Query(None, (), (("n", count()),))
+    return [*of_keys(TIME_KEYS), *(Case(counted.where(text), schema()) for text in TIME_CONDITIONS)]
 
 
 def of_keys(keys: list[Key], unit: Unit | None = None) -> list[Case]:
@@ -345,4 +354,5 @@ KINDS: dict[str, Callable[[], list[Case]]] = {
     "keys of persons": lambda: of_keys(FEW_KEYS, Unit("p", groups=2, rows=2)),
     "aggregates": of_aggregates,
     "conditions": of_conditions,
+    "times": of_times,
 }

@@ -44,7 +44,9 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "column": "The column that identifies a person. Without it, one row is protected.",
         "neighbours": '`"add-remove"` (the number of units is private, the default) or `"replace"` (it is public).',
         "groups": "In how many groups of a question a person may count. 1 unless given.",
-        "rows": "As how many rows a person may count in one group. 1 unless given.",
+        "rows": "As how many rows a person may count in one group. 1 unless given. Without `column`: how many rows one "
+        "person has at most, though no column says whose they are.",
+        "rows_total": "With how many rows a person may count over all groups, drawn at random. No limit unless given.",
     },
     "[budget]": {
         "epsilon": "The pure budget; or, with `delta`, the (epsilon, delta) one.",
@@ -65,6 +67,8 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "lower": "The least value (`integer`, `real`, `date`, `timestamp`). Others are moved to it.",
         "upper": "The largest value (`integer`, `real`, `date`, `timestamp`). Others are moved to it.",
         "values": "All values there may be (`category`).",
+        "values_file": "Instead of `values`: a public file that lists them, beside the schema (`category`).",
+        "values_column": "The column of `values_file` that has them, where it has several (`category`).",
         "timezone": "The time zone whose clocks and days count, such as `Europe/Vienna` (`timestamp`).",
         "naive": "The time zone of values stored without an offset (`timestamp`). That of `timezone` unless given.",
         "nullable": "Whether a value may be missing. `false` unless given.",
@@ -124,7 +128,7 @@ READERS: Mapping[tuple[str, str], tuple[str, ...]] = {
 _NOT_KEYS = {
     "column_from": {"missing", "present", "integer", "real", "category", "boolean", "date", "text"},
     "_FIELDS": {"integer", "real", "category", "boolean", "date", "timestamp", "text"} | {"binary", "choice", "number"},
-    "_OPTIONAL": {"timestamp"},
+    "_OPTIONAL": {"timestamp", "category"},
     "question_from": {"binary", "number", "choice"},
 }
 

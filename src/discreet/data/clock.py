@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from discreet.data.dialect import engine_of
+from discreet.data.dialect import engine_of, in_micros
 from discreet.data.instant import DAY, FIRST, LAST, TEXT, changes
 
 __all__ = ["as_seconds", "bounded_seconds", "floored", "instant_of", "local_of", "stepwise"]
@@ -81,7 +81,7 @@ def _epoch(raw: Expression) -> Expression:
     kind = raw.type()
     if kind.scale is not None and kind.scale != _MICRO and engine_of(raw) == "duckdb":
         # In seconds or milliseconds it may be too far away for any other type.
-        raw = raw.try_cast(kind.copy(scale=_MICRO))
+        raw = in_micros(raw) if kind.scale > _MICRO else raw.try_cast(kind.copy(scale=_MICRO))
     zone = None if kind.timezone is None else UTC
     first, last = (ibis.literal((_EPOCH + timedelta(seconds=end)).replace(tzinfo=zone)) for end in (FIRST, LAST))
     near = ibis.cases((raw < first, first), (raw > last, last), else_=raw)
@@ -109,8 +109,8 @@ def _from_text(raw: Expression, naive: str, low: int, high: int) -> Expression:
 
     seconds = (text.substr(_MINUTES, 1) == ":").ifelse(digits(_MINUTES + 1), 0)
     shown = _of_day(text.substr(0, 10).try_cast("date")) + digits(11) * 3600 + digits(14) * 60 + seconds
-    hours, minutes = (rest.re_extract(_OFFSET, part).try_cast("int64").fill_null(0) for part in (2, 4))
-    ahead = (hours * 3600 + minutes * 60) * rest.contains("-").ifelse(-1, 1)
+    hours, minutes, more = (rest.re_extract(_OFFSET, part).try_cast("int64").fill_null(0) for part in (2, 4, 6))
+    ahead = (hours * 3600 + minutes * 60 + more) * rest.contains("-").ifelse(-1, 1)
     zoned = rest.re_search("[Zz+-]|UTC")
     found = zoned.ifelse(shown - ahead, instant_of(shown, naive, low, high))
     return there.ifelse(found, ibis.null("int64"))
@@ -118,4 +118,5 @@ def _from_text(raw: Expression, naive: str, low: int, high: int) -> Expression:
 
 _MINUTES = 16
 """Where what follows the minutes begins."""
-_OFFSET = "([+-])([0-9]{2})(:?([0-9]{2}))?$"
+_OFFSET = "([+-])([0-9]{2})(:?([0-9]{2})(:?([0-9]{2}))?)?$"
+"""Hours, minutes and seconds: clocks had such offsets before standard time."""

@@ -19,6 +19,7 @@ __all__ = [
     "gathered",
     "hashed",
     "holds_nothing",
+    "in_micros",
     "joins",
     "listed",
     "looked_up",
@@ -52,8 +53,33 @@ def named_types(table: Expression) -> Expression:
     """
     read = {name: "string" for name, kind in table.schema().items() if holds_nothing(kind)}
     moments = [name for name, kind in table.schema().items() if kind.is_unknown() and "TIMESTAMPTZ_NS" in str(kind)]
-    read |= dict.fromkeys(moments, "timestamp('UTC', 6)")
-    return table.mutate(**{name: table[name].cast(kind) for name, kind in read.items()}) if read else table
+    made = {name: table[name].cast(kind) for name, kind in read.items()}
+    made |= {name: in_micros(table[name].cast("timestamp(9)"), "UTC") for name in moments}
+    return table.mutate(**made) if made else table
+
+
+def in_micros(moment: Expression, zone: str | None = None) -> Expression:
+    """A moment in nanoseconds, as DuckDB stores them, in microseconds and rounded down: a cast would round up, too."""
+    import ibis
+
+    zone = zone or moment.type().timezone
+    kind = "timestamp(6)" if zone is None else f"timestamp('{zone}', 6)"
+
+    @ibis.udf.scalar.builtin(signature=((moment.type(),), "int64"))  # type: ignore[untyped-decorator]
+    def epoch_ns(moment: Any) -> Any: ...
+
+    @ibis.udf.scalar.builtin(signature=(("int64", "int64"), "int64"))  # type: ignore[untyped-decorator]
+    def divide(number: Any, by: Any) -> Any: ...
+
+    name = "make_timestamp" if zone is None else "make_timestamptz"
+
+    @ibis.udf.scalar.builtin(name=name, signature=(("int64",), kind))  # type: ignore[untyped-decorator]
+    def of_micros(number: Any) -> Any: ...
+
+    nanos = epoch_ns(moment)
+    part = ((nanos % 1000).cast("int64") + 1000) % 1000
+    # One that is infinite has no number, and stays what it is.
+    return ibis.coalesce(of_micros(divide(nanos - part.cast("int64"), 1000)), moment.cast(kind))
 
 
 def added(column: Expression, engine: str) -> Expression:

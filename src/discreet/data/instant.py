@@ -35,7 +35,8 @@ LAST = 8520336000 - 1
 """The last second of 2239: up to here a second and six digits of it are told apart by a float."""
 TEXT = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
-    r"([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]*)?)? ?(Z|z|UTC|[+-][0-9]{2}(:?[0-5][0-9])?)?)?$"
+    r"([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]*)?)?"
+    r" ?(Z|z|UTC|[+-][0-9]{2}(:?[0-5][0-9](:?[0-5][0-9])?)?)?)?$"
 )
 """A day, and a time of it, and an offset: how instants are written."""
 _EPOCH = datetime(1970, 1, 1)

@@ -15,7 +15,7 @@ from typing import Any
 
 from discreet.data.clock import as_seconds
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
-from discreet.data.dialect import among, engine_of
+from discreet.data.dialect import among, engine_of, in_micros
 
 __all__ = [
     "as_day",
@@ -308,6 +308,8 @@ def as_day(raw: Expression) -> Expression:
     if kind.is_date():
         return raw
     coarse = kind.is_timestamp() and kind.scale is not None and kind.scale < _MICRO
+    if kind.is_timestamp() and kind.scale is not None and kind.scale > _MICRO:
+        return in_micros(raw).cast("date")
     # A moment in seconds or milliseconds may be too far away for a date; DuckDB alone stores such.
     return raw.cast("date") if kind.is_timestamp() and not coarse else raw.try_cast("date")
 

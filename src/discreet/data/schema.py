@@ -22,7 +22,6 @@ from discreet.errors import MISSING, InputError, Phrase, kind_of
 
 __all__ = ["Schema", "read_tables"]
 
-_UNIT = ("column", "neighbours", "groups", "rows", "rows_total")
 _LIMITS = (
     "State groups, in how many groups of a question one person counts, and rows, as how many rows in each: 1 and 1 if "
     "everybody has one row, more if people come back. What is beyond is left out of the answers."
@@ -166,9 +165,9 @@ class Schema:
             raise InputError.unknown(f"dataset.{min(unknown)}", (*_DATASET, *LAYOUT))
         declared = _with_timezone(declared, dataset)
         unit = dict(declared.get("unit", {}))
-        strange = set(unit) - set(_UNIT)
-        if strange:
-            raise InputError.unknown(f"unit.{min(strange)}", _UNIT)
+        limits = ("column", "neighbours", "groups", "rows", "rows_total")
+        if strange := set(unit) - set(limits):
+            raise InputError.unknown(f"unit.{min(strange)}", limits)
         if "column" in unit and (missing := [limit for limit in ("groups", "rows") if limit not in unit]):
             # Version 0.1 let a file leave them out, and what it released must be the same question today.
             text = (

@@ -114,7 +114,7 @@ def chosen(query: Query, schema: Schema, table: Expression) -> Expression:
         from discreet.query.person_rows import person_rows  # which reads rows as this module does
 
         table = schema.computed(person_rows(schema, table), names_in(query))
-    table = with_seconds(table, schema.columns)
+    table = with_seconds(table, {name: schema.columns[name] for name in names_in(query) if name in schema.columns})
     if query.condition is None:
         return table
     return table.filter(_condition(query.condition, Reading(schema, table, as_stored)))

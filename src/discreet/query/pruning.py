@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.data.column import Boolean
-from discreet.data.expression import Call, Constant, Domain, Expression, Name, domain_of
+from discreet.data.expression import Call, Domain, Expression, Name, domain_of
 from discreet.data.expression.domain import listed_domain, value_of
 from discreet.data.expression.resolve import resolve
 from discreet.data.schema import Schema
@@ -15,9 +16,10 @@ from discreet.errors import InputError
 from discreet.query.key import Key
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate, columns_of, expression_in
 
-__all__ = ["possible_labels", "pruned"]
+__all__ = ["pruned"]
 
 _MOST = 2_000
+_TRIED = 6
 _OPEN = Domain("boolean", values=(False, True), missing=True)
 
 
@@ -42,23 +44,6 @@ def pruned(key: Key, condition: Predicate | None, schema: Schema) -> Key:
     if not left or len(left) == len(labels):
         return key
     return replace(key, values=left)
-
-
-def possible_labels(column: str, condition: Predicate, schema: Schema) -> list[Any] | None:
-    """The values of a declared column, None for a missing one, that a row can have which meets the condition.
-
-    None if that cannot be told.
-    """
-    domain = schema.domain(column)
-    values = domain.listed(_MOST)
-    if values is None or column not in schema.read_by(columns_of(condition)):
-        return None
-    tested = _tested(condition, column, schema)
-    if tested is None:
-        return None
-    labels = [*values, None]  # a column declared complete may be missing all the same
-    origins = _origins(column, column, labels, schema)
-    return None if origins is None else [label for label in labels if _possible(tested, column, origins(label))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +115,15 @@ def _only(domain: Domain, values: list[Any], missing: bool) -> Domain:
 
 
 def _possible(tested: _Tested, column: str, values: Domain) -> bool:
-    """Whether the condition can be true where the column is one of these."""
-    expression = _where_missing(tested.expression, column) if values.kind == "nothing" else tested.expression
-    found = domain_of(expression, {column: values, **dict.fromkeys(tested.open, _OPEN)})
+    """Whether the condition can be true where the column is one of these; what cannot be told, can be."""
+    if values.kind == "nothing":  # a missing value is of no type, so functions have no domain for it
+        if len(tested.open) > _TRIED:
+            return True
+        ways = itertools.product((False, True, None), repeat=len(tested.open))
+        rows = ({column: None, **dict(zip(tested.open, way, strict=True))} for way in ways)
+        return any(value_of(tested.expression, row) is True for row in rows)
+    try:
+        found = domain_of(tested.expression, {column: values, **dict.fromkeys(tested.open, _OPEN)})
+    except InputError:
+        return True
     return found.kind == "boolean" and True in (found.values or ())
-
-
-def _where_missing(node: Expression, column: str) -> Expression:
-    """The expression where the column has no value."""
-    match node:
-        case Name(name) if name == column:
-            return Constant(None)
-        case Call(function, arguments):
-            return Call(function, tuple(_where_missing(each, column) for each in arguments))
-    return node

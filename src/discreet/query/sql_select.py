@@ -121,6 +121,7 @@ class Reading:
     # Keys.
 
     def group(self, tree: Any) -> None:
+        """Note the keys of GROUP BY, of each of its levels, or of SELECT DISTINCT."""
         from sqlglot import exp
 
         group = tree.args.get("group")
@@ -260,6 +261,7 @@ class Reading:
         return name
 
     def formula(self, expression: Expression, label: str | None, node: Any) -> str:
+        """Note a column that is computed from released ones; its name."""
         from discreet.data.expression.node import columns_in
 
         names = columns_in(expression)
