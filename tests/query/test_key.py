@@ -7,12 +7,14 @@ from datetime import date
 import pytest
 from question_schema import SCHEMA, N
 
-from discreet.data.column import Date, Real
+from discreet.core.unit import Unit
+from discreet.data.column import Date, Integer, Real
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.aggregate import mean, total
 from discreet.query.key import bins, key
 from discreet.query.question import Query
+from discreet.query.sql import parse_sql
 
 
 def test_a_column_with_a_space_can_be_grouped_by():
@@ -62,3 +64,16 @@ def test_bins_of_a_histogram_have_names_that_differ():
     assert len(set(names)) == len(names) == 10
     assert names[0] == "1000000..1000000.1"
     assert bins("x", [0, "1/3", 1]).checked(schema).edges[1].denominator == 3
+
+
+def test_groups_are_counted_before_they_are_listed():
+    wide = Schema("t", {"n": Integer(-(2**52), 2**52), "m": Integer(0, 10**15)}, Unit("m", groups=1, rows=1))
+    for column in ("n", "m"):
+        with pytest.raises(InputError, match="at most 1,000,000 groups"):
+            key(column).labels(wide)
+        with pytest.raises(InputError, match="at most 1,000,000 groups"):
+            key(column).checked(wide)
+    with pytest.raises(InputError, match="at most 1,000,000 groups"):
+        parse_sql("SELECT n, COUNT(*) AS c FROM t WHERE n BETWEEN 0 AND 10000000 GROUP BY n", wide)
+    with pytest.raises(InputError):
+        parse_sql("SELECT b, COUNT(*) AS c FROM (SELECT m, MAX(n) AS b FROM t GROUP BY m) GROUP BY b", wide)

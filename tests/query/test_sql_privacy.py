@@ -90,3 +90,35 @@ def test_the_stated_price_is_paid_and_no_other(tmp_path):
         question.plan(share=0.5)
     with pytest.raises(InputError, match="exactly one of"):
         desk.sql(CLAUSE.format("delta = 1e-6"), dialect="bigquery").plan()
+
+
+def test_brackets_are_matched_once_and_nested_so_deep_at_most():
+    wide = "SELECT ANON_SUM(" + "+".join(["(cost)"] * 500) + ") AS n FROM visits"
+    assert read_private(wide, SCHEMA, "duckdb").text == wide.replace("ANON_", "")
+    deep = "SELECT ANON_SUM(" + "ABS(" * 500 + "cost" + ")" * 500 + ") AS n FROM visits"
+    with pytest.raises(InputError, match="nested at most 100 deep"):
+        read(deep)
+    with pytest.raises(InputError, match="not closed"):
+        read("SELECT ANON_SUM(cost FROM visits")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "epsilon = 0.5, epsilon = 7",
+        "max_groups_contributed = 1, kappa = 2",
+        "max_groups_contributed = " + "9" * 5000,
+        "max_rows_contributed = " + "9" * 5000,
+        "epsilon = 1e999999999",
+        "epsilon = " + "9" * 5000,
+    ],
+)
+def test_an_option_is_said_once_and_with_few_digits(said):
+    with pytest.raises(InputError):
+        read(CLAUSE.format(said))
+
+
+def test_bounds_have_few_digits():
+    for most in ("9" * 5000, "9" * 30):
+        with pytest.raises(InputError):
+            read(f"SELECT COUNT(*, contribution_bounds_per_group => (0, {most})) AS n FROM visits")

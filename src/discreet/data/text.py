@@ -7,12 +7,16 @@ from typing import Any
 
 from discreet.errors import InputError
 
-__all__ = ["DIALECTS", "check_dialect", "place", "read_column", "read_constant", "read_statement"]
+__all__ = ["DIALECTS", "LONGEST", "check_dialect", "place", "read_column", "read_constant", "read_statement"]
 
 DIALECTS = ("duckdb", "postgres", "spark", "bigquery", "tsql", "mysql", "snowflake", "sqlite", "trino")
 """Spellings of SQL that are read."""
 
-_LONGEST = 100_000
+LONGEST = 100_000
+"""Characters of a statement at most."""
+_DIGITS = 100
+_EXPONENT = 300
+"""Of ten, in a number: beyond it no float holds one, and 1e999999999 written out would take all memory."""
 _CONSTANTS = "a constant (number, 'text', true, false, DATE '2024-12-31')"
 
 
@@ -28,8 +32,8 @@ def read_statement(text: str, field: str = "sql", shown: str | None = None, dial
     from sqlglot import errors
 
     written = text if shown is None else shown
-    if len(text) > _LONGEST:
-        raise InputError(field, written, f"at most {_LONGEST:,} characters long")
+    if len(text) > LONGEST:
+        raise InputError(field, written, f"at most {LONGEST:,} characters long")
     try:
         tokens = sqlglot.tokenize(text, read=dialect)
         kinds = [token.token_type.name for token in tokens]
@@ -50,6 +54,8 @@ def read_statement(text: str, field: str = "sql", shown: str | None = None, dial
         raise InputError(field, written, "a single statement")
     for node in trees[0].walk():
         node.comments = None
+        if isinstance(node, sqlglot.exp.Literal) and not node.is_string:
+            _short(str(node.this), field)
     return trees[0]
 
 
@@ -108,10 +114,21 @@ def read_constant(node: Any, field: str = "where") -> Any:
     raise InputError(field, node.sql(), _CONSTANTS, "Write IS NULL." if isinstance(node, exp.Null) else hint)
 
 
-def _number(text: str, field: str) -> int | Decimal:
+def _short(text: str, field: str) -> None:
     if not text.isascii():
         raise InputError(field, text, "a number in plain digits")
+    if len(text) > _DIGITS:
+        raise InputError(field, text, f"a number of at most {_DIGITS} digits")
+
+
+def _number(text: str, field: str) -> int | Decimal:
+    _short(text, field)
     try:
-        return int(text) if text.isdigit() else Decimal(text)
+        number = int(text) if text.isdigit() else Decimal(text)
     except (ArithmeticError, ValueError):
         raise InputError(field, text, "a number") from None
+    if isinstance(number, Decimal):
+        places = (number.adjusted(), number.as_tuple().exponent)  # of a zero too: 0e999999999
+        if not all(isinstance(place, int) and abs(place) <= _EXPONENT for place in places):
+            raise InputError(field, text, f"a number between 1e-{_EXPONENT} and 1e{_EXPONENT}")
+    return number

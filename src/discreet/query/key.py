@@ -23,6 +23,7 @@ __all__ = ["Bin", "Key", "bins", "column_name", "discover", "key", "keys_of", "k
 
 MOST_GROUPS = 1_000_000
 MOST_EDGES = 2_000
+_FEWER = f"a column of at most {MOST_GROUPS:,} groups"
 _EVERY = ("day", "month", "year")
 
 
@@ -90,6 +91,8 @@ class Key:
             case Boolean():
                 found = [False, True]
             case Integer():
+                if column.upper - column.lower >= MOST_GROUPS:
+                    raise InputError("group_by", self.column, _FEWER, "Use bins.")
                 found = list(range(int(column.lower), int(column.upper) + 1))
             case _:
                 raise InputError("group_by", self.column, "a category, a boolean, an integer, or in bins")
@@ -149,7 +152,7 @@ class Key:
             hint = f'Use discover("{self.column}") and a delta: values that enough units share are then found.'
             raise InputError("group_by", self.column, "a column whose values are declared", hint)
         if len(self.labels(schema)) > MOST_GROUPS:
-            raise InputError("group_by", self.column, f"a column of at most {MOST_GROUPS:,} groups", "Use bins.")
+            raise InputError("group_by", self.column, _FEWER, "Use bins.")
         return self
 
 

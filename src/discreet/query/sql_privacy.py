@@ -15,6 +15,7 @@ from typing import Any
 
 from discreet.core.exact import Number, as_written
 from discreet.data.schema import Schema
+from discreet.data.text import LONGEST
 from discreet.errors import InputError
 
 __all__ = ["PrivateStatement", "read_private"]
@@ -25,6 +26,8 @@ _OLDER = {"kappa": "max_groups_contributed"}
 _GROUPS = ("group_selection_strategy = PUBLIC_GROUPS", "group_selection_strategy = LAPLACE_THRESHOLD")
 _BOUNDS = ("CONTRIBUTION_BOUNDS_PER_ROW", "CONTRIBUTION_BOUNDS_PER_GROUP")
 _ANON = "ANON_"
+_DIGITS = 18
+_DEEPEST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ def read_private(text: str, schema: Schema, dialect: str) -> PrivateStatement:
     import sqlglot
     from sqlglot import errors
 
-    if not any(word in text.upper() for word in (*_WORDS, _ANON, " CLAMPED ", *_BOUNDS)):
+    capital = text.upper()
+    if len(text) > LONGEST or not any(word in capital for word in (*_WORDS, _ANON, " CLAMPED ", *_BOUNDS)):
         return PrivateStatement(text)
     try:
         tokens = sqlglot.tokenize(text, read=dialect)
@@ -64,21 +68,34 @@ class _Reader:
         self.options: dict[str, str] = {}
         self.most: list[int] = []
         """As how many rows a person counts at most, by the bounds of counts."""
+        self.words = [str(token.text).upper() for token in tokens]
+        self.kinds = [str(token.token_type.name) for token in tokens]
+        self.closings = self._closings()
 
     def word(self, place: int) -> str:
-        return str(self.tokens[place].text).upper() if 0 <= place < len(self.tokens) else ""
+        return self.words[place] if 0 <= place < len(self.words) else ""
 
     def kind(self, place: int) -> str:
-        return str(self.tokens[place].token_type.name) if 0 <= place < len(self.tokens) else ""
+        return self.kinds[place] if 0 <= place < len(self.kinds) else ""
+
+    def _closings(self) -> dict[int, int]:
+        """The bracket that ends what each one begins, found in one pass."""
+        found: dict[int, int] = {}
+        opened: list[int] = []
+        for place, kind in enumerate(self.kinds):
+            if kind == "L_PAREN":
+                opened.append(place)
+                if len(opened) > _DEEPEST:  # what is inside is looked at once for each bracket around it
+                    raise InputError("sql", self.text, f"brackets nested at most {_DEEPEST} deep")
+            elif kind == "R_PAREN" and opened:
+                found[opened.pop()] = place
+        return found
 
     def closing(self, opening: int) -> int:
         """The bracket that ends what one begins."""
-        depth = 0
-        for place in range(opening, len(self.tokens)):
-            depth += (self.kind(place) == "L_PAREN") - (self.kind(place) == "R_PAREN")
-            if depth == 0:
-                return place
-        raise InputError("sql", self.text, "valid SQL: a bracket is not closed")
+        if opening not in self.closings:
+            raise InputError("sql", self.text, "valid SQL: a bracket is not closed")
+        return self.closings[opening]
 
     def between(self, first: int, last: int) -> str:
         """The text of tokens, both ends included."""
@@ -112,6 +129,8 @@ class _Reader:
             if len(part) < 3 or self.kind(part[1]) != "EQ" or name not in _OPTIONS:
                 hint = "Public groups are those that are declared; undeclared ones are discovered, with a delta."
                 raise InputError("sql", given, "an option with its value", hint, among=_OPTIONS)
+            if name in self.options:
+                raise InputError("sql", given, f"{name} said once")
             self.options[name] = self.between(part[2], part[-1])
             if name == "privacy_unit_column":
                 self.options[name] = str(self.tokens[part[-1]].text)  # without the table before it, and its quotes
@@ -164,7 +183,7 @@ class _Reader:
         """Values moved into bounds before they are used; for a count, as how many rows a person counts."""
         least, most = self.between(*low), self.between(*high)
         if name == "COUNT":
-            ends = [as_written(end, "sql") if _plain(end) else None for end in (least, most)]
+            ends = [as_written(end, "sql") if _plain(end) and len(end) <= _DIGITS else None for end in (least, most)]
             if ends[0] != 0 or ends[1] is None or ends[1].denominator != 1 or ends[1] < 1:
                 raise InputError("sql", f"{least}, {most}", "bounds of a count from 0 to a whole number")
             self.most.append(int(ends[1]))
@@ -196,9 +215,10 @@ class _Reader:
         found = {}
         for name, option in (("groups", "max_groups_contributed"), ("rows", "max_rows_contributed")):
             if option in self.options:
-                if not self.options[option].isdecimal() or int(self.options[option]) < 1:
-                    raise InputError(option, self.options[option], "a whole number from 1 on")
-                found[name] = int(self.options[option])
+                given = self.options[option]
+                if not given.isdecimal() or len(given) > _DIGITS or int(given) < 1:
+                    raise InputError(option, given, f"a whole number from 1 on, of at most {_DIGITS} digits")
+                found[name] = int(given)
         if self.most:
             found["rows"] = max([*self.most, *([found["rows"]] if "rows" in found else [])])
         return found

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from discreet.data.column import Boolean, Category, Date, Integer, Real
-from discreet.data.expression import read_expression, resolve
+from discreet.data.expression import col, read_expression, resolve
 from discreet.errors import InputError
 
 COLUMNS = {
@@ -59,3 +61,27 @@ def test_constants_beyond_what_floats_tell_apart_and_deep_nests_are_refused():
     for text in ("age + 1e30", "age * 1e-20", "age + " + "9" * 20, "(" * 70 + "age" + "+1)" * 70):
         with pytest.raises(InputError):
             resolve(read_expression(text), COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "age * 1e999999999",
+        "age * 1e-999999999",
+        "age * 0e999999999",
+        "age > '1e999999999'",
+        "age > '1e400'",
+        "age + " + "9" * 5000,
+        "CAST(age AS DECIMAL(10, " + "9" * 5000 + "))",
+        "day + interval '" + "9" * 5000 + "' day",
+    ],
+)
+def test_a_number_of_few_letters_and_very_many_digits_is_never_written_out(text):
+    with pytest.raises(InputError):
+        resolve(read_expression(text), COLUMNS)
+
+
+def test_numbers_of_very_many_digits_are_refused_from_python_too():
+    for number in (Decimal("1e999999999"), Decimal("0e-999999999"), float("inf"), float("nan")):
+        with pytest.raises(InputError):
+            resolve(col("age") * number, COLUMNS)

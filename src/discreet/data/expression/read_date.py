@@ -39,7 +39,8 @@ _INTERVAL = "an interval of a whole number of seconds, minutes, hours, days, wee
 
 def _is_whole(node: Any) -> bool:
     """Whether a piece is a whole number in quotes, as some dialects put it beside a unit."""
-    return bool(getattr(node, "is_string", False)) and str(node.this).isascii() and str(node.this).isdigit()
+    text = str(node.this) if getattr(node, "is_string", False) else ""
+    return text.isascii() and text.isdigit() and len(text) < 19
 
 
 class DateReader:

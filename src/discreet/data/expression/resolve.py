@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from discreet.core.exact import as_written, exactly
 from discreet.data.column import Column
 from discreet.data.expression import resolve_time as in_time
 from discreet.data.expression.domain import Domain, Domains, structural, value_of
@@ -21,6 +22,7 @@ _COMPUTING = ("add", "subtract", "multiply", "divide", "quotient", "remainder", 
 _TRUTH = ("and", "or", "not")
 _DEEPEST = 60
 _MOST = 20_000
+_LARGEST = 10**15
 
 
 def resolve(expression: Expression, columns: Mapping[str, Column], field: str = "expression") -> Expression:
@@ -84,12 +86,12 @@ def _resolved(node: Expression, domains: Domains, field: str, depth: int) -> Exp
 def _plain(value: Any, field: str) -> Any:
     """A constant as Python has it: whole numbers as int, others as float."""
     if isinstance(value, Decimal | Fraction | float):
-        number = Fraction(value)
-        if abs(number) > 10**15 or (number and abs(number) < Fraction(1, 10**15)):
+        number = exactly(value, field)
+        if abs(number) > _LARGEST or (number and abs(number) < Fraction(1, _LARGEST)):
             raise InputError(field, value, "a number between 1e-15 and 1e15")
         exact_whole = isinstance(value, Fraction) and number.denominator == 1
         return int(number) if exact_whole else float(number)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**15:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST:
         raise InputError(field, value, "a number between -1e15 and 1e15")
     return value
 
@@ -133,9 +135,11 @@ def _as(value: Any, kind: str, field: str) -> Any:
             return value.lower() in ("true", "t")
         case "integer" | "real" if isinstance(value, str):
             try:
-                number = Fraction(value)
-            except (ValueError, ZeroDivisionError):
+                number = as_written(value, field)
+            except InputError:
                 return value
+            if abs(number) > _LARGEST:
+                raise InputError(field, value, "a number between -1e15 and 1e15")
             return int(number) if number.denominator == 1 else float(number)
     return value
 
