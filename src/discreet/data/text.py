@@ -130,6 +130,6 @@ def _number(text: str, field: str) -> int | Decimal:
     if isinstance(number, Decimal):
         places = (number.adjusted(), number.as_tuple().exponent)  # of a zero too: 0e999999999
         if not all(isinstance(place, int) and abs(place) <= _EXPONENT for place in places):
-            allowed = f"a number between -1e{_EXPONENT} and 1e{_EXPONENT}, of at most {_EXPONENT} digits after the point"
-            raise InputError(field, text, allowed)
+            allowed = f"between -1e{_EXPONENT} and 1e{_EXPONENT}, of at most {_EXPONENT} digits after the point"
+            raise InputError(field, text, f"a number {allowed}")
     return number
