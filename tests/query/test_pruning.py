@@ -12,6 +12,7 @@ from discreet.data.expression import Domain, col, domain_of
 from discreet.data.expression.domain import listed_domain, value_of
 from discreet.data.expression.resolve import resolve
 from discreet.data.schema import Schema
+from discreet.errors import InputError
 from discreet.query import pruning
 from discreet.query.aggregate import count
 from discreet.query.key import bins, key
@@ -108,21 +109,27 @@ def test_every_row_that_meets_a_condition_finds_its_group():
 POSSIBLE, ORIGINS = pruning._possible, pruning._origins
 
 
-def nothing_else_is_true(tested, column, values):
+def nothing_else_is_true(tested, row):
     """What other columns decide is taken for false."""
     never = dict.fromkeys(tested.open, Domain("boolean", values=(False,), missing=True))
-    return True in (domain_of(tested.expression, {column: values, **never}).values or ())
+    try:
+        return True in (domain_of(tested.expression, {**row, **never}).values or ())
+    except InputError:
+        return True
 
 
-def gaps_are_empty(tested, column, values):
+def gaps_are_empty(tested, row):
     """No row is taken to have a missing value."""
-    return bool(values.values) and POSSIBLE(tested, column, values)
+    return row[tested.value].kind != "nothing" and POSSIBLE(tested, row)
 
 
-def first_value_alone(name, column, labels, schema):
+def first_value_alone(base, labels):
     """A group is tried on one of the values that it stands for."""
-    origins = ORIGINS(name, column, labels, schema)
-    return lambda label: listed_domain(origins(label).kind, origins(label).listed()[:1], origins(label).missing)
+    origins = ORIGINS(base, labels)
+    for rows in (origins or {}).values():
+        first = listed_domain(rows[0][base.value].kind, rows[0][base.value].listed()[:1], rows[0][base.value].missing)
+        rows[0] = {base.value: first, base.stored: first}
+    return origins
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ class Key:
 
     If `discovered`, nobody lists the values: those that enough units share are found, privately, in the data. What lies
     outside the declared bounds is in no group. Missing values of a nullable column are a group of their own, the last;
-    without `missing` (the periods of a stream) they are in none.
+    without `missing` (the periods of a stream, bins whose column a condition says is there) they are in none.
     """
 
     column: str
@@ -107,6 +107,8 @@ class Key:
             entry["edges"] = [_wire(edge) for edge in self.edges]
         if self.discovered:
             entry["discover"] = True
+        if not self.missing:
+            entry["missing"] = False
         return entry | ({} if self.name is None else {"name": self.name})
 
     @classmethod
@@ -114,12 +116,17 @@ class Key:
         """The key, checked against the schema as if a person had written it."""
         if not isinstance(entry, Mapping) or not isinstance(entry.get("column"), str):
             raise InputError("group_by", entry, "a column name, or {'column': ..., 'values' or 'edges': [...]}")
-        known = ("column", "values", "edges", "discover", "name")
+        known = ("column", "values", "edges", "discover", "name", "missing")
         if unknown := set(entry) - set(known):
             raise InputError.unknown(f"group_by.{min(unknown)}", known)
         if "name" in entry:
             rest = {field: value for field, value in entry.items() if field != "name"}
             return replace(cls.from_dict(rest, schema), name=_title(entry["name"]))
+        if "missing" in entry:
+            if not isinstance(entry["missing"], bool) or "edges" not in entry:
+                raise InputError("group_by.missing", entry["missing"], "true or false, where there are edges")
+            rest = {field: value for field, value in entry.items() if field != "missing"}
+            return replace(cls.from_dict(rest, schema), missing=entry["missing"])
         if "discover" in entry:
             if entry["discover"] is not True or len(entry) > 2:
                 raise InputError("group_by", entry, "{'column': ..., 'discover': true}, without values and edges")

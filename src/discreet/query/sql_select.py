@@ -18,6 +18,7 @@ from discreet.query.key import Key, bins, discover, key, published
 from discreet.query.over import Over
 from discreet.query.predicate import condition_of
 from discreet.query.presentation import Order, Presentation
+from discreet.query.pruning import narrowed_bins
 from discreet.query.quantile import Ordered
 from discreet.query.question import Query
 from discreet.query.sql_hint import SHAPE, grouped_by, instead, only, refuse, shown_aggregates
@@ -96,7 +97,8 @@ class Reading:
         if not self.outputs:
             query = query.list_groups()
         self._check_types(tree, self.condition)
-        self.query = query.group_by(*self.keys).agg(**self.outputs)
+        keys = [narrowed_bins(each, query.condition, self.schema) for each in self.keys]
+        self.query = query.group_by(*keys).agg(**self.outputs)
         return self
 
     @property

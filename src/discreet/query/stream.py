@@ -97,7 +97,8 @@ class StreamPlan(TablePlan):
     @property
     def query(self) -> dict[str, Any]:
         """The question as plain values, for the record."""
-        return {"stream": self.question.to_dict(), "period": self.period.to_dict(), "limit": self.limit}
+        period = replace(self.period, missing=True).to_dict()  # which every period is without
+        return {"stream": self.question.to_dict(), "period": period, "limit": self.limit}
 
     @property
     def digest(self) -> str:
