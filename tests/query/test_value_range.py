@@ -1,8 +1,9 @@
-"""No group of an expression or of bins is ruled out that a row can be in: brute force, dirty rows and clocks included."""
+"""No group of an expression or of bins is ruled out that a row can be in: brute force, dirty rows and clocks too."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import random
 from collections.abc import Iterator
@@ -119,7 +120,7 @@ def label_of(asked: Key, name: str, stored):
     if asked.edges is None or found is None:
         return found
     ends = [float(edge) if isinstance(edge, Fraction) else edge for edge in asked.edges]
-    for place, (a, b) in enumerate(zip(ends, ends[1:], strict=False)):
+    for place, (a, b) in enumerate(itertools.pairwise(ends)):
         if a <= found < b or (place == len(ends) - 2 and found == b):
             return Bin(*asked.edges[place : place + 2])
     return KeyError

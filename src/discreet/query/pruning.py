@@ -222,13 +222,11 @@ def _possible_images(base: _Base, condition: Predicate) -> list[Domain | None] |
     if cut is None:
         return None
     found = [
-        image(base.key, base.value, stretch, base.domain)
-        for stretch in cut
-        if _possible(tested, _both(base, stretch))
+        image(base.key, base.value, stretch, base.domain) for stretch in cut if _possible(tested, _both(base, stretch))
     ]
-    for row in _outside(base):
-        if _possible(tested, row):
-            found.append(image(base.key, base.value, row[base.value], base.domain))
+    found += [
+        image(base.key, base.value, row[base.value], base.domain) for row in _outside(base) if _possible(tested, row)
+    ]
     if _possible(tested, _both(base, _NOTHING)):  # a column declared complete may be missing all the same
         found.append(constant_domain(value_of(base.key, {base.value: None})))
     return found
@@ -250,7 +248,8 @@ def _origins(base: _Base, labels: list[Any]) -> dict[Any, list[dict[str, Domain]
     if any(hasattr(label, "start") for label in labels):  # bins
         return None
     if isinstance(key, Name):
-        return {label: [_both(base, _only(domain, [] if label is None else [label], label is None))] for label in labels}
+        known = {label: _only(domain, [] if label is None else [label], label is None) for label in labels}
+        return {label: [_both(base, each)] for label, each in known.items()}
     values = domain.listed()
     if values is None:
         return None

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.data.expression import Call, Constant, Domain, Expression, Name
-from discreet.data.expression.domain import structural, value_of
+from discreet.data.expression.domain import Kind, structural, value_of
 from discreet.data.instant import FIRST, LAST, Instant
 from discreet.errors import InputError
 from discreet.query.key import Bin
@@ -36,9 +36,9 @@ def _constants(condition: Expression, name: str) -> list[Any]:
     """What a condition compares a name with."""
     found = []
     for piece in _pieces(condition):
-        if isinstance(piece, Call) and piece.function in _COMPARISONS:
-            if any(isinstance(part, Name) and part.name == name for part in piece.arguments):
-                found += [part.value for part in piece.arguments if isinstance(part, Constant)]
+        parts = piece.arguments if isinstance(piece, Call) and piece.function in _COMPARISONS else ()
+        if any(isinstance(part, Name) and part.name == name for part in parts):
+            found += [part.value for part in parts if isinstance(part, Constant)]
     return [value for value in found if value is not None]
 
 
@@ -78,15 +78,16 @@ def _beside(number: Any, domain: Domain, side: int) -> Any:
 
 
 def _stretch(domain: Domain, low: Any, high: Any) -> Domain:
+    ends: list[Any]
     if domain.kind == "real":
         ends = [Fraction(low), Fraction(high)]
     elif domain.kind == "date":
-        ends = [date.fromordinal(int(low)), date.fromordinal(int(high))]  # type: ignore[list-item]
+        ends = [date.fromordinal(int(low)), date.fromordinal(int(high))]
     elif domain.kind == "timestamp":
-        ends = [Instant(int(low), domain.timezone), Instant(int(high), domain.timezone)]  # type: ignore[list-item]
+        ends = [Instant(int(low), domain.timezone), Instant(int(high), domain.timezone)]
     else:
-        ends = [int(low), int(high)]  # type: ignore[list-item]
-    return Domain(domain.kind, *ends)
+        ends = [int(low), int(high)]
+    return Domain(domain.kind, ends[0], ends[1])
 
 
 def beyond(domain: Domain) -> list[tuple[Domain, Domain]]:
@@ -94,16 +95,17 @@ def beyond(domain: Domain) -> list[tuple[Domain, Domain]]:
     if domain.kind not in _ORDERED:
         return []
     low, high = domain.lower, domain.upper
-    first, last = -_FAR, _FAR
+    first: Any = -_FAR
+    last: Any = _FAR
     if domain.kind == "date":
-        first, last = date.min, date.max  # type: ignore[assignment]
+        first, last = date.min, date.max
     elif domain.kind == "timestamp":
-        first, last = (Instant(end, domain.timezone) for end in (FIRST, LAST))  # type: ignore[assignment]
-    kind = "real" if domain.numeric else domain.kind
+        first, last = (Instant(end, domain.timezone) for end in (FIRST, LAST))
+    kind: Kind = "real" if domain.numeric else domain.kind
     ends = [_stretch(domain, *[_number(end, domain)] * 2) for end in (low, high)]
     return [
-        (ends[0], Domain(kind, first, ends[0].upper)),  # type: ignore[arg-type]
-        (ends[1], Domain(kind, ends[1].lower, last)),  # type: ignore[arg-type]
+        (ends[0], Domain(kind, first, ends[0].upper)),
+        (ends[1], Domain(kind, ends[1].lower, last)),
     ]
 
 
@@ -170,4 +172,3 @@ def holds(found: Domain | None, label: Any, labels: Sequence[Any]) -> bool:
     if found.values is not None:
         return label in found.values
     return found.kind not in _ORDERED or bool(found.lower <= label <= found.upper)
-
