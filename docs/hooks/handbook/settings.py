@@ -39,6 +39,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "name": "The name by which the ledger knows the dataset.",
         "version": 'Your name for this state of the data, such as `"2024-02"`: it stands on charges and releases.',
         "names": "The columns of a CSV file that has no header line, in the order of the file.",
+        "timezone": "The time zone of timestamp columns that state none.",
     },
     "[unit]": {
         "column": "The column that identifies a person. Without it, one row is protected.",
@@ -212,6 +213,7 @@ column = "patient"
 neighbours = "add-remove"
 groups = 3
 rows = 10
+rows_total = 20
 
 [budget]
 epsilon = 3

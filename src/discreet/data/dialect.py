@@ -217,9 +217,10 @@ def looked_up(word: Expression, images: Mapping[str, Any], kind: str) -> Express
 
 def as_bytes(text: Expression, engine: str) -> Expression:
     """Text as its bytes in UTF-8: engines may compare text itself by a rule of its column."""
-    if engine == "pyspark":
+    if engine in ("pyspark", "bigquery"):
         return text.cast("binary")
-    return _encoder(engine)(text, "UTF8") if engine == "postgres" else _encoder(engine)(text)
+    encoding = {"postgres": ["UTF8"], "snowflake": ["UTF-8"]}.get(engine, [])
+    return _encoder(engine)(text, *encoding)
 
 
 @functools.cache
@@ -233,6 +234,18 @@ def _encoder(engine: str) -> Any:
         def convert_to(text: Any, encoding: Any) -> Any: ...
 
         return convert_to
+    if engine == "snowflake":
+
+        @ibis.udf.scalar.builtin(signature=(("string", "string"), "binary"))  # type: ignore[untyped-decorator]
+        def to_binary(text: Any, form: Any) -> Any: ...
+
+        return to_binary
+    if engine == "trino":
+
+        @ibis.udf.scalar.builtin(signature=(("string",), "binary"))  # type: ignore[untyped-decorator]
+        def to_utf8(text: Any) -> Any: ...
+
+        return to_utf8
 
     @ibis.udf.scalar.builtin(signature=(("string",), "binary"))  # type: ignore[untyped-decorator]
     def encode(text: Any) -> Any: ...

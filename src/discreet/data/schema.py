@@ -47,7 +47,6 @@ class PersonRows(Protocol):
         """Plain values."""
 
 
-_DATASET = ("name", "version", "names", "timezone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +160,9 @@ class Schema:
         if unknown := set(declared) - set(known):
             raise InputError.unknown(min(unknown), known)
         dataset = declared.get("dataset", {})
-        if unknown := set(dataset) - {*_DATASET, *LAYOUT}:
-            raise InputError.unknown(f"dataset.{min(unknown)}", (*_DATASET, *LAYOUT))
+        named = ("name", "version", "names", "timezone", *LAYOUT)
+        if unknown := set(dataset) - set(named):
+            raise InputError.unknown(f"dataset.{min(unknown)}", named)
         declared = _with_timezone(declared, dataset)
         unit = dict(declared.get("unit", {}))
         limits = ("column", "neighbours", "groups", "rows", "rows_total")

@@ -79,9 +79,10 @@ def _moved_inside(made: Any, domain: Domain) -> Any:
 
     if made is None or domain.kind not in ("integer", "real", "date", "timestamp"):
         return made
-    low, high = _literal(domain.lower), _literal(domain.upper)
     if domain.kind == "real":
-        low, high = low.cast("float64"), high.cast("float64")
+        low, high = (ibis.literal(float(end), "float64") for end in (domain.lower, domain.upper))
+    else:
+        low, high = _literal(domain.lower), _literal(domain.upper)
     return ibis.cases((made < low, low), (made > high, high), else_=made)
 
 
