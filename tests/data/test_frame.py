@@ -6,6 +6,7 @@ import pytest
 
 from discreet import Budget, Integer, Schema
 from discreet.curator import open_curator
+from discreet.data.frame import Frame
 from discreet.errors import InputError
 
 ODD = {
@@ -32,3 +33,13 @@ def test_a_polars_column_that_cannot_be_read_is_named_too(tmp_path):
             open_curator(
                 table, Schema("t", {"c": Integer(0, 3)}), ledger=tmp_path / "l.db", budget=Budget(1), create=True
             )
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow", "polars"])
+def test_columns_that_differ_in_case_alone_are_refused(kind):
+    """An engine would read the first for both: another column, or another person."""
+    library = pytest.importorskip(kind)
+    columns = {"id": [1, 2], "ID": [7, 7]}
+    table = library.table(columns) if kind == "pyarrow" else library.DataFrame(columns)
+    with pytest.raises(InputError, match="named otherwise than 'id'"):
+        Frame.of(table).arrow(rows=False)

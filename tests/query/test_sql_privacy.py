@@ -31,7 +31,7 @@ def read(text: str, dialect: str = "bigquery"):
 def test_what_is_left_is_plain_sql(dialect):
     begun = "SELECT WITH ANONYMIZATION OPTIONS (epsilon = 1) county, "
     text = begun + "ANON_AVG(cost + 1 CLAMPED BETWEEN 0 AND 500) a FROM visits GROUP BY 1"
-    plain = "SELECT county, AVG(LEAST(GREATEST(cost + 1, 0), 500)) a FROM visits GROUP BY 1"
+    plain = "SELECT county, AVG(CLIP(cost + 1, 0, 500)) a FROM visits GROUP BY 1"
     assert read(text, dialect).query == read(plain, dialect).query
     arrow = "SELECT county, AVG(cost + 1, contribution_bounds_per_row => (0, 500)) a FROM visits GROUP BY 1"
     assert read(arrow, dialect).query == read(plain, dialect).query

@@ -119,6 +119,11 @@ def _plain(table: Any) -> Any:
     """The same table without the encodings that engines read differently, and values that they fail on."""
     import pyarrow
 
+    seen: dict[str, str] = {}
+    for name in table.column_names:
+        if seen.setdefault(name.lower(), name) != name:
+            hint = "Upper and lower case count as the same. Rename one of them."
+            raise InputError("columns", name, f"named otherwise than {seen[name.lower()]!r}", hint)
     for place, field in enumerate(table.schema):
         if (kind := _readable(pyarrow, field.type)) is not None:
             table = table.set_column(place, field.name, table.column(place).cast(kind))

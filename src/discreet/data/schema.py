@@ -47,8 +47,6 @@ class PersonRows(Protocol):
         """Plain values."""
 
 
-
-
 @dataclass(frozen=True, slots=True)
 class Schema:
     """A dataset's name, its columns and its unit of protection. Made by a person, never from the data.

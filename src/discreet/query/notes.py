@@ -305,8 +305,9 @@ def _complete(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[
         for column in dict.fromkeys(output.columns):
             if schema.columns[column].nullable:
                 continue
-            how = "declared complete" if column in schema.columns else "complete by what is declared"
-            text = f"{column} is {how}: one that is missing or cannot be read counts {output.gaps}."
+            text = f"{column} is declared complete: one that is missing or cannot be read counts {output.gaps}."
+            if column not in schema.columns:
+                text = f"{column} has a value in every row, by what is declared; one without counts {output.gaps}."
             texts.setdefault(text, []).append(name)
     return [Note("complete", text, tuple(names)) for text, names in texts.items()]
 

@@ -191,8 +191,8 @@ class _Reader:
         if not argument or not least or not most:
             raise InputError("sql", self.between(first - 1, first), "bounds that follow what they bound")
         after, before = self.tokens[first].end + 1, self.tokens[argument[-1]].end + 1
-        self.edits.append((after, after, "LEAST(GREATEST("))
-        self.edits.append((before, before, f", {least}), {most})"))
+        self.edits.append((after, after, "CLIP("))
+        self.edits.append((before, before, f", {least}, {most})"))
 
     def plain(self) -> str:
         """The statement after all edits."""

@@ -26,7 +26,8 @@ DOMAINS = {name: domain_of_column(column) for name, column in COLUMNS.items()}
 NUMBERS = """n + m; n - m * 2; m * n; big * 3; x + y; x * y; x * x * x; y / 3; y / n; m // 7; n // 2
 (n * 10) // 3; n % 3; m % n; -n; abs(n); abs(x); sign(x); floor(x); ceil(x); trunc(x); round(x)
 round(x, 1); round(y, -2); round(m, -1); sqrt(x); power(n, 3); power(x, 2); ln(m); log10(m)
-least(n, m); greatest(x, y, m); coalesce(m, n); coalesce(y, m, 0); nullif(n, 0); price * 2
+least(n, m); greatest(x, y, m); clip(m, 5, 50); clip(x, -0.5, 7); clip(y, 1, 100) / 3
+coalesce(m, n); coalesce(y, m, 0); nullif(n, 0); price * 2
 price / small; short_float * small; y - floor(y / 7) * 7; round(y / 3, 2); round(price, 1)
 floor(y / 1000) * 1000; least(price, null); (m > 50) + (n > 0); case when flag then n end"""
 WORDS = r"""case when m < 10 then 'low' when m < 50 then 'mid' else 'high' end; long like 'a%'; long ilike 'A%'

@@ -22,7 +22,7 @@ from discreet.errors import InputError
         (col("a").isin(["it's", "b"]), "a IN ('it''s', 'b')"),
         (col("a").missing(), "a IS NULL"),
         (col("a").fill_missing(0), "COALESCE(a, 0)"),
-        (col("a").clip(0, 9), "LEAST(GREATEST(a, 0), 9)"),
+        (col("a").clip(0, 9), "CLIP(a, 0, 9)"),
         (abs(col("a")).round(1), "ROUND(ABS(a), 1)"),
         (col("a").cast("integer"), "CAST(a AS BIGINT)"),
         (col("day").dt.month, "MONTH(day)"),

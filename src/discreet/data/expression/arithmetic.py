@@ -297,7 +297,30 @@ def _extreme(pick: Callable[..., Any]) -> Function:
     return Function(domain, value, engine, strict=False)
 
 
+def _clip_domain(a: Domain, low: Domain, high: Domain) -> Domain:
+    kind = need_numbers(a, low, high)
+    if any(end.values is None or len(end.values) != 1 or end.missing for end in (low, high)) or low.lower > high.upper:
+        raise UnsuitableError("clipped to two constants, the lower one first")
+    ends = [min(max(end, low.lower), high.upper) for end in (a.lower, a.upper)]
+    return few_or_between(_clip, (a, low, high), kind, *ends)
+
+
+def _clip(a: Any, low: Any, high: Any) -> Any:
+    inside = low if a < low else high if a > high else a
+    return inside if all(isinstance(each, int) for each in (a, low, high)) else float(inside)
+
+
+def _clip_engine(operands: Sequence[Operand], result: Domain) -> Any:
+    import ibis
+
+    def compute(a: Any, low: Any, high: Any) -> Any:
+        return ibis.cases((a < low, low), (a > high, high), else_=a)
+
+    return _engine(compute)(operands, result)
+
+
 FUNCTIONS = {
+    "clip": Function(_clip_domain, _clip, _clip_engine),
     "add": Function(_add_domain, _add, lambda operands, result: _sum_engine(1)(operands, result), loose=True),
     "subtract": Function(
         _subtract_domain, _subtract, lambda operands, result: _sum_engine(-1)(operands, result), loose=True

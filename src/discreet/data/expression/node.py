@@ -149,8 +149,8 @@ class Expression:
         return call("coalesce", self, value)
 
     def clip(self, low: Any, high: Any) -> Call:
-        """Moved into bounds."""
-        return call("least", call("greatest", self, low), high)
+        """Moved into bounds; what is missing stays so."""
+        return call("clip", self, low, high)
 
     def abs(self) -> Call:
         """Without its sign."""

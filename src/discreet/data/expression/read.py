@@ -69,6 +69,7 @@ _UNARY = {
     "TimeToUnix": "epoch",
 }
 _NAMED = {
+    "clip": "clip",
     "trunc": "trunc",
     "log10": "log10",
     "log2": "log2",
