@@ -72,3 +72,17 @@ def test_columns_of_a_subquery_stand_for_what_they_are():
     )
     assert [part["column"] for part in told["where"]["all"]] == ["age", "age / 10", "cost * 2"]
     assert told["outputs"] == {"m": {"of": "mean", "column": "cost * 2"}}
+
+
+def test_subqueries_that_double_a_column_again_and_again_are_refused():
+    for doubled, first in (("x + x", "cost"), ("x || x", "county"), ("CASE WHEN x > 1 THEN x ELSE x END", "cost")):
+        views = [f"t0 AS (SELECT {first} AS x FROM visits)"]
+        views += [f"t{i} AS (SELECT {doubled} AS x FROM t{i - 1})" for i in range(1, 60)]
+        with pytest.raises(InputError, match="at most 50,000 pieces"):
+            parse_sql(f"WITH {', '.join(views)} SELECT COUNT(x) AS n FROM t59", SCHEMA)
+
+
+def test_a_long_chain_of_subqueries_is_one_of_rows():
+    views = ["t0 AS (SELECT * FROM visits)", *(f"t{i} AS (SELECT * FROM t{i - 1})" for i in range(1, 60))]
+    plain = question("SELECT COUNT(*) AS n FROM visits")
+    assert question(f"WITH {', '.join(views)} SELECT COUNT(*) AS n FROM t59") == plain

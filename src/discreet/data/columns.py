@@ -16,7 +16,10 @@ from discreet.errors import InputError
 
 __all__ = ["Columns"]
 
-_KEPT = 100
+_KEPT = 2_000
+"""Expressions that are kept at most: a question of more than that reads some of them again and again."""
+_LETTERS = 4_000_000
+"""What their texts and values may come to, so that nobody fills the memory with questions."""
 
 
 class Columns(dict[str, Column]):
@@ -28,6 +31,7 @@ class Columns(dict[str, Column]):
     def __init__(self, declared: dict[str, Column]) -> None:
         super().__init__(declared)
         self._read: dict[str, tuple[str, Expression, Domain]] = {}
+        self._letters = 0
 
     def __missing__(self, text: str) -> Column:
         return self.column(text)
@@ -84,7 +88,16 @@ class Columns(dict[str, Column]):
             made = resolve(read, self, use)
             domains = Domains(self)
             canonical = made.name if isinstance(made, Name) else str(made)
-            if len(self._read) >= _KEPT:
+            known = canonical, made, domain_of(made, domains)
+            self._letters += _letters(text, known[2])
+            if len(self._read) >= _KEPT or self._letters > _LETTERS:
                 self._read.clear()
-            known = self._read[text] = canonical, made, domain_of(made, domains)
+                self._letters = _letters(text, known[2])
+            self._read[text] = known
         return known
+
+
+def _letters(text: str, domain: Domain) -> int:
+    """About how much an expression and its values take."""
+    values = domain.values or ()
+    return 20 * len(text) + (sum(map(len, values)) if domain.kind == "text" else 8 * len(values))

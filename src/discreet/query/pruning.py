@@ -172,8 +172,8 @@ def _tested(condition: Predicate, base: _Base, *, exact: bool) -> _Tested | None
     If `exact`, what rounding of floats may move is left open too.
     """
     names: list[str] = []
-    whole = _about(condition, base, names, exact)
     try:
+        whole = _about(condition, base, names, exact)
         column = base.schema.column(base.text)
         columns = {**base.schema.columns, base.value: column, base.stored: column, **dict.fromkeys(names, Boolean())}
         return _Tested(resolve(whole, columns, "where"), base.value, base.stored, tuple(names))

@@ -32,25 +32,41 @@ def released_source(tree: Any, schema: Schema) -> Any | None:
 
     if type(tree) is not exp.Select:
         return None
-    source = tree.args.get("from") or tree.args.get("from_")
-    slot = "with_" if "with_" in tree.args else "with"
-    views = tree.args.get(slot)
-    table = None if source is None else source.this
-    inner, before = None, []
-    if type(table) is exp.Subquery:
-        inner, before = table.this, list(views.expressions) if views else []
-    elif type(table) is exp.Table and views:
-        for view in views.expressions:
-            if str(view.alias).lower() == str(table.name).lower():
-                inner = view.this
-                break
-            before.append(view)
-    if type(inner) is not exp.Select:
+    inner, before = _source(tree, [])
+    if not _released(inner, before, schema):
         return None
+    slot = "with_" if "with_" in tree.args else "with"
     made = inner.copy()
     if before and not made.args.get(slot):
-        made.set(slot, exp.With(expressions=[view.copy() for view in before]))
-    return made if _groups(made, schema) or released_source(made, schema) is not None else None
+        made.set(slot, exp.With(expressions=before))
+    return made
+
+
+def _source(tree: Any, views: list[Any]) -> tuple[Any, list[Any]]:
+    """What stands in FROM, if it is a SELECT, and the views known to it: those of WITH, or else those given."""
+    from sqlglot import exp
+
+    source, own = (tree.args.get(name) or tree.args.get(f"{name}_") for name in ("from", "with"))
+    views = list(own.expressions) if own else views
+    table = None if source is None else source.this
+    if type(table) is exp.Subquery:
+        return table.this, views
+    if type(table) is exp.Table:
+        for place, view in enumerate(views):
+            if str(view.alias).lower() == str(table.name).lower():
+                return view.this, views[:place]
+    return None, []
+
+
+def _released(inner: Any, views: list[Any], schema: Schema) -> bool:
+    """Whether a SELECT has groups that are released, or is about such a SELECT."""
+    from sqlglot import exp
+
+    while type(inner) is exp.Select:
+        if _groups(inner, schema):
+            return True
+        inner, views = _source(inner, views)
+    return False
 
 
 def _groups(inner: Any, schema: Schema) -> bool:

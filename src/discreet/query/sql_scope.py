@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -67,9 +68,14 @@ def is_aggregate(node: Any) -> bool:
         return False
     if type(node) is exp.Bracket:  # APPROX_QUANTILES(x, 4)[OFFSET(2)]
         return isinstance(node.this, exp.AggFunc)
-    names = {name for kind in kinds() for function in kind.functions for name in function.sql}
-    named = type(node) is exp.Anonymous and str(node.this).upper() in names
+    named = type(node) is exp.Anonymous and str(node.this).upper() in _named()
     return named or isinstance(node, exp.AggFunc)
+
+
+@functools.cache
+def _named() -> frozenset[str]:
+    """The names that functions of aggregates have in SQL."""
+    return frozenset(name for kind in kinds() for function in kind.functions for name in function.sql)
 
 
 class Outputs(Protocol):

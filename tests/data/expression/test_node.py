@@ -61,3 +61,12 @@ def test_a_choice_without_an_end_is_missing_where_no_condition_holds():
     assert str(open_ended.when(col("n") > 1).then(0).otherwise(9)) == str(
         when(col("n") > 3).then(col("n")).when(col("n") > 1).then(0).otherwise(9)
     )
+
+
+def test_an_expression_that_doubles_again_and_again_is_counted_and_never_written_out():
+    whole = col("age") + 0
+    with pytest.raises(InputError, match="at most 50,000 pieces"):
+        for _ in range(200):
+            whole = whole + whole
+    listed = col("age").isin(range(60_000))  # the values of a public table
+    assert listed.pieces < 2_000

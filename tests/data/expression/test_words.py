@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from engine_cases import ENGINES, rows
 
-from discreet.data.column import Text
-from discreet.data.expression import read_expression, resolve
+from discreet.data.column import Category, Text
+from discreet.data.expression import Call, Constant, read_expression, resolve
 from discreet.data.expression.compile import with_expressions
-from discreet.data.expression.domain import value_of
+from discreet.data.expression.domain import Domains, domain_of, value_of
 from discreet.errors import InputError
 
 COLUMNS = {"who": Text()}
@@ -42,3 +42,23 @@ def test_a_pattern_with_a_backslash_is_refused(how, pattern):
     one row without noise."""
     with pytest.raises(InputError, match="without backslashes"):
         resolve(read_expression(f"who {how} '{pattern}'"), COLUMNS)
+
+
+def test_texts_that_grow_without_end_are_refused_before_they_are_made():
+    columns = {"code": Category([str(number) for number in range(100, 300)])}
+    grown = "code"
+    for _ in range(6):
+        grown = f"REPLACE({grown}, '1', '{'1' * 500}')"
+    for text in (grown, " || ".join([f"'{'x' * 1000}'"] * 20 + ["code"])):
+        with pytest.raises(InputError, match="at most 10,000 characters"):
+            resolve(read_expression(text), columns)
+    longest = resolve(read_expression(f"LENGTH(REPLACE(code, '1', '{'1' * 50}'))"), columns)
+    assert domain_of(longest, Domains(columns)).upper == 150
+
+
+def test_a_label_that_would_grow_without_end_is_missing():
+    grown = read_expression("k")
+    for _ in range(6):
+        grown = Call("replace", (grown, Constant("a"), Constant("a" * 100)))
+    assert value_of(grown, {"k": "a"}) is None
+    assert value_of(grown, {"k": "b"}) == "b"

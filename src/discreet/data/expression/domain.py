@@ -16,6 +16,7 @@ from discreet.data.instant import Instant
 from discreet.errors import InputError
 
 __all__ = [
+    "LONGEST_TEXT",
     "MOST_VALUES",
     "Domain",
     "Domains",
@@ -39,6 +40,12 @@ _TRIED = 5_000
 LARGEST = 2**52
 """Whole numbers stay exact up to here, also as floats."""
 _HUGE = Fraction(10) ** 150
+LONGEST_TEXT = 10_000
+"""Characters of a computed text at most: REPLACE of REPLACE grows without end."""
+_LETTERS = 1_000_000
+"""Characters of all computed texts of a domain together."""
+_WORK = 1_000_000
+"""Functions that are computed to list the values of an expression at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +175,7 @@ def domain_of(expression: Expression, columns: Mapping[str, Domain]) -> Domain:
     # Of one column with few values: just the values that come out.
     base = columns[names[0]]
     values = base.listed()
-    if values is None:
+    if values is None or len(values) * expression.pieces > _WORK:
         return outer
     rows = ({names[0]: value} for value in (*values, *((None,) if base.missing else ())))
     found = {value_of(expression, row, columns) for row in rows}
@@ -256,6 +263,8 @@ def value_of(expression: Expression, row: Mapping[str, Any], domains: Mapping[st
             result = function.value(*values)
             if isinstance(result, float) and not math.isfinite(result):
                 return None
+            if isinstance(result, str) and len(result) > LONGEST_TEXT and domains is None:
+                return None  # of published labels: what grows without end is missing
             return result if domains is None or function.strict else _inside(result, structural(expression, domains))
     raise TypeError(f"no expression: {type(expression).__name__}")
 
@@ -282,7 +291,14 @@ def image(function: Any, domains: Iterable[Domain], kind: Kind) -> Domain | None
     lists = [part.listed(_TRIED) for part in parts]
     if any(values is None for values in lists) or math.prod(len(values or ()) for values in lists) > _TRIED:
         return None
-    found = [function(*values) for values in itertools.product(*(values or () for values in lists))]
+    found = []
+    letters = 0
+    for values in itertools.product(*(values or () for values in lists)):
+        found.append(function(*values))
+        if isinstance(found[-1], str):
+            letters += len(found[-1])
+            if len(found[-1]) > LONGEST_TEXT or letters > _LETTERS:
+                raise UnsuitableError(f"of texts of at most {LONGEST_TEXT:,} characters, and {_LETTERS:,} together")
     missing = any(part.missing for part in parts) or None in found
     return listed_domain(kind, (value for value in found if value is not None), missing)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -37,6 +37,9 @@ INFIX = {
     "remainder": ("%", 7),
 }
 """How functions of two arguments are written, and how tightly they bind."""
+_MOST = 50_000
+_LISTED = 1_000
+"""Columns and constants of one list that are counted: a public table may have very many values."""
 _WORDS = {"not", "is", "in", "like", "case", "when", "then", "else", "end", "and", "or", "null", "true", "false"}
 _WORDS |= {"date", "timestamp", "interval", "between", "from", "select", "where", "group", "order", "by", "as", "on"}
 
@@ -211,6 +214,22 @@ class Call(Expression):
 
     function: str
     arguments: tuple[Expression, ...]
+    pieces: int = field(init=False)
+    """How many it is made of, written out: what stands for a column is repeated wherever the column is used."""
+
+    def __post_init__(self) -> None:
+        calls = sum(part.pieces for part in self.arguments if isinstance(part, Call))
+        plain = sum(_size(part) for part in self.arguments if not isinstance(part, Call))
+        count = 1 + calls + min(plain, _LISTED)
+        if count > _MOST:
+            hint = "Each column of a subquery is written out wherever it is used."
+            raise InputError("expression", Phrase("a long expression"), f"made of at most {_MOST:,} pieces", hint)
+        object.__setattr__(self, "pieces", count)
+
+
+def _size(part: Any) -> int:
+    """As how many pieces a column or a constant counts: a long text as several."""
+    return 1 + len(part.value) // 50 if isinstance(part, Constant) and isinstance(part.value, str) else 1
 
 
 def col(name: str) -> Name:

@@ -22,6 +22,8 @@ _COMPUTING = ("add", "subtract", "multiply", "divide", "quotient", "remainder", 
 _TRUTH = ("and", "or", "not")
 _DEEPEST = 60
 _MOST = 20_000
+_CALL = 5
+"""As how many pieces a function counts: it takes as much longer than a constant."""
 _LARGEST = 10**15
 
 
@@ -44,9 +46,10 @@ def declared_name(name: str, columns: Mapping[str, Column], field: str) -> str:
 
 
 def _resolved(node: Expression, domains: Domains, field: str, depth: int) -> Expression:
-    domains.pieces += 1
+    domains.pieces += _CALL if isinstance(node, Call) else 1
     if domains.pieces > _MOST:
-        raise InputError(field, Phrase("a long expression"), f"made of at most {_MOST:,} pieces")
+        allowed = f"made of at most {_MOST // _CALL:,} functions and {_MOST:,} pieces"
+        raise InputError(field, Phrase("a long expression"), allowed)
     if depth > _DEEPEST:
         raise InputError(field, Phrase("a nested expression"), f"nested at most {_DEEPEST} deep")
     match node:
