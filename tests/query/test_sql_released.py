@@ -1,5 +1,7 @@
 """A statement about a released table: rows chosen, numbers computed and added up in a second step."""
 
+from dataclasses import replace
+
 import pytest
 from sql_schema import SCHEMA
 
@@ -76,3 +78,29 @@ def test_the_question_is_that_of_the_subquery():
 def test_what_cannot_be_done_is_refused_before_anything_is_spent(text, word):
     with pytest.raises(InputError, match=word):
         parse_sql(text, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (f"SELECT AVG(n) AS a, MIN(n) AS low, SUM(n) AS s, MAX(n) AS high FROM {COUNTS}", {"a", "low"}),
+        (f"SELECT county, COUNT(*) AS k FROM {COUNTS} GROUP BY county", {"k"}),
+        ("SELECT AVG(n) AS a FROM (SELECT COUNT(*) AS n FROM people GROUP BY county, sex) t", {"a"}),
+        (
+            "SELECT county, sex, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*)) AS r, LAG(COUNT(*)) OVER (ORDER BY "
+            "sex) AS l, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM people GROUP BY county, sex",
+            {"r", "l"},
+        ),
+        (f"SELECT SUM(n) AS s FROM {COUNTS}", set()),
+    ],
+)
+def test_numbers_over_groups_say_that_empty_groups_count(text, names):
+    notes = [note for note in shown(text)[1].notes if note.kind == "empty"]
+    assert {name for note in notes for name in note.outputs} == names
+    assert all(note.text.startswith("Computed over the 4 groups") for note in notes)
+
+
+def test_groups_that_were_found_have_rows_and_need_no_such_note():
+    found = replace(TABLE, query={"group_by": [{"column": "county", "discover": True}]})
+    made = parse_sql(f"SELECT AVG(n) AS a FROM {COUNTS}", SCHEMA).presentation.apply(found)
+    assert made.notes == ()

@@ -23,6 +23,7 @@ NOTES: Final[Mapping[str, str]] = {
     "complete": "missing values of a column declared complete count as the middle of its bounds",
     "outside": "rows with values that no group was asked for are left out",
     "missing": "values that are not declared count as missing",
+    "empty": "published groups without rows count in what is computed over groups",
     "bins": "values inside a bin are drawn evenly",
     "marginals": "some columns were not kept together",
     "repaired": "loads were moved to ones that their grid can feed",

@@ -35,6 +35,11 @@ class Over:
     """Whether rows that tie are in each other's running sum."""
 
     @property
+    def counts_groups(self) -> bool:
+        """Whether a group without rows, which a sum adds nothing for, makes a difference."""
+        return self.function not in ("sum", "max")
+
+    @property
     def uses(self) -> tuple[str, ...]:
         """The published columns it is made of."""
         return (*(() if self.output is None else (self.output,)), *(column for column, _ in self.order))

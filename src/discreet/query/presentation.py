@@ -6,12 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from discreet.core.note import Note
 from discreet.core.release import Release
 from discreet.data.expression import Constant, Expression
 from discreet.data.expression.domain import value_of
 from discreet.query.formula import Formula
 
 __all__ = ["UNCHANGED", "Order", "Presentation"]
+
+_FEWEST = 2
+_EMPTY = (
+    "Computed over the {groups:,} groups that are published. Those without rows are among them, where a database has "
+    "only groups with rows; WHERE column IS NOT NULL leaves out the group of missing values."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,7 @@ class Presentation:
             made = formula.columns(rows, release.outputs)
             release = replace(release, notes=(*release.notes, *formula.note(made)))
             rows = [{**row, **{name: values[index] for name, values in made.items()}} for index, row in enumerate(rows)]
+        release = replace(release, notes=(*release.notes, *self._empty(release, len(rows))))
         if self.having is not None:
             rows = [row for row in rows if value_of(self.having, row) is True]
         if self.once is not None:
@@ -80,6 +88,15 @@ class Presentation:
             rows = gaps + known if step.missing_first else known + gaps
         rows = rows[self.offset :] if self.limit is None else rows[self.offset : self.offset + self.limit]
         return self._shown(release, rows)
+
+    def _empty(self, release: Release, groups: int) -> list[Note]:
+        """What is to be said where numbers are computed over groups: those that nobody is in are among them."""
+        names = tuple(each.name for each in self.formulas if any(over.counts_groups for over in each.overs))
+        keys = release.query.get("group_by")
+        found = keys and all(isinstance(key, Mapping) and key.get("discover") for key in keys)
+        if not names or groups < _FEWEST or found:  # of keys that are found, each group has rows
+            return []
+        return [Note("empty", _EMPTY.format(groups=groups), names)]
 
     def _shown(self, release: Release, rows: list[dict[str, Any]]) -> Release:
         made = [formula.name for formula in self.formulas if not isinstance(formula.expression, Constant)]
