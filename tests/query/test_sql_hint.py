@@ -48,11 +48,6 @@ FOLLOWED = [
         "SELECT COUNT(*) FROM people GROUP BY BIN(pay, 100)",
     ),
     (
-        "SELECT day, COUNT(*) FROM people GROUP BY day",
-        "GROUP BY DATE_TRUNC('month', day)",
-        "SELECT COUNT(*) FROM people GROUP BY DATE_TRUNC('month', day)",
-    ),
-    (
         "SELECT * FROM people",
         "SELECT sex, COUNT(*) FROM people GROUP BY sex",
         "SELECT sex, COUNT(*) FROM people GROUP BY sex",

@@ -1,9 +1,14 @@
 """What one statement asks: levels of groups, unions, windows, and subqueries about public tables."""
 
+from datetime import date
+
+import pyarrow
 import pytest
 from sql_schema import SCHEMA
 
-from discreet.data.column import Integer
+import discreet
+from discreet import Budget
+from discreet.data.column import Date, Integer
 from discreet.data.schema import Schema
 from discreet.data.view import Lookup
 from discreet.errors import InputError
@@ -108,3 +113,11 @@ def test_what_is_not_understood_is_refused(text, word):
 
 def test_names_of_keys_are_published():
     assert key("age // 10", name="decade").title == "decade"
+
+
+def test_a_column_of_days_is_grouped_by_its_declared_days(tmp_path):
+    table = pyarrow.table({"day": [date(2024, 2, 28), date(2024, 3, 1), date(2024, 3, 1), None]})
+    schema = Schema("visits", {"day": Date("2024-02-28", "2024-03-01")})
+    desk = discreet.open(table, schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=10**6), create=True)
+    found = desk.sql("SELECT day, COUNT(*) AS n FROM visits GROUP BY day").plan(epsilon=10**5).release()
+    assert (found["day"], found["n"]) == (["2024-02-28", "2024-02-29", "2024-03-01", None], [1, 0, 2, 1])

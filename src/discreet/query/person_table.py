@@ -154,7 +154,8 @@ class PersonTable:
             hint = "Declare [unit] column = ..., the column that tells people apart."
             raise InputError("per_person", MISSING, "asked where the unit of the schema is a person", hint)
         names = [name for name, _ in (*self.keys, *self.columns)]
-        taken = [name for name in names if name == schema.unit.column or names.count(name) > 1]
+        alike = [str(name).lower() for name in (schema.unit.column, *names)]  # to an engine one name
+        taken = [name for name in names if alike.count(str(name).lower()) > 1]
         if strange := [name for name in names if not isinstance(name, str) or not name] + taken:
             raise InputError("per_person", strange[0], "columns with names of their own")
         keys = tuple((name, schema.canonical(column, "per_person")) for name, column in self.keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date, timedelta
 from typing import Any
 
 from discreet.data.column import Date, Real, Text, Timestamp
@@ -10,11 +11,11 @@ from discreet.data.expression import Call, Constant, Expression, Name
 from discreet.data.expression.domain import value_of
 from discreet.data.schema import Schema
 from discreet.data.text import read_constant
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 from discreet.query.aggregate import Aggregate
 from discreet.query.formula import Formula
 from discreet.query.function import kinds
-from discreet.query.key import Key, bins, discover, key, published
+from discreet.query.key import MOST_GROUPS, Key, bins, discover, key, published
 from discreet.query.over import Over
 from discreet.query.predicate import condition_of
 from discreet.query.presentation import Order, Presentation
@@ -190,11 +191,12 @@ class Reading:
                 raise refuse(node, "something known of each row to group by", instead(node))
             column = self.schema.canonical(reference(self.reader.read(node)), "sql")
             declared = self.schema.columns.get(column)
-            if isinstance(declared, Real | Date | Timestamp):
+            if isinstance(declared, Real | Timestamp):
                 hint = f"Such as {grouped_by(column, declared)}."
                 raise refuse(node, "a category, a boolean, an integer, or in bins: groups must be known", hint)
             free = isinstance(declared, Text)  # nobody declared what it holds
-            made = discover(column) if free else key(column)
+            days = _days(declared) if isinstance(declared, Date) else None
+            made = discover(column) if free else key(column, days)
         if made.column in self.references.values():
             raise refuse(node, "grouped by once")
         self.references[text] = made.column
@@ -387,3 +389,12 @@ def _plain_name(aggregate: Aggregate | Ordered) -> str:
     named = [column for column in aggregate.columns if column.isidentifier()]
     name = "_".join([aggregate.label, *named])
     return name if name.isidentifier() else "value"
+
+
+def _days(column: Date) -> list[date | None]:
+    """Every day that is declared, and none where there may be none."""
+    many = (column.upper - column.lower).days + 1
+    if many > MOST_GROUPS:
+        raise InputError("group_by", Phrase(f"{many:,} days"), f"at most {MOST_GROUPS:,} groups", "Use DATE_TRUNC.")
+    days: list[date | None] = [column.lower + timedelta(days=place) for place in range(many)]
+    return [*days, None] if column.nullable else days

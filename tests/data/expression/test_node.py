@@ -71,3 +71,7 @@ def test_an_expression_that_doubles_again_and_again_is_counted_and_never_written
         whole + whole
     listed = col("age").isin(range(60_000))  # the values of a public table
     assert listed.pieces < 2_000
+
+
+def test_weekdays_are_counted_as_pandas_does():
+    assert str(col("d").dt.weekday) == str(col("d").dt.dayofweek) == "ISODOW(d) - 1"

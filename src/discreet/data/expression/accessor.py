@@ -11,7 +11,7 @@ __all__ = ["Calendar", "Words"]
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """Parts of a day or of a time."""
+    """Parts of a day or of a time. `weekday` and `dayofweek` are 0 on Mondays, `isodow` is 1."""
 
     of: Expression
 
@@ -22,6 +22,8 @@ class Calendar:
         if part not in PARTS and part not in TIMES:
             known = ", ".join((*PARTS, *TIMES))
             raise AttributeError(f"no part of a day: {part!r}; there are {known}, date, truncate(...), tz_convert(...)")
+        if part in ("weekday", "dayofweek"):  # as in pandas: in SQL they count from Sunday
+            return call("subtract", call("isodow", self.of), 1)
         return call(part, self.of)
 
     @property
