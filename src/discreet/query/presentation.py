@@ -16,9 +16,10 @@ __all__ = ["UNCHANGED", "Order", "Presentation"]
 
 _FEWEST = 2
 _EMPTY = (
-    "Computed over the {groups:,} groups that are published. Those without rows are among them, where a database has "
-    "only groups with rows; WHERE column IS NOT NULL leaves out the group of missing values."
+    "Computed over the {groups:,} groups that are published, any without rows among them; a database has only groups "
+    "with rows."
 )
+_GAPS = " WHERE column IS NOT NULL leaves out the group of missing values."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class Presentation:
             made = formula.columns(rows, release.outputs)
             release = replace(release, notes=(*release.notes, *formula.note(made)))
             rows = [{**row, **{name: values[index] for name, values in made.items()}} for index, row in enumerate(rows)]
-        release = replace(release, notes=(*release.notes, *self._empty(release, len(rows))))
+        release = replace(release, notes=(*release.notes, *self._empty(release, rows)))
         if self.having is not None:
             rows = [row for row in rows if value_of(self.having, row) is True]
         if self.once is not None:
@@ -89,14 +90,15 @@ class Presentation:
         rows = rows[self.offset :] if self.limit is None else rows[self.offset : self.offset + self.limit]
         return self._shown(release, rows)
 
-    def _empty(self, release: Release, groups: int) -> list[Note]:
+    def _empty(self, release: Release, rows: Sequence[Mapping[str, Any]]) -> list[Note]:
         """What is to be said where numbers are computed over groups: those that nobody is in are among them."""
         names = tuple(each.name for each in self.formulas if any(over.counts_groups for over in each.overs))
         keys = release.query.get("group_by")
         found = keys and all(isinstance(key, Mapping) and key.get("discover") for key in keys)
-        if not names or groups < _FEWEST or found:  # of keys that are found, each group has rows
+        if not names or len(rows) < _FEWEST or found:  # of keys that are found, each group has rows
             return []
-        return [Note("empty", _EMPTY.format(groups=groups), names)]
+        gaps = any(row[key] is None for row in rows for key in release.keys)
+        return [Note("empty", _EMPTY.format(groups=len(rows)) + (_GAPS if gaps else ""), names)]
 
     def _shown(self, release: Release, rows: list[dict[str, Any]]) -> Release:
         made = [formula.name for formula in self.formulas if not isinstance(formula.expression, Constant)]

@@ -77,7 +77,8 @@ def instead(node: Any) -> str:
         case exp.Star():
             return "Rows are not shown to anybody. Group them: SELECT sex, COUNT(*) FROM people GROUP BY sex."
         case exp.Mode():
-            return "The most common values have a question of their own: table().top(column, 1), or discreet top."
+            ways = "table().top(column, 1), or discreet ask --top COLUMN --k 1"
+            return f"The most common values have a question of their own: {ways}."
         case exp.Window():
             return "There are no windows over rows: use GROUP BY."
         case exp.Binary() | exp.Func() if any(part.find(exp.AggFunc) for part in node.iter_expressions()):
