@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.data.expression import read_expression
+from discreet.data.expression import Call, Constant, Name, read_expression
 from discreet.data.expression.domain import value_of
+from discreet.errors import InputError
 from discreet.query.formula import Formula, Over
 
 Z = 1.959963984540054
@@ -126,3 +127,18 @@ def test_where_a_divisor_may_be_zero_there_is_no_interval_and_where_it_is_no_val
     assert not Formula("f", read_expression("a + b")).note(Formula("f", read_expression("a + b")).columns([row], ["a"]))
     missing = {**row, "b": None, "b_lower": None, "b_upper": None}
     assert Formula("f", read_expression("a / b")).columns([missing], ["a", "b"])["f"] == [None]
+
+
+def test_powers_and_digits_of_published_numbers_have_an_end():
+    for text in ("power(a, 999999999)", "power(a, -1)", "power(a, 0.5)", "round(a, 999999999)", "round(a, -99999)"):
+        with pytest.raises(InputError, match="digits up to 15|a power from 0 to 8"):
+            read_expression(text)
+    grown = Call("power", (Name("a"), Constant(64)))
+    for _ in range(6):
+        grown = Call("power", (grown, Constant(64)))
+    row = {"a": 10, "n": 10**9}
+    assert value_of(grown, row) is None
+    for text in ("power(a, cast(n as bigint))", "round(a / 3, -cast(n as bigint))"):
+        assert value_of(read_expression(text), row) is None
+    assert value_of(read_expression("round(a / 4, cast(n as bigint))"), row) == 2.5
+    assert value_of(read_expression("power(a, 3)"), row) == 1000

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from engine_cases import ENGINES, rows
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discreet.data.column import Category, Text
 from discreet.data.expression import Call, Constant, read_expression, resolve
 from discreet.data.expression.compile import with_expressions
 from discreet.data.expression.domain import Domains, domain_of, value_of
+from discreet.data.expression.words import pattern
 from discreet.errors import InputError
 
 COLUMNS = {"who": Text()}
@@ -62,3 +67,15 @@ def test_a_label_that_would_grow_without_end_is_missing():
         grown = Call("replace", (grown, Constant("a"), Constant("a" * 100)))
     assert value_of(grown, {"k": "a"}) is None
     assert value_of(grown, {"k": "b"}) == "b"
+
+
+def test_a_pattern_of_many_parts_is_matched_from_the_left_without_trying_every_place():
+    assert pattern("%a" * 40 + "%b").fullmatch("a" * 3000) is None
+    assert pattern("%a" * 40 + "%b").fullmatch("a" * 300 + "b") is not None
+
+
+@given(st.text("ab%_", max_size=8), st.text("ab\n", max_size=8))
+def test_a_pattern_matches_what_trying_every_place_would(like, text):
+    parts = [".*" if mark == "%" else "." if mark == "_" else mark for mark in like]
+    tried = re.compile("".join(parts), re.DOTALL).fullmatch(text)
+    assert (pattern(like).fullmatch(text) is None) == (tried is None)

@@ -42,6 +42,7 @@ LARGEST = 2**52
 _HUGE = Fraction(10) ** 150
 LONGEST_TEXT = 10_000
 """Characters of a computed text at most: REPLACE of REPLACE grows without end."""
+_BITS = 1_000
 _LETTERS = 1_000_000
 """Characters of all computed texts of a domain together."""
 _WORK = 1_000_000
@@ -263,10 +264,17 @@ def value_of(expression: Expression, row: Mapping[str, Any], domains: Mapping[st
             result = function.value(*values)
             if isinstance(result, float) and not math.isfinite(result):
                 return None
-            if isinstance(result, str) and len(result) > LONGEST_TEXT and domains is None:
-                return None  # of published labels: what grows without end is missing
+            if domains is None and _endless(result):
+                return None
             return result if domains is None or function.strict else _inside(result, structural(expression, domains))
     raise TypeError(f"no expression: {type(expression).__name__}")
+
+
+def _endless(value: Any) -> bool:
+    """Whether a value has grown beyond any use, of published numbers and labels: rows have domains."""
+    if isinstance(value, str):
+        return len(value) > LONGEST_TEXT
+    return isinstance(value, int) and value.bit_length() > _BITS
 
 
 def _tight(expression: Expression, value: Any, domains: Mapping[str, Domain]) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 from discreet.data.expression.function import FUNCTIONS
 from discreet.data.expression.node import INFIX, Call, Constant, Expression, Name
 from discreet.data.expression.read_date import DateReader
+from discreet.data.expression.rounding import MOST_DIGITS, MOST_POWER
 from discreet.data.text import read_constant, read_statement
 from discreet.errors import InputError, nearest
 
@@ -213,7 +214,9 @@ class Reader(DateReader):
             case exp.Round():
                 self.only(node, "this", "decimals")
                 digits = node.args.get("decimals")
-                return Call("round", (self.read(node.this), Constant(0) if digits is None else self.read(digits)))
+                number = Constant(0) if digits is None else self.read(digits)
+                self._whole(node, number, range(-MOST_DIGITS, MOST_DIGITS + 1), f"digits up to {MOST_DIGITS}")
+                return Call("round", (self.read(node.this), number))
             case exp.Log():
                 return self._log(node)
             case exp.Trim():
@@ -258,7 +261,16 @@ class Reader(DateReader):
             return self._later(self._inner(left), right, 1 if function == "add" else -1)
         if function in COMPARISONS and (type(left) is exp.Null or type(right) is exp.Null):
             raise self.refuse(node, "a comparison with a value", "Write IS NULL.")
-        return Call(function, (self._day(left), self._day(right)))
+        made = Call(function, (self._day(left), self._day(right)))
+        if function == "power":
+            allowed = f"a power from 0 to 8, or to {MOST_POWER} of published numbers"
+            self._whole(node, made.arguments[1], range(MOST_POWER + 1), f"{allowed}: a whole number")
+        return made
+
+    def _whole(self, node: Any, number: Expression, among: range, allowed: str) -> None:
+        """Refuse a constant that is not one of these whole numbers: of digits, or of a power."""
+        if isinstance(number, Constant) and not (isinstance(number.value, int) and number.value in among):
+            raise self.refuse(node, allowed)
 
     def _negated(self, node: Any) -> Expression:
         inner = self.read(node.this)

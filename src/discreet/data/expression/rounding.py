@@ -11,10 +11,14 @@ from discreet.data.expression.arithmetic import few_or_between, multiply, need_n
 from discreet.data.expression.domain import Domain, UnsuitableError, image
 from discreet.data.expression.function import Function, Operand
 
-__all__ = ["AS_WHOLE", "FUNCTIONS"]
+__all__ = ["AS_WHOLE", "FUNCTIONS", "MOST_DIGITS", "MOST_POWER"]
 
 _FEW = 4_096
 _HIGHEST_POWER = 8
+MOST_POWER = 64
+"""Of published numbers; of rows it is less."""
+MOST_DIGITS = 15
+"""That a number is rounded to, before and after the point."""
 _EXACT = 2**52
 
 
@@ -55,8 +59,8 @@ AS_WHOLE = _rounding(round, _half_even)
 
 
 def _digits(d: Domain) -> int:
-    if d.kind != "integer" or d.values is None or len(d.values) != 1 or not -15 <= d.values[0] <= 15:
-        raise UnsuitableError("rounded to a constant number of digits from -15 to 15")
+    if d.kind != "integer" or d.values is None or len(d.values) != 1 or not -MOST_DIGITS <= d.values[0] <= MOST_DIGITS:
+        raise UnsuitableError(f"rounded to a constant number of digits from -{MOST_DIGITS} to {MOST_DIGITS}")
     return int(d.values[0])
 
 
@@ -70,8 +74,10 @@ def _round_domain(a: Domain, d: Domain) -> Domain:
 
 
 def _round(a: Any, digits: int = 0) -> Any:
-    if isinstance(a, int) and digits >= 0:
+    if (isinstance(a, int) and digits >= 0) or digits > MOST_DIGITS:
         return a
+    if digits < -MOST_DIGITS:
+        return None
     size = float(10 ** abs(digits))
     scaled = abs(float(a)) * size if digits >= 0 else abs(float(a)) / size
     low = math.floor(scaled)
@@ -129,6 +135,10 @@ def _power_domain(a: Domain, b: Domain) -> Domain:
 
 
 def _power(a: Any, b: int) -> Any:
+    if not isinstance(b, int):
+        raise TypeError("a whole power")
+    if not 0 <= b <= MOST_POWER:  # of published numbers: a power of rows is a constant
+        return None
     result: Any = 1
     for _ in range(b):
         result = multiply(result, a)

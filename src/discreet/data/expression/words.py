@@ -42,9 +42,14 @@ def _of_text(
 
 
 def pattern(like: str, *, any_case: bool = False) -> re.Pattern[str]:
-    """What a pattern of LIKE matches: % any text, _ any character."""
-    parts = [".*" if mark == "%" else "." if mark == "_" else re.escape(mark) for mark in like]
-    return re.compile("".join(parts), re.DOTALL | (re.IGNORECASE if any_case else 0))
+    """What a pattern of LIKE matches: % any text, _ any character.
+
+    What stands between two % is looked for once, from the left: trying all its places would never end.
+    """
+    first, *others = ("".join("." if mark == "_" else re.escape(mark) for mark in part) for part in like.split("%"))
+    middle = "".join(f"(?>.*?{part})" for part in others[:-1] if part)
+    last = f".*{others[-1]}" if others else ""
+    return re.compile(first + middle + last, re.DOTALL | (re.IGNORECASE if any_case else 0))
 
 
 def _of_pattern(function: Function) -> Function:
