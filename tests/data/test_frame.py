@@ -1,5 +1,8 @@
 """Tables in memory whose columns no engine reads: refused by name, before anything is spent."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import pandas
 import polars
 import pytest
@@ -43,3 +46,27 @@ def test_columns_that_differ_in_case_alone_are_refused(kind):
     table = library.table(columns) if kind == "pyarrow" else library.DataFrame(columns)
     with pytest.raises(InputError, match="named otherwise than 'id'"):
         Frame.of(table).arrow(rows=False)
+
+
+class Awkward:
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+CELLS = {
+    "long": 10**5000,
+    "fraction": Fraction(10**400),
+    "decimal": Decimal("1e999999"),
+    "awkward": Awkward(),
+    "text": "x",
+}
+
+
+@pytest.mark.parametrize("odd", CELLS)
+@pytest.mark.parametrize("kind", ["object", "category"])
+def test_no_cell_makes_a_table_unreadable_or_changes_its_types(kind, odd):
+    plain, other = (pandas.DataFrame({"o": pandas.Series([1, 2, cell], dtype=object)}) for cell in (3, CELLS[odd]))
+    if kind == "category" and odd != "long":  # pandas itself fails on that
+        plain, other = plain.astype("category"), other.astype("category")
+    assert Frame.of(other).arrow(rows=False).schema == Frame.of(plain).arrow(rows=False).schema
+    assert Frame.of(other).arrow(rows=True).column("o").to_pylist()[:2] == ["1", "2"]

@@ -15,6 +15,8 @@ from discreet.errors import InputError, Phrase
 
 __all__ = ["Frame"]
 
+_DIGITS = 1_000  # beyond them a decimal is not written out
+
 
 class Frame:
     """An Arrow, pandas or Polars table that has not been looked at yet."""
@@ -77,6 +79,9 @@ def _from_pandas(frame: Any) -> Any:
         series = frame.iloc[:, place]
         if series.dtype == object:  # cells of any type: each is written as text, by a rule of its own
             columns[name] = pyarrow.array([_cell(value) for value in series], pyarrow.string())
+        elif series.dtype.name == "category":  # what its categories are stored as may follow from what they are
+            words = [*map(_cell, series.cat.categories), None]
+            columns[name] = pyarrow.array([words[code] for code in series.cat.codes], pyarrow.string())
         else:
             columns[name] = _stored(name, series.dtype, partial(pyarrow.Array.from_pandas, series))
     return pyarrow.table(columns)
@@ -96,6 +101,14 @@ def _stored(name: str, dtype: Any, convert: Callable[[], Any]) -> Any:
 
 
 def _cell(value: Any) -> str | None:
+    """A value as text; what cannot be written is missing, and no reason to fail."""
+    try:
+        return _written(value)
+    except Exception:
+        return None
+
+
+def _written(value: Any) -> str | None:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -107,7 +120,7 @@ def _cell(value: Any) -> str | None:
     if isinstance(value, Real):
         number = float(value)
         return None if number != number else str(int(number)) if number.is_integer() else str(number)
-    if isinstance(value, Decimal) and value.is_finite():
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) < _DIGITS:
         return f"{value.normalize():f}"  # 1.50 is 1.5, as where it is stored as a decimal
     if isinstance(value, datetime) and value.tzinfo is not None:  # its day is the one in UTC, as it is anywhere else
         with suppress(OverflowError, ValueError):  # so near to where dates end that it has none there

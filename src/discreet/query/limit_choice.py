@@ -84,7 +84,7 @@ class LimitTable(Presentation):
                 names[1]: (
                     _share(limit, starts, stops, low, high, -1),
                     _share(limit, typical, typical, middle, middle, 1),
-                    _share(limit, stops, starts, low, high, 1),
+                    1.0 if middle[-1] > 0 else _share(limit, stops, starts, low, high, 1),  # the last bin has no end
                 ),
                 names[2]: (noise, noise, noise),
             }
@@ -97,12 +97,19 @@ class LimitTable(Presentation):
 
     def _suggested(self, cut: Sequence[float]) -> str:
         limits = ladder(self.most)
-        limit = next((limit for limit, share in zip(limits, cut, strict=True) if share <= _CUT), self.most)
+        limit = next((limit for limit, share in zip(limits, cut, strict=True) if share <= _CUT), None)
         what = "rows_total" if self.by is None else "groups"
+        said = (
+            f"No limit up to {self.most:,} seems to cut at most {percent(_CUT)} of the {_counted(self.by)}: ask again "
+            f"with most = {16 * self.most:,}."
+            if limit is None
+            else f"Suggested: {what} = {limit:,}, the least limit that seems to cut at most {percent(_CUT)} of the "
+            f"{_counted(self.by)}."
+        )
         return (
-            f"Suggested: {what} = {limit:,}, the least limit that seems to cut at most {percent(_CUT)} of the "
-            f"{_counted(self.by)}. Noise is the half-width of a count at epsilon = 1, and grows with the limit. "
-            f"Intervals hold the noise and what is unknown within a bin; more than {self.most:,} count as so many."
+            f"{said} Noise is the half-width of a count at epsilon = 1, and grows with the limit. "
+            "Intervals hold the noise and what is unknown within a bin; in the shares themselves more than "
+            f"{self.most:,} count as so many."
         )
 
 
