@@ -8,6 +8,7 @@ from typing import Any
 
 from discreet.data.column import Category
 from discreet.data.expression import Call, Constant, Expression, Name
+from discreet.data.expression.domain import Domain
 from discreet.data.expression.read import Reader
 from discreet.data.schema import Schema
 from discreet.errors import InputError
@@ -256,7 +257,19 @@ class RowReader(Reader):
 
     def __init__(self, rows: Relations) -> None:
         super().__init__("sql", rows.dialect, rows.column)
+        self.rows = rows
         self.public = PublicTables(rows.schema, rows.dialect)
+
+    def domain_of(self, value: Expression) -> Domain | None:
+        """What an expression can be, by what is declared."""
+        if isinstance(value, Constant):
+            return super().domain_of(value)
+        schema = self.rows.about
+        try:
+            name = value.name if isinstance(value, Name) else str(value)
+            return schema.domain(schema.canonical(name, "sql"), "sql")
+        except InputError:
+            return None  # which is said of the whole
 
     def read(self, node: Any) -> Expression:
         """The expression a parsed piece stands for."""

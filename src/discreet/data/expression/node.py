@@ -349,6 +349,8 @@ def _written(node: Expression) -> tuple[str, int]:
             return f"CAST({write(one)} AS {kinds[function[3:]]})", 9
         case Call("concat", (*parts,)) if parts:  # CONCAT reads a missing text as an empty one
             return " || ".join(_inside(part, 6) for part in parts), 5
+        case Call("position", (text, part)):  # POSITION has them the other way round
+            return f"INSTR({write(text)}, {write(part)})", 9
         case Call("truncate", (unit, day)):
             return f"DATE_TRUNC({write(unit)}, {write(day)})", 9
         case Call("add_months", (day, Constant(int(months)))):

@@ -10,8 +10,8 @@ from typing import Any
 
 from discreet.data.expression.function import FUNCTIONS
 from discreet.data.expression.node import INFIX, Call, Constant, Expression, Name
-from discreet.data.expression.read_date import DateReader
-from discreet.data.expression.rounding import MOST_DIGITS, MOST_POWER
+from discreet.data.expression.read_dialect import COMPARISONS, DialectReader
+from discreet.data.expression.rounding import MOST_POWER
 from discreet.data.text import read_constant, read_statement
 from discreet.errors import InputError, nearest
 
@@ -36,10 +36,7 @@ _BINARY = {
     "StartsWith": "starts_with",
     "EndsWith": "ends_with",
     "Contains": "contains",
-    "Nullif": "nullif",
     "SafeDivide": "divide",
-    "Left": "left",
-    "Right": "right",
 }
 _UNARY = {
     "Neg": "negate",
@@ -51,7 +48,6 @@ _UNARY = {
     "Exp": "exp",
     "Upper": "upper",
     "Lower": "lower",
-    "Length": "length",
     "Reverse": "reverse",
     "Year": "year",
     "Month": "month",
@@ -60,10 +56,6 @@ _UNARY = {
     "DayOfYear": "dayofyear",
     "DayOfWeekIso": "isodow",
     "Quarter": "quarter",
-    "Week": "week",
-    "WeekOfYear": "week",
-    "Dayname": "dayname",
-    "Monthname": "monthname",
     "Hour": "hour",
     "Minute": "minute",
     "Second": "second",
@@ -74,11 +66,7 @@ _NAMED = {
     "trunc": "trunc",
     "log10": "log10",
     "log2": "log2",
-    "dayname": "dayname",
-    "monthname": "monthname",
     "isodow": "isodow",
-    "weekday": "dayofweek",
-    "dayofweek": "dayofweek",
     "starts_with": "starts_with",
     "prefix": "starts_with",
     "suffix": "ends_with",
@@ -96,7 +84,6 @@ _NAMED = {
     "days_between": "days_between",
 }
 """Functions that the parser has no word for, and those that expressions are written with."""
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 FORMS = (
     "columns, constants, + - * / // %, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, LIKE, CASE, CAST, COALESCE, "
     "LEAST, GREATEST, ABS, ROUND, FLOOR, functions of text, dates and timestamps"
@@ -122,7 +109,7 @@ def read_expression(text: str, field: str = "expression", dialect: str = "duckdb
         raise InputError(field, text, "a shorter expression") from None
 
 
-class Reader(DateReader):
+class Reader(DialectReader):
     """Reads parsed pieces of a statement as expressions. `name` says what a column stands for."""
 
     def __init__(
@@ -157,12 +144,12 @@ class Reader(DateReader):
         from sqlglot import exp
 
         kind = type(node).__name__
+        if (made := self.by_dialect(node)) is not None:
+            return made
         if kind in _BINARY:
             return self._binary(node, _BINARY[kind])
         if kind in _UNARY:
-            self.only(node, "this", "mode") if kind.startswith("Week") else self.only(
-                node, "this", "binary", "encoding"
-            )
+            self.only(node, "this", "fractions_supported")
             return Call(_UNARY[kind], (self._inner(node.this),)) if kind != "Neg" else self._negated(node)
         match node:
             case exp.Paren():
@@ -196,10 +183,10 @@ class Reader(DateReader):
                 self.only(node, "this", "low", "high")
                 value = self.read(node.this)
                 low, high = self.read(node.args["low"]), self.read(node.args["high"])
-                return Call("and", (Call("ge", (value, low)), Call("le", (value, high))))
-            case exp.Coalesce() | exp.Least() | exp.Greatest():
-                self.only(node, "this", "expressions", "is_null", "is_nvl", "ignore_nulls")
-                return Call(kind.lower(), tuple(self.read(part) for part in (node.this, *node.expressions)))
+                return Call("and", (self.compared("ge", value, low, node), self.compared("le", value, high, node)))
+            case exp.Coalesce():
+                self.only(node, "this", "expressions", "is_null", "is_nvl")
+                return Call("coalesce", tuple(self.read(part) for part in (node.this, *node.expressions)))
             case exp.Concat():
                 self.only(node, "expressions", "safe", "coalesce")
                 parts = [self.read(part) for part in node.expressions]
@@ -211,29 +198,12 @@ class Reader(DateReader):
             case exp.Floor() | exp.Ceil():
                 self.only(node, "this")
                 return Call(kind.lower(), (self.read(node.this),))
-            case exp.Round():
-                self.only(node, "this", "decimals")
-                digits = node.args.get("decimals")
-                number = Constant(0) if digits is None else self.read(digits)
-                self._whole(node, number, range(-MOST_DIGITS, MOST_DIGITS + 1), f"digits up to {MOST_DIGITS}")
-                return Call("round", (self.read(node.this), number))
             case exp.Log():
                 return self._log(node)
             case exp.Trim():
                 self.only(node, "this", "position")
                 side = str(node.args.get("position") or "").upper()
                 return Call({"LEADING": "ltrim", "TRAILING": "rtrim"}.get(side, "trim"), (self.read(node.this),))
-            case exp.Substring():
-                self.only(node, "this", "start", "length", "zero_start")
-                pieces = (node.this, node.args.get("start"), node.args.get("length"))
-                return Call("substring", tuple(self.read(part) for part in pieces if part is not None))
-            case exp.Replace():
-                self.only(node, "this", "expression", "replacement")
-                pieces = (node.this, node.expression, node.args.get("replacement"))
-                return Call("replace", tuple(self.read(part) for part in pieces if part is not None))
-            case exp.StrPosition():
-                self.only(node, "this", "substr")
-                return Call("position", (self.read(node.this), self.read(node.args["substr"])))
             case exp.NullSafeEQ() | exp.NullSafeNEQ():
                 return self._same(node)
             case exp.Anonymous():
@@ -254,23 +224,23 @@ class Reader(DateReader):
         from sqlglot import exp
 
         self.only(node, "this", "expression", "safe", "typed", "flag", *(("negate",) if "like" in function else ()))
-        if node.args.get("negate"):
-            return Call("not", (Call(function, (self.read(node.this), self.read(node.expression))),))
+        if "like" in function:
+            made = self.like(function, self.read(node.this), self.read(node.expression), node)
+            return Call("not", (made,)) if node.args.get("negate") else made
         left, right = node.this, node.expression
         if function in ("add", "subtract") and isinstance(right, exp.Interval):
             return self._later(self._inner(left), right, 1 if function == "add" else -1)
         if function in COMPARISONS and (type(left) is exp.Null or type(right) is exp.Null):
             raise self.refuse(node, "a comparison with a value", "Write IS NULL.")
+        if function in COMPARISONS:
+            return self.compared(function, self._day(left), self._day(right), node)
+        if function in ("add", "subtract"):
+            return self.added(function, self._day(left), self._day(right), node)
         made = Call(function, (self._day(left), self._day(right)))
         if function == "power":
             allowed = f"a power from 0 to 8, or to {MOST_POWER} of published numbers"
-            self._whole(node, made.arguments[1], range(MOST_POWER + 1), f"{allowed}: a whole number")
+            self.need_whole(node, made.arguments[1], range(MOST_POWER + 1), f"{allowed}: a whole number")
         return made
-
-    def _whole(self, node: Any, number: Expression, among: range, allowed: str) -> None:
-        """Refuse a constant that is not one of these whole numbers: of digits, or of a power."""
-        if isinstance(number, Constant) and not (isinstance(number.value, int) and number.value in among):
-            raise self.refuse(node, allowed)
 
     def _negated(self, node: Any) -> Expression:
         inner = self.read(node.this)
@@ -305,11 +275,15 @@ class Reader(DateReader):
         }
         for function, names in kinds.items():
             if name in names:
-                inner = Call(function, (self.read(node.this),))
-                scale = [str(part.this.this) for part in to.expressions] if function == "as_real" else []
-                if name == "DECIMAL" and len(scale) == 2 and scale[1].isdigit():
-                    return Call("round", (inner, Constant(int(scale[1]))))
-                return inner
+                inner = self.read(node.this)
+                match function:
+                    case "as_integer":
+                        return self.as_integer(inner, node)
+                    case "as_real":
+                        return self.as_real(inner, name, [str(part.this.this) for part in to.expressions], node)
+                    case "as_text":
+                        return self.as_text(inner)
+                return Call(function, (inner,))
         raise self.refuse(node, "a cast to BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP")
 
     def _case(self, node: Any) -> Expression:
@@ -326,7 +300,7 @@ class Reader(DateReader):
         for branch in node.args["ifs"]:
             condition = self.read(branch.this)
             branches += [
-                condition if subject is None else Call("eq", (subject, condition)),
+                condition if subject is None else self.compared("eq", subject, condition, branch),
                 self.read(branch.args["true"]),
             ]
         default = node.args.get("default")
@@ -351,7 +325,7 @@ class Reader(DateReader):
         same = Call(
             "or",
             (
-                Call("coalesce", (Call("eq", (a, b)), Constant(False))),
+                Call("coalesce", (self.compared("eq", a, b, node), Constant(False))),
                 Call("and", (Call("missing", (a,)), Call("missing", (b,)))),
             ),
         )
@@ -359,7 +333,7 @@ class Reader(DateReader):
 
     def _in(self, node: Any) -> Expression:
         self.only(node, "this", "expressions")
-        return Call("in", (self.read(node.this), *(self.read(part) for part in node.expressions)))
+        return self.among(self.read(node.this), [self.read(part) for part in node.expressions], node)
 
     def _log(self, node: Any) -> Expression:
         self.only(node, "this", "expression")
@@ -376,6 +350,13 @@ class Reader(DateReader):
         name = str(node.this).lower()
         if name in ("datepart", "date_part") and len(node.expressions) == 2:
             return self._part(str(node.expressions[0].name), node.expressions[1], node)
+        if name in ("weekday", "dayofweek") and len(node.expressions) == 1:
+            return self.weekday(name, node.expressions[0], node)
+        if name in ("dayname", "monthname") and len(node.expressions) == 1:
+            from sqlglot import exp
+
+            kind = exp.Dayname if name == "dayname" else exp.Monthname
+            return self.read(kind(this=node.expressions[0]))
         if name in _NAMED:
             return Call(_NAMED[name], tuple(self.read(part) for part in node.expressions))
         raise self.unknown(node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from discreet.data.expression.domain import Domain
 from discreet.data.expression.node import Call, Constant, Expression
 from discreet.errors import InputError
 
@@ -14,13 +15,18 @@ _PARTS = {
     "quarter": "quarter",
     "month": "month",
     "week": "week",
-    "isoweek": "week",
+    "isoweek": "isoweek",
+    "weekiso": "isoweek",
+    "iso_week": "isoweek",
     "day": "day",
     "doy": "dayofyear",
     "dayofyear": "dayofyear",
     "isodow": "isodow",
     "dayofweekiso": "isodow",
+    "dow_iso": "isodow",
+    "dayofweek_iso": "isodow",
     "dow": "dayofweek",
+    "day_of_week": "dayofweek",
     "dayofweek": "dayofweek",
     "weekday": "dayofweek",
     "hour": "hour",
@@ -29,11 +35,12 @@ _PARTS = {
     "epoch": "epoch",
     "date": "as_date",
 }
-_FROM_ONE = ("bigquery", "spark", "databricks", "tsql", "mysql", "snowflake")
+_FROM_ONE = ("bigquery", "spark", "tsql", "mysql")
 """Dialects whose days of the week are 1 to 7, Sunday first."""
 
 
 UNITS = {"second": 1, "minute": 60, "hour": 3600}
+_FIRST = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _INTERVAL = "an interval of a whole number of seconds, minutes, hours, days, weeks, months or years"
 
 
@@ -60,6 +67,10 @@ class DateReader:
         """Every argument that is set must be one that is read."""
         raise NotImplementedError
 
+    def domain_of(self, value: Expression) -> Domain | None:
+        """What an expression can be, where that is known while it is read."""
+        raise NotImplementedError
+
     def _inner(self, node: Any) -> Expression:
         raise NotImplementedError
 
@@ -67,10 +78,57 @@ class DateReader:
         function = _PARTS.get(unit.lower())
         if function is None:
             raise self.refuse(node, f"a part of a day: {', '.join(dict.fromkeys(_PARTS))}")
-        made = Call(function, (self._inner(day),))
-        if function == "dayofweek" and self.dialect in _FROM_ONE:
-            return Call("add", (made, Constant(1)))
-        return made
+        inner = self._inner(day)
+        match function:
+            case "week":
+                return self._week(inner)
+            case "isoweek":
+                return Call("week", (inner,))
+            case "dayofweek" if self.dialect == "trino":
+                return Call("isodow", (inner,))
+            case "dayofweek" if self.dialect in _FROM_ONE:
+                return Call("add", (Call("dayofweek", (inner,)), Constant(1)))
+        return Call(function, (inner,))
+
+    def _week(self, day: Expression, mode: int | None = None) -> Expression:
+        """The number of a week: that of ISO 8601, but in dialects whose weeks begin with Sunday and the year."""
+        usual = {"bigquery": 0, "mysql": 0, "tsql": None}.get(self.dialect, 3)
+        mode = usual if mode is None else mode
+        if mode == 3:
+            return Call("week", (day,))
+        # how many of the weekday that decides have been, up to the end of this week
+        shift, weekday = {None: (12, "dayofweek"), 0: (6, "dayofweek"), 1: (10, "isodow"), 5: (7, "isodow")}[mode]
+        days = Call("subtract", (Call("add", (Call("dayofyear", (day,)), Constant(shift))), Call(weekday, (day,))))
+        return Call("quotient", (days, Constant(7)))
+
+    def weekday(self, name: str, day: Any, node: Any) -> Expression:
+        """WEEKDAY and DAYOFWEEK as functions."""
+        if name == "dayofweek":
+            return self._part("dow", day, node)
+        if self.dialect == "duckdb":
+            return Call("dayofweek", (self._inner(day),))
+        if self.dialect in ("mysql", "spark"):
+            return Call("subtract", (Call("isodow", (self._inner(day),)), Constant(1)))
+        raise self.refuse(node, "a function of the dialect", "Write ISODOW(day), 1 is Monday, or DAYOFWEEK(day).")
+
+    def _starts(self, unit: Any, node: Any) -> tuple[str, int]:
+        """A period, and how many days before Monday its weeks begin."""
+        from sqlglot import exp
+
+        name = str(unit.name).lower()
+        if isinstance(unit, exp.WeekStart):
+            if name not in _FIRST:
+                raise self.refuse(node, "a week that begins with a day: WEEK(MONDAY)")
+            return "week", -_FIRST.index(name) % 7
+        if name in ("isoweek", "weekiso", "iso_week", "week_iso"):
+            return "week", 0
+        return name, 1 if name == "week" and self.dialect in ("tsql", "bigquery") else 0
+
+    def _begun(self, unit: str, day: Expression, shift: int) -> Expression:
+        """The period that a day is in; weeks may begin some days before Monday."""
+        if not shift:
+            return Call("truncate", (Constant(unit), day))
+        return Call("truncate", (Constant(unit), Call("add", (day, Constant(shift)))))
 
     def _calendar(self, node: Any) -> Expression:
         from sqlglot import exp
@@ -78,15 +136,29 @@ class DateReader:
         match node:
             case exp.Extract():
                 self.only(node, "this", "expression")
+                if isinstance(node.this, exp.WeekStart):
+                    modes = {"sunday": 0, "monday": 5}
+                    if (first := str(node.this.name).lower()) not in modes:
+                        raise self.refuse(node, "WEEK, WEEK(SUNDAY), WEEK(MONDAY) or ISOWEEK")
+                    return self._week(self._inner(node.expression), modes[first])
                 return self._part(str(node.this.name), node.expression, node)
             case exp.DayOfWeek():
                 self.only(node, "this")
-                return self._part("dow", node.this, node)
+                return self.weekday("dayofweek", node.this, node)
+            case exp.Week():
+                self.only(node, "this", "mode")
+                mode = node.args.get("mode")
+                if mode is not None and (self.dialect != "mysql" or str(mode.name) not in ("0", "1", "3", "5")):
+                    raise self.refuse(node, "WEEK(day), and in mysql with mode 0, 1, 3 or 5")
+                return self._week(self._inner(node.this), None if mode is None else int(mode.name))
+            case exp.WeekOfYear():
+                self.only(node, "this")
+                return Call("week", (self._inner(node.this),))
             case exp.DateTrunc() | exp.TimestampTrunc() | exp.DatetimeTrunc():
                 self.only(node, "this", "unit", "zone", "unabbreviate", "input_type_preserved")
-                unit = str(node.args["unit"].name).lower()
-                unit = "week" if unit.startswith("week") else unit
-                return Call("truncate", (Constant(unit), self._zoned(node)))
+                unit, shift = self._starts(node.args["unit"], node)
+                begun = self._begun(unit, self._zoned(node), shift)
+                return Call("add", (begun, Constant(-shift))) if shift else begun
             case (
                 exp.DateAdd()
                 | exp.DateSub()
@@ -164,19 +236,28 @@ class DateReader:
         from sqlglot import exp
 
         self.only(node, "this", "expression", "unit", "date_part_boundary", "big_int")
+        bare = isinstance(node.this, exp.Column) and not node.this.this.args.get("quoted")
+        units = ("day", "week", "month", "quarter", "year", *UNITS)
+        if self.dialect == "mysql" and bare and str(node.this.name).lower() in units:
+            hint = "A column of that name is written in quotes, `day`; with a unit, TIMESTAMPDIFF(DAY, a, b)."
+            raise self.refuse(node, "DATEDIFF(later, earlier) in mysql", hint)
+        unit, shift = self._starts(node.args["unit"], node) if node.args.get("unit") else ("day", 0)
+        passed = self.dialect in ("spark", "trino") and node.args.get("unit") is not None
+        if passed or isinstance(node, exp.TimestampDiff):
+            return self._passed(node, unit)
         later, earlier = self._day(node.this), self._day(node.expression)
-        unit = str(node.args["unit"].name).lower() if node.args.get("unit") else "day"
         match unit:
             case "day":
                 return Call("days_between", (later, earlier))
             case "second":
+                if self._are("date", later, earlier):
+                    return Call("multiply", (Call("days_between", (later, earlier)), Constant(86400)))
                 return Call("subtract", (later, earlier))
-            case "minute" | "hour":
-                if isinstance(node, exp.DateDiff):  # counts the hours that began, as all engines do
-                    later, earlier = (Call("truncate", (Constant(unit), each)) for each in (later, earlier))
+            case "minute" | "hour":  # counts the hours that began, as all engines do
+                later, earlier = (Call("truncate", (Constant(unit), each)) for each in (later, earlier))
                 return Call("quotient", (Call("subtract", (later, earlier)), Constant(UNITS[unit])))
             case "week":
-                first, last = (Call("truncate", (Constant("week"), each)) for each in (earlier, later))
+                first, last = (self._begun("week", each, shift) for each in (earlier, later))
                 return Call("quotient", (Call("subtract", (last, first)), Constant(7)))
             case "month" | "quarter" | "year":
                 per = {"month": 12, "quarter": 4, "year": 1}[unit]
@@ -191,3 +272,28 @@ class DateReader:
 
                 return Call("subtract", (number(later), number(earlier)))
         raise self.refuse(node, "a difference in seconds, minutes, hours, days, weeks, months, quarters or years")
+
+    def _are(self, kind: str, *values: Expression) -> bool:
+        """Whether one of some values is known to be of a kind."""
+        domains = [self.domain_of(value) for value in values]
+        return any(domain is not None and domain.kind == kind for domain in domains)
+
+    def _passed(self, node: Any, unit: str) -> Expression:
+        """A difference that counts the whole units that have passed, not those that began."""
+        from sqlglot import exp
+
+        # a unit makes of DATEDIFF in Spark a difference of times; the parser has made days of them
+        pair = [each.this if isinstance(each, exp.TsOrDsToDate) else each for each in (node.this, node.expression)]
+        later, earlier = (self._inner(each) for each in pair)
+        days = {"day": 1, "week": 7}.get(unit)
+        if days is None and unit not in UNITS:
+            hint = "Such as (YEAR(b) - YEAR(a)) * 12 + MONTH(b) - MONTH(a), the months that began."
+            raise self.refuse(node, "a difference in seconds, minutes, hours, days or weeks", hint)
+        if self._are("timestamp", later, earlier):
+            seconds = Call("subtract", (later, earlier))
+            size = 86400 * days if days else UNITS[unit]
+            return seconds if size == 1 else Call("quotient", (seconds, Constant(size)))
+        between = Call("days_between", (later, earlier))
+        if days is None:
+            return Call("multiply", (between, Constant(86400 // UNITS[unit])))
+        return between if days == 1 else Call("quotient", (between, Constant(days)))
