@@ -260,3 +260,18 @@ def test_spreads_are_of_samples_but_in_mysql(dialect):
     names = "STDEV(k) AS s" if dialect == "tsql" else "STDDEV(k) AS s, VARIANCE(k) AS v"
     query = parse_sql(f"SELECT {names} FROM visits", SCHEMA, dialect).query
     assert {output.sample for _, output in query.outputs} == {dialect != "mysql"}
+
+
+@pytest.mark.parametrize(
+    ("dialects", "rising", "falling"),
+    [
+        ("duckdb trino", False, False),
+        ("postgres snowflake", False, True),
+        ("spark bigquery tsql mysql sqlite", True, False),
+    ],
+)
+def test_missing_groups_stand_where_the_dialect_sorts_them(dialects, rising, falling):
+    for dialect in dialects.split():
+        for way, first in (("ASC", rising), ("DESC", falling)):
+            text = f"SELECT t, COUNT(*) AS n FROM visits GROUP BY t ORDER BY t {way}"
+            assert [step.missing_first for step in parse_sql(text, SCHEMA, dialect).presentation.order] == [first]
