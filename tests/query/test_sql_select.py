@@ -9,6 +9,7 @@ from sql_schema import SCHEMA
 import discreet
 from discreet import Budget
 from discreet.data.column import Date, Integer
+from discreet.data.expression.domain import metered
 from discreet.data.schema import Schema
 from discreet.data.view import Lookup
 from discreet.errors import InputError
@@ -121,3 +122,13 @@ def test_a_column_of_days_is_grouped_by_its_declared_days(tmp_path):
     desk = discreet.open(table, schema, ledger=tmp_path / "l.db", budget=Budget(epsilon=10**6), create=True)
     found = desk.sql("SELECT day, COUNT(*) AS n FROM visits GROUP BY day").plan(epsilon=10**5).release()
     assert (found["day"], found["n"]) == (["2024-02-28", "2024-02-29", "2024-03-01", None], [1, 0, 2, 1])
+
+
+def test_a_statement_of_very_many_computed_columns_is_refused_and_fewer_are_read_once():
+    schema = Schema("t", {"n": Integer(0, 99)})
+    sums = [f"SUM(CASE WHEN n > {i} THEN ABS(n - {i}) ELSE n * {i} END) AS s{i}" for i in range(60)]
+    with metered(20_000), pytest.raises(InputError, match="fewer computed columns"):
+        parse_sql(f"SELECT {', '.join(sums)} FROM t", schema)
+    with metered(20_000):
+        assert len(parse_sql(f"SELECT {', '.join(sums[:3])} FROM t", schema).query.outputs) == 3
+    assert len(parse_sql(f"SELECT {', '.join(sums)} FROM t", schema).query.outputs) == 60

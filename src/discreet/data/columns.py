@@ -18,7 +18,7 @@ __all__ = ["Columns"]
 
 _KEPT = 2_000
 """Expressions that are kept at most: a question of more than that reads some of them again and again."""
-_LETTERS = 4_000_000
+_LETTERS = 16_000_000
 """What their texts and values may come to, so that nobody fills the memory with questions."""
 
 
@@ -100,4 +100,4 @@ class Columns(dict[str, Column]):
 def _letters(text: str, domain: Domain) -> int:
     """About how much an expression and its values take."""
     values = domain.values or ()
-    return 20 * len(text) + (sum(map(len, values)) if domain.kind == "text" else 8 * len(values))
+    return 20 * len(text) + (sum(map(len, values)) if domain.kind == "text" else 4 * len(values))

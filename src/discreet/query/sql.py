@@ -19,6 +19,7 @@ from typing import Any
 
 from discreet.core.exact import Number
 from discreet.data.expression import Constant
+from discreet.data.expression.domain import metered
 from discreet.data.schema import Schema
 from discreet.data.text import check_dialect, read_statement
 from discreet.errors import InputError, Phrase
@@ -48,6 +49,11 @@ class Statement:
 def parse_sql(text: str, schema: Schema, dialect: str = "duckdb") -> Statement:
     """Read one SELECT statement about the table of `schema`; refuses everything it does not fully understand."""
     check_dialect(dialect)
+    with metered():
+        return _statement(text, schema, dialect)
+
+
+def _statement(text: str, schema: Schema, dialect: str) -> Statement:
     try:
         private = read_private(text, schema, dialect)
         query, presentation = _read(read_statement(private.text, dialect=dialect), schema, dialect)

@@ -32,6 +32,7 @@ __all__ = [
     "LABELS",
     "LARGEST",
     "STEPS",
+    "WORK",
     "check_amount",
     "check_asked",
     "check_draft",
@@ -58,6 +59,7 @@ _TEXT = 10_000  # characters of one text
 _NUMBERS = 4_000_000  # of a hierarchy
 _SEARCHED = 100_000  # numbers of a job priced by accuracy: that takes some twenty plans
 _FED = 2_000  # loads and buses of a grid whose job is priced so: each of those plans works out power flows
+WORK = 1_000_000  # pieces of expressions computed for a question, some seconds of work
 _QUESTIONS = 100  # of a batch: each is planned alone
 _OUTPUTS = 1_000  # of all questions of a batch
 _WIDEST = 1024  # units of a layer

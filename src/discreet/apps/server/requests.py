@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictStr, create_model, model_validator
 
 from discreet.apps.server.limits import (
+    WORK,
     check_amount,
     check_asked,
     check_draft,
@@ -25,6 +26,7 @@ from discreet.curator import KINDS, Curator
 from discreet.curator.offer import Offer
 from discreet.curator.question import read_question, with_limits
 from discreet.curator.request import read_how
+from discreet.data.expression.domain import metered
 from discreet.errors import InputError, Phrase
 from discreet.ledger.door import Answer
 from discreet.ledger.outcome import Outcome
@@ -80,6 +82,10 @@ class QuestionRequest(Plain):
 
     def offer(self, curator: Curator) -> Offer[Release]:
         """The plan, priced; nothing is read and nothing is spent."""
+        with metered(WORK):
+            return self._offer(curator)
+
+    def _offer(self, curator: Curator) -> Offer[Release]:
         price: dict[str, Any] = {
             name: getattr(self, name)
             for name in ("epsilon", "rho", "share", "within", "confidence", "noise", "delta", "allotment")

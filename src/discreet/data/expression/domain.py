@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -13,7 +15,7 @@ from typing import Any, Literal
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.expression.node import Call, Constant, Expression, Name, columns_in
 from discreet.data.instant import Instant
-from discreet.errors import InputError
+from discreet.errors import InputError, Phrase
 
 __all__ = [
     "LONGEST_TEXT",
@@ -27,6 +29,7 @@ __all__ = [
     "domain_of_column",
     "image",
     "listed_domain",
+    "metered",
     "structural",
     "union",
     "value_of",
@@ -45,8 +48,11 @@ LONGEST_TEXT = 10_000
 _BITS = 1_000
 _LETTERS = 1_000_000
 """Characters of all computed texts of a domain together."""
-_WORK = 1_000_000
-"""Functions that are computed to list the values of an expression at most."""
+_WORK = 400_000
+"""Pieces that are computed to list the values of an expression at most."""
+_ALTOGETHER = 3_000_000
+"""The same for all expressions of a statement."""
+_LEFT: ContextVar[list[int] | None] = ContextVar("pieces left to compute for a statement", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +184,35 @@ def domain_of(expression: Expression, columns: Mapping[str, Domain]) -> Domain:
     values = base.listed()
     if values is None or len(values) * expression.pieces > _WORK:
         return outer
+    _work(len(values) * expression.pieces)
     rows = ({names[0]: value} for value in (*values, *((None,) if base.missing else ())))
     found = {value_of(expression, row, columns) for row in rows}
     missing = None in found
     found.discard(None)
     known = [value for value in outer.values if value in found] if outer.kind == "text" and outer.values else found
     return listed_domain(outer.kind, known, missing)
+
+
+@contextmanager
+def metered(most: int = _ALTOGETHER) -> Iterator[None]:
+    """Inside, what is computed to list the values of expressions has an end, the outermost one's."""
+    if _LEFT.get() is not None:
+        yield
+        return
+    token = _LEFT.set([most])
+    try:
+        yield
+    finally:
+        _LEFT.reset(token)
+
+
+def _work(pieces: int) -> None:
+    left = _LEFT.get()
+    if left is not None:
+        left[0] -= pieces
+        if left[0] < 0:
+            hint = "Ask in several statements, or of columns with fewer values."
+            raise InputError("sql", Phrase("very many computed columns"), "about fewer computed columns", hint)
 
 
 def structural(expression: Expression, columns: Mapping[str, Domain]) -> Domain:
