@@ -72,6 +72,8 @@ def test_a_label_that_would_grow_without_end_is_missing():
 def test_a_pattern_of_many_parts_is_matched_from_the_left_without_trying_every_place():
     assert pattern("%a" * 40 + "%b").fullmatch("a" * 3000) is None
     assert pattern("%a" * 40 + "%b").fullmatch("a" * 300 + "b") is not None
+    with pytest.raises(InputError, match="at most 1,000 characters"):
+        resolve(read_expression(f"who LIKE '{'%a' * 600}'"), COLUMNS)
 
 
 @given(st.text("ab%_", max_size=8), st.text("ab\n", max_size=8))

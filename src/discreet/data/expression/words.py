@@ -13,6 +13,9 @@ from discreet.data.expression.function import Function, Operand
 __all__ = ["FUNCTIONS", "pattern"]
 
 
+_LONGEST_PATTERN = 1_000
+
+
 def _text(part: Domain) -> None:
     if part.kind not in ("text", "nothing"):
         raise UnsuitableError(f"of text, not of {part.kind}", "Use CAST(... AS VARCHAR).")
@@ -60,6 +63,8 @@ def _of_pattern(function: Function) -> Function:
         if any("\\" in str(value) for other in others for value in other.values or ()):
             hint = "Engines differ in what they mean. CONTAINS, STARTS_WITH and ENDS_WITH take any text as it is."
             raise UnsuitableError("with a pattern without backslashes", hint)
+        if any(len(str(value)) > _LONGEST_PATTERN for other in others for value in other.values or ()):
+            raise UnsuitableError(f"with a pattern of at most {_LONGEST_PATTERN:,} characters")
         return function.domain(first, *others)
 
     return replace(function, domain=domain)
