@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -61,6 +61,10 @@ class Question:
     def group_by(self, *keys: str | Key | Expression) -> Question:
         """Answer for every group of public keys, or of keys that are discovered."""
         return replace(self, query=self.grouped.group_by(*keys))
+
+    def only_groups(self, combinations: Sequence[Sequence[Any]]) -> Question:
+        """Have no other groups than these combinations of the keys' values, in this order; other rows are left out."""
+        return replace(self, query=self.grouped.only_groups(combinations))
 
     def limits(self, groups: int | None = None, rows: int | None = None, rows_total: int | None = None) -> Question:
         """How much of each person counts in this question, instead of what the schema states: in at most `groups`

@@ -75,7 +75,7 @@ def _different(
     query: Query, schema: Schema, measure: Distinct, table: Expression, salt: Sequence[int], name: str
 ) -> Expression:
     """How many different values each group has, (group, name)."""
-    table, number = group_number(query.keys, schema, chosen(query, schema, table))
+    table, number = group_number(query.keys, schema, chosen(query, schema, table), query.numbers(schema))
     rows = measured({GROUP: number, **value_columns(measure.column, schema, table, name)}, schema, (), table)
     rows = rows.filter(rows[GROUP].notnull())
     if schema.unit.column is not None:
@@ -100,7 +100,7 @@ def compile_parts(
 
 
 def _grouped(query: Query, schema: Schema, measures: Sequence[Measure], table: Expression) -> Expression:
-    table, number = group_number(query.keys, schema, chosen(query, schema, table))
+    table, number = group_number(query.keys, schema, chosen(query, schema, table), query.numbers(schema))
     rows = measured({GROUP: number}, schema, measures, table)
     return rows.filter(rows[GROUP].notnull())
 

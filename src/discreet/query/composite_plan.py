@@ -145,7 +145,13 @@ def plan_question(question: Query, schema: Schema, allotment: Allotment, price: 
     searches: dict[Search, Query] = {}
     for name, output in checked.ordered:
         part = searches.get(
-            search_of(output), Query(checked.condition, checked.keys, person_limits=checked.person_limits)
+            search_of(output),
+            Query(
+                checked.condition,
+                checked.keys,
+                person_limits=checked.person_limits,
+                combinations=checked.combinations,
+            ),
         )
         searches[search_of(output)] = replace(part, ordered=(*part.ordered, (name, output)))
     sums = replace(checked, ordered=())

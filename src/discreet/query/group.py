@@ -29,14 +29,23 @@ _EXACT = 2**53
 _EPOCH = date(1970, 1, 1)
 
 
-def group_number(keys: Sequence[Key], schema: Schema, table: Expression) -> tuple[Expression, Expression]:
-    """The table, with what had to be joined to it, and the number of each row's group."""
+def group_number(
+    keys: Sequence[Key], schema: Schema, table: Expression, only: Sequence[int] | None = None
+) -> tuple[Expression, Expression]:
+    """The table, with what had to be joined to it, and the number of each row's group.
+
+    With `only`, groups are those of the combinations of labels that have these numbers, and their places its numbers.
+    """
     import ibis
 
     table, codes = group_codes(keys, schema, table)
     number = None
     for key, code in zip(keys, codes, strict=True):
         number = code if number is None else number * len(key.labels(schema)) + code
+    if only is not None and number is not None:
+        number = number.cases(
+            *((other, ibis.literal(place, "int64")) for place, other in enumerate(only)), else_=ibis.null("int64")
+        )
     return table, ibis.literal(0, "int32") if number is None else number.cast("int32")
 
 

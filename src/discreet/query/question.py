@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn, TypeVar
 
@@ -12,6 +12,12 @@ from discreet.data.expression import Expression
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.query.aggregate import Aggregate, aggregate_from, aggregate_to, count, settled
+from discreet.query.combination import (
+    Combinations,
+    checked_combinations,
+    combination_numbers,
+    read_combinations,
+)
 from discreet.query.function import listed_functions
 from discreet.query.key import MOST_GROUPS, Key, bins, key, published
 from discreet.query.limits import PersonLimits
@@ -23,7 +29,7 @@ from discreet.query.quantile import Ordered, check_ordered, ordered_to
 
 __all__ = ["Query", "output_from", "refuse_nameless", "refuse_reading"]
 
-_ENTRIES = ("per_person", "where", "group_by", "outputs", "limits", "listing")
+_ENTRIES = ("per_person", "where", "group_by", "outputs", "limits", "listing", "groups")
 _KEYS = "column names, bins(...), key(...) or discover(...)"
 
 
@@ -82,6 +88,8 @@ class Query:
     """What the table is computed of, where the question is about one of persons."""
     listing: bool = False
     """Whether the groups themselves are asked for, and nothing about them."""
+    combinations: Combinations | None = None
+    """The only combinations of the keys' values that are groups, in the order of publication."""
 
     def where(self, condition: str | Predicate | Expression) -> Query:
         """Keep the rows for which the condition is true; a second condition narrows the first."""
@@ -99,6 +107,13 @@ class Query:
             raise InputError("group_by", strange[0], _KEYS)
         return replace(self, keys=self.keys + tuple(k if isinstance(k, Key) else key(k) for k in keys))
 
+    def only_groups(self, combinations: Sequence[Sequence[Any]]) -> Query:
+        """Have no other groups than these combinations of the keys' values, in this order; other rows are left out.
+
+        `group_by("county", "sex").only_groups([("Ash", "female"), ("Oak", "male")])`.
+        """
+        return replace(self, combinations=read_combinations(combinations))
+
     def list_groups(self) -> Query:
         """Ask which groups there are, and nothing else: of keys that nobody declared, those that enough units share."""
         return replace(self, listing=True)
@@ -111,8 +126,8 @@ class Query:
         """
         from discreet.query.sql_person import read_each
 
-        if self.persons is not None or self.outputs or self.ordered:
-            raise InputError("per_person", Phrase("after outputs"), "asked before outputs, once")
+        if self.persons is not None or self.outputs or self.ordered or self.combinations is not None:
+            raise InputError("per_person", Phrase("after outputs"), "asked before outputs and groups, once")
         if strange := [k for k in self.keys if k.discovered or k.values is not None or k.edges is not None]:
             raise InputError("per_person", strange[0].column, "grouped by columns as they are")
         keys = tuple((k.title, k.column) for k in self.keys)
@@ -216,13 +231,23 @@ class Query:
         for _, ordered in by_order:
             check_ordered(ordered, schema)
         condition = None if self.condition is None else checked(self.condition, schema)
-        keys = tuple(pruned(k, condition, schema) for k in keys)
-        query = Query(condition, keys, outputs, by_order, self.names, self.person_limits, persons, self.listing)
+        combinations = None if self.combinations is None else self._check_combinations(keys, schema)
+        if combinations is None:
+            keys = tuple(pruned(k, condition, schema) for k in keys)
+        query = Query(
+            condition, keys, outputs, by_order, self.names, self.person_limits, persons, self.listing, combinations
+        )
         if (many := query.listed_groups(schema)) > MOST_GROUPS:
             raise InputError(
                 "group_by", Phrase(f"{many:,} groups"), f"such that there are at most {MOST_GROUPS:,} groups"
             )
         return query
+
+    def _check_combinations(self, keys: tuple[Key, ...], schema: Schema) -> Combinations:
+        if self.searched:
+            hint = "State the bounds, or list the values of each key: key(column, values)."
+            raise InputError("groups", Phrase("combinations"), "left out where bounds are private", hint)
+        return checked_combinations(self.combinations or (), keys, schema)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -255,14 +280,22 @@ class Query:
 
     def listed_groups(self, schema: Schema) -> int:
         """How many groups the public keys make."""
+        if self.combinations is not None:
+            return len(self.combinations)
         total, schema = 1, self.limited(schema)
         for k in self.listed:
             total *= len(k.labels(schema))
         return total
 
+    def numbers(self, schema: Schema) -> list[int] | None:
+        """The places of the combinations that are groups among all that the keys make; None if all are."""
+        return None if self.combinations is None else combination_numbers(self.combinations, self.keys, schema)
+
     def key_columns(self, schema: Schema) -> dict[str, list[Any]]:
         """The groups in the order of publication, which is that of the keys' labels: the last key moves fastest."""
         columns: dict[str, list[Any]] = {}
+        if self.combinations is not None:
+            return {k.title: [each[place] for each in self.combinations] for place, k in enumerate(self.keys)}
         schema = self.limited(schema)
         groups = repeat = self.groups(schema)
         for k in self.listed:
@@ -286,6 +319,7 @@ class Query:
             "outputs": {name: outputs[name] for name in self.names},
             **limits,
             **({"listing": True} if self.listing else {}),
+            **({} if self.combinations is None else {"groups": [list(each) for each in self.combinations]}),
         }
 
     def to_json(self) -> str:
@@ -314,8 +348,9 @@ class Query:
         listing = entry.get("listing", False)
         if not isinstance(listing, bool):
             raise InputError("listing", listing, "true or false")
+        combinations = None if entry.get("groups") is None else read_combinations(entry["groups"])
         return (
-            cls(condition, keys, person_limits=limits, persons=persons, listing=listing)
+            cls(condition, keys, person_limits=limits, persons=persons, listing=listing, combinations=combinations)
             ._computing(outputs)
             .checked(schema)
         )

@@ -222,6 +222,8 @@ def plan_stream(
     a row of theirs counts when the period is released."""
     if question.persons is not None:
         raise InputError("per_person", Phrase("asked"), "left out where a stream is asked for: it counts rows")
+    if question.combinations is not None:
+        raise InputError("groups", Phrase("combinations"), "left out where a stream is asked for")
     schema = question.limited(schema)
     checked, key = question.checked(schema), replace(period.checked(schema), missing=False)
     if key.edges is None:

@@ -41,7 +41,7 @@ def compile_tally(
     each, and which they are depends on that person's rows and the salt alone. Proof: docs/proofs/query-quantiles.md.
     """
     unit = schema.unit
-    table, number = group_number(query.keys, schema, chosen(query, schema, table))
+    table, number = group_number(query.keys, schema, chosen(query, schema, table), query.numbers(schema))
     columns = {GROUP: number, BIN: grid.place(table[schema.slot(column)])}
     if unit.column is not None:
         columns[PERSON] = identity(table[unit.column])
