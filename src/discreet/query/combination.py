@@ -41,7 +41,7 @@ def checked_combinations(given: Combinations, keys: Sequence[Key], schema: Schem
     found = []
     for each in given:
         if len(each) != len(keys):
-            raise InputError("groups", list(each), f"with a value of each of the {len(keys)} keys")
+            raise InputError("groups", list(each), f"a combination with a value of each of the {len(keys)} keys")
         values = tuple(published(value) for value in each)
         for key, value, own, listed in zip(keys, values, known, labels, strict=True):
             if not isinstance(value, str | int | None) or (type(value), value) not in own:
