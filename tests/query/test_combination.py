@@ -130,3 +130,9 @@ def test_combinations_are_of_public_keys_and_of_one_table():
         Query().group_by("county", "adult").only_groups(CHOSEN).agg(s=private).checked(SCHEMA)
     with pytest.raises(InputError, match="once"):
         Query().group_by("county").only_groups([("Oak",)]).per_person(n="count(*)")
+
+
+def test_a_key_of_missing_values_alone_has_one_group():
+    found = released(Query().where("county is null").group_by("county").agg(n=count()))
+    assert found["county"] == [None]
+    assert found["n"] == [sum(row["county"] in (None, "elsewhere") for row in rows())]

@@ -127,7 +127,8 @@ def _code(key: Key, schema: Schema, table: Expression, found: Expression | None,
         named = [
             (_mark(label), ibis.literal(index, "int64")) for index, label in enumerate(labels) if label is not None
         ]
-        found = value.cases(*named, else_=ibis.null("int64"))
+        none = ibis.null("int64")  # where missing values alone are left
+        found = value.cases(*named, else_=none) if named else none
     if isinstance(column, Integer | Date | Timestamp) and not clamped:
         found = within_bounds(raw, column).ifelse(found, ibis.null("int64"))
     if None not in labels:
