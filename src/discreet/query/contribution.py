@@ -105,7 +105,7 @@ def drawn(rows: Expression, keys: Sequence[str], values: Sequence[str], unit: Un
 
     same = ibis.window(group_by=[PERSON, *keys, *values], order_by=ORDER)
     rows = rows.mutate(repeated=ibis.row_number().over(same).cast("int64"))
-    code = rows["repeated"]
+    code = rows["repeated"].cast("int32").cast("int64")  # Spark numbers rows in 32 bits, and ibis does not know it
     for word, value in zip(itertools.cycle(salt), values, strict=False):
         code = ((code & _MASK) * ((int(word) & (2**30 - 1)) | 1) + (rows[value].cast("int64") & _MASK)) & _MASK
     turn = order_of(rows[ORDER].cast("int64"), code & _MASK, _BITS, [*salt[4:], *salt[:4]])

@@ -65,7 +65,7 @@ def _limited(rows: Expression, unit: Unit, groups: int, salt: Sequence[int]) -> 
     # person have several hashes. Rows equal in hash and bin are equal in everything that matters.
     repeated = ibis.row_number().over(ibis.window(group_by=[PERSON, GROUP, BIN], order_by=_ORDER))
     rows = rows.mutate(repeated=ibis.least(repeated, _NUMBERED))
-    told = rows[BIN].cast("int64") + rows["repeated"].cast("int64") * 2**16
+    told = rows[BIN].cast("int64") + rows["repeated"].cast("int32").cast("int64") * 2**16
     rows = rows.mutate(**{_ROW: order_of(rows[_ORDER].cast("int64"), told, _WIDE, salt[5:10])})
     kept = ibis.row_number().over(ibis.window(group_by=[PERSON, GROUP], order_by=_ROW))
     rows = rows.mutate(kept=kept)
