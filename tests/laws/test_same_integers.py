@@ -323,7 +323,7 @@ def test_the_names_of_csv_files_change_no_integer(kind, tmp_path):
 # --- planted bugs ----------------------------------------------------------------------------------------------------
 
 
-def by_row_number(rows: Any, sums: Any, kept: int, width: int, salt: Any) -> Any:
+def by_row_number(rows: Any, sums: Any, kept: int, width: int, salt: Any, whole: bool = False) -> Any:
     """Of a person's groups those that the engine happens to read first."""
     numbered = rows.mutate(at=ibis.row_number().over(ibis.window(order_by=ibis.null("int64"))))
     numbered = numbered.mutate(first=numbered["at"].min().over(ibis.window(group_by=["person", "group"])))

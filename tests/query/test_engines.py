@@ -10,6 +10,7 @@ from engine_cases import (
     EVERY_KEY,
     KINDS,
     MORE,
+    TIME_KEYS,
     Case,
     answers,
     of_long_conditions,
@@ -162,6 +163,6 @@ def test_a_plain_sum_would_wrap_on_spark():
 
 
 def test_every_engine_is_asked_every_kind_of_thing():
-    assert {k.column for k in EVERY_KEY} >= {*COLUMNS, *MORE} - {"big", "short_float"}
+    assert {k.column for k in (*EVERY_KEY, *TIME_KEYS)} >= {*COLUMNS, *MORE} - {"big", "short_float"}
     assert set(SHORT) <= set(COLUMNS["short"].values)
     assert set(LONG) <= set(COLUMNS["long"].values)
