@@ -15,6 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import discreet
+import discreet.apps.cli.options  # its help names what is registered when it is loaded: before anything is here
 import discreet.query.function as register_room
 from aggregate_kit import LIMITS, attack_everywhere, made, registered
 from discreet.apps.cli.completion import outputs
