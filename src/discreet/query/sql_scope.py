@@ -68,14 +68,14 @@ def is_aggregate(node: Any) -> bool:
         return False
     if type(node) is exp.Bracket:  # APPROX_QUANTILES(x, 4)[OFFSET(2)]
         return isinstance(node.this, exp.AggFunc)
-    named = type(node) is exp.Anonymous and str(node.this).upper() in _named()
+    named = type(node) is exp.Anonymous and str(node.this).upper() in _named(tuple(kinds()))
     return named or isinstance(node, exp.AggFunc)
 
 
-@functools.cache
-def _named() -> frozenset[str]:
-    """The names that functions of aggregates have in SQL."""
-    return frozenset(name for kind in kinds() for function in kind.functions for name in function.sql)
+@functools.lru_cache(maxsize=4)
+def _named(registered: tuple[Any, ...]) -> frozenset[str]:
+    """The names that functions of aggregates have in SQL; another aggregate may be registered at any time."""
+    return frozenset(name for kind in registered for function in kind.functions for name in function.sql)
 
 
 class Outputs(Protocol):
