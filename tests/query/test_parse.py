@@ -84,8 +84,6 @@ REFUSED = [
     "age between symmetric 1 and 5",
     "(age, pay) = (1, 2)",
     "interval 1 day > age",
-    "day > cast('2024' as timestamp)",
-    "day > '2024-01-01'::timestamp",
     "day > date_trunc('day', now())",
     "day > current_date",
     "age > 1e999999999999999999999",
