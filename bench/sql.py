@@ -115,6 +115,8 @@ def main() -> int:
         for construct, texts in [*CORPUS.items(), *DIALECTS.items()]:
             dialect = construct if construct in DIALECTS else "duckdb"
             accepted = 0
+            if options.quick and len(texts) > 4:  # two of three: all take a minute
+                texts = [text for place, text in enumerate(texts) if place % 3 != 2]
             for text in texts:
                 totals["statements"] += 1
                 try:
