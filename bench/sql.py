@@ -115,8 +115,8 @@ def main() -> int:
         for construct, texts in [*CORPUS.items(), *DIALECTS.items()]:
             dialect = construct if construct in DIALECTS else "duckdb"
             accepted = 0
-            if options.quick and len(texts) > 4:  # two of three: all take a minute
-                texts = [text for place, text in enumerate(texts) if place % 3 != 2]
+            if options.quick and len(texts) > 4:  # every second one: all take a minute
+                texts = [text for place, text in enumerate(texts) if place % 2 == 0]
             for text in texts:
                 totals["statements"] += 1
                 try:
@@ -151,7 +151,7 @@ def main() -> int:
             totals["accepted"] += accepted
             report.figure(construct, "accepted", 100 * accepted / len(texts), "%")
         seconds = time.process_time() - began
-    report.figure("all", "statements", totals["statements"], "", at_least=200)
+    report.figure("all", "statements", totals["statements"], "", at_least=None if options.quick else 200)
     report.figure("all", "accepted", 100 * totals["accepted"] / totals["statements"], "%", at_least=90)
     report.figure("all", "as DuckDB says, of accepted", 100 * totals["right"] / totals["accepted"], "%", at_least=100)
     report.figure("all", "crashes", totals["crashes"], "", at_most=0)
