@@ -64,9 +64,10 @@ class Connection:
 
     def _run(self, run: Callable[[Any], Found], expression: Any) -> Found:
         """Once more, if it failed on a value that the engine could not read: no value may make a run fail."""
-        sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEP))
         try:
             return run(expression)
+        except RecursionError:
+            sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEP))
         except Exception:
             if self._copies is None or not self._copies.reread(self._backend):
                 raise

@@ -311,7 +311,7 @@ def read_quantile(node: Any, scope: Any) -> tuple[str, Any] | None:
     if type(node) in (exp.ApproxQuantile, exp.Quantile):
         only(node, "this", "quantile")
         return scope.column(node.this), _share(node, node.args["quantile"])
-    if type(node) is exp.Bracket and type(node.this) is exp.ApproxQuantiles:
+    if type(node) is exp.Bracket and type(node.this).__name__ == "ApproxQuantiles":
         return _of_several(node, scope)
     if type(node) is exp.WithinGroup and type(node.this) in (exp.PercentileCont, exp.PercentileDisc):
         only(node, "this", "expression")

@@ -76,7 +76,7 @@ def instead(node: Any) -> str:
     match node:
         case exp.Star():
             return "Rows are not shown to anybody. Group them: SELECT sex, COUNT(*) FROM people GROUP BY sex."
-        case exp.Mode():
+        case _ if type(node).__name__ == "Mode":
             ways = "table().top(column, 1), or discreet ask --top COLUMN --k 1"
             return f"The most common values have a question of their own: {ways}."
         case exp.Window():

@@ -355,7 +355,9 @@ class Reader(DialectReader):
         if name in ("dayname", "monthname") and len(node.expressions) == 1:
             from sqlglot import exp
 
-            kind = exp.Dayname if name == "dayname" else exp.Monthname
+            kind = getattr(exp, name.capitalize(), None)  # older parsers have none
+            if kind is None:
+                return Call(name, (self._inner(node.expressions[0]),))
             return self.read(kind(this=node.expressions[0]))
         if name in _NAMED:
             return Call(_NAMED[name], tuple(self.read(part) for part in node.expressions))

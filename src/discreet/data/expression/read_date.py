@@ -113,10 +113,9 @@ class DateReader:
 
     def _starts(self, unit: Any, node: Any) -> tuple[str, int]:
         """A period, and how many days before Monday its weeks begin."""
-        from sqlglot import exp
 
         name = str(unit.name).lower()
-        if isinstance(unit, exp.WeekStart):
+        if type(unit).__name__ == "WeekStart":
             if name not in _FIRST:
                 raise self.refuse(node, "a week that begins with a day: WEEK(MONDAY)")
             return "week", -_FIRST.index(name) % 7
@@ -136,7 +135,7 @@ class DateReader:
         match node:
             case exp.Extract():
                 self.only(node, "this", "expression")
-                if isinstance(node.this, exp.WeekStart):
+                if type(node.this).__name__ == "WeekStart":
                     modes = {"sunday": 0, "monday": 5}
                     if (first := str(node.this.name).lower()) not in modes:
                         raise self.refuse(node, "WEEK, WEEK(SUNDAY), WEEK(MONDAY) or ISOWEEK")

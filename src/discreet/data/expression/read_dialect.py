@@ -64,7 +64,7 @@ class DialectReader(DateReader):
                 if self.dialect == "sqlite" and isinstance(number, Constant) and number.value < 0:
                     number = Constant(0)  # there, digits before the point are not rounded
                 return Call("round", (self.read(node.this), number))
-            case exp.Dayname() | exp.Monthname():
+            case _ if type(node).__name__ in ("Dayname", "Monthname"):
                 self.only(node, "this", "abbreviated")
                 name = Call(type(node).__name__.lower(), (self._inner(node.this),))
                 short = self.dialect in _SHORT_NAMES or node.args.get("abbreviated")
@@ -84,7 +84,7 @@ class DialectReader(DateReader):
                 if self.dialect in _ANY_CASE and isinstance(part, Constant):
                     text, part = Call("upper", (text,)), Constant(_text(part).upper())
                 return Call("position", (text, part))
-            case exp.Replace():
+            case _ if type(node).__name__ == "Replace":
                 self.only(node, "this", "expression", "replacement")
                 pieces = (node.this, node.expression, node.args.get("replacement"))
                 made = Call("replace", tuple(self.read(part) for part in pieces if part is not None))
