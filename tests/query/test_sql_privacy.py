@@ -52,6 +52,7 @@ def test_price_and_limits_are_those_of_the_statement():
         read(CLAUSE.format("kappa = 2, group_selection_strategy = PUBLIC_GROUPS")).query.limited(SCHEMA).unit.groups
         == 2
     )
+    assert read(CLAUSE.format("max_rows_contributed = 5")).query.limited(SCHEMA).unit.rows_total == 5
     few = read("SELECT COUNT(*, contribution_bounds_per_group => (0, 3)) AS n FROM visits")
     assert few.query.limited(SCHEMA).unit.rows == 3
 
@@ -67,6 +68,7 @@ def test_price_and_limits_are_those_of_the_statement():
         CLAUSE.format("epsilon = 1").replace("(epsilon = 1)", "(epsilon = 1"),
         "SELECT ANON_SUM(cost CLAMPED BETWEEN 0) FROM visits",
         "SELECT ANON_AVG(CLAMPED BETWEEN 0 AND 5) FROM visits",
+        "SELECT ANON_SUM(cost CLAMPED BETWEEN 0 AND 5) FROM visits",  # of a person's sum, not of a row
         "SELECT AVG(cost, contribution_bounds_per_row => 5) FROM visits",
         "SELECT COUNT(*, contribution_bounds_per_group => (1, 3)) FROM visits",
         "SELECT COUNT(*) FROM (SELECT WITH ANONYMIZATION OPTIONS (epsilon = 1) cost FROM visits)",
@@ -80,10 +82,10 @@ def test_what_is_not_understood_is_refused(text):
 
 def test_the_stated_price_is_paid_and_no_other(tmp_path):
     table = pyarrow.table({"patient": [1, 1, 2], "county": ["a", "a", "b"], "cost": [5, 6, 7], "town": ["x"] * 3})
-    desk = discreet.open(table, SCHEMA, ledger=tmp_path / "l.db", budget=Budget(epsilon=100), create=True)
-    question = desk.sql(CLAUSE.format("epsilon = 40"), dialect="bigquery")
-    assert question.plan().plan.charge.amount == 40
-    assert question.plan(epsilon=40).release()["n"] == [2, 1, 0]
+    desk = discreet.open(table, SCHEMA, ledger=tmp_path / "l.db", budget=Budget(epsilon=10_000), create=True)
+    question = desk.sql(CLAUSE.format("epsilon = 4000"), dialect="bigquery")
+    assert question.plan().plan.charge.amount == 4000
+    assert question.plan(epsilon=4000).release()["n"] == [2, 1, 0]
     with pytest.raises(InputError, match="as the statement says"):
         question.plan(epsilon=3)
     with pytest.raises(InputError, match="as the statement says"):

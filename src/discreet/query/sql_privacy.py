@@ -38,7 +38,7 @@ class PrivateStatement:
     price: dict[str, Number] = field(default_factory=dict)
     """Epsilon and delta, where they are stated."""
     limits: dict[str, int] = field(default_factory=dict)
-    """In how many groups a person counts, and as how many rows in each, where it is stated."""
+    """In how many groups a person counts, as how many rows in each and over all groups, where it is stated."""
 
 
 def read_private(text: str, schema: Schema, dialect: str) -> PrivateStatement:
@@ -66,6 +66,8 @@ class _Reader:
         self.edits: list[tuple[int, int, str]] = []
         """What stands from here to there, and what is to stand there instead."""
         self.options: dict[str, str] = {}
+        self.sums = False
+        """Whether a sum has bounds: those are of a person's sum in a group, and not of a row."""
         self.most: list[int] = []
         """As how many rows a person counts at most, by the bounds of counts."""
         self.words = [str(token.text).upper() for token in tokens]
@@ -188,6 +190,8 @@ class _Reader:
                 raise InputError("sql", f"{least}, {most}", "bounds of a count from 0 to a whole number")
             self.most.append(int(ends[1]))
             return
+        if name == "SUM":
+            self.sums = True
         if not argument or not least or not most:
             raise InputError("sql", self.between(first - 1, first), "bounds that follow what they bound")
         after, before = self.tokens[first].end + 1, self.tokens[argument[-1]].end + 1
@@ -212,15 +216,18 @@ class _Reader:
             hint = "Who is protected is stated in the schema, once, and not by a question."
             allowed = schema.unit.column or "left out: rows are protected"
             raise InputError("privacy_unit_column", unit, allowed, hint)
+        if self.sums and schema.unit.column is not None:
+            hint = 'In Python: total("cost", person=(0, 500)). In SQL: SUM(CLIP(cost, 0, 500)), which bounds each row.'
+            raise InputError("sql", "bounds of a SUM", "left out: there they bound a person's sum", hint)
         found = {}
-        for name, option in (("groups", "max_groups_contributed"), ("rows", "max_rows_contributed")):
+        for name, option in (("groups", "max_groups_contributed"), ("rows_total", "max_rows_contributed")):
             if option in self.options:
                 given = self.options[option]
                 if not given.isdecimal() or len(given) > _DIGITS or int(given) < 1:
                     raise InputError(option, given, f"a whole number from 1 on, of at most {_DIGITS} digits")
                 found[name] = int(given)
         if self.most:
-            found["rows"] = max([*self.most, *([found["rows"]] if "rows" in found else [])])
+            found["rows"] = max(self.most)
         return found
 
 
