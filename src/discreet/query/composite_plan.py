@@ -29,32 +29,59 @@ from discreet.query.quantile_plan import QuantilePlan, plan_quantiles
 from discreet.query.question import Query
 from discreet.query.table_plan import TablePlan, explained, rows_published
 
-__all__ = ["CompositePlan", "GroupedPlan", "plan_question", "together"]
+__all__ = ["CompositePlan", "GroupedPlan", "PlanOfParts", "plan_question", "together"]
+
+
+class PlanOfParts(TablePlan):
+    """A plan of a `question` that is made of others, its `parts`: what they have in common."""
+
+    __slots__ = ()
+    question: Any
+    parts: tuple[Any, ...]
+
+    @property
+    def schema(self) -> Schema:
+        """What is declared about the table."""
+        found: Schema = self.parts[0].schema
+        return found
+
+    @property
+    def allotment(self) -> Allotment:
+        """The allotment that pays."""
+        found: Allotment = self.parts[0].allotment
+        return found
+
+    @property
+    def confidence(self) -> float:
+        """Of every interval."""
+        found: float = self.parts[0].confidence
+        return found
+
+    @property
+    def mechanism(self) -> str:
+        """What hides one unit, in words."""
+        return "; ".join(dict.fromkeys(part.mechanism for part in self.parts))
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question as plain values, for the record."""
+        written: dict[str, Any] = self.question.to_dict()
+        return written
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that decides the law of the result."""
+        return digest_of({"query": self.query, "parts": [part.digest for part in self.parts]})
 
 
 @dataclass(frozen=True, slots=True)
-class CompositePlan(TablePlan):
+class CompositePlan(PlanOfParts):
     """Plans about the same groups that are charged and run together and published as one table."""
 
     kind: ClassVar[str] = "question"
     version: ClassVar[int] = 1
     question: Query
     parts: tuple[QueryPlan | BoundsPlan | QuantilePlan, ...]
-
-    @property
-    def schema(self) -> Schema:
-        """What is declared about the table."""
-        return self.parts[0].schema
-
-    @property
-    def allotment(self) -> Allotment:
-        """The allotment that pays."""
-        return self.parts[0].allotment
-
-    @property
-    def confidence(self) -> float:
-        """Of every interval."""
-        return self.parts[0].confidence
 
     @property
     def groups(self) -> int:
@@ -65,22 +92,6 @@ class CompositePlan(TablePlan):
     def cost(self) -> Loss:
         """The price of the whole question: the composition of its parts."""
         return compose([part.cost for part in self.parts])
-
-    @property
-    def mechanism(self) -> str:
-        """What hides one unit, in words."""
-        return "; ".join(dict.fromkeys(part.mechanism for part in self.parts))
-
-    @property
-    def query(self) -> dict[str, Any]:
-        """The question as plain values, for the record."""
-        return self.question.to_dict()
-
-    @property
-    def digest(self) -> str:
-        """A hash of everything that decides the law of the result."""
-        content = {"query": self.query, "parts": [part.digest for part in self.parts]}
-        return digest_of(content)
 
     @property
     def columns(self) -> list[str]:

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 from discreet.accounting.compose import compose
 from discreet.accounting.parallel import parallel
-from discreet.core.digest import digest_of
 from discreet.core.explanation import Accuracy, Explanation
 from discreet.core.loss import Loss
 from discreet.core.mechanism import Bits
@@ -24,11 +23,10 @@ from discreet.data.schema import Schema
 from discreet.data.source import Connection
 from discreet.errors import InputError, Phrase
 from discreet.ledger.budget import Allotment
-from discreet.query.composite_plan import GroupedPlan, plan_question, together
+from discreet.query.composite_plan import GroupedPlan, PlanOfParts, plan_question, together
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.price import Price
 from discreet.query.question import Query
-from discreet.query.table_plan import TablePlan
 
 __all__ = ["Union", "UnionPart", "UnionPlan", "plan_union"]
 
@@ -189,7 +187,7 @@ def _truths(condition: Predicate, column: str, label: Any) -> frozenset[bool | N
 
 
 @dataclass(frozen=True, slots=True)
-class UnionPlan(TablePlan):
+class UnionPlan(PlanOfParts):
     """Plans that are charged and run together and published as one table, one below the other."""
 
     kind: ClassVar[str] = "question"
@@ -198,21 +196,6 @@ class UnionPlan(TablePlan):
     parts: tuple[GroupedPlan, ...]
     disjoint: bool = False
     """Whether a unit is in one part at most."""
-
-    @property
-    def schema(self) -> Schema:
-        """What is declared about the table."""
-        return self.parts[0].schema
-
-    @property
-    def allotment(self) -> Allotment:
-        """The allotment that pays."""
-        return self.parts[0].allotment
-
-    @property
-    def confidence(self) -> float:
-        """Of every interval."""
-        return self.parts[0].confidence
 
     @property
     def groups(self) -> int:
@@ -228,21 +211,6 @@ class UnionPlan(TablePlan):
         if self.schema.unit.neighbours is Neighbours.ADD_REMOVE or len(losses) == 1:
             return parallel(losses)
         return parallel([compose(pair) for pair in itertools.combinations(losses, 2)])
-
-    @property
-    def mechanism(self) -> str:
-        """What hides one unit, in words."""
-        return "; ".join(dict.fromkeys(part.mechanism for part in self.parts))
-
-    @property
-    def query(self) -> dict[str, Any]:
-        """The question as plain values, for the record."""
-        return self.question.to_dict()
-
-    @property
-    def digest(self) -> str:
-        """A hash of everything that decides the law of the result."""
-        return digest_of({"query": self.query, "parts": [part.digest for part in self.parts]})
 
     @property
     def columns(self) -> list[str]:
