@@ -203,3 +203,16 @@ def test_an_engine_that_forgets_a_change_of_clocks_is_noticed(monkeypatch):
     monkeypatch.setattr(clock, "changes", forgetful)
     of = column("Europe/Vienna")
     assert read(table(local(of.timezone), pyarrow.timestamp("us")), of) != expected(local(of.timezone), of)
+
+
+@pytest.mark.parametrize("end", ["2024-03-31 01:30", "2024-03-31 03:30", "2024-10-27 02:30", "2024-10-27 03:30"])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_bound_beside_a_change_of_clocks_is_one_of_instants(end, first):
+    """Clocks put forward show times in another order than that of what they mean."""
+    days = (end, "2024-12-31") if first else ("2024-01-01", end)
+    of = Timestamp(*days, "Europe/Vienna")
+    start = datetime.fromisoformat(end[:10])
+    values = [start + timedelta(minutes=10 * step) for step in range(36)]
+    assert read(table(values, pyarrow.timestamp("us")), of) == expected(values, of)
+    texts = [str(value) for value in values]
+    assert read(pyarrow.table({"i": range(len(texts)), "x": texts}), of) == expected(values, of)

@@ -136,3 +136,11 @@ def test_a_key_of_missing_values_alone_has_one_group():
     found = released(Query().where("county is null").group_by("county").agg(n=count()))
     assert found["county"] == [None]
     assert found["n"] == [sum(row["county"] in (None, "elsewhere") for row in rows())]
+
+
+def test_combinations_are_typed_as_they_are_published():
+    keys = Query().group_by("county", "adult").keys
+    typed = ["Oak, true", "(missing),False", ["Ash", True]]
+    assert combination.parse_combinations(typed, keys, SCHEMA) == [["Oak", True], [None, False], ["Ash", True]]
+    words = Schema("t", {"town": Category(["Oak, Ash", "Elm"], nullable=True)})
+    assert combination.parse_combinations(['"Oak, Ash"', ""], [key("town")], words) == [["Oak, Ash"], []]

@@ -17,6 +17,7 @@ from discreet.data.expression import Expression
 from discreet.errors import InputError, Phrase, kind_of
 from discreet.query.aggregate import Aggregate
 from discreet.query.batch import BatchAsk
+from discreet.query.combination import parse_combinations
 from discreet.query.key import Key, key
 from discreet.query.limit_choice import USUAL, LimitTable, limit_query
 from discreet.query.limits import PersonLimits
@@ -231,15 +232,25 @@ def read_question(
     where: str | None,
     top: tuple[str | None, int] = (None, 0),
     limits: Mapping[str, Any] | None = None,
+    groups: Iterable[str | Sequence[Any]] | None = None,
+    listing: bool = False,
 ) -> Question:
-    """A question as people type it: `count` and `mean(pay)` by `age/10`, or the `k` most common values of a column."""
+    """A question as people type it: `count` and `mean(pay)` by `age/10`, or the `k` most common values of a column.
+
+    `groups` are the only combinations of the keys' values that count; `listing` asks for the groups alone.
+    """
     question = with_limits(Question(desk, Query()), limits)
     if where:
         question = question.where(where)
     if top[0] is not None:
-        if outputs or by:
-            raise InputError("top", top[0], "a question of its own, without outputs and keys")
+        if outputs or by or groups or listing:
+            raise InputError("top", top[0], "a question of its own, without outputs, keys and groups")
         return question.top(read_key(top[0], desk.schema), top[1])
     if by:
         question = question.group_by(*(read_key(text, desk.schema) for text in by))
+    if groups:
+        question = question.only_groups(parse_combinations(groups, question.grouped.keys, desk.schema))
+    if listing:
+        question = question.keys()
+        return question.agg(**read_outputs(list(outputs))) if outputs else question
     return question.agg(**read_outputs(list(outputs or ["count"])))

@@ -8,12 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from discreet.data.dialect import engine_of, in_micros
 from discreet.data.instant import DAY, FIRST, LAST, TEXT, changes
 
-__all__ = ["as_seconds", "bounded_seconds", "floored", "instant_of", "local_of", "stepwise"]
+__all__ = [
+    "Shown",
+    "as_seconds",
+    "bounded_seconds",
+    "floored",
+    "instant_of",
+    "instant_within",
+    "local_of",
+    "stepwise",
+]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -21,20 +30,39 @@ _EPOCH = datetime(1970, 1, 1)
 _MICRO = 6  # digits of a second
 
 
+class Shown(NamedTuple):
+    """A stored time without a zone: what clocks showed, as seconds since they showed 1970, and how far ahead of UTC
+    these clocks were, NULL where nothing says so; None if nothing does in any row."""
+
+    local: Expression
+    ahead: Expression | None = None
+
+    @classmethod
+    def of(cls, raw: Expression) -> Shown | None:
+        """What a stored column shows; None if it holds instants: a whole number is one, only expressions have them."""
+        kind = raw.type()
+        if kind.is_string():
+            return _from_text(raw)
+        if kind.is_integer() or (kind.is_timestamp() and kind.timezone is not None):
+            return None
+        return cls(_of_day(raw) if kind.is_date() else _epoch(raw))
+
+    def seconds(self, naive: str, low: int, high: int) -> Expression:
+        """The second it is, from `low` to `high`; `naive` is the zone of what has no offset."""
+        found = instant_within(self.local, naive, low, high)
+        if self.ahead is None:
+            return found
+        return self.ahead.isnull().ifelse(found, bounded_seconds(self.local - self.ahead, low, high))
+
+
 def as_seconds(raw: Expression, naive: str, low: int, high: int) -> Expression:
     """A stored value as the second it lies in, from `low` to `high`; NULL where there is none.
 
-    A whole number is one already: only expressions have them. `naive` is the zone of what has no offset.
+    `naive` is the zone of what has no offset.
     """
-    kind = raw.type()
-    if kind.is_integer():
-        return bounded_seconds(raw.cast("int64"), low, high)
-    if kind.is_string():
-        return bounded_seconds(_from_text(raw, naive, low, high), low, high)
-    if kind.is_timestamp() and kind.timezone is not None:
-        return bounded_seconds(_epoch(raw), low, high)
-    shown = _of_day(raw) if kind.is_date() else _epoch(raw)
-    return bounded_seconds(instant_of(shown, naive, low, high), low, high)
+    if (shown := Shown.of(raw)) is not None:
+        return shown.seconds(naive, low, high)
+    return bounded_seconds(raw.cast("int64") if raw.type().is_integer() else _epoch(raw), low, high)
 
 
 def bounded_seconds(seconds: Expression, low: int, high: int) -> Expression:
@@ -55,6 +83,46 @@ def instant_of(local: Expression, timezone: str, low: int, high: int) -> Express
     """The instant at which clocks show a time, if it is between `low` and `high`; else one beyond that end."""
     moves = changes(timezone, low - DAY, high + DAY)
     return local - stepwise(local, moves.local, moves.offsets)
+
+
+def instant_within(local: Expression, timezone: str, low: int, high: int) -> Expression:
+    """The same moved into the bounds, with what clocks show compared instead: so the changes are written once."""
+    import ibis
+
+    moves = changes(timezone, low - DAY, high + DAY)
+    starts, ends = (None, *moves.local), (*moves.local, None)
+    branches: list[_Branch] = []
+    for start, end, offset in zip(starts, ends, moves.offsets, strict=True):
+        first, last = low + offset, high + offset + 1  # the local times of this step that are within
+        if start is None or start < first:
+            stop = first if end is None else min(first, end)
+            branches.append((start, stop, low))
+        if end is None or last < end:
+            branches.append((last if start is None else max(last, start), end, high))
+    conditions = [
+        (_between(local, start, end), ibis.literal(value, "int64")) for start, end, value in _joined(branches)
+    ]
+    return ibis.cases(*conditions, else_=local - stepwise(local, moves.local, moves.offsets))
+
+
+_Branch = tuple[int | None, int | None, int]
+
+
+def _joined(branches: Sequence[_Branch]) -> list[_Branch]:
+    """Neighbouring intervals of the same value as one."""
+    found: list[_Branch] = []
+    for start, end, value in sorted(branches, key=lambda each: (each[2], each[0] is not None, each[0] or 0)):
+        if found and found[-1][2] == value and found[-1][1] == start:
+            found[-1] = (found[-1][0], end, value)
+        else:
+            found.append((start, end, value))
+    return found
+
+
+def _between(number: Expression, start: int | None, end: int | None) -> Expression:
+    if start is None:
+        return number < end
+    return number >= start if end is None else (number >= start) & (number < end)
 
 
 def stepwise(number: Expression, edges: Sequence[int], values: Sequence[int]) -> Expression:
@@ -97,7 +165,7 @@ def _of_day(raw: Expression) -> Expression:
     return near.cast("timestamp").epoch_seconds().cast("float64").floor().cast("int64")
 
 
-def _from_text(raw: Expression, naive: str, low: int, high: int) -> Expression:
+def _from_text(raw: Expression) -> Shown:
     """Text by its digits: no engine's own rules come in."""
     import ibis
 
@@ -111,9 +179,8 @@ def _from_text(raw: Expression, naive: str, low: int, high: int) -> Expression:
     shown = _of_day(text.substr(0, 10).try_cast("date")) + digits(11) * 3600 + digits(14) * 60 + seconds
     hours, minutes, more = (rest.re_extract(_OFFSET, part).try_cast("int64").fill_null(0) for part in (2, 4, 6))
     ahead = (hours * 3600 + minutes * 60 + more) * rest.contains("-").ifelse(-1, 1)
-    zoned = rest.re_search("[Zz+-]|UTC")
-    found = zoned.ifelse(shown - ahead, instant_of(shown, naive, low, high))
-    return there.ifelse(found, ibis.null("int64"))
+    nothing = ibis.null("int64")
+    return Shown(there.ifelse(shown, nothing), rest.re_search("[Zz+-]|UTC").ifelse(ahead, nothing))
 
 
 _MINUTES = 16

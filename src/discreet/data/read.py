@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from discreet.data.clock import as_seconds
+from discreet.data.clock import Shown, as_seconds
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.dialect import among, engine_of, in_micros
+from discreet.data.instant import changes
 
 __all__ = [
     "as_day",
@@ -30,6 +31,7 @@ __all__ = [
     "identity",
     "problem",
     "whole",
+    "with_clocks",
     "with_seconds",
     "within_bounds",
 ]
@@ -91,12 +93,33 @@ def with_seconds(table: Expression, columns: Mapping[str, Column]) -> Expression
         for name, column in columns.items()
         if isinstance(column, Timestamp) and name in table.columns and not table[name].type().is_integer()
     }
+    times = {name: each for name, each in times.items() if problem(each, table[name].type(), tries=tries) is None}
+    wide, shown = with_clocks(table, times)
     read = {
-        name: as_stored(table[name], column)
+        name: shown[name].seconds(column.naive, *column.reach) if name in shown else as_stored(wide[name], column)
         for name, column in times.items()
-        if problem(column, table[name].type(), tries=tries) is None
     }
-    return closed(table.mutate(**read)) if read else table
+    return closed(wide.mutate(**read).select(*table.columns)) if read else table
+
+
+def with_clocks(table: Expression, columns: Mapping[str, Column]) -> tuple[Expression, dict[str, Shown]]:
+    """The table, and of its timestamps without a zone what clocks showed: as columns, for it is compared with every
+    change of the clocks."""
+    changing = {
+        name: Shown.of(table[name])
+        for name, column in columns.items()
+        if isinstance(column, Timestamp) and changes(column.naive, *column.reach).instants
+    }
+    known = {name: shown for name, shown in changing.items() if shown is not None}
+    if not known:
+        return table, {}
+    slots = {
+        name: [f"discreet shown {place} {part}" for part, value in shown._asdict().items() if value is not None]
+        for place, (name, shown) in enumerate(known.items())
+    }
+    parts = {slot: value for name, own in slots.items() for slot, value in zip(own, known[name], strict=False)}
+    wide = closed(table.mutate(**parts))
+    return wide, {name: Shown(*(wide[slot] for slot in own)) for name, own in slots.items()}
 
 
 def as_declared(raw: Expression, column: Column) -> Expression:

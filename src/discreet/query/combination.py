@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.query.key import Key, published
 
-__all__ = ["MOST_COMBINATIONS", "checked_combinations", "combination_numbers", "read_combinations"]
+__all__ = [
+    "MOST_COMBINATIONS",
+    "checked_combinations",
+    "combination_numbers",
+    "parse_combinations",
+    "read_combinations",
+]
 
 MOST_COMBINATIONS = 2_000
 _EXACT = 2**53
@@ -26,6 +33,37 @@ def read_combinations(given: Any) -> Combinations:
     if strange := [each for each in given if not isinstance(each, list | tuple)]:
         raise InputError("groups", strange[0], _FORM)
     return tuple(tuple(each) for each in given)
+
+
+def parse_combinations(
+    given: Iterable[str | Sequence[Any]], keys: Sequence[Key], schema: Schema
+) -> list[Sequence[Any]]:
+    """Combinations as people type them: one to a text, a value of each key, commas between them.
+
+    A value is written as it is published, a missing one as nothing or (missing), one with a comma in it in double
+    quotes. What is no text is taken as it is, and what is no value of its key is left to `checked_combinations`.
+    """
+    found: list[Sequence[Any]] = []
+    labels: list[dict[str, Any]] | None = None
+    for each in given:
+        if not isinstance(each, str):
+            found.append(each)
+            continue
+        if labels is None:
+            labels = [{} if key.discovered else _typed(key.checked(schema).labels(schema)) for key in keys]
+        cells = [cell.strip() for cell in next(csv.reader([each], skipinitialspace=True), [])]
+        known = [*labels, *({} for _ in cells[len(labels) :])]
+        found.append([own.get(cell, cell) for cell, own in zip(cells, known, strict=False)])
+    return found
+
+
+def _typed(labels: Iterable[Any]) -> dict[str, Any]:
+    """Published labels by how they are typed."""
+    typed: dict[str, Any] = {}
+    for label in map(published, labels):
+        words = ("", "(missing)") if label is None else (str(label), str(label).lower())
+        typed |= dict.fromkeys(words if label is None or isinstance(label, bool) else words[:1], label)
+    return typed
 
 
 def checked_combinations(given: Combinations, keys: Sequence[Key], schema: Schema) -> Combinations:

@@ -121,7 +121,7 @@ def test_values_nobody_declared_and_the_most_common_ones(folder):
     text = (folder / "discreet.toml").read_text()
     head, _, rest = text.partition("[columns.county]")
     rest = rest.partition("[columns.")[1] + rest.partition("[columns.")[2]
-    declared = head.replace("epsilon = 1.0", "epsilon = 4.0\ndelta = 1e-6")
+    declared = head.replace("epsilon = 1.0", "epsilon = 5.0\ndelta = 1e-6")
     (folder / "discreet.toml").write_text(f'{declared}[columns.county]\ntype = "text"\n\n{rest}')
     asked = ["people.csv", "count", "--by", "county?", "--rho", "0.1", "--json"]
     assert "delta" in run("plan", *asked, cwd=folder, code=2).stderr
@@ -130,6 +130,11 @@ def test_values_nobody_declared_and_the_most_common_ones(folder):
     assert planned["delta"] == 1e-7
     answer = json.loads(run("ask", *asked, "--delta", "1e-7", "--yes", cwd=folder).stdout)
     assert "Oak" in answer["columns"]["county"]
+    alone = ["people.csv", "--by", "county?", "--groups-only", "--rho", "0.02", "--delta", "1e-7", "--yes", "--json"]
+    answer = json.loads(run("ask", *alone, cwd=folder).stdout)
+    assert (answer["outputs"], set(answer["columns"])) == ([], {"county"})
+    assert "Oak" in answer["columns"]["county"]
+    run("plan", "people.csv", "count", *alone[1:-2], cwd=folder, code=2)
     written = "SELECT county, COUNT(*) AS n FROM people GROUP BY county ORDER BY n DESC LIMIT 1"
     priced = ["--rho", "0.1", "--delta", "1e-7", "--yes", "--json"]
     assert json.loads(run("sql", "people.csv", written, *priced, cwd=folder).stdout)["columns"]["county"] == ["Oak"]
@@ -137,6 +142,15 @@ def test_values_nobody_declared_and_the_most_common_ones(folder):
     answer = json.loads(run("ask", *top, cwd=folder).stdout)
     assert answer["columns"]["sex"][0] in ("female", "male")
     run("ask", *top, "--by", "sex", cwd=folder, code=2)
+
+
+def test_listed_groups_are_the_only_ones(folder):
+    asked = ["people.csv", "count", "--by", "county", "--by", "sex", "--epsilon", "0.1"]
+    chosen = ["--group", "Oak,female", "--group", "Ash, male"]
+    answer = json.loads(run("ask", *asked, *chosen, "--yes", "--json", cwd=folder).stdout)
+    assert (answer["columns"]["county"], answer["columns"]["sex"]) == (["Oak", "Ash"], ["female", "male"])
+    for wrong in ("Oak", "Oak,female,1", "Oka,female", ""):
+        assert "groups" in run("ask", *asked, "--group", wrong, "--yes", cwd=folder, code=2).stderr
 
 
 def test_quantiles_stand_beside_counts(folder):

@@ -69,3 +69,16 @@ def test_a_question_sets_limits_however_it_is_sent(tmp_path, question):
     assert any("counts as at most 7 rows" in note for note in told["notes"]), told
     wrong = ann.post("/api/datasets/people/plan", json={**body, "limits": {"people": 7}})
     assert (wrong.status_code, wrong.json()["field"]) == (422, "limits.people")
+
+
+def test_groups_are_listed_or_asked_for_alone(tmp_path):
+    ann = client(made(tmp_path), "analyst")
+    body = {"by": ["county"], "epsilon": "0.5", "allotment": "team"}
+    for groups in ([["Elm"]], ["Elm"]):
+        assert ann.post("/api/datasets/people/plan", json={**body, "groups": groups}).json()["groups"] == 1
+    wrong = ann.post("/api/datasets/people/plan", json={**body, "groups": [["Yew"]]})
+    assert (wrong.status_code, wrong.json()["field"]) == (422, "groups")
+    alone = {"by": ["remark?"], "listing": True, "rho": "0.02", "delta": "1e-7", "allotment": "guests"}
+    told = ann.post("/api/datasets/people/plan", json=alone)
+    assert (told.status_code, told.json()["expected"]) == (200, [])
+    assert ann.post("/api/datasets/people/plan", json={**alone, "outputs": ["count"]}).status_code == 422

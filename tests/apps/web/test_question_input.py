@@ -105,3 +105,20 @@ def test_limits_of_a_question_are_filled_in_kept_and_sent_on(shared):
     wrong = ann.post("/d/people/ask", {**ASK, "limit_rows": "0"})
     assert wrong.status_code == 422
     assert re.search(r'id="limit_rows"[^>]*aria-invalid="true"', wrong.text)
+
+
+def test_groups_are_listed_or_asked_for_alone(shared):
+    ann = signed(shared)
+    ann.get("/d/people/ask")
+    chosen = {**ASK, "by0": "county", "groups": "Elm\nAsh"}
+    page = ann.post("/d/people/ask", chosen)
+    assert "Releases 2 rows" in told(page)
+    assert re.search(r'type="hidden" name="groups" value="Elm\nAsh"', page.text[page.text.index('class="confirm"') :])
+    wrong = ann.post("/d/people/ask", {**chosen, "groups": "Yew"})
+    assert wrong.status_code == 422
+    assert re.search(r'id="groups"[^>]*aria-invalid="true"', wrong.text)
+    alone = {"of0": "count", "by0": "remark", "bins0": "?", "allotment": "guests", "way": "rho", "rho": "0.02"}
+    page = ann.post("/d/people/ask", {**alone, "delta": "1e-7", "listing": "1"})
+    assert page.status_code == 200
+    assert re.search(r'id="listing"[^>]* checked', page.text)
+    assert spent(shared) == 0

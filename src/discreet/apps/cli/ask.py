@@ -45,6 +45,8 @@ _QUESTION: options.Parameters = {
     **_DATA,
     "outputs": (options.Outputs, None),
     "by": (options.By, None),
+    "groups": (options.Groups, None),
+    "listing": (options.GroupsOnly, False),
     "where": (options.Where, None),
     "top": (options.Top, None),
     "k": (options.TopK, 10),
@@ -128,7 +130,8 @@ def _curator(given: Mapping[str, Any]) -> Curator:
 
 def _question(given: Mapping[str, Any]) -> Question:
     top = (given["top"], given["k"])
-    return read_question(_curator(given).desk, given["outputs"], given["by"], given["where"], top, _limits(given))
+    asked = (given["outputs"], given["by"], given["where"], top, _limits(given), given["groups"], given["listing"])
+    return read_question(_curator(given).desk, *asked)
 
 
 def _limits(given: Mapping[str, Any]) -> dict[str, Any]:

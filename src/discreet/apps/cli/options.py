@@ -29,6 +29,8 @@ __all__ = [
     "Delta",
     "Epsilon",
     "GridData",
+    "Groups",
+    "GroupsOnly",
     "LedgerAddress",
     "LimitGroups",
     "LimitRows",
@@ -92,6 +94,17 @@ By = Annotated[
         "--delta); repeat for more.",
         autocompletion=columns,
     ),
+]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--group",
+        help="Have no other groups than these: a value of each key, such as 'Oak,female'; repeat for more.",
+    ),
+]
+GroupsOnly = Annotated[
+    bool,
+    typer.Option("--groups-only", help="Only which groups there are, of discovered values; no numbers about them."),
 ]
 Where = Annotated[str | None, typer.Option(help="Condition, such as \"age >= 18 and sex = 'female'\".")]
 LimitGroups = Annotated[

@@ -31,6 +31,7 @@ from discreet.errors import InputError, Phrase
 from discreet.ledger.door import Answer
 from discreet.ledger.outcome import Outcome
 from discreet.query.ask import Ask, Option, check_subject, options
+from discreet.query.combination import MOST_COMBINATIONS
 from discreet.query.forms import AMOUNT
 from discreet.query.notation import read_key
 
@@ -60,13 +61,18 @@ class Plain(BaseModel):
 
 
 class QuestionRequest(Plain):
-    """A question and its price. Give `sql`, a `query` in its JSON form, `outputs` with `by` and `where`, or `top`."""
+    """A question and its price. Give `sql`, a `query` in its JSON form, `outputs` with `by` and `where`, or `top`.
+
+    Beside `by`, `groups` are the only combinations of the keys' values that count; `listing` asks for the groups alone.
+    """
 
     sql: Text | None = None
     dialect: str = "duckdb"
     query: dict[str, Any] | None = None
     outputs: Annotated[list[Text], Field(max_length=100)] | None = None
     by: Annotated[list[Text], Field(max_length=20)] | None = None
+    groups: Annotated[list[Text | list[Any]], Field(max_length=MOST_COMBINATIONS)] | None = None
+    listing: bool = False
     where: Text | None = None
     top: Text | None = None
     k: Annotated[int, Field(ge=1, le=10_000)] = 10
@@ -94,8 +100,10 @@ class QuestionRequest(Plain):
             for text in (*(self.by or ()), *([] if self.top is None else [self.top])):
                 check_key(read_key(text, curator.schema), curator.schema)
             top = (self.top, self.k)
-            return read_question(curator.desk, self.outputs, self.by, self.where, top, self.limits).plan(**price)
-        if self.outputs or self.by or self.where or self.top or (self.sql and self.query):
+            asked = (self.outputs, self.by, self.where, top, self.limits, self.groups, self.listing)
+            return read_question(curator.desk, *asked).plan(**price)
+        beside = (self.outputs, self.by, self.where, self.top, self.groups, self.listing)
+        if any(beside) or (self.sql and self.query):
             raise InputError(
                 "sql", Phrase("one beside other fields"), "the only field of a question", "A statement says it all."
             )

@@ -201,6 +201,7 @@ _CONTROLS = {
     "by": "by0",
     "group_by": "by0",
     "bins": "by0",
+    "groups": "groups",
     "output": "of0",
     "limits.groups": "limit_groups",
     "limits.rows_total": "limit_rows_total",

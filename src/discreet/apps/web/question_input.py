@@ -65,6 +65,8 @@ class QuestionInput:
     tab: str = "form"
     outputs: tuple[Output, ...] = ()
     keys: tuple[Key, ...] = ()
+    groups: str = ""
+    listing: bool = False
     where: str = ""
     sql: str = ""
     dialect: str = ""
@@ -90,6 +92,8 @@ class QuestionInput:
             tab="sql" if form.text("tab") == "sql" else "form",
             outputs=outputs,
             keys=keys,
+            groups=form.get("groups", "").strip(),
+            listing=bool(form.text("listing")),
             where=form.text("where"),
             sql=form.get("sql", ""),
             dialect=form.text("dialect"),
@@ -118,8 +122,10 @@ class QuestionInput:
             {"sql": self.sql, **({"dialect": self.dialect} if self.dialect else {})}
             if self.tab == "sql"
             else {
-                "outputs": [one.text() for one in self.outputs] or ["count"],
+                "outputs": None if self.listing else [one.text() for one in self.outputs] or ["count"],
                 "by": [one.text() for one in self.keys] or None,
+                "groups": [line for line in self.groups.splitlines() if line.strip()] or None,
+                "listing": self.listing,
                 "where": self.where or None,
             }
         )
@@ -134,6 +140,8 @@ class QuestionInput:
         """Names and texts from which `read` makes the same question again."""
         pairs = [("tab", self.tab), ("way", self.way), ("confidence", self.confidence)]
         pairs += [
+            ("groups", self.groups),
+            ("listing", "1" if self.listing else ""),
             ("where", self.where),
             ("sql", self.sql),
             ("dialect", self.dialect),

@@ -12,9 +12,9 @@ from discreet.data.dialect import among, looked_up
 from discreet.data.expression.domain import Domain, Domains, constant_domain, domain_of_column, exact_domain, structural
 from discreet.data.expression.function import FUNCTIONS, Function, Operand
 from discreet.data.expression.layer import expand, layers
-from discreet.data.expression.node import Call, Constant, Expression, Name
+from discreet.data.expression.node import Call, Constant, Expression, Name, columns_in
 from discreet.data.instant import Instant
-from discreet.data.read import as_declared, as_text, closed
+from discreet.data.read import as_declared, as_text, closed, with_clocks
 
 __all__ = ["with_expressions"]
 
@@ -30,10 +30,18 @@ def with_expressions(expressions: Mapping[str, Expression], table: Any, columns:
     """
     expanded = {name: expand(each, columns) for name, each in expressions.items()}
     bound: dict[str, str] = {}
+    used = dict.fromkeys(name for each in expanded.values() for name in columns_in(each))
+    table, shown = with_clocks(table, {name: columns[name] for name in used})
+
+    def computed(expression: Expression) -> Any:
+        if isinstance(expression, Name) and expression.name in shown:
+            column: Any = columns[expression.name]
+            return shown[expression.name].seconds(column.naive, int(column.lower), int(column.upper))
+        return _operand(expression, table, columns, bound).engine
+
     for layer in layers(list(expanded.values()), columns):
         slots = {text: f"discreet part {hashlib.sha256(text.encode()).hexdigest()[:20]}" for text in layer}
-        made = {slots[text]: _operand(each, table, columns, bound).engine for text, each in layer.items()}
-        table = closed(table.mutate(**made))
+        table = closed(table.mutate(**{slots[text]: computed(each) for text, each in layer.items()}))
         bound |= slots
     made = {name: _operand(each, table, columns, bound).engine for name, each in expanded.items()}
     return closed(table.mutate(**made)) if bound else table.mutate(**made)
