@@ -8,7 +8,7 @@ from sparse_trees import asked, clipped, sparse
 
 from discreet.mechanisms import Gaussian
 from discreet.trees.estimate import Estimate
-from discreet.trees.intervals.bootstrap import Replay, remeasure
+from discreet.trees.intervals.typical import Replay, remeasure
 from discreet.trees.topdown.solve import topdown
 
 # By its path: names in that folder (coverage, ...) are those of libraries too.

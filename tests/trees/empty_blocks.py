@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from discreet.trees.intervals import with_region_intervals
-from discreet.trees.intervals.bootstrap import Replay, remeasure
+from discreet.trees.intervals import with_each
+from discreet.trees.intervals.typical import Replay, remeasure
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
@@ -28,4 +28,4 @@ def measured(noise, seed):
 
 
 def of_regions(estimate, seen):
-    return with_region_intervals(estimate, seen, Rules(), 0.95)
+    return with_each(estimate, seen, Rules(), 0.95)

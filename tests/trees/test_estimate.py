@@ -12,4 +12,4 @@ def test_everything_above_the_leaves_is_their_sum():
     assert [level.tolist() for level in found.counts] == [[[9, 12]], [[4, 6], [5, 6]], [[1, 2], [3, 4], [5, 6]]]
     assert [level.tolist() for level in found.totals] == [[21], [10, 11], [3, 7, 11]]
     assert found.notes == ("a note",)
-    assert found.lower is found.average is None
+    assert found.each is found.typical is None

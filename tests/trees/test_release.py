@@ -26,6 +26,19 @@ def test_every_parent_is_the_sum_of_its_children(curator, method):
     assert release.totals("state").keys == ("state",)
 
 
+def test_intervals_go_by_their_names_and_earlier_names_are_known(curator):
+    release = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1).release()
+    assert release.table("county", intervals="each").columns == release["county"].columns
+    assert release.table("county", intervals="typical").columns["count"] == release["county"].columns["count"]
+    for before, now in (("region", "each"), ("average", "typical")):
+        for tables in (release.table, release.totals):
+            with pytest.raises(InputError, match=f"each, typical; got '{before}'. Did you mean `{now}`") as caught:
+                tables("county", intervals=before)
+            assert caught.value.field == "intervals"
+    assert "whatever its size" in release.map().html
+    assert "Intervals are typical ones" in release.map(intervals="typical").html
+
+
 def test_a_release_is_read_again_without_the_data(curator, tmp_path):
     first = curator.tree(["state", "county"], by=["sex"]).plan(epsilon=1).release(release="census")
     left = curator.standing()[0].left

@@ -3,7 +3,7 @@
 Asked for at a desk (`curator.tree`): `TreeAsk` over a `Hierarchy`, with public `Rules` and a `Goal` for how the price
 is split; `TreePlan`, and the `TreeRelease` that comes of it. Without a ledger: a `Measurement` of noisy counts, one
 `Level` each, goes through a method by name (`METHODS`, `method_named`) and becomes an `Estimate`, and
-`with_intervals` and `with_region_intervals` say how far off it may be. Methods are in rooms of their own: `bayes`,
+`with_each` and `with_typical` say how far off it may be. Methods are in rooms of their own: `bayes`,
 `topdown`, `exact`, `chain`. Names load on first use.
 """
 
@@ -16,8 +16,8 @@ from discreet.core.lazy import lazy
 if TYPE_CHECKING:
     from discreet.trees.ask import TreeAsk as TreeAsk
     from discreet.trees.estimate import Estimate as Estimate
-    from discreet.trees.intervals import with_intervals as with_intervals
-    from discreet.trees.intervals import with_region_intervals as with_region_intervals
+    from discreet.trees.intervals import with_each as with_each
+    from discreet.trees.intervals import with_typical as with_typical
     from discreet.trees.measurement import Level as Level
     from discreet.trees.measurement import Measurement as Measurement
     from discreet.trees.methods import METHODS as METHODS
@@ -33,7 +33,7 @@ __getattr__, __dir__, __all__ = lazy(
     {
         "ask": ("TreeAsk",),
         "estimate": ("Estimate",),
-        "intervals": ("with_intervals", "with_region_intervals"),
+        "intervals": ("with_each", "with_typical"),
         "measurement": ("Level", "Measurement"),
         "methods": ("METHODS", "method_named"),
         "plan": ("TreePlan",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,24 +24,31 @@ class Ends:
     total_lower: tuple[Array, ...]
     total_upper: tuple[Array, ...]
 
+    @classmethod
+    def of_levels(cls, levels: Iterable[tuple[Array, Array, Array, Array]]) -> Ends:
+        """From the four ends of every level, root first."""
+        lower, upper, total_lower, total_upper = zip(*levels, strict=True)
+        return cls(lower, upper, total_lower, total_upper)
+
+    def half_width(self, level: int) -> float:
+        """Half the mean width of the intervals of a level's counts."""
+        return float((self.upper[level] - self.lower[level]).mean()) / 2
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
     """Counts of every level, root first, one row a region and one column a cell; parents are sums of their children.
 
-    `lower` and `upper` hold the true count of every single region with the stated confidence (not simultaneously);
-    `total_lower` and `total_upper` do so for its total over all cells. `average` are shorter intervals, of which the
-    stated share holds on a level as a whole, and fewer among regions that are unlike the others.
+    `each` are intervals that hold the true count of every single region with the stated confidence (not
+    simultaneously), whatever its size. `typical` are shorter: of the true counts of about the same size, the stated
+    share lies in theirs.
     """
 
     tree: Hierarchy
     counts: tuple[Array, ...]
-    lower: tuple[Array, ...] | None = None
-    upper: tuple[Array, ...] | None = None
-    total_lower: tuple[Array, ...] | None = None
-    total_upper: tuple[Array, ...] | None = None
+    each: Ends | None = None
+    typical: Ends | None = None
     notes: tuple[str, ...] = ()
-    average: Ends | None = None
 
     @classmethod
     def of_leaves(cls, tree: Hierarchy, leaves: Array, notes: tuple[str, ...] = ()) -> Estimate:

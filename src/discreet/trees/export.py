@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.release import Release, percent
 from discreet.errors import InputError
 from discreet.show.map import Layer, Map, choropleth
+from discreet.trees.estimate import Ends
 
 if TYPE_CHECKING:
     from discreet.trees.release import TreeRelease
 
-__all__ = ["picture", "save_release"]
+__all__ = ["level_table", "picture", "save_release"]
 
 _KINDS = ("parquet", "csv")
 _MOST_NUMBERS = 300_000  # that a page should carry, each with its two ends
@@ -59,19 +60,24 @@ def _tables(release: TreeRelease) -> Iterator[tuple[str, Release, str]]:
     for level in release.levels:
         if release.cumulative:
             yield level, release.sizes(level), "how many groups there are of exactly each size"
-            whole = _with_average(release.table(level), release.table(level, intervals="average"), "at_least")
+            whole = level_table(release, level)
             yield f"{level}-at-least", whole, "how many groups there are of each size or larger (cumulative)"
             continue
-        table = _with_average(release.table(level), release.table(level, intervals="average"), "count")
-        yield level, table, "how many there are in every region and cell"
+        yield level, level_table(release, level), "how many there are in every region and cell"
         if release.measured.cells > 1:
-            totals = release.totals(level), release.totals(level, intervals="average")
-            yield f"{level}-totals", _with_average(*totals, "count"), "how many there are in every region, all cells"
+            totals = _with_typical(release.totals(level), release.totals(level, intervals="typical"))
+            yield f"{level}-totals", totals, "how many there are in every region, all cells"
 
 
-def _with_average(table: Release, average: Release, output: str) -> Release:
-    """The table with both kinds of intervals; those of the level by names of their own."""
-    more = {f"{output}_average_{end}": average.columns[f"{output}_{end}"] for end in ("lower", "upper")}
+def level_table(release: TreeRelease, level: str) -> Release:
+    """The table of a level with both kinds of intervals, as files have it."""
+    return _with_typical(release.table(level), release.table(level, intervals="typical"))
+
+
+def _with_typical(table: Release, typical: Release) -> Release:
+    """The table with both kinds of intervals; the typical ones by names of their own."""
+    (output,) = table.outputs
+    more = {f"{output}_typical_{end}": typical.columns[f"{output}_{end}"] for end in ("lower", "upper")}
     return replace(table, columns={**table.columns, **more})
 
 
@@ -79,13 +85,19 @@ def _intervals(release: TreeRelease) -> dict[str, str]:
     sure = percent(release.confidence)
     return {
         "_lower, _upper": f"{sure} confidence interval of each region, whatever its true size (not simultaneous)",
-        "_average_lower, _average_upper": (
-            f"shorter: about {sure} of a level's numbers lie in theirs, fewer among regions that are unlike the others"
+        "_typical_lower, _typical_upper": (
+            f"shorter: of a level's numbers of about one true size about {sure} lie in theirs; not for one region"
         ),
     }
 
 
-def picture(release: TreeRelease, *, title: str | None, geometry: Any) -> Map:
+_KINDS_SAY = {
+    "each": "Intervals hold for each region by itself, whatever its size.",
+    "typical": "Intervals are typical ones: of regions of about one size, the stated share lies in theirs.",
+}
+
+
+def picture(release: TreeRelease, *, title: str | None, geometry: Any, intervals: str, ends: Ends | None) -> Map:
     """The map of a release: totals first, then the cells, as many as a page can carry."""
     tree, estimate = release.tree, release.estimate
     levels, cells = _fitting(tree.sizes, estimate.counts[0].shape[1])
@@ -95,12 +107,11 @@ def picture(release: TreeRelease, *, title: str | None, geometry: Any) -> Map:
         counts = estimate.counts[level]
         outputs = {}
         if not release.cumulative and counts.shape[1] > 1:
-            ends = (estimate.total_lower, estimate.total_upper)
-            outputs["total"] = _band(estimate.totals[level], *(None if end is None else end[level] for end in ends))
+            whole = None if ends is None else (ends.total_lower[level], ends.total_upper[level])
+            outputs["total"] = _band(estimate.totals[level], whole)
         for cell, name in enumerate(names[:cells]):
-            ends = (estimate.lower, estimate.upper)
-            low, high = (None if end is None else end[level][:, cell] for end in ends)
-            outputs[_called(release, name)] = _band(counts[:, cell], low, high)
+            pair = None if ends is None else (ends.lower[level][:, cell], ends.upper[level][:, cell])
+            outputs[_called(release, name)] = _band(counts[:, cell], pair)
         codes = tree.codes[level] if level else (tree.names[0],)
         above = None
         if level:
@@ -109,7 +120,7 @@ def picture(release: TreeRelease, *, title: str | None, geometry: Any) -> Map:
         layers.append(Layer(tree.names[level], codes, outputs, parents=above))
     sentence = (
         f"Every number carries noise that hides any one unit of {release.dataset!r} (cost {release.cost}); "
-        "what was made of the noisy numbers has not seen the data again."
+        f"what was made of the noisy numbers has not seen the data again. {_KINDS_SAY[intervals]}"
     )
     left_out = [f"the level {name}" for name in tree.names[levels:]]
     left_out += [f"{len(names) - cells:,} more cells"] if cells < len(names) else []
@@ -133,5 +144,5 @@ def _called(release: TreeRelease, name: str) -> str:
     return name or "count"
 
 
-def _band(counts: Any, lower: Any, upper: Any) -> tuple[Any, Any, Any]:
-    return (counts, None, None) if lower is None or upper is None else (counts, lower, upper)
+def _band(counts: Any, ends: tuple[Any, Any] | None) -> tuple[Any, Any, Any]:
+    return (counts, None, None) if ends is None else (counts, *ends)

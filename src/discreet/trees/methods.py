@@ -17,7 +17,7 @@ from importlib import import_module
 from discreet.core.progress import notify
 from discreet.errors import InputError, Phrase
 from discreet.trees.estimate import Estimate
-from discreet.trees.intervals import with_intervals, with_region_intervals
+from discreet.trees.intervals import with_each, with_typical
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.crossing import check_together
@@ -71,8 +71,8 @@ def publish_counts(name: str, measured: Measurement, rules: Rules, confidence: f
         method = method_named(name, chain=measured.chain)
         estimate = method(measured, rules)
         notify("finding intervals")
-        averaged = with_intervals(estimate, measured, rules, _quicker(name, method, measured), confidence)
-        return with_region_intervals(averaged, measured, rules, confidence)
+        short = with_typical(estimate, measured, rules, _quicker(name, method, measured), confidence)
+        return with_each(short, measured, rules, confidence)
     except Exception:
         # The noisy counts are paid for and must get on the record, whatever happens to what is made of them.
         return None

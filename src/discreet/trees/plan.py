@@ -29,7 +29,7 @@ from discreet.query.price import Price
 from discreet.query.table_plan import TablePlan
 from discreet.trees.count import Tabulation
 from discreet.trees.gls import gls
-from discreet.trees.intervals.region import deviations
+from discreet.trees.intervals.each import deviations
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.record import measured_from, measured_to, published_to

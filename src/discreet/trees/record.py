@@ -8,7 +8,7 @@ from typing import Any
 from discreet.core.packing import pack, pack_words, unpack, unpack_words
 from discreet.mechanisms.record import noise_from, noise_to
 from discreet.trees.estimate import Ends, Estimate
-from discreet.trees.intervals import with_region_intervals
+from discreet.trees.intervals import with_each
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.tree import Hierarchy
@@ -58,25 +58,31 @@ def published_to(estimate: Estimate, method: str) -> dict[str, Any]:
     """The numbers that were published, without the tree."""
     entry: dict[str, Any] = {"method": method, "notes": list(estimate.notes)}
     entry["counts"] = [pack(level) for level in estimate.counts]
-    for end in _ENDS:
-        levels = getattr(estimate, end)
-        entry[end] = None if levels is None else [pack(level) for level in levels]
-    if (average := estimate.average) is not None:
-        entry["average"] = {end: [pack(level) for level in getattr(average, end)] for end in _ENDS}
+    entry.update(_ends_to(estimate.each))
+    if estimate.typical is not None:
+        entry["typical"] = _ends_to(estimate.typical)
     return entry
 
 
 def published_from(entry: dict[str, Any], measured: Measurement, confidence: float) -> Estimate:
     """What `published_to` was given.
 
-    Records of 0.1 hold intervals of levels only; those of regions follow from the noisy counts beside them.
+    Early records of 0.2 call the typical intervals `average`. Those of 0.1 hold no others; those for each region follow
+    from the noisy counts beside them.
     """
     counts = tuple(unpack(level) for level in entry["counts"])
-    found = Estimate(measured.tree, counts, **_ends_from(entry), notes=tuple(entry["notes"]))
-    if "average" not in entry:
-        return with_region_intervals(found, measured, Rules(), confidence)
-    return replace(found, average=Ends(**_ends_from(entry["average"])))
+    found = Estimate(measured.tree, counts, notes=tuple(entry["notes"]))
+    short = entry.get("typical", entry.get("average"))
+    if short is None:
+        return with_each(replace(found, typical=_ends_from(entry)), measured, Rules(), confidence)
+    return replace(found, each=_ends_from(entry), typical=_ends_from(short))
 
 
-def _ends_from(entry: dict[str, Any]) -> dict[str, Any]:
-    return {end: None if entry[end] is None else tuple(unpack(level) for level in entry[end]) for end in _ENDS}
+def _ends_to(ends: Ends | None) -> dict[str, Any]:
+    return {end: None if ends is None else [pack(level) for level in getattr(ends, end)] for end in _ENDS}
+
+
+def _ends_from(entry: dict[str, Any]) -> Ends | None:
+    if entry["lower"] is None:
+        return None
+    return Ends(**{end: tuple(unpack(level) for level in entry[end]) for end in _ENDS})

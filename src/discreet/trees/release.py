@@ -14,8 +14,8 @@ from discreet.core.release import Release, plural
 from discreet.errors import InputError
 from discreet.ledger.door import Answer
 from discreet.mechanisms.inputs import read_confidence
-from discreet.trees.estimate import Estimate
-from discreet.trees.intervals.region import size_ends
+from discreet.trees.estimate import Ends, Estimate
+from discreet.trees.intervals.each import size_ends
 from discreet.trees.measurement import Measurement
 from discreet.trees.methods import check_rules, method_named, publish_counts
 from discreet.trees.record import measured_from, published_from
@@ -104,10 +104,11 @@ class TreeRelease(Publication):
         """The table of a level: its regions and those they lie in, the cells, and counts with intervals."""
         return self.table(level)
 
-    def table(self, level: str, *, intervals: str = "region") -> Release:
-        """The table of a level, with confidence intervals for every region (not simultaneous), or `average` ones.
+    def table(self, level: str, *, intervals: str = "each") -> Release:
+        """The table of a level, with confidence intervals for each region (not simultaneous), or `typical` ones.
 
-        Of the average ones the stated share holds on the level as a whole: shorter, and not for a region singled out.
+        The typical ones are shorter: the stated share of the counts of about one size lies in theirs. They are not for
+        a region singled out.
         The output of groups counted cumulatively is `at_least`: how many there are of that size or larger.
         """
         place, ends = self.tree.level(level), self._ends(intervals)
@@ -118,9 +119,10 @@ class TreeRelease(Publication):
             once = [label for label in labels for _ in range(repeat)]
             columns[name] = once * (self._rows(place) // len(once))
         output = "at_least" if self.cumulative else "count"
-        return self._table(output, columns, self.estimate.counts[place], ends and (ends[0][place], ends[1][place]))
+        pair = None if ends is None else (ends.lower[place], ends.upper[place])
+        return self._table(output, columns, self.estimate.counts[place], pair)
 
-    def totals(self, level: str, *, intervals: str = "region") -> Release:
+    def totals(self, level: str, *, intervals: str = "each") -> Release:
         """The table of a level's totals over all cells."""
         if self.cumulative:
             raise InputError.refused(
@@ -128,7 +130,8 @@ class TreeRelease(Publication):
             )
         place, ends = self.tree.level(level), self._ends(intervals)
         columns = self._regions(place, 1)
-        return self._table("count", columns, self.estimate.totals[place], ends and (ends[2][place], ends[3][place]))
+        pair = None if ends is None else (ends.total_lower[place], ends.total_upper[place])
+        return self._table("count", columns, self.estimate.totals[place], pair)
 
     def sizes(self, level: str) -> Release:
         """Of groups counted cumulatively, how many there are of exactly each size, with confidence intervals."""
@@ -155,11 +158,11 @@ class TreeRelease(Publication):
 
         return save_release(self, folder, kind)
 
-    def map(self, *, title: str | None = None, geometry: Any = "auto") -> Map:
-        """A choropleth with intervals and drill-down, as one page that needs no network."""
+    def map(self, *, title: str | None = None, geometry: Any = "auto", intervals: str = "each") -> Map:
+        """A choropleth with intervals (`each` or `typical`) and drill-down, as one page that needs no network."""
         from discreet.trees.export import picture
 
-        return picture(self, title=title, geometry=geometry)
+        return picture(self, title=title, geometry=geometry, ends=self._ends(intervals), intervals=intervals)
 
     def __repr__(self) -> str:
         lines = [f"<Hierarchy of {self.dataset!r}, by {self.method}>"]
@@ -186,14 +189,13 @@ class TreeRelease(Publication):
             at = self.tree.parents[level][at]
         return dict(reversed(found.items()))
 
-    def _ends(self, intervals: str) -> tuple[Any, Any, Any, Any] | None:
-        """Lower and upper ends of every level's counts, then of its totals."""
-        if intervals not in ("region", "average"):
-            raise InputError("intervals", intervals, among=("region", "average"))
-        ends = self.estimate if intervals == "region" else self.estimate.average
-        if ends is None or ends.lower is None:
-            return None
-        return ends.lower, ends.upper, ends.total_lower, ends.total_upper
+    def _ends(self, intervals: str) -> Ends | None:
+        """The ends of the intervals of that name."""
+        if intervals not in ("each", "typical"):
+            renamed = {"region": "each", "average": "typical"}.get(intervals if isinstance(intervals, str) else "")
+            hint = f"Did you mean `{renamed}`? It was called `{intervals}` before." if renamed else ""
+            raise InputError("intervals", intervals, among=("each", "typical"), hint=hint)
+        return self.estimate.each if intervals == "each" else self.estimate.typical
 
     def _table(self, output: str, columns: dict[str, list[Any]], counts: Any, ends: tuple[Any, Any] | None) -> Release:
         keys = tuple(columns)

@@ -14,7 +14,7 @@ from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bayes.solve import bayes
 from discreet.trees.gls import Pass
-from discreet.trees.intervals.bootstrap import with_intervals
+from discreet.trees.intervals.typical import with_typical
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.solve import topdown
@@ -216,11 +216,11 @@ def test_what_non_negativity_adds_does_not_climb_the_tree(ours):
 
 def covered(truth, found, shrunk=1.0):
     """The share of true numbers in their intervals: cells and totals of parents and of leaves."""
-    shares = []
+    shares, ends = [], found.typical
     for level in (1, 2):
         for exact, counts, low, high in (
-            (truth[level], found.counts[level], found.lower[level], found.upper[level]),
-            (truth[level].sum(axis=1), found.totals[level], found.total_lower[level], found.total_upper[level]),
+            (truth[level], found.counts[level], ends.lower[level], ends.upper[level]),
+            (truth[level].sum(axis=1), found.totals[level], ends.total_lower[level], ends.total_upper[level]),
         ):
             low, high = counts - shrunk * (counts - low), counts + shrunk * (high - counts)
             shares.append(((exact >= low) & (exact <= high)).mean())
@@ -232,7 +232,7 @@ def test_intervals_hold_about_what_they_promise():
     worlds = []
     for seed in range(300, 303):
         measured, truth, _ = sparse_world(seed, size=1500)
-        worlds.append((truth, with_intervals(bayes(measured), measured, Rules(), bayes, 0.95)))
+        worlds.append((truth, with_typical(bayes(measured), measured, Rules(), bayes, 0.95)))
     assert min(np.mean([covered(*world) for world in worlds], axis=0)) > 0.9
     # The twin: intervals half as wide are noticed.
     assert min(np.mean([covered(*world, 0.5) for world in worlds], axis=0)) < 0.9

@@ -4,8 +4,8 @@ import numpy as np
 from uneven_regions import LEAVES, asked
 
 from discreet.mechanisms import Laplace
-from discreet.trees.intervals.bootstrap import Replay, remeasure
 from discreet.trees.intervals.posterior import draw_table
+from discreet.trees.intervals.typical import Replay, remeasure
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.solve import topdown
 

@@ -9,7 +9,7 @@ from sparse_trees import asked, clipped, sparse
 from chance import mean_fits
 from discreet.mechanisms import Laplace
 from discreet.trees.gls import gls
-from discreet.trees.intervals.bootstrap import Replay, remeasure
+from discreet.trees.intervals.typical import Replay, remeasure
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown.solve import topdown

@@ -123,17 +123,16 @@ def _deliver_tree(answer: TreeRelease, given: Mapping[str, Any]) -> None:
         return
     rows = []
     for level, name in enumerate(answer.levels):
-        counts, estimate = answer.estimate.counts[level], answer.estimate
-        half = "-"
-        if estimate.lower is not None and estimate.upper is not None:
-            half = number(float((estimate.upper[level] - estimate.lower[level]).mean()) / 2)
-        rows.append([name, f"{len(counts):,}", f"{int(counts.sum()):,}", half])
-    show_table("", ["level", "regions", "sum", "half-width (mean)"], rows, numbers=3)
+        counts, kinds = answer.estimate.counts[level], (answer.estimate.each, answer.estimate.typical)
+        half = ["-" if ends is None else number(ends.half_width(level)) for ends in kinds]
+        rows.append([name, f"{len(counts):,}", f"{int(counts.sum()):,}", *half])
+    show_table("", ["level", "regions", "sum", "half-width (mean), each", "typical"], rows, numbers=4)
     for note in answer.table_notes():
         say(f"Note: {note.text}")
     for remark in answer.estimate.notes:
         say(remark)
-    say(f"{percent(answer.confidence)} confidence intervals of single regions (not simultaneous). {paid(answer)}")
+    told = "each for one region, typical for many together"
+    say(f"{percent(answer.confidence)} confidence intervals (not simultaneous): {told}. {paid(answer)}")
     for path in written:
         say(f"Wrote {path}")
     say(f"Release {answer.id}")

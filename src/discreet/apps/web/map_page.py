@@ -24,6 +24,7 @@ from discreet.ledger.outcome import Outcome
 from discreet.ledger.quote import price_text
 from discreet.query.ask import Ask
 from discreet.show.map.drawing import Map, controls, script
+from discreet.trees.export import level_table
 from discreet.trees.release import TreeRelease
 
 __all__ = ["made", "routes"]
@@ -132,7 +133,7 @@ def routes(frame: Frame) -> APIRouter:
     ) -> Response:
         """A level as a file."""
         tree, _ = known(dataset, release, caller)
-        return table_file(tree[level], f"{dataset}-{level}", format)
+        return table_file(level_table(tree, level), f"{dataset}-{level}", format)
 
     return pages
 
@@ -151,7 +152,8 @@ def made(frame: Frame, dataset: str, caller: Caller, kind: str) -> list[tuple[Ou
 
 def _numbers(tree: TreeRelease, level: str, above: str, inside: str) -> dict[str, Any]:
     """The numbers of a level, or of the regions inside one: totals as bars, and every cell in a table."""
-    whole = _inside(tree[level], above, inside)
+    whole = _inside(level_table(tree, level), above, inside)
+    (output,) = whole.outputs
     totals = None if tree.cumulative else _inside(tree.totals(level), above, inside)
     rows = whole.rows()
     shown = None if totals is None else output_bars(_named(totals, level), "count")
@@ -162,16 +164,20 @@ def _numbers(tree: TreeRelease, level: str, above: str, inside: str) -> dict[str
         "rows": [
             (
                 [text(row[key]) for key in keys],
-                number(row["count"]),
-                "not stated"
-                if row["count_lower"] is None
-                else f"{number(row['count_lower'])} to {number(row['count_upper'])}",
+                number(row[output]),
+                _span(row, output),
+                _span(row, f"{output}_typical"),
             )
             for row in rows[:_SHOWN]
         ],
         "more": len(rows) - _SHOWN,
         "regions": [] if totals is None or level not in totals.keys else totals.columns[level][:_SHOWN],
     }
+
+
+def _span(row: dict[str, Any], output: str) -> str:
+    low, high = row[f"{output}_lower"], row[f"{output}_upper"]
+    return "not stated" if low is None else f"{number(low)} to {number(high)}"
 
 
 def _inside(table: Release, above: str, code: str) -> Release:

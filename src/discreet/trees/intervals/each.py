@@ -1,9 +1,9 @@
-"""Confidence intervals for single regions: the best linear unbiased estimate, give or take its noise.
+"""Confidence intervals for each region: the best linear unbiased estimate, give or take its noise.
 
 What is claimed: for every region and cell, whatever its true count and whatever the other regions look like, the
 interval holds the true count with `confidence`, over the noise. It rests on the law of the noise alone: the estimate is
 the true count plus a fixed linear combination of noises of known variance. The price is width: nothing is borrowed
-from regions that look alike (`bootstrap` does that, for a claim about a level as a whole). An interval also holds the
+from regions that look alike (`typical` does that, for a claim about many regions together). An interval also holds the
 published count: where the method moved that further than noise reaches, the interval is stretched to it.
 Proof and limits: docs/proofs/hierarchy-topdown.md.
 """
@@ -27,15 +27,15 @@ from discreet.trees.measurement import Measurement
 from discreet.trees.rules import NO_BOUND, Rules
 from discreet.trees.topdown.crossing import Known, known_totals
 
-__all__ = ["deviations", "public_bounds", "size_ends", "with_region_intervals"]
+__all__ = ["deviations", "public_bounds", "size_ends", "with_each"]
 
 Array = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 
 @typed
-def with_region_intervals(estimate: Estimate, measured: Measurement, rules: Rules, confidence: float) -> Estimate:
-    """The same estimate with an interval for every region; intervals it has become those of the level."""
+def with_each(estimate: Estimate, measured: Measurement, rules: Rules, confidence: float) -> Estimate:
+    """The same estimate with an interval for each region, whatever its size."""
     linear, factor = gls(measured), _factor(measured, confidence)
     levels = []
     for level, (low, high, least, most) in enumerate(public_bounds(measured, rules)):
@@ -43,11 +43,7 @@ def with_region_intervals(estimate: Estimate, measured: Measurement, rules: Rule
         cells = _around(linear.counts[level], half, counts, low, high)
         half = factor * np.sqrt(linear.total_variance[level])
         levels.append((*cells, *_around(linear.totals[level], half, counts.sum(axis=1), least, most)))
-    lower, upper, total_lower, total_upper = zip(*levels, strict=True)
-    found = replace(estimate, lower=lower, upper=upper, total_lower=total_lower, total_upper=total_upper)
-    if estimate.lower is None or estimate.upper is None or estimate.total_lower is None or estimate.total_upper is None:
-        return found
-    return replace(found, average=Ends(estimate.lower, estimate.upper, estimate.total_lower, estimate.total_upper))
+    return replace(estimate, each=Ends.of_levels(levels))
 
 
 def size_ends(exactly: Array, measured: Measurement, level: int, confidence: float) -> tuple[Array, Array]:

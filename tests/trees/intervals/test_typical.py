@@ -1,14 +1,16 @@
 """Intervals of a level: they cover as often as they say, bias included, and keep to what is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from uneven_regions import CELLS, LEAVES, TREE, asked, sparse
 
 from discreet.errors import InputError
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.trees.estimate import Estimate
+from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.gls import gls
-from discreet.trees.intervals.bootstrap import Replay, key_of, remeasure, with_intervals
+from discreet.trees.intervals.typical import Replay, key_of, remeasure, with_typical
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown.solve import topdown
@@ -29,7 +31,7 @@ def without_bias(estimate, measured):
         sums = counts.sum(axis=1)
         ends.append((np.maximum(counts - half, 0), counts + half, sums - total_half, sums + total_half))
     lower, upper, total_lower, total_upper = zip(*ends, strict=True)
-    return Estimate(estimate.tree, estimate.counts, lower, upper, total_lower, total_upper)
+    return replace(estimate, typical=Ends(lower, upper, total_lower, total_upper))
 
 
 def coverage(method, noise, trials, intervals, totals=None):
@@ -39,15 +41,16 @@ def coverage(method, noise, trials, intervals, totals=None):
     for trial in range(trials):
         measured = remeasure(asked(noise, totals), LEAVES, Replay(b"coverage%d" % trial))
         found = intervals(method(measured, Rules()), measured)
+        ends = found.typical
         for level, counts in enumerate(exact):
-            cells[level] += ((found.lower[level] <= counts) & (counts <= found.upper[level])).mean() / trials
+            cells[level] += ((ends.lower[level] <= counts) & (counts <= ends.upper[level])).mean() / trials
             total = counts.sum(axis=1)
-            sums[level] += ((found.total_lower[level] <= total) & (total <= found.total_upper[level])).mean() / trials
+            sums[level] += ((ends.total_lower[level] <= total) & (total <= ends.total_upper[level])).mean() / trials
     return cells, sums
 
 
 def calibrated(method):
-    return lambda estimate, measured: with_intervals(estimate, measured, Rules(), method)
+    return lambda estimate, measured: with_typical(estimate, measured, Rules(), method)
 
 
 @pytest.mark.statistical
@@ -82,7 +85,7 @@ def test_a_wrong_noise_law_is_caught():
 
     def too_sure(estimate, measured):
         levels = tuple(Level(level.counts, Laplace(7)) for level in measured.levels)
-        return with_intervals(estimate, Measurement(TREE, levels), Rules(), topdown)
+        return with_typical(estimate, Measurement(TREE, levels), Rules(), topdown)
 
     cells, sums = coverage(topdown, Laplace(20), 2, too_sure)
     assert cells[2] < 0.93
@@ -91,13 +94,13 @@ def test_a_wrong_noise_law_is_caught():
 
 def test_the_same_release_gets_the_same_intervals():
     measured = remeasure(asked(Laplace(10)), LEAVES, Replay(b"same"))
-    one, two = (with_intervals(topdown(measured), measured, Rules(), topdown) for _ in range(2))
+    one, two = (with_typical(topdown(measured), measured, Rules(), topdown) for _ in range(2))
     for level in range(TREE.depth):
-        np.testing.assert_array_equal(one.lower[level], two.lower[level])
-        np.testing.assert_array_equal(one.total_upper[level], two.total_upper[level])
-        assert (one.lower[level] >= 0).all()
-        assert (one.lower[level] <= one.upper[level]).all()
-        assert one.lower[level].dtype == one.total_upper[level].dtype == np.int64
+        np.testing.assert_array_equal(one.typical.lower[level], two.typical.lower[level])
+        np.testing.assert_array_equal(one.typical.total_upper[level], two.typical.total_upper[level])
+        assert (one.typical.lower[level] >= 0).all()
+        assert (one.typical.lower[level] <= one.typical.upper[level]).all()
+        assert one.typical.lower[level].dtype == one.typical.total_upper[level].dtype == np.int64
     other = remeasure(asked(Laplace(10)), LEAVES, Replay(b"other"))
     assert key_of(measured, "a") != key_of(other, "a") != key_of(other, "b")
 
@@ -111,12 +114,12 @@ def test_what_is_public_needs_no_interval():
     county = tree.sums(leaves)[2].sum(axis=1)
     rules = Rules(upper={"block": zeros}, totals={"county": county})
     measured = remeasure(asked(Laplace(5), tree=tree), leaves, Replay(b"public"))
-    found = with_intervals(topdown(measured, rules), measured, rules, topdown)
-    np.testing.assert_array_equal(found.total_lower[2], county)
-    np.testing.assert_array_equal(found.total_upper[2], county)
-    assert found.total_lower[0][0] == found.total_upper[0][0] == leaves.sum()
-    assert not found.upper[3][:, 3].any()
-    inside = (found.lower[3] <= leaves) & (leaves <= found.upper[3])
+    found = with_typical(topdown(measured, rules), measured, rules, topdown)
+    np.testing.assert_array_equal(found.typical.total_lower[2], county)
+    np.testing.assert_array_equal(found.typical.total_upper[2], county)
+    assert found.typical.total_lower[0][0] == found.typical.total_upper[0][0] == leaves.sum()
+    assert not found.typical.upper[3][:, 3].any()
+    inside = (found.typical.lower[3] <= leaves) & (leaves <= found.typical.upper[3])
     assert inside.mean() > 0.9
 
 
@@ -125,8 +128,8 @@ def test_a_wider_confidence_gives_wider_intervals():
     estimate = topdown(measured)
     widths = []
     for confidence in (0.5, 0.9, 0.99):
-        found = with_intervals(estimate, measured, Rules(), topdown, confidence)
-        widths.append([np.mean(high - low) for low, high in zip(found.lower, found.upper, strict=True)])
+        found = with_typical(estimate, measured, Rules(), topdown, confidence)
+        widths.append([np.mean(high - low) for low, high in zip(found.typical.lower, found.typical.upper, strict=True)])
     assert (np.diff(np.array(widths), axis=0) > 0).all()
 
 
@@ -134,7 +137,7 @@ def test_a_wider_confidence_gives_wider_intervals():
 def test_what_is_not_allowed_is_named(field, how):
     measured = asked(Laplace(10))
     with pytest.raises(InputError) as caught:
-        with_intervals(topdown(measured), measured, Rules(), topdown, **how)
+        with_typical(topdown(measured), measured, Rules(), topdown, **how)
     assert caught.value.field == field
 
 
@@ -144,5 +147,5 @@ def test_chains_get_intervals_too():
     leaves = np.sort(random.poisson(8, (30, 3)), axis=1)[:, ::-1].astype(np.int64).copy()
     blank = asked(Laplace(2), tree=tree, cells=3)
     measured = remeasure(Measurement(tree, blank.levels, chain=True), leaves, Replay(b"chain"))
-    found = with_intervals(topdown(measured), measured, Rules(), topdown)
-    assert ((found.lower[1] <= leaves) & (leaves <= found.upper[1])).mean() > 0.8
+    found = with_typical(topdown(measured), measured, Rules(), topdown)
+    assert ((found.typical.lower[1] <= leaves) & (leaves <= found.typical.upper[1])).mean() > 0.8

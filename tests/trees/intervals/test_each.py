@@ -11,9 +11,9 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.trees.bayes import bayes
 from discreet.trees.estimate import Estimate
 from discreet.trees.gls import gls
-from discreet.trees.intervals import with_intervals, with_region_intervals
-from discreet.trees.intervals.bootstrap import Replay, remeasure
-from discreet.trees.intervals.region import size_ends
+from discreet.trees.intervals import with_each, with_typical
+from discreet.trees.intervals.each import size_ends
+from discreet.trees.intervals.typical import Replay, remeasure
 from discreet.trees.measurement import Level, Measurement
 from discreet.trees.rules import Rules
 from discreet.trees.topdown import topdown
@@ -26,8 +26,8 @@ def misses(noise, intervals, method, draws=2):
     found = {}
     for seed in range(draws):
         seen = measured(noise, seed)
-        estimate = intervals(method(seen, Rules()), seen)
-        outside = (estimate.lower[-1] > LEAVES) | (estimate.upper[-1] < LEAVES)
+        ends = intervals(method(seen, Rules()), seen)
+        outside = (ends.lower[-1] > LEAVES) | (ends.upper[-1] < LEAVES)
         for least, most in CLASSES:
             part = outside[(least <= LEAVES) & (most >= LEAVES)]
             missed, many = found.get((least, most), (0, 0))
@@ -35,12 +35,16 @@ def misses(noise, intervals, method, draws=2):
     return found
 
 
+def each(estimate, seen):
+    return of_regions(estimate, seen).each
+
+
 @pytest.mark.statistical
 @pytest.mark.parametrize("method", [topdown, bayes])
 @pytest.mark.parametrize("noise", [Laplace(30), Gaussian(40), Laplace(3)], ids=str)
 def test_they_hold_in_every_class_of_true_sizes(noise, method):
     # Leaves are independent but for what the county adds, which is next to nothing among 400.
-    for (least, most), (missed, many) in misses(noise, of_regions, method).items():
+    for (least, most), (missed, many) in misses(noise, each, method).items():
         assert many > 200, (least, most)
         assert at_most(missed, many, 0.055), (least, most)
 
@@ -48,7 +52,7 @@ def test_they_hold_in_every_class_of_true_sizes(noise, method):
 @pytest.mark.statistical
 def test_intervals_of_a_level_do_not_hold_for_large_regions():
     def of_level(estimate, seen):
-        return with_intervals(estimate, seen, Rules(), bayes)
+        return with_typical(estimate, seen, Rules(), bayes).typical
 
     found = misses(Laplace(30), of_level, bayes)
     assert not all(at_most(missed, many, 0.055) for missed, many in found.values())
@@ -57,7 +61,7 @@ def test_intervals_of_a_level_do_not_hold_for_large_regions():
 @pytest.mark.statistical
 def test_intervals_a_tenth_too_narrow_are_caught():
     def narrow(estimate, seen):
-        return with_region_intervals(estimate, seen, Rules(), 0.90)
+        return with_each(estimate, seen, Rules(), 0.90).each
 
     found = misses(Laplace(30), narrow, topdown, draws=4)
     assert not all(at_most(missed, many, 0.055) for missed, many in found.values())
@@ -67,15 +71,15 @@ def test_they_hold_what_is_published_and_keep_to_what_is_public():
     seen = measured(Laplace(30), 1)
     found = of_regions(bayes(seen, Rules()), seen)
     for level, counts in enumerate(found.counts):
-        assert (found.lower[level] >= 0).all()
-        assert ((found.lower[level] <= counts) & (counts <= found.upper[level])).all()
+        assert (found.each.lower[level] >= 0).all()
+        assert ((found.each.lower[level] <= counts) & (counts <= found.each.upper[level])).all()
         totals = found.totals[level]
-        assert ((found.total_lower[level] <= totals) & (totals <= found.total_upper[level])).all()
+        assert ((found.each.total_lower[level] <= totals) & (totals <= found.each.total_upper[level])).all()
     known = TREE.sums(LEAVES)[1].sum(axis=1)
     rules = Rules(totals={"county": known})
-    public = with_region_intervals(topdown(seen, rules), seen, rules, 0.95)
-    np.testing.assert_array_equal(public.total_lower[1], known)
-    np.testing.assert_array_equal(public.total_upper[1], known)
+    public = with_each(topdown(seen, rules), seen, rules, 0.95)
+    np.testing.assert_array_equal(public.each.total_lower[1], known)
+    np.testing.assert_array_equal(public.each.total_upper[1], known)
 
 
 @pytest.mark.statistical

@@ -9,7 +9,7 @@ the variance of the best linear estimate takes over.
 
 What is claimed: of the numbers published on a level, about `confidence` lie in their intervals, on average over the
 regions and over the noise, if the plausible table resembles the true one. It is not a claim about one region singled
-out: a region unlike all others is missed more often, and `region` has the intervals that are. Nothing about privacy
+out: a region unlike all others is missed more often, and `each` has the intervals that are. Nothing about privacy
 is claimed or needed here, as only published values and public randomness are used. More:
 docs/proofs/hierarchy-topdown.md.
 """
@@ -29,15 +29,15 @@ from discreet.core.signature import typed
 from discreet.errors import InputError
 from discreet.mechanisms.inputs import read_confidence
 from discreet.noise.replay import Replay
-from discreet.trees.estimate import Estimate
+from discreet.trees.estimate import Ends, Estimate
 from discreet.trees.gls import gls
+from discreet.trees.intervals.each import deviations, public_bounds
 from discreet.trees.intervals.posterior import draw_table
 from discreet.trees.intervals.quantiles import ErrorQuantiles
-from discreet.trees.intervals.region import deviations, public_bounds
 from discreet.trees.measurement import Measurement
 from discreet.trees.rules import Rules
 
-__all__ = ["Method", "Replay", "key_of", "remeasure", "with_intervals"]
+__all__ = ["Method", "Replay", "key_of", "remeasure", "with_typical"]
 
 Array = NDArray[np.int64]
 Method = Callable[[Measurement, Rules], Estimate]
@@ -68,10 +68,10 @@ def remeasure(measured: Measurement, leaves: Array, bits: Bits) -> Measurement:
 
 
 @typed
-def with_intervals(
+def with_typical(
     estimate: Estimate, measured: Measurement, rules: Rules, method: Method, confidence: float = 0.95, reruns: int = 4
 ) -> Estimate:
-    """The same estimate with an interval for every count and every region's total.
+    """The same estimate with a short interval for every count and every region's total.
 
     `method` is what made `estimate` from `measured` and `rules`; it is run `reruns` times on simulated measurements.
     All randomness is public and follows from the measured values: the same release always gets the same intervals.
@@ -90,7 +90,7 @@ def with_intervals(
             cells[level].add(counts, exact)
             totals[level].add(counts.sum(axis=1)[:, None], exact.sum(axis=1)[:, None])
     factor = deviations(measured, alpha)
-    ends: list[tuple[Array, ...]] = []
+    ends: list[tuple[Array, Array, Array, Array]] = []
     for level, (low, high, least, most) in enumerate(public_bounds(measured, rules)):
         counts = estimate.counts[level]
         # Rounding adds the variance of a uniform number to the linear estimate's.
@@ -100,5 +100,4 @@ def with_intervals(
         sums = counts.sum(axis=1)[:, None]
         of_totals = totals[level].interval(sums, deviation, factor, alpha, least[:, None], most[:, None])
         ends.append((*of_cells, of_totals[0][:, 0], of_totals[1][:, 0]))
-    lower, upper, total_lower, total_upper = zip(*ends, strict=True)
-    return replace(estimate, lower=lower, upper=upper, total_lower=total_lower, total_upper=total_upper)
+    return replace(estimate, typical=Ends.of_levels(ends))
