@@ -47,7 +47,16 @@ def test_type_checkers_see_the_same_names():
     tree = ast.parse((SOURCE / "__init__.py").read_text())
     guarded = next(node for node in tree.body if isinstance(node, ast.If))
     seen = {alias.asname or alias.name for node in guarded.body for alias in node.names}
-    assert seen == set(discreet.__all__)
+    assert seen == {*discreet.__all__, "open"}
+
+
+def test_a_star_import_does_not_hide_the_builtin_open():
+    names: dict = {}
+    exec("from discreet import *", names)
+    assert {"Budget", "count"} <= set(names)
+    assert "open" not in names
+    assert "open" in dir(discreet)
+    assert discreet.open is not open
 
 
 def test_the_exception_tree_is_the_docstring_of_errors():

@@ -144,7 +144,6 @@ __all__ = [
     "key",
     "mean",
     "median",
-    "open",
     "people",
     "quantile",
     "slope",
@@ -154,6 +153,9 @@ __all__ = [
     "vector_sum",
     "when",
 ]
+
+if TYPE_CHECKING:
+    __all__ += ["open"]  # beside them: `from discreet import *` must not hide the builtin
 
 
 def __getattr__(name: str) -> Any:
@@ -168,4 +170,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ROOMS, "__version__"])
+    return sorted([*__all__, *_ROOMS, "__version__", "open"])

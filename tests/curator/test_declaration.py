@@ -189,3 +189,14 @@ def test_a_schema_file_here_is_read_as_before(tmp_path):
         '[dataset]\nname = "t"\n[budget]\nepsilon = 1\n[columns.age]\ntype = "integer"\nlower = 0\nupper = 120\n'
     )
     assert discreet.open(pandas.DataFrame(COLUMNS), create=True).schema.name == "t"
+
+
+def test_a_misspelt_column_is_answered_with_the_one_that_was_meant():
+    assert "Did you mean `age`?" in refused(pandas.DataFrame(COLUMNS), unit="row", columns={"agee": (0, 5)}, epsilon=1)
+
+
+def test_columns_may_be_named_as_pandas_counts_them():
+    frame = pandas.DataFrame([[1, 2], [3, 4]])
+    opened = discreet.open(frame, unit="row", columns={0: (0, 9), 1: (0, 9)}, epsilon=1, create=True)
+    assert list(opened.schema.columns) == ["0", "1"]
+    assert "named once" in refused(frame, unit="row", columns={0: (0, 9), "0": (0, 9)}, epsilon=1)

@@ -85,3 +85,10 @@ def test_a_question_as_people_type_it(question):
     )
     with pytest.raises(InputError, match="without outputs"):
         read_question(desk, ["count"], None, None, ("county", 1))
+
+
+def test_a_question_that_is_not_planned_is_written_in_one_line(question):
+    asked = question.where("age > 3").group_by("county").agg(n=count())
+    assert repr(asked) == "<Question: n by county of some rows about 'people'; plan(...) it to see its price>"
+    assert len(repr(question.agg(**{f"a{place}": count() for place in range(99)}))) < 200
+    assert "'people'" in repr(question.top("county"))

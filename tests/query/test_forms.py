@@ -112,3 +112,12 @@ def test_a_condition_is_read_against_the_schema():
         check_condition("pay > 5", SCHEMA)
     assert KEY.read("age/10", SCHEMA) == bins("age", width="10")
     assert KEY.settle("sex") == key("sex")
+
+
+def test_keys_are_divided_by_commas_and_edges_belong_to_their_bins():
+    assert KEYS.parse(["age/0,18,65,sex", "day/month, FLOOR(age / 10)"]) == [
+        "age/0,18,65",
+        "sex",
+        "day/month",
+        "FLOOR(age / 10)",
+    ]

@@ -77,3 +77,13 @@ def test_groups_are_counted_before_they_are_listed():
         parse_sql("SELECT n, COUNT(*) AS c FROM t WHERE n BETWEEN 0 AND 10000000 GROUP BY n", wide)
     with pytest.raises(InputError):
         parse_sql("SELECT b, COUNT(*) AS c FROM (SELECT m, MAX(n) AS b FROM t GROUP BY m) GROUP BY b", wide)
+
+
+@pytest.mark.parametrize(
+    ("every", "second", "many"), [("week", date(2024, 1, 8), 53), ("quarter", date(2024, 4, 1), 4), ("day", None, 364)]
+)
+def test_days_are_grouped_by_the_weeks_and_quarters_of_a_calendar(every, second, many):
+    schema = Schema("t", {"day": Date("2024-01-03", "2024-12-31", nullable=False)})
+    made = bins("day", every=every).checked(schema)
+    assert len(made.labels(schema)) == many
+    assert made.edges[1] == (second or date(2024, 1, 4))

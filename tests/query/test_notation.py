@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from discreet.data.column import Category, Date, Integer
 from discreet.data.schema import Schema
 from discreet.errors import DiscreetError, InputError
-from discreet.query.aggregate import count, mean, people, total
+from discreet.query.aggregate import count, mean, people, std, total
 from discreet.query.key import bins, discover, key
 from discreet.query.notation import quoted, read_key, read_outputs, write_condition
 from discreet.query.parse import parse_condition
@@ -48,7 +48,7 @@ def test_an_output_names_its_column_with_quotes_or_without(text, name, output):
         ("mean(pay", "double quotes"),
         ("mean pay", "double quotes"),
         ("", "such as count"),
-        ("average(pay)", "one of count"),
+        ("averaged(pay)", "one of count"),
         ('mean("pay" x)', "followed by a comma or nothing"),
         ('mean("pay", wide)', "private"),
         ("quantile(pay)", "a column and a share"),
@@ -118,3 +118,60 @@ def test_bounds_on_a_persons_sum_follow_the_column():
     assert found["x"] == total("a, b", person=("-1.5", "2.5"))
     with pytest.raises(InputError):
         read_outputs(["mean(pay,person=0..500)"])
+
+
+def test_bounds_of_values_stand_after_the_column():
+    read = read_outputs(["mean(pay, 0..80)", "sum(pay,-1.5..2.5, person=0..500)", 'std("pay, in €",0..1)'])
+    assert read == {
+        "mean_pay": mean("pay", (0, 80)),
+        "sum_pay": total("pay", ("-1.5", "2.5"), person=(0, 500)),
+        "std_pay_in": std("pay, in €", (0, 1)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        ("avg(pay)", "`mean(pay)`"),
+        ("AVG(pay)", "`mean(pay)`"),
+        ("corr(pay,age)", "`correlation(pay,age)`"),
+        ("total(pay)", "`sum(pay)`"),
+        ("nunique(sex)", "`distinct(sex)`"),
+        ("min(pay)", "quantile(pay,0.01)"),
+        ("max(pay)", "quantile(pay,0.99)"),
+        ("mode(sex)", "--top sex --k 1"),
+        ("mean", "mean(COLUMN)"),
+        ("quantile", "quantile(COLUMN,0.9)"),
+    ],
+)
+def test_a_function_that_is_called_otherwise_here_is_named(text, instead):
+    with pytest.raises(InputError) as refused:
+        read_outputs([text])
+    assert instead in str(refused.value)
+    if "(" in instead and "COLUMN" not in instead:
+        read_outputs([instead.strip("`")])
+
+
+SLASHED = Schema(
+    "t", {"AGE": Integer(0, 99), "day": Date("2024-01-03", "2024-12-31"), "m": Integer(1, 9), "a/b": Integer(0, 9)}
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("AGE // 10", key("AGE // 10")),
+        ("(AGE // 10)", key("(AGE // 10)")),
+        ("FLOOR(AGE / 10)", key("FLOOR(AGE / 10)")),
+        ("AGE / m", key("AGE / m")),
+        ("AGE/10", bins("AGE", width="10")),
+        ("age / 10", bins("age", width="10")),
+        ("AGE/0,18,65", bins("AGE", ["0", "18", "65"])),
+        ("a/b", key("a/b")),
+        ('"a/b"/2', bins("a/b", width="2")),
+        ("day/week", bins("day", every="week")),
+        ("AGE // 10?", discover("AGE // 10")),
+    ],
+)
+def test_a_slash_means_bins_only_between_a_column_and_a_width(text, read):
+    assert read_key(text, SLASHED) == read

@@ -93,3 +93,8 @@ def test_a_hint_that_is_followed_is_accepted(text, hint, followed):
         parse_sql(text, SCHEMA)
     assert hint in str(refused.value)
     parse_sql(followed, SCHEMA)
+
+
+def test_a_misspelt_column_of_the_select_list_is_answered_with_the_one_that_was_meant():
+    with pytest.raises(InputError, match="Did you mean `pay`"):
+        parse_sql("SELECT payy FROM people", SCHEMA)

@@ -65,7 +65,7 @@ class Curator:
         unit: Any = None,
         groups: int | None = None,
         rows: int | None = None,
-        columns: Mapping[str, Any] | None = None,
+        columns: Mapping[Any, Any] | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
     ) -> Self:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ class Declaration:
     unit: Any = None
     groups: int | None = None
     rows: int | None = None
-    columns: Mapping[str, Any] | None = None
+    columns: Mapping[Any, Any] | None = None
 
     def stands_for(self, schema: object, source: object) -> bool:
         """Whether the call declares the table, or has to: there is no schema, and no file to look for one in."""
@@ -77,8 +77,13 @@ class Declaration:
 
         `place` is the source as a person named it, and `said` what else the call says, by the name of the argument.
         """
+        if self.columns and not all(isinstance(column, str) for column in self.columns):
+            return replace(self, columns=_named(self.columns)).schema(source, place, ledger, budget, said)
         stored = _stored(source, tuple(said.get("names") or ()))
         unit = self._unit(stored)
+        for column in self.columns or ():
+            if stored is not None and column not in stored:
+                raise InputError("columns", column, "a column of the data", among=list(stored))
         columns = {
             name: _column(name, given, None if stored is None else stored.get(name, ""))
             for name, given in (self.columns or {}).items()
@@ -204,6 +209,15 @@ def _stored(source: Source, names: tuple[str, ...]) -> dict[str, str] | None:
     if source.kind == "csv":
         return dict.fromkeys(names, "string") if names else None
     return source.columns()
+
+
+def _named(columns: Mapping[Any, Any]) -> dict[str, Any]:
+    """Columns by names that are text, as a data frame's are: pandas counts columns that nobody named."""
+    named = {str(name): given for name, given in columns.items()}
+    if len(named) < len(columns):
+        repeated = next(name for name in columns if not isinstance(name, str) and str(name) in columns)
+        raise InputError("columns", repeated, "named once: as a number, or as text")
+    return named
 
 
 def _column(name: str, given: Any, stored: str | None) -> Column | None:

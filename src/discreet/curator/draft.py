@@ -24,7 +24,7 @@ __all__ = ["Draft", "TrainDraft"]
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Draft(Generic[Made]):
     """An ask at a desk. Nothing happens until it is planned and released."""
 
@@ -37,6 +37,9 @@ class Draft(Generic[Made]):
     def of(cls, desk: Desk, ask: Ask) -> Self:
         """The ask, checked."""
         return cls(desk, ask, desk.check(ask))
+
+    def __repr__(self) -> str:
+        return f"<Draft of kind {self.ask.kind!r} about {self.desk.declared.name!r}; plan(...) it to see its price>"
 
     def where(self, condition: str | Predicate | Expression) -> Self:
         """Count only the rows for which the condition is true."""

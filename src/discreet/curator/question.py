@@ -34,8 +34,10 @@ from discreet.query.top import Top
 
 __all__ = ["Question", "StreamQuestion", "batch_of", "read_question", "with_limits"]
 
+_LONG = 120
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Question:
     """A question about a curator's table, being put together. Nothing happens until it is planned and released."""
 
@@ -88,6 +90,15 @@ class Question:
     def agg(self, /, *nameless: Aggregate | Ordered, **outputs: Aggregate | Ordered) -> Question:
         """Name what is computed."""
         return replace(self, query=self.grouped.agg(*nameless, **outputs))
+
+    def __repr__(self) -> str:
+        about = f"about {self.desk.declared.name!r}"
+        if isinstance(self.query, Query):
+            keys = [one.title for one in self.query.keys]
+            by = f" by {', '.join(keys)}" if keys else ""
+            where = " of some rows" if self.query.condition is not None else ""
+            about = f"{', '.join(self.query.names) or 'groups'}{by}{where} {about}"
+        return f"<Question: {about if len(about) <= _LONG else about[:_LONG] + '...'}; plan(...) it to see its price>"
 
     def __iter__(self) -> NoReturn:
         refuse_reading("iterated over")
@@ -184,12 +195,15 @@ class Question:
             yield said if paid is None else value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StreamQuestion:
     """A question to be repeated every period."""
 
     desk: Desk
     ask: StreamAsk
+
+    def __repr__(self) -> str:
+        return f"<Stream of a question about {self.desk.declared.name!r}; plan(...) it to see its price>"
 
     def plan(
         self,

@@ -12,6 +12,7 @@ from typing import Any
 
 from discreet.core.exact import Number, as_written
 from discreet.data.instant import DAY, FIRST, LAST, Instant, check_timezone, read_instant
+from discreet.data.toml import toml_table
 from discreet.data.values_file import read_values
 from discreet.errors import GIVEN, MISSING, InputError, Phrase
 
@@ -239,7 +240,7 @@ def column_from(name: str, declared: Mapping[str, Any], folder: Path = Path()) -
     """
     where = f"columns.{name}"
     if not isinstance(declared, Mapping):
-        raise InputError(where, declared, f"a table: [{where}] with type = ...")
+        raise InputError(where, declared, f"a table: {toml_table('columns', name)} with type = ...")
     entry = dict(declared)
     kind = entry.pop("type", None)
     if not isinstance(kind, str) or kind not in _KINDS:
@@ -248,7 +249,7 @@ def column_from(name: str, declared: Mapping[str, Any], folder: Path = Path()) -
         entry = _with_values(where, entry, folder)
     for field in _FIELDS[kind]:
         if field not in entry or entry[field] in ("", "?"):
-            hint = f"Add `{field} = ...` under [{where}]; it must not be read off the data."
+            hint = f"Add `{field} = ...` under {toml_table('columns', name)}; it must not be read off the data."
             raise InputError(f"{where}.{field}", MISSING, f"given where type = {kind!r}", hint)
     known = (*_FIELDS[kind], *_OPTIONAL.get(kind, ("nullable",)))
     if unknown := set(entry) - set(known):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from discreet.core.unit import Unit
 from discreet.data.source import Source
+from discreet.data.toml import toml_table, toml_text
 
 __all__ = ["skeleton", "stored_type"]
 
@@ -43,15 +42,30 @@ _ROWS = """\
 """
 
 
-def skeleton(source: Source, name: str, unit: Unit, types: Mapping[str, str] = MappingProxyType({})) -> str:
+_WAYS = {
+    "decimal": 'the decimal mark, "." or ","',
+    "thousands": 'what stands between groups of three digits: "," or "." or, for nothing, ""',
+    "dates": '"dd/mm/yyyy" or "mm/dd/yyyy"',
+}
+
+
+def skeleton(
+    source: Source,
+    name: str,
+    unit: Unit,
+    types: Mapping[str, str] = MappingProxyType({}),
+    layout: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """The text of a `discreet.toml` for the columns of a source and the unit that was chosen.
 
-    `types` are those of columns of text, where a person had them guessed.
+    `types` are those of columns of text, and `layout` how their values are written, where a person had them guessed.
     """
-    listed = ", ".join(map(_quoted, source.names))
+    listed = ", ".join(map(toml_text, source.names))
     names = f"names = [{listed}]  # of the columns: the file has no header line\n" if source.names else ""
-    names += "".join(f"{field} = {_quoted(value)}\n" for field, value in source.layout.given.items())
-    parts = [_HEAD.format(name=_quoted(name), names=names, unit=_protected(unit))]
+    written = {**(layout if source.kind == "csv" else {}), **source.layout.given}
+    lines = {f"{field} = {toml_text(value)}": _WAYS[field] if value == "?" else "" for field, value in written.items()}
+    names += "".join(f"{line:<26} # {why}\n" if why else f"{line}\n" for line, why in lines.items())
+    parts = [_HEAD.format(name=toml_text(name), names=names, unit=_protected(unit))]
     parts.extend(
         _person(column) if column == unit.column else _column(column, types.get(column) or stored_type(kind))
         for column, kind in source.columns().items()
@@ -59,28 +73,21 @@ def skeleton(source: Source, name: str, unit: Unit, types: Mapping[str, str] = M
     return "\n".join(parts)
 
 
-def _quoted(text: str) -> str:
-    """A TOML string. TOML wants one character more escaped than JSON does."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
 def _protected(unit: Unit) -> str:
     if unit.column is None:
         return _ROW if unit.rows == 1 else _ROWS.format(rows=f"rows = {unit.rows}")
     said = {
-        f"column = {_quoted(unit.column)}": "identifies a person",
+        f"column = {toml_text(unit.column)}": "identifies a person",
         f"groups = {unit.groups}": "in how many groups of a question a person counts",
         f"rows = {unit.rows}": "as how many rows a person counts in one group; `discreet limits` helps to choose",
     }
     return _PERSON.format(lines="\n".join(f"{line:<26} # {why}" for line, why in said.items()))
 
 
-def _table(name: str) -> str:
-    return f"[columns.{name if re.fullmatch(r'[A-Za-z0-9_-]+', name) else _quoted(name)}]"
-
-
 def _person(name: str) -> str:
-    return "\n".join([_table(name), 'type = "text"             # identifies a person: nothing more to declare', ""])
+    return "\n".join(
+        [toml_table("columns", name), 'type = "text"             # identifies a person: nothing more to declare', ""]
+    )
 
 
 def stored_type(kind: str) -> str | None:
@@ -100,7 +107,7 @@ def stored_type(kind: str) -> str | None:
 
 
 def _column(name: str, known: str | None) -> str:
-    lines = [_table(name)]
+    lines = [toml_table("columns", name)]
     if known in ("integer", "real"):
         lines += [f'type = "{known}"', 'lower = "?"', 'upper = "?"']
     elif known in ("boolean", "text"):

@@ -158,8 +158,12 @@ def _keys(value: Iterable[str | Key | Expression] | str | Key | Expression) -> t
 
 
 def _parse_keys(texts: list[str]) -> list[str]:
-    """Bins may have commas of their own: age/0,18,65."""
-    return [name for text in texts for name in ([text.strip()] if "/" in text else names_in(text))]
+    """Bins may have commas of their own: in age/0,18,65 what follows a comma and begins with a digit is an edge."""
+    names: list[str] = []
+    for part in (part for text in texts for part in names_in(text)):
+        edge = names and "/" in names[-1] and part.lstrip("-+.")[:1].isdigit()
+        names[-1:] = [f"{names[-1]},{part}"] if edge else [*names[-1:], part]
+    return names
 
 
 KEYS = Form(

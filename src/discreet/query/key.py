@@ -14,6 +14,7 @@ from typing import Any
 from discreet.core.exact import Number, as_written
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.expression import Expression, Name
+from discreet.data.expression.time import next_day
 from discreet.data.instant import Instant, read_instant
 from discreet.data.schema import Schema
 from discreet.errors import MISSING, InputError, Phrase
@@ -24,7 +25,7 @@ __all__ = ["Bin", "Key", "bins", "column_name", "discover", "key", "keys_of", "k
 MOST_GROUPS = 1_000_000
 MOST_EDGES = 2_000
 _FEWER = f"a column of at most {MOST_GROUPS:,} groups"
-_EVERY = ("day", "month", "year")
+_EVERY = ("day", "week", "month", "quarter", "year")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +224,11 @@ def bins(
     width: Number | str | timedelta | None = None,
     every: str | None = None,
 ) -> Key:
-    """Group numbers, dates or timestamps into bins between `edges`, of equal `width`, or `every` day, month or year.
+    """Group numbers, dates or timestamps into bins between `edges`, of equal `width`, or `every` day, week, month,
+    quarter or year.
 
     `width` and `every` start at the column's declared lower bound. Of timestamps a width is a duration, such as
-    `"6 hours"` or a `timedelta`, and `every` may also be an hour, a week or a quarter, on the clocks of their zone.
+    `"6 hours"` or a `timedelta`, and `every` may also be an hour, on the clocks of their zone. Weeks begin on Monday.
 
     >>> bins("age", [0, 18, 65, 120]).edges
     (0, 18, 65, 120)
@@ -288,10 +290,7 @@ def _regular(column: Integer | Real | Date | Timestamp, how: str, size: Any) -> 
             return _days(column, lambda day: day + timedelta(days=min(int(step), 10**7)))
         if size not in _EVERY:
             raise InputError("bins.every", size, among=_EVERY)
-        if size == "day":
-            return _days(column, lambda day: day + timedelta(days=1))
-        months = 1 if size == "month" else 12
-        return _days(column, lambda day: _months_later(day, months))
+        return _days(column, lambda day: next_day(size, day))
     if isinstance(column, Timestamp):
         return regular_instants(column, how, size, MOST_GROUPS)
     if how == "every":
@@ -313,14 +312,6 @@ def _days(column: Date, after: Callable[[date], date]) -> tuple[date, ...]:
         except (ValueError, OverflowError):  # past the last day there is: the last bin includes its end
             return tuple(edges) if edges[-1] == date.max else (*edges, date.max)
     return tuple(edges)
-
-
-def _months_later(day: date, months: int) -> date:
-    """The first day of the month (or year) that begins after `day`."""
-    if months == 12:
-        return date(day.year + 1, 1, 1)
-    total = day.year * 12 + day.month
-    return date(total // 12, total % 12 + 1, 1)
 
 
 def _listed(name: str, column: Column, schema: Schema) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ A name that has one of the signs of this notation in it stands in double quotes,
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
@@ -14,7 +15,7 @@ from discreet.data.instant import Instant
 from discreet.data.schema import Schema
 from discreet.errors import InputError
 from discreet.query.aggregate import PRIVATE, Aggregate
-from discreet.query.function import listed_functions
+from discreet.query.function import Function, listed_functions
 from discreet.query.key import Key, bins, discover, key
 from discreet.query.predicate import And, Compare, IsIn, IsMissing, Not, Or, Predicate
 from discreet.query.quantile import Ordered
@@ -23,7 +24,12 @@ from discreet.query.question import output_from
 __all__ = ["quoted", "read_key", "read_outputs", "write_condition"]
 
 _OUTPUT = re.compile(r"(?:(?P<name>\w+)=)?(?P<of>\w+)(?:\((?P<inner>.*)\))?", re.DOTALL)
-_PERSON = re.compile(r",\s*person=(?P<low>-?[\d.]*?\d)\.\.(?P<high>-?[\d.]*\d)\s*$")
+_RANGE = r"(?P<low>-?[\d.]*?\d)\.\.(?P<high>-?[\d.]*\d)\s*$"
+_PERSON = re.compile(rf",\s*person={_RANGE}")
+_BOUNDS = re.compile(rf",\s*{_RANGE}")
+_BINS = re.compile(r"[-+]?[\d.]+([eE][-+]?\d+)?(/\d+)?|\d+ *[A-Za-z]+|[A-Za-z]+|[-+.\d][^,]*(,\s*[-+.\d][^,]*)+")
+_ENDS = {"min": "0.01", "minimum": "0.01", "max": "0.99", "maximum": "0.99"}
+_COMMON = {"average": "mean", "var": "variance", "nunique": "distinct", "n": "count", "size": "count", "len": "count"}
 _QUOTED = re.compile(r'\s*"(?P<name>(?:[^"]|"")+)"\s*')
 _EXAMPLES = "such as count, people, sum(pay), median(pay), quantile(pay,0.9) or average=mean(pay)"
 _OPERATORS = {"==": "=", "!=": "<>"}
@@ -42,12 +48,15 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
         if match is None:
             raise InputError("outputs", text, _EXAMPLES, _HINT)
         if match["of"] not in known:
-            raise InputError("outputs", match["of"], hint="Examples: count, 'mean(pay)'.", among=known)
+            raise _unknown(match["of"], match["inner"] or "", known)
         function, argument = known[match["of"]], known[match["of"]].argument
         required = argument is not None and argument.required
         word = PRIVATE if argument is None else argument.example
-        inner, person = _bounded(match["inner"] or "")
+        inner, person = _ended(_PERSON, match["inner"] or "")
+        inner, bounds = _ended(_BOUNDS, inner) if argument is not None and argument.field == "bounds" else (inner, None)
         column, rest = _split(inner, text, None if required else word)
+        if not column and function.column == "required":
+            raise InputError("outputs", text, f"a function with its column in brackets: {_example(function)}")
         if argument is not None and required and rest is None:
             allowed = f"a column and {argument.words}, such as {function.written('pay', argument.example)}"
             raise InputError("outputs", text, allowed)
@@ -55,6 +64,7 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
             raise InputError("outputs", text, f"a column, optionally followed by a comma and {word}", _HINT)
         entry: dict[str, Any] = {"of": function.name} | ({"column": column} if column else {})
         entry |= {} if rest is None else {argument.field: argument.read(rest)} if argument else {"bounds": rest}
+        entry |= {} if bounds is None else {"bounds": bounds}
         entry |= {} if person is None else {"person": person}
         output = output_from(entry)
         label = function.name if function.label is None else function.label(output)
@@ -63,12 +73,32 @@ def read_outputs(texts: list[str]) -> dict[str, Aggregate | Ordered]:
     return outputs
 
 
+def _unknown(name: str, inner: str, known: Mapping[str, Function]) -> InputError:
+    """The error for a function that is called otherwise here, or that nothing is called."""
+    folded = name.lower()
+    others = {word.lower(): one.name for one in known.values() for word in (*one.sql, one.call.partition("(")[0])}
+    if folded in _ENDS:
+        instead = f"quantile({inner or 'COLUMN'},{_ENDS[folded]})"
+        return InputError("outputs", name, _EXAMPLES, f"The last value on either side is one person's. Use {instead}.")
+    if folded in ("mode", "top"):
+        return InputError("outputs", name, _EXAMPLES, f"Use --top {inner or 'COLUMN'} --k 1, without outputs.")
+    if (function := known.get(_COMMON.get(folded) or others.get(folded, ""))) is not None:
+        written = f"{function.name}({inner})" if inner else _example(function)
+        return InputError("outputs", name, _EXAMPLES, f"Did you mean `{written}`?")
+    return InputError("outputs", name, hint="Examples: count, 'mean(pay)'.", among=known)
+
+
+def _example(function: Function) -> str:
+    argument = "" if function.argument is None else function.argument.example
+    return function.written("" if function.column == "none" else "COLUMN", argument)
+
+
 def read_key(text: str, schema: Schema) -> Key:
     """What to group by: COLUMN, COLUMN/WIDTH, COLUMN/month, COLUMN/0,18,65,100 or COLUMN?.
 
     A declared column needs no quotes, whatever its name.
     """
-    name, how = (text, "") if text in schema.columns else _parted(text)
+    name, how = (text, "") if text in schema.columns else _parted(text, schema)
     if how == "?":
         return discover(name)
     if not how:
@@ -141,9 +171,9 @@ def _split(inner: str, text: str, only: str | None) -> tuple[str, str | None]:
     return inner.strip(), None
 
 
-def _bounded(inner: str) -> tuple[str, list[str] | None]:
-    """What stands in the brackets, and the bounds on a person's sum after it: `pay, person=0..500`."""
-    match = _PERSON.search(inner)
+def _ended(pattern: re.Pattern[str], inner: str) -> tuple[str, list[str] | None]:
+    """What stands in the brackets, and the bounds at its end: `pay, 0..80`, `pay, person=0..500`."""
+    match = pattern.search(inner)
     return (inner, None) if match is None else (inner[: match.start()], [match["low"], match["high"]])
 
 
@@ -159,14 +189,21 @@ def _last_comma(inner: str) -> tuple[str, str, str]:
     return "", "", inner
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """The column of a key, and the rest: nothing, a question mark, or a slash and the bins."""
+def _parted(text: str, schema: Schema) -> tuple[str, str]:
+    """The column of a key, and the rest: nothing, a question mark, or a slash and the bins.
+
+    A slash that stands not between a column and the width or the edges of bins divides: `FLOOR(age / 10)`, `age // 10`.
+    """
     if (match := _QUOTED.match(text)) and text[match.end() :][:1] in ("", "/", "?"):
         return match["name"].replace('""', '"'), text[match.end() :]
-    name, slash, how = text.partition("/")
-    if not slash and name.endswith("?"):
-        return name[:-1], "?"
-    return name, slash + how
+    if text.endswith("?"):
+        return text[:-1], "?"
+    name, slash, how = (part.strip() for part in text.partition("/"))
+    plain = name in schema.columns or re.fullmatch(r"\w+", name) is not None
+    other = how.isalpha() and how in schema.columns and not isinstance(schema.columns.get(name), Date | Timestamp)
+    if slash and plain and not other and _BINS.fullmatch(how):
+        return name, f"/{how}"
+    return text, ""
 
 
 def _plain(name: str) -> str:

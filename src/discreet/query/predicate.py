@@ -16,6 +16,7 @@ from discreet.core.exact import as_written
 from discreet.core.wire import fraction
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.expression import Call, Constant, Expression, Name, col
+from discreet.data.expression.node import quoted
 from discreet.data.instant import Instant
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
@@ -213,8 +214,7 @@ def _size(predicate: Predicate, depth: int) -> int:
 def _checked(predicate: Predicate, schema: Schema) -> Predicate:
     match predicate:
         case Compare(name, operator, value):
-            name = schema.canonical(name, "where")
-            column = schema.column(name, "where")
+            name, column = _compared(name, schema)
             if operator not in OPERATORS:
                 raise InputError("where", operator, "a comparison", among=OPERATORS)
             if isinstance(column, Text) and operator in ("==", "!=") and isinstance(value, str):
@@ -224,8 +224,7 @@ def _checked(predicate: Predicate, schema: Schema) -> Predicate:
                 raise InputError("where", Phrase(f"{name} {operator}"), f"== or !=, since {name} has no order")
             return Compare(name, operator, _constant(name, column, value, name in schema.columns))
         case IsIn(name, values):
-            name = schema.canonical(name, "where")
-            column = schema.column(name, "where")
+            name, column = _compared(name, schema)
             if not values:
                 raise InputError("where", Phrase(f"{name} in ()"), "a condition with at least one value")
             if isinstance(column, Text) and all(isinstance(value, str) for value in values):
@@ -243,10 +242,17 @@ def _checked(predicate: Predicate, schema: Schema) -> Predicate:
             raise InputError("where", predicate, "a condition such as \"age >= 18\" or col('age') >= 18")
 
 
+def _compared(name: str, schema: Schema) -> tuple[str, Column]:
+    """What is compared, under its one name, and what it is."""
+    name = schema.canonical(name, "where")
+    column = schema.column(name, "where")
+    if name == schema.unit.column and isinstance(column, Text):
+        raise InputError("where", name, "about another column: this one tells people apart")
+    return name, column
+
+
 def _same_text(name: str, values: Sequence[str], schema: Schema) -> str:
     """Whether free text is one of these, as an expression."""
-    if name == schema.unit.column:
-        raise InputError("where", name, "about another column: this one tells people apart")
     return schema.canonical(Call("in", (schema.expression(name), *(Constant(value) for value in values))), "where")
 
 
@@ -278,8 +284,8 @@ def _constant(name: str, column: Column, value: Any, declared: bool) -> Any:
         case Timestamp():
             return column.compared(value, "where")
         case _:
-            hint = "Declare it as a category to use it in questions."
-            raise InputError("where", name, "about a column that is not free text", hint)
+            hint = f"Text is compared with text, in single quotes: {quoted(name)} = '...'."
+            raise InputError("where", name, "compared with text, by =, <>, IN or LIKE: it is free text", hint)
 
 
 def beyond(predicate: Predicate, schema: Schema, negated: bool = False) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from discreet.data.expression import Call, Constant, Expression, Name
+from discreet.data.expression.node import quoted
 from discreet.data.expression.read import Reader
 from discreet.data.schema import Schema
 from discreet.errors import InputError, nearest
@@ -163,8 +164,9 @@ class Published(Reader):
             return Name(self.statement.aliases[name.lower()])
         columns = self.statement.schema.columns
         known = [*self.statement.aliases, *self.statement.references.values()]
-        close = None if name in columns else nearest(name, known)
-        such = f"Such as {grouped_by(name, columns.get(name))}, or COUNT({name})."
+        close = None if name in columns else nearest(name, [*known, *columns])
+        meant = next((one for one in columns if one.lower() == name.lower()), min(columns))
+        such = f"Such as {grouped_by(quoted(meant), columns[meant])}, or COUNT({quoted(meant)})."
         hint = instead(node.this) or (f"Did you mean `{close}`?" if close else such)
         raise refuse(node, "in GROUP BY, or inside an aggregate", hint)
 

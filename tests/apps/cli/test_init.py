@@ -10,6 +10,9 @@ import pytest
 from shell import run
 
 from discreet.apps.cli import main
+from discreet.data.schema import Schema
+from discreet.data.toml import toml_table
+from discreet.errors import InputError
 from discreet.ledger.ledger import Ledger
 
 PERSON = ("--unit", "patient", "--groups", "3", "--rows", "10")
@@ -108,16 +111,9 @@ def test_init_says_what_is_wrong_with_a_header(tmp_path, text, says):
     assert not (tmp_path / "discreet.toml").exists()
 
 
-@pytest.mark.parametrize(
-    ("data", "says"),
-    [
-        (b"a;b;c\n1;2;3\n", "divided by commas"),
-        ("navn,\u00e5r\n".encode("utf-16"), "UTF-16"),
-    ],
-)
-def test_init_doubts_a_header_that_is_hardly_one(tmp_path, data, says):
-    (tmp_path / "odd.csv").write_bytes(data)
-    assert says in run("init", "odd.csv", "--header", "--unit", "row", cwd=tmp_path).stdout
+def test_init_doubts_a_header_that_is_hardly_one(tmp_path):
+    (tmp_path / "odd.csv").write_bytes("navn,\u00e5r\n".encode("utf-16"))
+    assert "UTF-16" in run("init", "odd.csv", "--header", "--unit", "row", cwd=tmp_path).stdout
 
 
 ROWS = "CANARY-ann,canary@example.org,1987-03-01,CANARYTOWN\nbob,b@example.org,1990-01-02,Rome\n"
@@ -261,3 +257,35 @@ def test_values_that_do_not_repeat_are_text(folder):
 def test_without_the_option_no_value_is_read(folder):
     described("--unit", "row")
     assert tomllib.loads((folder / "discreet.toml").read_text())["columns"]["age"]["type"] == "?"
+
+
+def test_a_file_with_another_delimiter_is_refused_with_the_option_that_reads_it(folder):
+    (folder / "visits.csv").write_text("patient;visit day\nCANARY;42\n")
+    message = described("--unit", "row", code=2)
+    assert "Add --delimiter ';'" in message
+    assert "CANARY" not in message
+    described("--unit", "row", "--delimiter", ";")
+
+
+@pytest.mark.parametrize(
+    ("values", "written"),
+    [
+        (["31/12/2023;1.250,50", "01/02/2023;12,5"], {"decimal": ",", "thousands": ".", "dates": "dd/mm/yyyy"}),
+        (["12/31/2023;1,250.50", "01/02/2023;12.5"], {"thousands": ",", "dates": "mm/dd/yyyy"}),
+        (["01/02/2023;12,5", "2023-01-02;7"], {"decimal": ",", "dates": "?"}),
+        (["2023-01-02;1,250", "2023-01-02;3,400"], {"decimal": "?", "thousands": "?"}),
+        (["2023-01-02;1250.5", "2023-01-02;3,5"], {"decimal": "?", "thousands": "?"}),
+    ],
+)
+def test_how_guessed_types_are_written_stands_in_the_schema(folder, values, written):
+    (folder / "visits.csv").write_text("day;cost\n" + "\n".join(values * 5) + "\n")
+    described("--unit", "row", "--delimiter", ";", "--types")
+    declared = tomllib.loads((folder / "discreet.toml").read_text())
+    assert {name: entry["type"] for name, entry in declared["columns"].items()} == {"day": "date", "cost": "real"}
+    assert declared["dataset"] == {"name": "visits", "delimiter": ";", **written}
+
+
+def test_a_table_of_a_name_with_blanks_is_valid_toml():
+    assert list(tomllib.loads(f"{toml_table('columns', 'visit day')}\nlower = 0")["columns"]) == ["visit day"]
+    with pytest.raises(InputError, match=r'under \[columns\."visit day"\]'):
+        Schema.from_dict({"columns": {"visit day": {"type": "integer", "lower": 0}}})

@@ -75,3 +75,24 @@ def test_an_expression_that_doubles_again_and_again_is_counted_and_never_written
 
 def test_weekdays_are_counted_as_pandas_does():
     assert str(col("d").dt.weekday) == str(col("d").dt.dayofweek) == "ISODOW(d) - 1"
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("isnull", "missing()"),
+        ("fillna", "fill_missing("),
+        ("is_in", "isin("),
+        ("upper", "str.upper"),
+        ("flor", "floor"),
+    ],
+)
+def test_what_other_libraries_call_it_is_answered_with_what_it_is_called_here(name, instead):
+    with pytest.raises(AttributeError) as refused:
+        getattr(col("x"), name)
+    assert f"Did you mean `{instead}" in str(refused.value)
+    with pytest.raises(AttributeError, match="Did you mean `startswith`"):
+        col("x").str.starts_with("a")
+    with pytest.raises(AttributeError, match="Did you mean `month`"):
+        col("x").dt.moth  # noqa: B018
+    assert not hasattr(col("x"), "__array__")

@@ -18,7 +18,8 @@ from discreet.data.column import Column
 from discreet.data.inspection import Finding, guess_types, inspect_columns, inspect_files, inspect_persons
 from discreet.data.schema import Schema
 from discreet.data.source import Connection, Source, source_of
-from discreet.errors import InputError
+from discreet.data.toml import toml_table
+from discreet.errors import InputError, nearest
 
 __all__ = ["check", "types_of"]
 
@@ -71,8 +72,9 @@ def _inspected(
     columns = {name: column for name, column in schema.stored.items() if name in stored}
     for name in schema.stored:
         if name not in stored:
-            near = [there for there in stored if there.casefold() == name.casefold()]
-            advice = f"[columns.{near[0]}], as the data spells it" if near else "Remove it from the schema."
+            near = nearest(name, [there for there in stored if there not in schema.stored])
+            spelt = "" if near is None else f"{toml_table('columns', near)}, as the data spells it"
+            advice = spelt or "Remove it from the schema."
             findings.append(Finding("absent", "declared, and the data has no such column", name, suggestion=advice))
     if others := [name for name in stored if name not in schema.stored]:
         text = f"{number_of(len(others), 'column')} of the data not declared, which cannot be asked about"
@@ -84,8 +86,8 @@ def _inspected(
     return rows, findings
 
 
-def types_of(source: Source, person: str | None) -> dict[str, str]:
-    """Of which types the columns of text seem to be, by their values."""
+def types_of(source: Source, person: str | None) -> tuple[dict[str, str], dict[str, str]]:
+    """Of which types the columns of text seem to be, by their values, and how those are written."""
     names = [name for name, kind in source.columns().items() if kind.removeprefix("!") == "string" and name != person]
     return _opened(source, lambda connection: guess_types(connection, names))
 

@@ -14,7 +14,7 @@ import typer
 from discreet.apps.cli.options import Data, Table
 from discreet.apps.cli.output import number_of, say, working
 from discreet.core.unit import Unit
-from discreet.data.csv_file import header_problem
+from discreet.data.csv_file import header_problem, read_first_line
 from discreet.data.layout import Layout
 from discreet.data.skeleton import skeleton
 from discreet.data.source import Source, source_of
@@ -72,6 +72,8 @@ def init(
     source = source_of(data, table)
     if delimiter is not None:
         source = replace(source, layout=_layout(source, delimiter))
+    elif source.kind == "csv" and columns is None:
+        _check_delimiter(source)
     if source.kind == "csv":
         source = replace(source, names=_names(source, data, header, columns))
     elif header is not None or columns is not None:
@@ -80,8 +82,8 @@ def init(
         )
     names = list(source.columns())
     protected = _unit(names, unit, groups, rows)
-    guessed = _guessed(source, protected) if types else {}
-    text = skeleton(source, name or table or Path(data).stem, protected, guessed)
+    guessed, layout = _guessed(source, protected) if types else ({}, {})
+    text = skeleton(source, name or table or Path(data).stem, protected, guessed, layout)
     try:
         out.write_text(text, encoding="utf-8")
     except OSError as problem:
@@ -89,8 +91,8 @@ def init(
     say(f"Wrote {out}: {len(names)} column{'s' * (len(names) != 1)}. Fill in every '?', then:")
     if types:
         say(
-            f"Its values were read here to guess the types of {number_of(len(guessed), 'column')}: types stand in the "
-            "schema, which is public. No bound and no value was taken from the data."
+            f"Its values were read here to guess the types of {number_of(len(guessed), 'column')}, and how numbers and "
+            "days are written: that is in the schema, which is public. No bound and no value was taken from the data."
         )
     named = "" if out == Path("discreet.toml") else f" --schema {shlex.quote(str(out))}"
     say(f"discreet plan {shlex.quote(data)} count --epsilon 0.1{named}")
@@ -98,7 +100,7 @@ def init(
         say(f"Look at the header: {warning}")
 
 
-def _guessed(source: Source, unit: Unit) -> dict[str, str]:
+def _guessed(source: Source, unit: Unit) -> tuple[dict[str, str], dict[str, str]]:
     from discreet.apps.cli.check import types_of  # reads rows: loaded when that was asked for
 
     with working("reading"):
@@ -113,6 +115,18 @@ def _layout(source: Source, delimiter: str) -> Layout:
         return Layout(delimiter={"tab": "\t"}.get(delimiter, delimiter))
     except InputError as problem:
         raise problem.about("--delimiter") from None
+
+
+def _check_delimiter(source: Source) -> None:
+    """Refuse a file of one column whose first line another delimiter divides."""
+    path = source.place.paths()[0]
+    if len(source.first_line()) == 1:
+        for other in (";", "\t", "|"):
+            if len(read_first_line(path, other)) > 1:
+                shown = "tab" if other == "\t" else other
+                allowed = f"given: its first line is one value, unless {shown!r} divides it"
+                hint = f"Nothing was written. Add --delimiter {shlex.quote(shown)}, or ',' if it is one column."
+                raise InputError("--delimiter", MISSING, allowed, hint)
 
 
 def _names(source: Source, data: str, header: bool | None, columns: str | None) -> tuple[str, ...]:
@@ -147,11 +161,6 @@ def _names(source: Source, data: str, header: bool | None, columns: str | None) 
 
 def _odd(names: list[str]) -> Iterator[str]:
     """What a header looks like when the file is not what its ending says."""
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        usual = (
-            "Values are divided by commas in .csv files and by tabs in .tsv files, unless --delimiter says otherwise."
-        )
-        yield f"one column, {names[0]!r}. {usual}"
     if any("\0" in name for name in names):
         yield "it is UTF-16 or no text at all. Save the file as UTF-8."
 

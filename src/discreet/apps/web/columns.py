@@ -11,6 +11,7 @@ from discreet.core.release import number
 from discreet.core.unit import Neighbours, Unit
 from discreet.data.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from discreet.data.schema import Schema
+from discreet.data.toml import toml_table
 from discreet.query.ask import Described
 
 __all__ = ["DescribedColumn", "Missing", "described", "grid", "limits", "missing", "neighbours", "protects"]
@@ -140,14 +141,14 @@ def missing(schema: Schema, stored: Mapping[str, str]) -> list[Missing]:
     for name, column in schema.columns.items():
         if not isinstance(column, Text) or name == schema.unit.column:
             continue
-        kind = _numeric(stored.get(name, ""))
+        kind, table = _numeric(stored.get(name, "")), toml_table("columns", name)
         if kind:
             found.append(
                 Missing(
                     name,
                     f"{name} is declared as text, so it has no lower and no upper bound",
                     "sums, means and quantiles of it cannot be asked",
-                    f'set type = "{kind}", lower = ... and upper = ... under [columns.{name}] in the schema file',
+                    f'set type = "{kind}", lower = ... and upper = ... under {table} in the schema file',
                 )
             )
         else:
@@ -156,21 +157,21 @@ def missing(schema: Schema, stored: Mapping[str, str]) -> list[Missing]:
                     name,
                     f"{name} has no list of values",
                     "its groups can be discovered for a delta, not asked for by name",
-                    f'set type = "category" and values = [...] under [columns.{name}] in the schema file',
+                    f'set type = "category" and values = [...] under {table} in the schema file',
                 )
             )
     for name, type_ in stored.items():
         if name in schema.columns:
             continue
-        kind = _numeric(type_)
+        kind, table = _numeric(type_), toml_table("columns", name)
         if kind:
             problem = f"{name} has no lower and no upper bound"
             cannot = "sums, means and quantiles of it cannot be asked"
-            line = f'add [columns.{name}] with type = "{kind}", lower = ... and upper = ... to the schema file'
+            line = f'add {table} with type = "{kind}", lower = ... and upper = ... to the schema file'
         else:
             problem = f"{name} has no type, no bounds and no values declared"
             cannot = "nothing can be asked of it"
-            line = f"add [columns.{name}] to the schema file: a type, and lower and upper, or values"
+            line = f"add {table} to the schema file: a type, and lower and upper, or values"
         found.append(Missing(name, problem, cannot, line))
     return found
 

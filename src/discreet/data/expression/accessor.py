@@ -3,10 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
 
 from discreet.data.expression.node import Call, Expression, call
+from discreet.errors import nearest
 
-__all__ = ["Calendar", "Words"]
+__all__ = ["Calendar", "Words", "absent"]
+
+# What other libraries call it.
+_COMMON = {
+    **dict.fromkeys(("isnull", "is_null", "isna", "is_nan", "isnan"), "missing()"),
+    **dict.fromkeys(("notnull", "not_null", "is_not_null", "notna"), "~col(...).missing()"),
+    **dict.fromkeys(("fillna", "fill_null", "fill_nan", "coalesce"), "fill_missing(value)"),
+    **dict.fromkeys(("is_in", "in_"), "isin(values)"),
+    **dict.fromkeys(("astype", "try_cast"), "cast(kind)"),
+    **dict.fromkeys(("is_between", "ge_le"), "between(low, high)"),
+    **dict.fromkeys(("startswith", "starts_with"), "str.startswith(text)"),
+    **dict.fromkeys(("endswith", "ends_with"), "str.endswith(text)"),
+    **dict.fromkeys(("contains", "like", "upper", "lower", "strip"), "str"),
+    **dict.fromkeys(("year", "month", "day", "hour", "weekday", "quarter"), "dt"),
+}
+
+
+def absent(name: str, kind: type) -> AttributeError:
+    """The error for what a kind of expression does not have: it says what to write instead, where that is known.
+
+    >>> print(absent("isnull", Expression))
+    an expression has no `isnull`. Did you mean `missing()`?
+    """
+    common = _COMMON.get(name) if kind is Expression else None
+    common = f"{common}.{name}" if common in ("str", "dt") else common
+    known = [each for each in dir(kind) if not each.startswith("_")]
+    meant = common or (None if name.startswith("__") else nearest(name, known))
+    return AttributeError(f"an expression has no `{name}`." + (f" Did you mean `{meant}`?" if meant else ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +50,10 @@ class Calendar:
 
         if part not in PARTS and part not in TIMES:
             known = ", ".join((*PARTS, *TIMES))
-            raise AttributeError(f"no part of a day: {part!r}; there are {known}, date, truncate(...), tz_convert(...)")
+            close = nearest(part, (*PARTS, *TIMES, "date", "truncate", "tz_convert"))
+            meant = f". Did you mean `{close}`?" if close else ""
+            there = f"there are {known}, date, truncate(...), tz_convert(...)"
+            raise AttributeError(f"no part of a day: {part!r}; {there}{meant}")
         if part in ("weekday", "dayofweek"):  # as in pandas: in SQL they count from Sunday
             return call("subtract", call("isodow", self.of), 1)
         return call(part, self.of)
@@ -45,6 +77,11 @@ class Words:
     """Functions of text."""
 
     of: Expression
+
+    if not TYPE_CHECKING:  # which sees what there is
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise absent(name, Words)
 
     def upper(self) -> Call:
         """In upper case."""

@@ -179,6 +179,13 @@ class Expression:
         """Read as `integer`, `real`, `text`, `boolean`, `date` or `timestamp`."""
         return call(f"as_{kind}", self)
 
+    if not TYPE_CHECKING:  # which sees what there is
+
+        def __getattr__(self, name: _Text) -> NoReturn:
+            from discreet.data.expression.accessor import absent
+
+            raise absent(name, Expression)
+
     @property
     def dt(self) -> Calendar:
         """Parts of a day or a time: `.dt.year`, `.dt.weekday`, `.dt.hour`, `.dt.date`, `.dt.truncate("month")`."""

@@ -19,7 +19,7 @@ from discreet.data.expression.function import Function, Operand
 from discreet.data.instant import DAY, FIRST, LAST, Instant, changes, check_timezone, instant_at
 from discreet.errors import InputError
 
-__all__ = ["FUNCTIONS", "PARTS", "UNITS", "midnight", "next_period", "truncated_time"]
+__all__ = ["FUNCTIONS", "PARTS", "UNITS", "midnight", "next_day", "next_period", "truncated_time"]
 
 UNITS = {"second": 1, "minute": 60, "hour": 3600}
 _MOST = 200_000
@@ -126,13 +126,13 @@ def next_period(instant: Instant, unit: str) -> Instant:
     if unit in UNITS:
         end = instant + UNITS[unit] - instant.local % UNITS[unit]
         return Instant(min([*changes(zone, instant, end).instants, end]), zone)
-    following = _after(unit, instant.day)
+    following = next_day(unit, instant.day)
     found = midnight(following, zone)
     return Instant(LAST, zone) if found is None else found  # which is after every bound
 
 
-def _after(unit: str, day: date) -> date:
-    """The first day of the next period."""
+def next_day(unit: str, day: date) -> date:
+    """The first day of the week, month, quarter or year that begins after a day; or the next day."""
     if unit in ("day", "week"):
         return date.fromordinal(day.toordinal() + (1 if unit == "day" else 7 - day.weekday()))
     months = {"month": 1, "quarter": 3, "year": 12}[unit]

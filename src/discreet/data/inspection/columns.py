@@ -13,6 +13,7 @@ from discreet.data.layout import Layout
 from discreet.data.read import as_day, as_declared, as_number, as_stored, problem
 from discreet.data.schema import Schema
 from discreet.data.source import Connection
+from discreet.data.toml import toml_table
 
 __all__ = ["inspect_columns"]
 
@@ -86,7 +87,7 @@ def _questions(name: str, column: Column, read: Expression, raw: Expression, tex
     blank = raw.isnull() | (raw.strip() == "") if text else raw.isnull()
     if not text and raw.type().is_floating():
         blank = blank | raw.isnan()
-    where = f"under [columns.{name}]"
+    where = f"under {toml_table('columns', name)}"
     if not column.nullable and not isinstance(column, Text):
         said = "missing, in a column that is declared complete"
         yield _Question(name, "missing", blank, said, f"nullable = true {where}", listed=False)
@@ -174,8 +175,7 @@ def _advice(column: Column, question: _Question, values: tuple[tuple[str, int], 
         case Date() | Timestamp() if question.kind in ("unreadable", "below", "above"):
             return date_advice(values, layout) or question.suggestion
         case Category() if question.kind == "undeclared":
-            general = (
-                f"Those that are public, by a codebook, belong into values = [...] under [columns.{question.column}]."
-            )
+            table = toml_table("columns", question.column)
+            general = f"Those that are public, by a codebook, belong into values = [...] under {table}."
             return " ".join(part for part in (label_advice(values, column), general) if part)
     return question.suggestion
