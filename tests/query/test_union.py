@@ -125,6 +125,17 @@ def test_tables_stand_one_below_the_other():
     assert table["columns"]["old"][-3:] == [None] * 3
     assert plan.groups == 9
     assert [each.output for each in plan.expected()] == ["n", "s"]
+    assert table["absent"] == {"old": [6, 7, 8], "sex": [8]}  # totals over all values, not missing ones
+
+
+def test_a_part_may_have_outputs_of_its_own():
+    union = Union((UnionPart(Query().group_by("old").agg(n=count())), UnionPart(Query().agg(m=count()))))
+    plan = plan_any(union, ROWS, PURE, Price.read(epsilon=1))
+    parts = [{"noisy": pack(np.arange(part.groups).reshape(1, part.groups))} for part in plan.parts]
+    table = plan.publish({"parts": parts})
+    assert table["outputs"] == ["n", "m"]
+    assert table["columns"]["m"] == [None, None, 0]
+    assert table["absent"] == {"m": [0, 1], "old": [2], "n": [2]}
 
 
 def test_a_union_is_read_again_from_its_json():
@@ -137,7 +148,7 @@ def test_a_union_is_read_again_from_its_json():
     "union",
     [
         Union(()),
-        Union((UnionPart(Query().agg(n=count())), UnionPart(Query().agg(m=count())))),
+        Union((UnionPart(Query().group_by("sex").agg(n=count())), UnionPart(Query().agg(sex=count())))),
         Union((UnionPart(Query().group_by(discover("t")).agg(n=count())),)),
         Union((UnionPart(Query().agg(n=count()), (("n", 1),)),)),
         Union((UnionPart(Query().agg(n=count()), (("k", []),)),)),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.show.picture import Picture
 
 __all__ = [
+    "ALL",
     "UNKNOWN",
     "Release",
     "harmless",
@@ -31,6 +32,9 @@ __all__ = [
 
 UNKNOWN = "too few rows"
 """What stands for a number of which nothing is known."""
+
+ALL = "(all)"
+"""What stands for a key in a row about all its values, as ROLLUP has them."""
 
 # What makes a spreadsheet run a cell as a formula, in both widths.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -61,6 +65,8 @@ class Release:
     """Whether it was on the books already: then `cost` was paid before, and nothing was spent this time."""
     data: str = ""
     """The version of the data it was made from."""
+    absent: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """The rows that do not have a column: totals over all values of a key, numbers that were not asked for there."""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), []))
@@ -94,6 +100,7 @@ class Release:
             "query": dict(self.query),
             "notes": [note.to_dict() for note in self.notes],
             "columns": dict(self.columns),
+            **({"absent": {name: list(rows) for name, rows in self.absent.items()}} if self.absent else {}),
         }
 
     def to_json(self) -> str:
@@ -131,9 +138,10 @@ class Release:
     def cells(self) -> list[list[str]]:
         """The table as text: keys, then each value with its interval."""
         out = []
-        for row in self.rows():
-            cells = [_key_text(row[key]) for key in self.keys]
-            cells += [with_interval(row, name) for name in self.outputs]
+        absent = {(name, place) for name, places in self.absent.items() for place in places}
+        for place, row in enumerate(self.rows()):
+            cells = [ALL if (key, place) in absent else _key_text(row[key]) for key in self.keys]
+            cells += ["-" if (name, place) in absent else with_interval(row, name) for name in self.outputs]
             out.append(cells)
         return out
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.note import Note
-from discreet.data.expression import Call, Expression, Name
+from discreet.data.expression import Call, Constant, Expression, Name
 from discreet.data.expression.domain import value_of
 from discreet.data.expression.node import columns_in
 from discreet.query.over import RANKS, Over, Windows, ends
@@ -41,6 +41,13 @@ class Formula:
     overs: tuple[Over, ...] = ()
     shared: bool = False
     """Whether some of its numbers have noise in common."""
+    of_keys: bool = False
+    """Whether it is made of keys alone: then it is one, and no number with an interval."""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is computed of published numbers."""
+        return not self.of_keys and not isinstance(self.expression, Constant)
 
     def columns(self, rows: Sequence[Row], outputs: Sequence[str]) -> dict[str, list[Any]]:
         """Its value and the ends of its interval, row by row."""
@@ -55,7 +62,9 @@ class Formula:
 
     def note(self, columns: Mapping[str, Sequence[Any]]) -> list[Note]:
         """What is to be said where a number is missing, or has no interval."""
-        if any(over.function in (*RANKS, "min", "max") for over in self.overs):  # which have no interval
+        if self.of_keys or any(
+            over.function in (*RANKS, "min", "max") for over in self.overs
+        ):  # which have no interval
             return []
         pairs = zip(columns[self.name], columns[f"{self.name}_lower"], strict=True)
         if any(low is None and not isinstance(value, str | bool) for value, low in pairs):
@@ -125,7 +134,8 @@ class Formula:
         return False
 
     def _joined(self, parts: Sequence[float]) -> float:
-        return sum(parts) if self.shared else math.sqrt(sum(part * part for part in parts))
+        plainly = self.shared or any(over.common for over in self.overs)
+        return sum(parts) if plainly else math.sqrt(sum(part * part for part in parts))
 
 
 def _nodes(expression: Expression) -> list[Expression]:

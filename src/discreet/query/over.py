@@ -33,6 +33,8 @@ class Over:
     """How many rows before or after, for LAG and LEAD; into how many parts, for NTILE."""
     ties: bool = True
     """Whether rows that tie are in each other's running sum."""
+    common: bool = False
+    """Whether its rows have noise in common, as shares of one total have: what moves them is added up plainly."""
 
     @property
     def counts_groups(self) -> bool:
@@ -124,9 +126,11 @@ class Windows:
         for taken in self._taken[place]:
             value, low, high = ends(self._rows[taken], str(self.over.output))
             if taken != place and None not in (value, low, high):
-                down, up = down + (value - low) ** 2, up + (high - value) ** 2
+                power = 1 if self.over.common else 2
+                down, up = down + (value - low) ** power, up + (high - value) ** power
         scale = len(self._taken[place]) if self.over.function == "avg" else 1
-        return math.sqrt(down) / scale, math.sqrt(up) / scale
+        root = (lambda total: total) if self.over.common else math.sqrt
+        return root(down) / scale, root(up) / scale
 
 
 def ends(row: Row, output: str) -> tuple[Any, Any, Any]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.core.note import Note
 from discreet.core.release import Release
-from discreet.data.expression import Constant, Expression
+from discreet.data.expression import Expression
 from discreet.data.expression.domain import value_of
+from discreet.data.expression.node import columns_in
 from discreet.query.formula import Formula
+from discreet.query.totals import Totals
 
 __all__ = ["UNCHANGED", "Order", "Presentation"]
 
 _FEWEST = 2
+_ABSENT = ""
+"""Where a row says, while it is worked on, which columns it does not have."""
 _EMPTY = (
     "Computed over the {groups:,} groups that are published, any without rows among them; a database has only groups "
     "with rows."
@@ -45,8 +49,19 @@ class Presentation:
     """Which rows there are to compute with."""
     once: tuple[str, ...] | None = None
     """Keep the first row of each combination of these columns; one row, if there are none."""
+    totals: Totals | None = None
+    """Rows that are totals, and become columns of the others first of all."""
     then: Presentation | None = None
     """What happens to the table that this makes."""
+
+    def tied(self, before: Collection[str] = ()) -> set[str]:
+        """Which columns of the last table have noise in common from row to row: windows and totals are in them."""
+        found = {*before, *(self.totals.names if self.totals is not None else ())}
+        for each in self.formulas:
+            if each.overs or found.intersection(columns_in(each.expression)):
+                found.add(each.name)
+        left = {label for name, label in self.shown if name in found}
+        return left if self.then is None else self.then.tied(left)
 
     def apply(self, release: Release) -> Release:
         """The table a person asked to see. The stored release stays whole."""
@@ -56,11 +71,14 @@ class Presentation:
     def try_on(self, rows: Sequence[Mapping[str, Any]], outputs: Sequence[str]) -> None:
         """Compute everything once of made-up rows, whichever they choose; what makes no sense raises here."""
         made, numbers = [dict(row) for row in rows], list(outputs)
+        if self.totals is not None:
+            beside = {name + end: 1.5 for name in self.totals.names for end in ("", "_lower", "_upper")}
+            made, numbers = [{**row, **beside} for row in made], [*numbers, *self.totals.names]
         conditions = [self.chosen] if self.chosen is not None else []
         for formula in self.formulas:
             columns = formula.columns(made, numbers)
             made = [{**row, **{name: values[at] for name, values in columns.items()}} for at, row in enumerate(made)]
-            numbers += [] if isinstance(formula.expression, Constant) else [formula.name]
+            numbers += [formula.name] if formula.is_number else []
         for condition in [*conditions, *([self.having] if self.having is not None else [])]:
             if any(not isinstance(value_of(condition, row), bool | None) for row in made):
                 raise TypeError("a condition is true or false")
@@ -70,7 +88,14 @@ class Presentation:
             self.then.try_on(left, [label for name, label in self.shown if name in numbers])
 
     def _applied(self, release: Release) -> Release:
-        rows = release.rows()
+        rows = [{**row, _ABSENT: []} for row in release.rows()]
+        for name, places in release.absent.items():
+            for place in places:
+                rows[place][_ABSENT].append(name)
+        if self.totals is not None:
+            rows = self.totals.beside(rows)
+            outputs = [name for name in release.outputs if name not in self.totals.names]
+            release = replace(release, outputs=(*outputs, *self.totals.names))
         if self.chosen is not None:
             rows = [row for row in rows if value_of(self.chosen, row) is True]
         for formula in self.formulas:
@@ -101,12 +126,15 @@ class Presentation:
         return [Note("empty", _EMPTY.format(groups=len(rows)) + (_GAPS if gaps else ""), names)]
 
     def _shown(self, release: Release, rows: list[dict[str, Any]]) -> Release:
-        made = [formula.name for formula in self.formulas if not isinstance(formula.expression, Constant)]
+        made = [formula.name for formula in self.formulas if formula.is_number]
         shown = self.shown or tuple((name, name) for name in (*release.keys, *release.outputs))
         columns: dict[str, list[Any]] = {}
         keys: list[str] = []
         outputs: list[str] = []
+        absent: dict[str, list[int]] = {}
         for name, label in shown:
+            if places := [place for place, row in enumerate(rows) if name in row[_ABSENT]]:
+                absent[label] = places
             published = name in release.outputs or name in made
             (outputs if published else keys).append(label)
             for end in ("", "_lower", "_upper") if published else ("",):
@@ -117,7 +145,8 @@ class Presentation:
             for note in release.notes
         ]
         kept = tuple(new for old, new in notes if new.outputs or not old.outputs or made)
-        return replace(release, columns=columns, keys=tuple(keys), outputs=tuple(outputs), notes=kept)
+        table = replace(release, columns=columns, keys=tuple(keys), outputs=tuple(outputs), notes=kept)
+        return replace(table, absent=absent)
 
 
 UNCHANGED = Presentation()

@@ -45,6 +45,7 @@ def tables(answer: Answer, cost: str, remaining: str) -> Tables:
             outputs=tuple(part["outputs"]),
             confidence=part["confidence"],
             query=asked.get("batch", {}).get(name, {}) if name else asked,
+            absent=part.get("absent", {}),
             notes=(*_stale(answer, part["outputs"]), *(Note.from_dict(note) for note in part.get("notes", ()))),
         )
     return found

@@ -13,25 +13,26 @@ published numbers. The values of a text column in GROUP BY are discovered, which
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet.core.exact import Number
-from discreet.data.expression import Constant
 from discreet.data.expression.domain import metered
 from discreet.data.schema import Schema
 from discreet.data.text import check_dialect, read_statement
-from discreet.errors import InputError, Phrase
-from discreet.query.key import published
+from discreet.errors import InputError
 from discreet.query.presentation import Presentation
 from discreet.query.question import Query
+from discreet.query.sql_check import try_presentation
+from discreet.query.sql_hint import refuse
 from discreet.query.sql_privacy import read_private
+from discreet.query.sql_relation import aliased, renamed
 from discreet.query.sql_released import ReleasedReading, released_source
 from discreet.query.sql_scope import Scope
 from discreet.query.sql_select import Reading
+from discreet.query.sql_total import TotalReading, inlined
 from discreet.query.sql_union import selects_of, united
-from discreet.query.union import Union, UnionPart
+from discreet.query.union import Union
 
 __all__ = ["Scope", "Statement", "parse_sql"]
 
@@ -56,13 +57,14 @@ def parse_sql(text: str, schema: Schema, dialect: str = "duckdb") -> Statement:
 def _statement(text: str, schema: Schema, dialect: str) -> Statement:
     try:
         private = read_private(text, schema, dialect)
-        query, presentation = _read(read_statement(private.text, dialect=dialect), schema, dialect)
+        tree = inlined(read_statement(private.text, dialect=dialect), schema)
+        query, presentation = _read(tree, schema, dialect)
         query = query.limits(**private.limits) if private.limits else query
         found = query.discovered  # only there a delta buys something
         price = {name: value for name, value in private.price.items() if name != "delta" or found}
         query = query.checked(schema)
         if presentation.then is not None:
-            _try(query, presentation, schema)
+            try_presentation(query, presentation, schema)
         return Statement(query, presentation, price)
     except RecursionError:
         raise InputError("sql", text, "a shorter statement") from None
@@ -72,8 +74,17 @@ def _read(tree: Any, schema: Schema, dialect: str) -> tuple[Query | Union, Prese
     selects = selects_of(tree)
     if len(selects) == 1 and (inner := released_source(selects[0], schema)) is not None:
         query, first = _read(inner, schema, dialect)
-        labels, outputs = _shown(first, set(_numbers(query)))
-        return query, _last(first, ReleasedReading(labels, outputs, dialect).read(selects[0]))
+        first = _relabelled(first, aliased(selects[0]), selects[0])
+        numbers = {*query.names, *(first.totals.names if first.totals is not None else ())}
+        labels, outputs = _shown(first, numbers)
+        totals = TotalReading(schema, dialect)
+        later = ReleasedReading(labels, outputs, first.tied(), totals).read(selects[0])
+        if totals.parts:
+            if first.totals is not None:
+                raise refuse(selects[0], "a statement whose totals all stand in one SELECT")
+            query, beside = totals.joined(query)
+            first = replace(totals.carried(first), totals=beside)
+        return query, _last(first, later)
     if len(selects) > 1 and (views := tree.args.get("with_") or tree.args.get("with")):
         slot = "with_" if tree.args.get("with_") else "with"  # what stands before a union is known to all of it
         for select in selects:
@@ -85,36 +96,23 @@ def _read(tree: Any, schema: Schema, dialect: str) -> tuple[Query | Union, Prese
     return readings[0].asked, readings[0].presentation
 
 
-def _try(query: Query | Union, presentation: Presentation, schema: Schema) -> None:
-    """Compute what will be computed of released rows of a made-up one: what makes no sense is refused, unspent."""
-    parts = query.parts if isinstance(query, Union) else (UnionPart(query),)
-    row: dict[str, Any] = {}
-    for part in parts:
-        limited = part.query.limited(schema)
-        for key in part.query.keys:
-            labels = ["text"] if key.discovered else [published(label) for label in key.labels(limited)]
-            row.setdefault(key.title, labels[0])
-        row |= dict(part.constants)
-    names = list(_numbers(query))
-    row |= {name + end: 1.5 for name in names for end in ("", "_lower", "_upper")}
-    try:
-        presentation.try_on([row, row], names)
-    except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError):
-        raise InputError("sql", Phrase("a computation"), "made of values of one type") from None
-
-
-def _numbers(query: Query | Union) -> Iterable[str]:
-    """The names of what is computed."""
-    return query.names if isinstance(query, Query) else query.parts[0].query.names
-
-
 def _shown(presentation: Presentation, numbers: set[str]) -> tuple[list[str], set[str]]:
     """The columns of the table that a presentation makes in the end, and those that are numbers with intervals."""
-    numbers = numbers | {e.name for e in presentation.formulas if not isinstance(e.expression, Constant)}
+    numbers = numbers | {e.name for e in presentation.formulas if e.is_number}
     left = {label for name, label in presentation.shown if name in numbers}
     if presentation.then is not None:
         return _shown(presentation.then, left)
     return [label for _, label in presentation.shown], left
+
+
+def _relabelled(presentation: Presentation, names: list[str], node: Any) -> Presentation:
+    """A presentation whose last table has the names of an alias: FROM (SELECT ...) AS t(a, b)."""
+    if presentation.then is not None:
+        return replace(presentation, then=_relabelled(presentation.then, names, node))
+    labels = renamed([label for _, label in presentation.shown], names, node)
+    return replace(
+        presentation, shown=tuple((name, new) for (name, _), new in zip(presentation.shown, labels, strict=True))
+    )
 
 
 def _last(first: Presentation, later: Presentation) -> Presentation:

@@ -15,7 +15,7 @@ from discreet.query.over import Over
 from discreet.query.person_table import Each, PersonTable
 from discreet.query.predicate import And, Predicate, condition_of
 from discreet.query.sql_hint import only, refuse
-from discreet.query.sql_scope import Published, Scope, is_aggregate, reference, unwrapped
+from discreet.query.sql_scope import Published, Scope, computes, is_aggregate, reference, unwrapped
 
 if TYPE_CHECKING:
     from discreet.query.sql_relation import Relations
@@ -170,7 +170,7 @@ class PersonStatement:
 
     def aggregates(self, node: Any) -> bool:
         """Whether there is an aggregate in a piece."""
-        return any(is_aggregate(part) for part in node.walk())
+        return computes(node)
 
     def output(self, node: Any, label: str | None) -> str:
         """The column of an aggregate, noted if it is new."""
@@ -194,6 +194,14 @@ class PersonStatement:
     def grouping(self, node: Any) -> str:
         """There are no levels of groups here."""
         raise refuse(node, SHAPE)
+
+    def total(self, node: Any) -> Expression:
+        """There are no totals of released rows here."""
+        raise refuse(node, SHAPE)
+
+    def is_tied(self, name: str) -> bool:
+        """Nothing is released here."""
+        return False
 
     def column(self, node: Any, condition: Any, number: bool) -> str:
         """What a piece stands for where a condition is met."""

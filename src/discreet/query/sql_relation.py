@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet.data.column import Category
@@ -15,9 +15,9 @@ from discreet.errors import InputError
 from discreet.query.person_table import PersonTable
 from discreet.query.sql_hint import only, refuse
 from discreet.query.sql_public import PublicTables
-from discreet.query.sql_scope import is_aggregate
+from discreet.query.sql_scope import computes
 
-__all__ = ["Relation", "Relations", "RowReader"]
+__all__ = ["Relation", "Relations", "RowReader", "aliased", "column_names", "renamed"]
 
 _PLAIN = ("expressions", "from", "joins", "where", "with", "kind", "hint")
 
@@ -103,11 +103,11 @@ class Relations:
 
     def _view(self, view: Any) -> None:
         only(view, "this", "alias")
-        only(view.args["alias"], "this")
+        only(view.args["alias"], "this", "columns")
         name = str(view.alias).lower()
         if name in self.named or name in (self.schema.name.lower(), *(each.lower() for each in self.schema.lookups)):
             raise refuse(view, "a name that is not taken")
-        self.named[name] = self._rows(view.this)
+        self.named[name] = self._renamed(view)
 
     def _table(self, node: Any) -> tuple[str, Relation]:
         """A table or subquery, and the name it goes by."""
@@ -115,7 +115,7 @@ class Relations:
 
         if type(node) is exp.Subquery:
             only(node, "this", "alias")
-            return str(node.alias or "").lower(), self._rows(node.this)
+            return str(node.alias or "").lower(), self._renamed(node)
         if type(node) is not exp.Table or type(node.this) is not exp.Identifier:
             raise refuse(node, f"the name of a table: {self.schema.name}")
         only(node, "this", "alias", "db", "catalog")
@@ -133,13 +133,31 @@ class Relations:
             hint = f"Start from {self.schema.name}, and JOIN the public table."
         raise refuse(node, "a table", hint, among=among)
 
+    def _renamed(self, node: Any) -> Relation:
+        """The rows of a subquery or a view, under the names that its alias gives them: t(a, b)."""
+        from sqlglot import exp
+
+        names, tree = column_names(node), node.this
+        if not names:
+            return self._rows(tree)
+        if type(tree) is exp.Select:
+            tree = tree.copy()
+            for place, item in enumerate(tree.expressions):
+                if type(item) not in (exp.Alias, exp.Column, exp.Star):  # its name is the one of the alias
+                    item.replace(exp.alias_(item.copy(), f"unnamed_{place + 1}"))
+        rows = self._rows(tree)
+        if type(tree) is exp.Select and not tree.is_star and len(rows.columns) != len(tree.expressions):
+            raise refuse(node, "a subquery of columns with different names", "Use AS to name them.")
+        given = renamed(list(rows.columns), names, node)
+        return replace(rows, columns=dict(zip(given, rows.columns.values(), strict=True)))
+
     def _rows(self, tree: Any) -> Relation:
         """SELECT columns and expressions FROM rows WHERE ..., as rows."""
         from sqlglot import exp
 
         if type(tree) is not exp.Select:
             raise refuse(tree, "SELECT ... FROM ... WHERE ... in a subquery")
-        if tree.args.get("group") or tree.args.get("distinct") or any(map(_computes, tree.expressions)):
+        if tree.args.get("group") or tree.args.get("distinct") or any(map(computes, tree.expressions)):
             return self._persons(tree)
         only(tree, *_PLAIN)
         inner = self.read(tree)
@@ -247,9 +265,29 @@ class Relations:
         return isinstance(found, Name) and found.name == key
 
 
-def _computes(node: Any) -> bool:
-    """Whether there is an aggregate in a piece."""
-    return any(is_aggregate(part) for part in node.walk())
+def column_names(node: Any) -> list[str]:
+    """The names that the alias of a subquery or a view gives to its columns."""
+    alias = node.args.get("alias")
+    return [str(each.name) for each in (alias.args.get("columns") or ())] if alias else []
+
+
+def aliased(tree: Any) -> list[str]:
+    """The names that FROM gives to the columns of its subquery or view."""
+    from sqlglot import exp
+
+    source, views = (tree.args.get(name) or tree.args.get(f"{name}_") for name in ("from", "with"))
+    table = None if source is None else source.this
+    if type(table) is exp.Table and views and not column_names(table):
+        table = next((v for v in views.expressions if str(v.alias).lower() == str(table.name).lower()), table)
+    return [] if table is None else column_names(table)
+
+
+def renamed(names: list[str], given: list[str], node: Any) -> list[str]:
+    """The names of columns, the first ones as they are given."""
+    found = [*given, *names[len(given) :]]
+    if len(given) > len(names) or len({name.lower() for name in found}) < len(found):
+        raise refuse(node, f"an alias with at most {len(names)} different names of columns")
+    return found
 
 
 class RowReader(Reader):

@@ -5,19 +5,20 @@ All of it is post-processing: rows are chosen, numbers computed with intervals, 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from discreet.data.expression import Call, Constant, Expression, Name
 from discreet.data.expression.node import columns_in
 from discreet.data.expression.read import Reader
 from discreet.data.schema import Schema
-from discreet.data.text import read_constant
 from discreet.query.formula import Formula
 from discreet.query.over import Over
 from discreet.query.presentation import Order, Presentation
 from discreet.query.sql_hint import only, refuse
 from discreet.query.sql_over import read_over
-from discreet.query.sql_scope import is_aggregate, unwrapped
+from discreet.query.sql_scope import computes, is_aggregate, read_count, unwrapped
+from discreet.query.sql_total import TotalReading
 
 __all__ = ["ReleasedReading", "released_source"]
 
@@ -75,7 +76,7 @@ def _groups(inner: Any, schema: Schema) -> bool:
 
     group = inner.args.get("group")
     if not group:
-        return any(is_aggregate(part) for item in inner.expressions for part in item.walk())
+        return any(map(computes, inner.expressions))
     items = {item.alias.lower(): item.this for item in inner.expressions if type(item) is exp.Alias}
     person = str(schema.unit.column or "").lower()
     for node in group.expressions:
@@ -95,10 +96,12 @@ def _groups(inner: Any, schema: Schema) -> bool:
 class ReleasedReading:
     """Reads a SELECT about a released table, noting what is computed of it."""
 
-    def __init__(self, labels: list[str], outputs: set[str], dialect: str) -> None:
+    def __init__(self, labels: list[str], outputs: set[str], tied: set[str], totals: TotalReading) -> None:
         self.labels = labels
         self.outputs = outputs
-        self.dialect = dialect
+        self.tied = tied
+        self.totals = totals
+        self.dialect = totals.dialect
         self.formulas: list[Formula] = []
         self.overs: list[Over] = []
         self.by: tuple[str, ...] = ()
@@ -109,6 +112,7 @@ class ReleasedReading:
         from sqlglot import exp
 
         only(tree, *_CLAUSES)
+        self.tree = tree
         rows = _Columns(self, fold=False)
         where = tree.args.get("where")
         chosen = None if not where else rows.read(where.this)
@@ -140,7 +144,7 @@ class ReleasedReading:
             only(node, "this", "desc", "nulls_first")
             steps.append(Order(self._ordered(node.this, [name for name, _ in shown]), bool(node.args.get("desc"))))
         once = self.by if folded else None
-        limit, offset = self._count(tree, "limit"), self._count(tree, "offset") or 0
+        limit, offset = read_count(tree, "limit"), read_count(tree, "offset") or 0
         return Presentation(
             tuple(shown), tuple(self.formulas), having, tuple(steps), limit, offset, chosen=chosen, once=once
         )
@@ -148,7 +152,8 @@ class ReleasedReading:
     def _folds(self, item: Any) -> bool:
         from sqlglot import exp
 
-        return any(is_aggregate(part) and not isinstance(part.parent, exp.Window) for part in item.walk())
+        pieces = item.walk(prune=lambda part: type(part) is exp.Subquery)
+        return any(is_aggregate(part) and not isinstance(part.parent, exp.Window) for part in pieces)
 
     def _key(self, node: Any, tree: Any) -> str:
         from sqlglot import exp
@@ -168,12 +173,13 @@ class ReleasedReading:
             return names[int(str(node.this)) - 1]
         return self.published(node)
 
-    def _count(self, tree: Any, clause: str) -> int | None:
-        found = tree.args.get(clause)
-        value = None if not found else read_constant(unwrapped(found.expression), "sql")
-        if found and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-            raise refuse(found, f"{clause.upper()} with a whole number")
-        return value if isinstance(value, int) else None
+    def total(self, node: Any) -> Expression:
+        """(SELECT COUNT(*) FROM table): a question of its own, whose number stands in every row."""
+        views = self.tree.args.get("with_") or self.tree.args.get("with")
+        taken = {*self.labels, *self.outputs, *(each.name for each in self.formulas)}
+        made = self.totals.read(node, views, taken)
+        self.outputs.update(self.totals.outputs)
+        return made
 
     def published(self, node: Any, label: str | None = None) -> str:
         """The column that a piece stands for; a new one is noted."""
@@ -186,11 +192,13 @@ class ReleasedReading:
         name = label if label and label.isidentifier() else f"column_{len(self.formulas) + 1}"
         while name in {*self.labels, *(each.name for each in self.formulas)}:
             name += "_"
-        used = columns_in(made)
+        used = set(columns_in(made))
         overs = tuple(over for over in self.overs if over.name in used)
         numbers = {each for each in used if each in self.outputs} | {o.output for o in overs if o.output}
         # Outputs of one question may share noise: nothing is known of it here.
         self.formulas.append(Formula(name, made, overs, len(numbers) > 1))
+        if overs or used & {*self.tied, *self.totals.outputs}:
+            self.tied.add(name)
         if not isinstance(made, Constant):
             self.outputs.add(name)
         return name
@@ -218,6 +226,7 @@ class ReleasedReading:
 
     def window(self, made: Over) -> Expression:
         """A window, noted if it is new."""
+        made = replace(made, common=made.output in self.tied)
         if made not in self.overs:
             self.overs.append(made)
         return Name(made.name)
@@ -237,6 +246,8 @@ class _Columns(Reader):
         from sqlglot import exp
 
         node = unwrapped(node)
+        if type(node) is exp.Subquery:
+            return self.reading.total(node)
         window = isinstance(node, exp.Window)
         if window or is_aggregate(node):
             if not self.fold:

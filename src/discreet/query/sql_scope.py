@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from discreet.data.expression import Call, Constant, Expression, Name
 from discreet.data.expression.node import quoted
 from discreet.data.expression.read import Reader
 from discreet.data.schema import Schema
+from discreet.data.text import read_constant
 from discreet.errors import InputError, nearest
 from discreet.query.function import kinds
 from discreet.query.over import Over
-from discreet.query.sql_hint import grouped_by, instead, refuse, shown_aggregates
+from discreet.query.sql_hint import grouped_by, instead, only, refuse, shown_aggregates
 from discreet.query.sql_over import read_over
 
-__all__ = ["Computed", "Published", "Scope", "is_aggregate", "reference", "unwrapped"]
+__all__ = ["Computed", "Published", "Scope", "computes", "is_aggregate", "read_count", "reference", "unwrapped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,32 @@ def unwrapped(node: Any) -> Any:
     while type(node) is exp.Paren:
         node = node.this
     return node
+
+
+def read_count(tree: Any, clause: str) -> int | None:
+    """LIMIT n or OFFSET n, also as TOP and FETCH."""
+    from sqlglot import exp
+
+    found = tree.args.get(clause)
+    if not found:
+        return None
+    if type(found) is exp.Fetch:
+        only(found, "direction", "count", "limit_options")
+        node = found.args.get("count")
+    else:
+        only(found, "expression")
+        node = found.expression
+    value = 1 if node is None else read_constant(unwrapped(node), "sql")
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise refuse(found, f"{clause.upper()} with a whole number")
+    return value
+
+
+def computes(node: Any) -> bool:
+    """Whether there is an aggregate in a piece, outside subqueries in it."""
+    from sqlglot import exp
+
+    return any(is_aggregate(part) for part in node.walk(prune=lambda part: type(part) is exp.Subquery))
 
 
 def is_aggregate(node: Any) -> bool:
@@ -103,6 +130,12 @@ class Outputs(Protocol):
     def grouping(self, node: Any) -> str:
         """The column that says whether a key is rolled up."""
 
+    def total(self, node: Any) -> Expression:
+        """What a subquery of one number stands for."""
+
+    def is_tied(self, name: str) -> bool:
+        """Whether the rows of a released column have noise in common."""
+
 
 class Published(Reader):
     """Reads pieces that stand for released columns: keys, aggregates, and arithmetic over them."""
@@ -120,8 +153,12 @@ class Published(Reader):
         node = node.this if type(node) is exp.IgnoreNulls else node
         if isinstance(node, exp.Window):
             return Name(self._over(node))
-        if type(node).__name__ == "Grouping":
-            return Name(statement.grouping(node))
+        if type(node).__name__ in ("Grouping", "GroupingId"):
+            return self._grouping(node)
+        if type(node) is exp.Subquery:
+            return statement.total(node)
+        if type(node) in (exp.AnyValue, exp.Min, exp.Max, exp.First, exp.Avg) and type(node.this) is exp.Subquery:
+            return statement.total(node.this)  # the same in all rows
         if type(node) in (exp.AnyValue, exp.Min, exp.Max, exp.First) and (key := self._key(node.this)) is not None:
             return Name(key)  # the same in all rows of a group
         if is_aggregate(node):
@@ -138,6 +175,17 @@ class Published(Reader):
             return super().read(node)
         finally:
             self.depth -= 1
+
+    def _grouping(self, node: Any) -> Expression:
+        """GROUPING(a, b): which of some keys are rolled up, the first one as the highest bit."""
+        only(node, "expressions")
+        made: Expression | None = None
+        for part in node.expressions:
+            bit = Name(self.statement.grouping(part))
+            made = bit if made is None else Call("add", (Call("multiply", (made, Constant(2))), bit))
+        if made is None:
+            raise refuse(node, "GROUPING(key) of one of the keys of ROLLUP, CUBE or GROUPING SETS")
+        return made
 
     def _key(self, node: Any) -> str | None:
         """The key that a piece is, if it is one."""
@@ -173,6 +221,7 @@ class Published(Reader):
     def _over(self, node: Any) -> str:
         """FUNCTION(aggregate) OVER ([PARTITION BY keys] [ORDER BY columns]): computed of published numbers."""
         made = read_over(node, self._shown)
+        made = replace(made, common=made.output is not None and self.statement.is_tied(made.output))
         if made not in self.statement.overs:
             self.statement.overs.append(made)
         return made.name

@@ -8,24 +8,27 @@ from typing import Any
 
 from discreet.data.column import Date, Real, Text, Timestamp
 from discreet.data.expression import Call, Constant, Expression, Name
-from discreet.data.expression.domain import value_of
+from discreet.data.expression.node import columns_in
+from discreet.data.instant import Instant
 from discreet.data.schema import Schema
 from discreet.data.text import read_constant
 from discreet.errors import InputError, Phrase
 from discreet.query.aggregate import Aggregate
 from discreet.query.formula import Formula
 from discreet.query.function import kinds
-from discreet.query.key import MOST_GROUPS, Key, bins, discover, key, published
+from discreet.query.key import MOST_GROUPS, Bin, Key, bins, discover, key
 from discreet.query.over import Over
 from discreet.query.predicate import condition_of
 from discreet.query.presentation import Order, Presentation
 from discreet.query.pruning import narrowed_bins
 from discreet.query.quantile import Ordered
 from discreet.query.question import Query
+from discreet.query.sql_check import check_types
 from discreet.query.sql_hint import SHAPE, grouped_by, instead, only, refuse, shown_aggregates
 from discreet.query.sql_levels import grouping_sets
 from discreet.query.sql_relation import Relations
-from discreet.query.sql_scope import Computed, Published, Scope, is_aggregate, reference, unwrapped
+from discreet.query.sql_scope import Computed, Published, Scope, computes, read_count, reference, unwrapped
+from discreet.query.sql_total import TotalReading
 from discreet.query.union import Union, UnionPart
 
 __all__ = ["Reading"]
@@ -69,6 +72,7 @@ class Reading:
         """The keys of each level of groups."""
         self.groupings: dict[str, str] = {}
         """Columns that say whether a key is rolled up, and the key."""
+        self.totals = TotalReading(schema, dialect)
 
     def read(self, tree: Any) -> Reading:
         """Read a SELECT; refuses everything it does not fully understand."""
@@ -86,6 +90,7 @@ class Reading:
             conditions.append(self.reader.read(where.this))
         for condition in conditions:
             query = query.where(condition_of(condition))
+        self.query = query
         self.group(tree)
         for node in tree.expressions:
             self.item(node)
@@ -97,7 +102,7 @@ class Reading:
             raise refuse(tree, f"at least one aggregate: {shown_aggregates()}", "Such as COUNT(*).")
         if not self.outputs:
             query = query.list_groups()
-        self._check_types(tree, self.condition)
+        check_types(self)
         keys = [narrowed_bins(each, query.condition, self.schema) for each in self.keys]
         self.query = query.group_by(*keys).agg(**self.outputs)
         return self
@@ -105,13 +110,17 @@ class Reading:
     @property
     def presentation(self) -> Presentation:
         """What is done with the released table."""
-        limit, offset = self.count(self.tree, "limit"), self.count(self.tree, "offset") or 0
+        limit, offset = read_count(self.tree, "limit"), read_count(self.tree, "offset") or 0
         constants = tuple(Formula(name, Constant(value)) for name, value in self.constants.items())
-        return Presentation(tuple(self.shown), (*constants, *self.formulas), self.condition, self.order, limit, offset)
+        made = Presentation(tuple(self.shown), (*constants, *self.formulas), self.condition, self.order, limit, offset)
+        return replace(made, totals=self.totals.joined(self._levels())[1])
 
     @property
     def asked(self) -> Query | Union:
-        """What is asked of the data: one question, or one for each level of groups."""
+        """What is asked of the data: one question, or one for each level of groups and for totals beside them."""
+        return self.totals.joined(self._levels())[0]
+
+    def _levels(self) -> Query | Union:
         if len(self.levels) < 2:
             return self.query
         parts = []
@@ -144,11 +153,12 @@ class Reading:
             nodes = [item for item in items if not self.aggregates(item)]
             sets = [nodes]
         for nodes in sets:
-            self.levels.append({self.key(self._meant(node, tree, "GROUP BY")) for node in nodes})
+            meant = [self._meant(node, tree, "GROUP BY") for node in nodes]  # a total is the same in all rows
+            self.levels.append({self.key(node) for node in meant if type(node) is not exp.Subquery})
 
     def aggregates(self, node: Any) -> bool:
         """Whether there is an aggregate in a piece."""
-        return any(is_aggregate(part) for part in node.walk())
+        return computes(node)
 
     def _meant(self, node: Any, tree: Any, clause: str) -> Any:
         """What a number or an alias of the SELECT list stands for; the piece itself if it is none."""
@@ -254,32 +264,49 @@ class Reading:
 
     def grouping(self, node: Any) -> str:
         """GROUPING(key): 1 in the rows in which the key is rolled up, 0 in the others."""
-        only(node, "expressions")
-        texts = [self.text_of(part) for part in node.expressions]
-        if len(texts) != 1 or texts[0] not in self.references or len(self.levels) < 2:
+        text = self.text_of(node)
+        if text not in self.references or len(self.levels) < 2:
             raise refuse(node, "GROUPING(key) of one of the keys of ROLLUP, CUBE or GROUPING SETS")
-        name = next((name for name, column in self.groupings.items() if column == self.references[texts[0]]), None)
+        name = next((name for name, column in self.groupings.items() if column == self.references[text]), None)
         if name is None:
             name = f"grouping_{len(self.groupings) + 1}"
-            self.groupings[name] = self.references[texts[0]]
+            self.groupings[name] = self.references[text]
         return name
+
+    def total(self, node: Any) -> Expression:
+        """(SELECT COUNT(*) FROM table) beside aggregates: another output, or a question of its own."""
+
+        def merged(query: Query, output: Aggregate | Ordered) -> str | None:
+            same = not self.levels and (query.condition, query.persons) == (self.query.condition, self.query.persons)
+            return self._noted(output, None) if same else None
+
+        taken = {*self.outputs, *self.references.values(), *self.constants, *(each.name for each in self.formulas)}
+        views = self.tree.args.get("with_") or self.tree.args.get("with")
+        return self.totals.read(node, views, taken, merged)
 
     def formula(self, expression: Expression, label: str | None, node: Any) -> str:
         """Note a column that is computed from released ones; its name."""
-        from discreet.data.expression.node import columns_in
-
         names = columns_in(expression)
         overs = tuple(over for over in self.overs if over.name in names)
         used = [name for name in names if name in self.outputs]
         used += [name for over in overs for name in over.uses if name in self.outputs]
-        if not used and not overs:
+        totals = [name for name in names if name in self.totals.outputs]
+        of_keys = not used and not overs and not totals
+        if of_keys and any(isinstance(label, Bin | Instant) for each in self.keys for label in self.first(each)):
             raise refuse(node, "made of aggregates", "What is computed of keys alone can be grouped by.")
         name = label if label and label.isidentifier() else f"column_{len(self.shown) + 1}"
         taken = {*self.outputs, *(each.name for each in self.formulas), *self.constants, *self.references.values()}
-        while name in taken:
+        while name in {*taken, *self.totals.outputs}:
             name += "_"
-        self.formulas.append(Formula(name, expression, overs, self._share_noise(dict.fromkeys(used))))
+        shared = self._share_noise(dict.fromkeys(used)) or self.totals.shares_noise(totals)
+        self.formulas.append(Formula(name, expression, overs, shared, of_keys))
         return name
+
+    def is_tied(self, name: str) -> bool:
+        """Whether the rows of a released column have noise in common: that of a window or a total in it."""
+        made = next((each for each in self.formulas if each.name == name), None)
+        names = [name] if made is None else columns_in(made.expression)
+        return bool(made and made.overs) or any(each in self.totals.outputs for each in names)
 
     def _share_noise(self, names: Any) -> bool:
         seen: set[Any] = set()
@@ -293,7 +320,9 @@ class Reading:
 
     def output(self, node: Any, label: str | None) -> str:
         """The name of an aggregate, noted if it is new."""
-        aggregate = self.aggregate(node)
+        return self._noted(self.aggregate(node), label)
+
+    def _noted(self, aggregate: Aggregate | Ordered, label: str | None) -> str:
         for name, known in self.outputs.items():
             if known == aggregate:
                 return name
@@ -342,47 +371,9 @@ class Reading:
             steps.append(Order(column, descending, first and written))
         return tuple(steps)
 
-    def _check_types(self, tree: Any, having: Expression | None) -> None:
-        """Compute once what will be computed of released rows: what makes no sense is refused, and nothing spent."""
-        row: dict[str, Any] = {**{over.name: 3.0 for over in self.overs}, **self.constants}
-        row |= dict.fromkeys(self.groupings, 0)
-        for name, output in self.outputs.items():
-            days = isinstance(output, Ordered) and isinstance(
-                self.schema.column(output.column, "sql"), Date | Timestamp
-            )
-            row[name] = "2024-12-31" if days else 1.5
-        for each in self.keys:
-            labels = ["text"] if each.discovered else [published(x) for x in self._labels(each)]
-            row[each.column] = labels[0]
-        pieces = [(formula.name, formula.expression) for formula in self.formulas]
-        for name, piece in [*pieces, *([("", having)] if having is not None else [])]:
-            try:
-                row[name] = value_of(piece, row)
-            except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError):
-                raise InputError("sql", str(piece), "computed of values of one type") from None
-            if not name and not isinstance(row[name], bool | None):
-                raise refuse(tree.args.get("having") or tree, "a condition on keys and aggregates")
-
-    def _labels(self, each: Key) -> list[Any]:
-        return each.checked(self.schema).labels(self.schema)
-
-    def count(self, tree: Any, clause: str) -> int | None:
-        """LIMIT n or OFFSET n, also as TOP and FETCH."""
-        from sqlglot import exp
-
-        found = tree.args.get(clause)
-        if not found:
-            return None
-        if type(found) is exp.Fetch:
-            only(found, "direction", "count", "limit_options")
-            node = found.args.get("count")
-        else:
-            only(found, "expression")
-            node = found.expression
-        value = 1 if node is None else read_constant(unwrapped(node), "sql")
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise refuse(found, f"{clause.upper()} with a whole number")
-        return value
+    def first(self, each: Key) -> list[Any]:
+        """A value of a key, if there is one; some text for those that are found."""
+        return ["text"] if each.discovered else each.checked(self.schema).labels(self.schema)[:1]
 
 
 def _plain_name(aggregate: Aggregate | Ordered) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.text import read_constant
 from discreet.query.presentation import Order, Presentation
 from discreet.query.question import Query
 from discreet.query.sql_hint import only, refuse
+from discreet.query.sql_scope import read_count
 from discreet.query.union import Union, UnionPart
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def united(tree: Any, readings: Sequence[Reading]) -> tuple[Union, Presentation]
     for each in readings:
         if (
             each.formulas
+            or each.totals.parts
             or each.condition is not None
             or len(each.levels) > 1
             or each.tree.args.get("order")
@@ -52,9 +53,8 @@ def united(tree: Any, readings: Sequence[Reading]) -> tuple[Union, Presentation]
         (first.shown[place][0] if _is_output(first, place) else label, label) for place, label in enumerate(labels)
     )
     order = _order(tree, {label.lower(): name for name, label in shown}, [name for name, _ in shown])
-    limit = tree.args.get("limit")
-    count = None if not limit else read_constant(limit.expression, "sql")
-    return Union(tuple(parts)), Presentation(shown, order=order, limit=count if isinstance(count, int) else None)
+    limit, offset = read_count(tree, "limit"), read_count(tree, "offset") or 0
+    return Union(tuple(parts)), Presentation(shown, order=order, limit=limit, offset=offset)
 
 
 def _is_output(each: Reading, place: int) -> bool:

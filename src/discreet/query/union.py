@@ -48,7 +48,7 @@ class UnionPart:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """Questions with the same outputs, their tables one below the other; a key that a part does not have is missing."""
+    """Questions whose tables stand one below the other; a key or an output that a part does not have is missing."""
 
     parts: tuple[UnionPart, ...]
 
@@ -68,6 +68,11 @@ class Union:
     def ordered(self) -> tuple[Any, ...]:
         """Quantiles that are asked for, of every part."""
         return tuple(output for part in self.parts for output in part.query.ordered)
+
+    @property
+    def names(self) -> list[str]:
+        """What is computed, by name."""
+        return list(dict.fromkeys(name for part in self.parts for name in part.query.names))
 
     @property
     def titles(self) -> list[str]:
@@ -96,11 +101,8 @@ class Union:
             if strange := [name for name, value in part.constants if not isinstance(value, _SCALARS)]:
                 raise InputError("union", strange[0], "constants that are numbers or texts")
             parts.append(replace(part, query=query))
-        names = [part.query.names for part in parts]
-        if any(each != names[0] for each in names):
-            raise InputError("union", Phrase(", ".join(names[-1])), f"the same outputs: {', '.join(names[0])}")
         made = Union(tuple(parts))
-        taken = {end for name in names[0] for end in (name, f"{name}_lower", f"{name}_upper")}
+        taken = {end for name in made.names for end in (name, f"{name}_lower", f"{name}_upper")}
         if clash := taken & set(made.titles):
             raise InputError("union", min(clash), "keys with other names than the outputs")
         return made
@@ -250,16 +252,20 @@ class UnionPlan(PlanOfParts):
         """The tables of all parts, one below the other."""
         drawn = zip(self.parts, measured["parts"], strict=True)
         tables = [part.publish(one, confidence=confidence) for part, one in drawn]
-        outputs = list(self.question.parts[0].query.names)
+        outputs = self.question.names
         columns: dict[str, list[Any]] = {name: [] for name in self.question.titles}
         columns |= {output + end: [] for output in outputs for end in ("", "_lower", "_upper")}
+        absent: dict[str, list[int]] = {}
         for part, plan, table in zip(self.question.parts, self.parts, tables, strict=True):
             constants = dict(part.constants)
             for name, values in columns.items():
+                if name not in table["columns"] and name not in constants and name in {*outputs, *self.question.titles}:
+                    absent.setdefault(name, []).extend(range(len(values), len(values) + plan.groups))
                 values += table["columns"].get(name) or [constants.get(name)] * plan.groups
         notes = together([note for table in tables for note in table["notes"]])
         keys = self.question.titles
-        return {**tables[0], "columns": columns, "keys": keys, "outputs": outputs, "notes": notes}
+        made = {**tables[0], "columns": columns, "keys": keys, "outputs": outputs, "notes": notes}
+        return {**made, "absent": absent} if absent else made
 
 
 def plan_union(question: Union, schema: Schema, allotment: Allotment, price: Price) -> UnionPlan:

@@ -1,0 +1,67 @@
+"""What will be computed of released rows, computed once of a made-up row: what makes no sense is refused, unspent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from discreet.data.column import Date, Timestamp
+from discreet.data.expression.domain import value_of
+from discreet.data.schema import Schema
+from discreet.errors import InputError, Phrase
+from discreet.query.key import published
+from discreet.query.presentation import Presentation
+from discreet.query.quantile import Ordered
+from discreet.query.question import Query
+from discreet.query.sql_hint import refuse
+from discreet.query.union import Union, UnionPart
+
+if TYPE_CHECKING:
+    from discreet.query.sql_select import Reading
+
+__all__ = ["check_types", "try_presentation"]
+
+_PROBLEMS = (TypeError, ValueError, AttributeError, KeyError, ArithmeticError)
+
+
+def check_types(reading: Reading) -> None:
+    """Refuse formulas and conditions of a SELECT that cannot be computed of its keys and aggregates."""
+    row: dict[str, Any] = {**{over.name: 3.0 for over in reading.overs}, **reading.constants}
+    row |= dict.fromkeys(reading.groupings, 0) | dict.fromkeys(reading.totals.outputs, 1.5)
+    for name, output in reading.outputs.items():
+        days = isinstance(output, Ordered) and isinstance(reading.schema.column(output.column, "sql"), Date | Timestamp)
+        row[name] = "2024-12-31" if days else 1.5
+    row |= {each.column: published(reading.first(each)[0]) for each in reading.keys}
+    none = {**row, **dict.fromkeys(reading.references.values()), **dict.fromkeys(reading.groupings, 1)}
+    for formula in reading.formulas:
+        try:
+            row[formula.name] = value_of(formula.expression, row)
+            other = value_of(formula.expression, none) if formula.of_keys else None
+            if other is not None and row[formula.name] is not None and type(other) is not type(row[formula.name]):
+                raise TypeError("a column is of one type")
+        except _PROBLEMS:
+            raise InputError("sql", str(formula.expression), "computed of values of one type") from None
+    if reading.condition is not None:
+        try:
+            found = value_of(reading.condition, row)
+        except _PROBLEMS:
+            raise InputError("sql", str(reading.condition), "computed of values of one type") from None
+        if not isinstance(found, bool | None):
+            raise refuse(reading.tree.args.get("having") or reading.tree, "a condition on keys and aggregates")
+
+
+def try_presentation(query: Query | Union, presentation: Presentation, schema: Schema) -> None:
+    """Compute what will be computed of released rows of a made-up one, whichever steps there are."""
+    parts = query.parts if isinstance(query, Union) else (UnionPart(query),)
+    row: dict[str, Any] = {}
+    for part in parts:
+        limited = part.query.limited(schema)
+        for key in part.query.keys:
+            labels = ["text"] if key.discovered else [published(label) for label in key.labels(limited)]
+            row.setdefault(key.title, labels[0])
+        row |= dict(part.constants)
+    names = query.names
+    row |= {name + end: 1.5 for name in names for end in ("", "_lower", "_upper")}
+    try:
+        presentation.try_on([row, row], names)
+    except _PROBLEMS:
+        raise InputError("sql", Phrase("a computation"), "made of values of one type") from None
