@@ -13,6 +13,7 @@ import ibis
 import discreet.flows.mobility.plan
 import discreet.marginals.engine
 import discreet.query.discovery_plan
+import discreet.query.mode_plan
 import discreet.query.plan
 import discreet.query.quantile_plan
 import discreet.query.range_search
@@ -33,6 +34,7 @@ _BUILDERS = [
     (discreet.trees.count, "compile_query"),
     (discreet.flows.mobility.plan, "compile_query"),
     (discreet.query.quantile_plan, "compile_tally"),
+    (discreet.query.mode_plan, "compile_values"),
     (discreet.query.range_search, "compile_tally"),
     (discreet.query.discovery_plan, "compile_discovery"),
 ]

@@ -33,6 +33,7 @@ from discreet.query.aggregate import correlation, count, covariance, distinct, m
 from discreet.query.ask import Ask, Checked
 from discreet.query.batch import plan_batch
 from discreet.query.key import bins, discover, key
+from discreet.query.modes import mode
 from discreet.query.price import Price
 from discreet.query.quantile import median, quantile
 from discreet.query.question import Query
@@ -335,6 +336,16 @@ def quantiles(chance: random.Random) -> Job:
     return _planned(schema, table.agg(q=output, **({"n": count()} if chance.random() < 0.2 else {})).plan(**price).plan)
 
 
+def modes(chance: random.Random) -> Job:
+    schema = schema_of(unit_of(chance))
+    part, price = _price(chance)
+    name = chance.choice(["g", "n", "f", "d", "floor(x)", "case when y > 50 then 'high' end"])
+    table = _limits(chance, Desk(schema, part).table(), schema.unit)
+    table = _where(chance, table.group_by(*chance.choice([[], ["f"], [bins("x", [-1, 0, 2])]])))
+    also = {"c": count()} if chance.random() < 0.2 else {}
+    return _planned(schema, table.agg(m=mode(name), **also).plan(**price).plan)
+
+
 def private_bounds(chance: random.Random) -> Job:
     schema = schema_of(unit_of(chance))
     part, price = _price(chance)
@@ -497,6 +508,7 @@ KINDS: dict[str, Callable[[random.Random], Job]] = {
     "persons": persons,
     "joins": joins,
     "quantiles": quantiles,
+    "modes": modes,
     "private bounds": private_bounds,
     "top": top,
     "batches": batches,

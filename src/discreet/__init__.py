@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         vector_sum,
     )
     from discreet.query.key import bins, discover, key
+    from discreet.query.modes import mode
     from discreet.query.quantile import median, quantile
     from discreet.query.question import Query
     from discreet.trees.rules import Rules
@@ -98,6 +99,7 @@ _HOMES = {
     "discreet.data.column": ("Boolean", "Category", "Date", "Integer", "Real", "Text", "Timestamp"),
     "discreet.query.key": ("bins", "discover", "key"),
     "discreet.data.expression.node": ("col", "when"),
+    "discreet.query.modes": ("mode",),
     "discreet.query.quantile": ("median", "quantile"),
     "discreet.query.question": ("Query",),
     "discreet.data.schema": ("Schema",),
@@ -144,6 +146,7 @@ __all__ = [
     "key",
     "mean",
     "median",
+    "mode",
     "people",
     "quantile",
     "slope",

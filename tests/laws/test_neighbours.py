@@ -28,6 +28,7 @@ import discreet.query.compile
 import discreet.query.contribution
 import discreet.query.grid
 import discreet.query.measure
+import discreet.query.mode_plan
 import discreet.query.person_rows
 import discreet.query.plan
 import discreet.query.tally
@@ -40,6 +41,7 @@ from discreet.marginals.domain import Domain
 from discreet.marginals.engine import EngineCounts, moved_by
 from discreet.marginals.meter import Meter
 from discreet.query.aggregate import count, distinct, people, total
+from discreet.query.modes import mode
 from discreet.query.quantile import median
 from discreet.query.question import Query
 from discreet.query.union import Union, UnionPart
@@ -54,6 +56,7 @@ PAIRS = {
     "unions": 90,
     "joins": 90,
     "quantiles": 160,
+    "modes": 110,
     "private bounds": 60,
     "top": 240,
     "batches": 45,
@@ -116,6 +119,7 @@ CONTRIBUTION = discreet.query.measure.contribution
 SENSITIVITY = discreet.query.measure.sensitivity
 PICKED = discreet.query.contribution._picked
 LIMITED = discreet.query.tally._limited
+MOVED = discreet.query.mode_plan.moved_cells
 COUNT_VALUES = discreet.query.cardinality.count_values
 DRAWN = discreet.query.contribution.drawn
 
@@ -194,6 +198,15 @@ def without_total(measure, unit, groups):
 
 def tally_unlimited(rows, unit, *rest):
     return LIMITED(rows, replace(unit, rows=unit.rows + 1), *rest)
+
+
+def cells_as_groups(unit, groups, values):
+    """Rows of a group that have other values taken for one and the same cell."""
+    return MOVED(unit, groups, 1)
+
+
+def one_end(unit, groups, values):
+    return MOVED(replace(unit, neighbours=Neighbours.ADD_REMOVE), groups, values)
 
 
 def a_value_more(rows, keys, name, unit, *rest):
@@ -333,6 +346,18 @@ BUGS: dict[str, tuple[Callable[[Any], Job], Callable[[], Any]]] = {
     "a row too many in a histogram": (
         asked(PERSON, median("y", method="tree", grid=4)),
         patched((discreet.query.tally, "_limited"), by=tally_unlimited),
+    ),
+    "a row too many in a mode": (
+        asked(PERSON, mode("n")),
+        patched((discreet.query.tally, "_limited"), by=tally_unlimited),
+    ),
+    "cells of a mode charged as groups": (
+        asked(OTHER, mode("n")),
+        patched((discreet.query.mode_plan, "moved_cells"), by=cells_as_groups),
+    ),
+    "a mode of others charged as one removed": (
+        asked(OTHER, mode("n"), ("f",), way="rho"),
+        patched((discreet.query.mode_plan, "moved_cells"), by=one_end),
     ),
     "a sum raised to its bounds charged by its rows": (
         asked(DRAWS, total("n", person=(300, 500)), ("n",)),

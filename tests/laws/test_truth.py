@@ -48,6 +48,7 @@ from discreet.query.function import kinds
 from discreet.query.grid import DECADES
 from discreet.query.key import bins
 from discreet.query.measure import contribution
+from discreet.query.modes import Mode
 from discreet.query.price import Price
 from discreet.query.quantile import At, Between, Ordered
 from discreet.query.quantile_plan import QuantilePlan
@@ -68,6 +69,7 @@ CASES = {
     Intercept: [Intercept("pay", "age")],
     At: [At("pay", 0.5), At("age", 0.25)],
     Between: [Between("pay", 0.25, 0.75)],
+    Mode: [Mode("age")],
 }
 COLUMNS = {
     "g": Category(["a", "b", "c"], nullable=True),
@@ -127,6 +129,10 @@ def truth(output, here, unit, said) -> float:
     if isinstance(output, DistinctValues):
         low, high = COLUMNS[column].lower, COLUMNS[column].upper
         return len({min(max(row[column], low), high) for row in here if row[column] is not None})
+    if isinstance(output, Mode):  # of equal ones the first
+        ages = [row["age"] for row in here if row["age"] is not None]
+        ages = [age for age in ages if "outside" not in said or 0 <= age <= 90]
+        return min(ages, key=lambda age: (-ages.count(age), age))
     if isinstance(output, Paired):
         return together(output, here, unit, said)
     if column is None:

@@ -106,3 +106,34 @@ def test_no_float_slips_below_its_bound():
         low, high = spread.gaussian_above(sigma, t)
         if high > 1e-200:
             assert low < high
+
+
+@pytest.mark.parametrize("k", [2, 3, 20])
+@pytest.mark.parametrize("size", [Fraction(1, 3), Fraction(2), Fraction(9), Fraction(300)])
+def test_a_lead_holds_and_much_less_does_not(size, k):
+    """By brute force: the chance that the largest of `k` draws leads one of them by more than t."""
+    for found, law in (
+        (spread.laplace_lead(size, 0.9, k), lambda x: np.exp(-abs(x) / float(size))),
+        (spread.gaussian_lead(size, 0.9, k), lambda x: np.exp(-((x / float(size)) ** 2) / 2)),
+    ):
+        x = np.arange(-int(40 * size) - 3, int(40 * size) + 4).astype(float)
+        masses = law(x) / law(x).sum()
+        below = np.append(masses.cumsum(), np.ones(found + 1))
+
+        def chance(t, masses=masses, below=below):
+            return float((masses * below[t : t + len(masses)] ** (k - 1)).sum())
+
+        assert chance(found) >= 0.9 - 1e-12
+        less = found - 1 - int(size / 16)
+        assert less < 0 or chance(less) < 0.9
+
+
+def test_leads_of_wide_and_of_narrow_noise_are_found():
+    assert spread.gaussian_lead(Fraction(10**9), 0.95, 10) / 1e9 == pytest.approx(
+        spread.gaussian_lead(Fraction(8000), 0.95, 10) / 8000, rel=0.02
+    )
+    assert spread.laplace_lead(Fraction(10**9), 0.95, 10) / 1e9 == pytest.approx(
+        spread.laplace_lead(Fraction(8000), 0.95, 10) / 8000, rel=0.02
+    )
+    assert spread.laplace_lead(Fraction(1, 1000), 0.95, 10) == 0
+    assert spread.gaussian_lead(Fraction(5), 0.95, 1) == 0

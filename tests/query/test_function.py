@@ -30,16 +30,16 @@ def test_a_name_that_is_taken_is_refused(monkeypatch):
     monkeypatch.setattr(function, "_REGISTERED", dict(function._REGISTERED))
 
     @dataclass
-    class Mode:
-        functions: ClassVar[tuple[Function, ...]] = (Function(name="mode", call="mode()", words="mode of"),)
+    class Depth:
+        functions: ClassVar[tuple[Function, ...]] = (Function(name="depth", call="depth()", words="depth of"),)
 
-    assert register(Mode) is Mode
-    assert kind_of("mode") is Mode
+    assert register(Depth) is Depth
+    assert kind_of("depth") is Depth
     with pytest.raises(InputError, match="no other class"):
-        register(Mode)
+        register(Depth)
 
 
-@pytest.mark.parametrize("name", ["modus", "", None, ["mean"]])
+@pytest.mark.parametrize("name", ["depths", "", None, ["mean"]])
 def test_a_function_that_is_none_is_refused_with_those_there_are(name):
     with pytest.raises(InputError, match="median"):
         kind_of(name)

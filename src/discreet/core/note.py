@@ -20,6 +20,8 @@ NOTES: Final[Mapping[str, str]] = {
     "condition": "no declared value of a column meets the condition",
     "bounds": "values outside bounds count as the nearer end",
     "grid": "a quantile is a bin of a grid, and not interpolated between two values",
+    "mode": "the interval of a most frequent value is one in the order of declaration",
+    "candidates": "which values may be the most frequent",
     "complete": "missing values of a column declared complete count as the middle of its bounds",
     "outside": "rows with values that no group was asked for are left out",
     "missing": "values that are not declared count as missing",

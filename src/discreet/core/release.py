@@ -211,8 +211,8 @@ def number(value: Any) -> str:
     """A number people can read."""
     if value is None:
         return "-"
-    if isinstance(value, str):  # a day
-        return value
+    if isinstance(value, str | bool):  # a day, a label or a truth
+        return str(value)
     if isinstance(value, int) or float(value).is_integer():
         return f"{int(value):,}"
     if value and abs(value) < 1e-3:

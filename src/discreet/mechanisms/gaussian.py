@@ -16,7 +16,7 @@ from discreet.core.sensitivity import Sensitivity
 from discreet.mechanisms.inputs import read_confidence, read_epsilon, read_outputs, read_values
 from discreet.noise.gaussian import gaussian
 from discreet.noise.parameters import read_scale
-from discreet.noise.spread import gaussian_half_width, gaussian_variance
+from discreet.noise.spread import gaussian_half_width, gaussian_lead, gaussian_variance
 
 __all__ = ["Gaussian"]
 
@@ -67,3 +67,7 @@ class Gaussian:
     def error(self, confidence: float = 0.95, k: int = 1) -> int:
         """The half-width that `k` outputs stay within, all at once, with probability at least `confidence`."""
         return gaussian_half_width(self.sigma, float(read_confidence(confidence)), read_outputs(k))
+
+    def lead(self, confidence: float = 0.95, k: int = 1) -> int:
+        """How far the noise on one of `k` outputs falls behind the largest, at most, with this probability."""
+        return gaussian_lead(self.sigma, float(read_confidence(confidence)), read_outputs(k))

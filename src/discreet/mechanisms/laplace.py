@@ -17,7 +17,7 @@ from discreet.core.sensitivity import Sensitivity
 from discreet.mechanisms.inputs import read_confidence, read_epsilon, read_outputs, read_values
 from discreet.noise.laplace import laplace
 from discreet.noise.parameters import read_scale
-from discreet.noise.spread import laplace_half_width, laplace_variance
+from discreet.noise.spread import laplace_half_width, laplace_lead, laplace_variance
 
 __all__ = ["Laplace"]
 
@@ -71,3 +71,7 @@ class Laplace:
     def error(self, confidence: float = 0.95, k: int = 1) -> int:
         """The half-width that `k` outputs stay within, all at once, with probability at least `confidence`."""
         return laplace_half_width(self.scale, float(read_confidence(confidence)), read_outputs(k))
+
+    def lead(self, confidence: float = 0.95, k: int = 1) -> int:
+        """How far the noise on one of `k` outputs falls behind the largest, at most, with this probability."""
+        return laplace_lead(self.scale, float(read_confidence(confidence)), read_outputs(k))

@@ -12,17 +12,22 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InputError
 
 __all__ = [
     "gaussian_above",
     "gaussian_half_width",
+    "gaussian_lead",
     "gaussian_variance",
     "laplace_above",
     "laplace_half_width",
+    "laplace_lead",
     "laplace_variance",
 ]
+
+Floats = NDArray[np.float64]
 
 _SLACK = 1e-11
 _TINY = 1e-300  # stands for any probability too small for a float
@@ -97,6 +102,58 @@ def _laplace_within(scale: Fraction, allowed: float) -> int:
 def _gaussian_within(sigma: Fraction, allowed: float) -> int:
     guess = max(0, int(float(sigma) * math.sqrt(2 * math.log(2 / allowed))))
     return _smallest(lambda t: 2 * gaussian_above(sigma, t)[1] <= allowed, guess)
+
+
+@functools.lru_cache(maxsize=4096)
+def laplace_lead(scale: Fraction, confidence: float, k: int = 1) -> int:
+    """A t such that the largest of `k` independent draws exceeds any given one of them by more than t with probability
+    at most 1 - `confidence`; the smallest, up to a 64th of the scale."""
+    rate = 1 / float(scale)
+
+    def above(t: Floats) -> Floats:
+        tail = np.exp(-np.where(t < 0, -t, t + 1) * rate) / (1 + math.exp(-rate))
+        return np.where(t < 0, 1 - tail, tail)
+
+    return _lead(above, float(scale), 40, confidence, k)
+
+
+@functools.lru_cache(maxsize=4096)
+def gaussian_lead(sigma: Fraction, confidence: float, k: int = 1) -> int:
+    """The same as `laplace_lead` for discrete Gaussian noise."""
+    s = float(sigma)
+    reach = int(10 * s) + 2
+    if s <= _SUMMED:
+        weights = np.exp(-((np.arange(-reach, reach + 1) / s) ** 2) / 2)
+        tails = np.append(weights[::-1].cumsum()[::-1], 0.0) / weights.sum()  # of x >= -reach, and so on
+
+        def above(t: Floats) -> Floats:
+            found: Floats = tails[np.clip(t + reach + 1, 0, 2 * reach + 1).astype(np.int64)]
+            return found
+    else:
+
+        def above(t: Floats) -> Floats:
+            return np.array([_area(each + 0.5, s) for each in t.tolist()]) * (1 + 1 / (s * s)) + 1e-18
+
+    return _lead(above, s, 10, confidence, k)
+
+
+def _lead(above: Callable[[Floats], Floats], size: float, reach: int, confidence: float, k: int) -> int:
+    """The search for a lead. Draws of the one given are taken in steps, each as if it were the least of its step, which
+    makes the chance that another leads by more than t larger, never smaller."""
+    if k < 2:
+        return 0
+    step = max(1, int(size / 64))
+    starts = np.arange(-int(reach * size) - 2, int(reach * size) + 3, step).astype(np.float64)
+    ends = above(np.append(starts, starts[-1] + step) - 1)
+    weights = np.maximum(ends[:-1] - ends[1:], 0.0)
+    outside = 1 - float(ends[0]) + float(ends[-1])
+    allowed = (1 - confidence) * (1 - 1e-9)
+
+    def holds(t: int) -> bool:
+        tails = np.minimum(above(starts + t), 1 - 1e-16)
+        return outside + float((weights * -np.expm1((k - 1) * np.log1p(-tails))).sum()) <= allowed
+
+    return _smallest(holds, max(1, int(size * math.log(k / allowed))))
 
 
 def _each(confidence: float, k: int) -> float:

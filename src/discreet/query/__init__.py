@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from discreet.query.key import Key as Key
     from discreet.query.key import bins as bins
     from discreet.query.key import discover as discover
+    from discreet.query.modes import mode as mode
     from discreet.query.plan import QueryPlan as QueryPlan
     from discreet.query.plan import plan_query as plan_query
     from discreet.query.predicate import Predicate as Predicate
@@ -122,6 +123,7 @@ __getattr__, __dir__, __all__ = lazy(
             "bins",
             "discover",
         ),
+        "modes": ("mode",),
         "plan": (
             "QueryPlan",
             "plan_query",

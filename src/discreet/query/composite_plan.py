@@ -21,6 +21,8 @@ from discreet.data.source import Connection
 from discreet.ledger.budget import Allotment
 from discreet.query.compatibility import columns_read
 from discreet.query.contribution import fresh_salt
+from discreet.query.mode_plan import ModePlan, plan_modes
+from discreet.query.modes import Mode
 from discreet.query.plan import QueryPlan, plan_query
 from discreet.query.price import Price
 from discreet.query.private_bounds import BoundsPlan, plan_bounds, slots
@@ -30,6 +32,9 @@ from discreet.query.question import Query
 from discreet.query.table_plan import TablePlan, explained, rows_published
 
 __all__ = ["CompositePlan", "GroupedPlan", "PlanOfParts", "plan_question", "together"]
+
+
+PartPlan = QueryPlan | BoundsPlan | QuantilePlan | ModePlan
 
 
 class PlanOfParts(TablePlan):
@@ -81,7 +86,7 @@ class CompositePlan(PlanOfParts):
     kind: ClassVar[str] = "question"
     version: ClassVar[int] = 1
     question: Query
-    parts: tuple[QueryPlan | BoundsPlan | QuantilePlan, ...]
+    parts: tuple[PartPlan, ...]
 
     @property
     def groups(self) -> int:
@@ -143,7 +148,7 @@ def together(notes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"kind": kind, "text": text, "outputs": outputs} for (kind, text), outputs in said.items()]
 
 
-GroupedPlan = QueryPlan | BoundsPlan | QuantilePlan | CompositePlan
+GroupedPlan = PartPlan | CompositePlan
 
 
 def plan_question(question: Query, schema: Schema, allotment: Allotment, price: Price) -> GroupedPlan:
@@ -170,11 +175,17 @@ def plan_question(question: Query, schema: Schema, allotment: Allotment, price: 
     if not searches:
         return plan_sums(sums, schema, allotment, price)
     if len(searches) == 1 and not measures:
-        return plan_quantiles(checked, schema, allotment, price)
+        return _plan_search(checked, schema, allotment, price)
     each = price if price.way == "within" else price.part(Fraction(1, measures + len(searches)))
-    parts: list[QueryPlan | BoundsPlan | QuantilePlan] = []
+    parts: list[PartPlan] = []
     if measures:
         counted = price if price.way == "within" else price.part(Fraction(measures, measures + len(searches)))
         parts.append(plan_sums(sums, schema, allotment, counted))
-    parts += [plan_quantiles(search, schema, allotment, each) for search in searches.values()]
+    parts += [_plan_search(search, schema, allotment, each) for search in searches.values()]
     return CompositePlan(checked, tuple(parts))
+
+
+def _plan_search(question: Query, schema: Schema, allotment: Allotment, price: Price) -> QuantilePlan | ModePlan:
+    """Price outputs that one search finds."""
+    plan = plan_modes if isinstance(question.ordered[0][1], Mode) else plan_quantiles
+    return plan(question, schema, allotment, price)

@@ -98,8 +98,8 @@ class Formula:
             down, up = each.rest(place)
             moves.append(("", 0.0, -down, up, each.over.name))
         for name, middle, low, high, rest in moves:
-            if None in (middle, low, high):
-                return value, None, None
+            if any(end is None or isinstance(end, str | bool) for end in (middle, low, high)):
+                return value, None, None  # of days, labels and truths there is no way from one end to the other
             bys = self._way(low - middle, high - middle)
             way = [numbers(name, by, rest) for by in bys]
             reached = [value_of(self.expression, values) for values in way]

@@ -13,7 +13,17 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from discreet.errors import InputError
 
-__all__ = ["Argument", "Function", "OutputKind", "functions", "kind_of", "kinds", "listed_functions", "register"]
+__all__ = [
+    "Argument",
+    "Function",
+    "OutputKind",
+    "Sampled",
+    "functions",
+    "kind_of",
+    "kinds",
+    "listed_functions",
+    "register",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +107,21 @@ class OutputKind(Protocol):
         """What the limit of so many rows for each `who` does to it: a kind of note, and its text."""
 
 
+class Sampled:
+    """What outputs of one column have that count rows of each person which are drawn at random."""
+
+    __slots__ = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns and expressions it is of."""
+        return (self.column,)  # type: ignore[attr-defined]  # which all of them have
+
+    def limited(self, who: str, rows: str) -> tuple[str, str]:
+        """What the limit of so many rows for each `who` does to it: a kind of note, and its text."""
+        return "sampled", f"In a group each {who} counts with at most {rows}, picked at random."
+
+
 _REGISTERED: dict[str, type[OutputKind]] = {}
 _Kind = TypeVar("_Kind", bound=type)
 
@@ -128,7 +153,7 @@ def listed_functions() -> dict[str, Function]:
 
 def kinds() -> list[type[OutputKind]]:
     """All classes of outputs, in the order of their first functions."""
-    for room in ("aggregate", "quantile"):  # where they are: each registers itself
+    for room in ("aggregate", "modes", "quantile"):  # where they are: each registers itself
         importlib.import_module(f"discreet.query.{room}")
     found = dict.fromkeys(_REGISTERED.values())
     return sorted(found, key=lambda kind: min(function.place for function in kind.functions))

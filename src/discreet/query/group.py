@@ -20,7 +20,7 @@ from discreet.data.read import as_declared, as_label, as_text, bounded, whole, w
 from discreet.data.schema import Schema
 from discreet.query.key import Key
 
-__all__ = ["group_codes", "group_number"]
+__all__ = ["group_codes", "group_number", "numbered_groups"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -36,9 +36,16 @@ def group_number(
 
     With `only`, groups are those of the combinations of labels that have these numbers, and their places its numbers.
     """
+    table, codes = group_codes(keys, schema, table)
+    return table, numbered_groups(keys, codes, schema, only)
+
+
+def numbered_groups(
+    keys: Sequence[Key], codes: Sequence[Expression], schema: Schema, only: Sequence[int] | None = None
+) -> Expression:
+    """The number of each row's group, from the places of its values among the labels of each key."""
     import ibis
 
-    table, codes = group_codes(keys, schema, table)
     number = None
     for key, code in zip(keys, codes, strict=True):
         number = code if number is None else number * len(key.labels(schema)) + code
@@ -46,7 +53,7 @@ def group_number(
         number = number.cases(
             *((other, ibis.literal(place, "int64")) for place, other in enumerate(only)), else_=ibis.null("int64")
         )
-    return table, ibis.literal(0, "int32") if number is None else number.cast("int32")
+    return ibis.literal(0, "int32") if number is None else number.cast("int32")
 
 
 def group_codes(

@@ -17,9 +17,10 @@ from discreet.query.compatibility import columns_read
 from discreet.query.function import kinds
 from discreet.query.grid import Days, Decades, Even, Seconds, grid_for, shown
 from discreet.query.key import Key
+from discreet.query.modes import Mode
 from discreet.query.person_table import person_notes
 from discreet.query.predicate import Predicate, beyond, columns_of
-from discreet.query.quantile import At, Ordered, sortable
+from discreet.query.quantile import At, Ordered, Quantile, sortable
 from discreet.query.question import Query
 
 __all__ = [
@@ -58,6 +59,7 @@ def declared_notes(question: Query, schema: Schema) -> list[Note]:
         *expression_notes(_uses(question, outputs), schema),
         *_bounds(question.outputs, schema),
         *_grids(question.ordered, schema),
+        *_modes(question.ordered, schema),
         *_complete(question.outputs, schema),
         *_left_out(question.listed, [name for name, _ in outputs], schema),
     ]
@@ -269,6 +271,8 @@ def _grids(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]
     """Values outside the grid of a quantile, between its points, and between two values."""
     texts: dict[tuple[str, str], list[str]] = {}
     for name, output in outputs:
+        if not isinstance(output, Quantile):
+            continue
         grid = grid_for(sortable(schema, output.column), output.grid)
         ends, steps = f"{shown(grid, grid.start(0))}..{shown(grid, grid.end(grid.bins - 1))}", ""
         bin_ = "one of the values"
@@ -296,6 +300,25 @@ def _grids(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]
         text = f"A quantile is {bin_}, the first that enough rows do not exceed: SQL interpolates between two values."
         texts.setdefault(("grid", text), []).append(name)
     return [Note(kind, text, tuple(names)) for (kind, text), names in texts.items()]
+
+
+def _modes(outputs: Iterable[tuple[str, Ordered]], schema: Schema) -> list[Note]:
+    """Values that are never the most frequent one, and how its interval is read."""
+    notes = []
+    for name, output in outputs:
+        if not isinstance(output, Mode):
+            continue
+        if output.column in schema.columns:
+            column = schema.columns[output.column]
+            ends = (column.lower, column.upper) if isinstance(column, Date) else None
+            outside = outside_values(Key(output.column, edges=ends), column, missing=False)
+            notes.append(Note("outside", f"Rows whose {outside} are not counted.", (name,)))
+        text = (
+            "The interval reaches, in the order of declaration, from the first to the last value that may be the most "
+            "frequent; the value itself is the most frequent as noise allows, the first of equal ones."
+        )
+        notes.append(Note("mode", text, (name,)))
+    return notes
 
 
 def _complete(outputs: Iterable[tuple[str, Aggregate]], schema: Schema) -> list[Note]:

@@ -17,8 +17,10 @@ from discreet.data.column import Date, Integer, Numeric, Real, Timestamp
 from discreet.data.schema import Schema
 from discreet.data.text import read_constant
 from discreet.errors import InputError, Phrase
-from discreet.query.function import Argument, Function, register
+from discreet.query.function import Argument, Function, Sampled, register
 from discreet.query.grid import DECADES, grid_for
+from discreet.query.key import published
+from discreet.query.modes import Mode
 from discreet.query.sql_hint import only, refuse
 
 __all__ = [
@@ -26,6 +28,8 @@ __all__ = [
     "At",
     "Between",
     "Ordered",
+    "Quantile",
+    "example_of",
     "maximum",
     "median",
     "minimum",
@@ -56,22 +60,13 @@ def _rank(q: Number) -> Fraction:
     return share
 
 
-class _ByOrder:
+class _ByOrder(Sampled):
     """What all outputs have that are found by the order of values."""
 
     __slots__ = ()
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns and expressions it is of."""
-        return (self.column,)  # type: ignore[attr-defined]  # which both kinds have
-
-    def limited(self, who: str, rows: str) -> tuple[str, str]:
-        """What the limit of so many rows for each `who` does to it: a kind of note, and its text."""
-        return "sampled", f"In a group each {who} counts with at most {rows}, picked at random."
-
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Ordered:
+    def from_dict(cls, entry: Mapping[str, Any]) -> Quantile:
         """From its JSON values."""
         return ordered_from(entry)
 
@@ -151,12 +146,16 @@ class Between(_ByOrder):
         return "spread"
 
 
-Ordered = At | Between
-Search = tuple[str, int | str, str, bool | str]
+Quantile = At | Between
+Ordered = Quantile | Mode
+"""What is found by a search among the values of a group."""
+Search = tuple[Any, ...]
 
 
 def search_of(output: Ordered) -> Search:
     """What outputs must share to be found by one search."""
+    if isinstance(output, Mode):
+        return ("mode", output.column)
     return output.column, output.grid, output.method, output.interval
 
 
@@ -169,8 +168,18 @@ def sortable(schema: Schema, name: str) -> Numeric | Date | Timestamp:
     return column
 
 
+def example_of(output: Ordered, schema: Schema) -> Any:
+    """A value as it might be published, of the type that it has."""
+    if isinstance(output, Mode):
+        return published(output.values(schema).labels(schema)[0])
+    return "2024-12-31" if isinstance(sortable(schema, output.column), Date | Timestamp) else 1.5
+
+
 def check_ordered(output: Ordered, schema: Schema) -> None:
     """Refuse what is not allowed, before anything is spent."""
+    if isinstance(output, Mode):
+        output.values(schema)
+        return
     grid_for(sortable(schema, output.column), output.grid)
     if output.method not in METHODS:
         raise InputError("method", output.method, among=METHODS)
@@ -255,6 +264,8 @@ def quantile_name(q: Fraction) -> str:
 
 def ordered_to(output: Ordered) -> dict[str, Any]:
     """As plain JSON values."""
+    if isinstance(output, Mode):
+        return output.to_dict()
     entry: dict[str, Any] = {"of": "quantile" if isinstance(output, At) else "spread", "column": output.column}
     if isinstance(output, At):
         entry |= {"q": str(output.q), "take": output.take}
@@ -263,7 +274,7 @@ def ordered_to(output: Ordered) -> dict[str, Any]:
     return {**entry, "grid": output.grid, "method": output.method, "interval": output.interval}
 
 
-def ordered_from(entry: Any) -> Ordered:
+def ordered_from(entry: Any) -> Quantile:
     """From its JSON values; `q`, `low` and `high` may be numbers."""
     forms = "{'of': 'quantile', 'column': ..., 'q': ...} or {'of': 'spread', 'column': ..., 'low': ..., 'high': ...}"
     of = entry.get("of") if isinstance(entry, Mapping) else None

@@ -27,7 +27,7 @@ from discreet.query.contribution import GROUP, fresh_salt
 from discreet.query.grid import Grid, grid_for, shown
 from discreet.query.notes import declared_notes
 from discreet.query.price import Price
-from discreet.query.quantile import GUARANTEED, At, Between, Ordered, search_of, sortable
+from discreet.query.quantile import GUARANTEED, At, Between, Quantile, search_of, sortable
 from discreet.query.question import Query
 from discreet.query.table_plan import QuestionPlan, explained, rows_published
 from discreet.query.tally import BIN, ROWS, compile_tally
@@ -64,12 +64,12 @@ class QuantilePlan(QuestionPlan):
     @property
     def column(self) -> str:
         """Whose quantiles they are."""
-        return self.question.ordered[0][1].column
+        return _quantiles(self.question)[0][1].column
 
     @property
     def grid(self) -> Grid:
         """The bins that values are sorted into."""
-        return grid_for(sortable(self.schema, self.column), self.question.ordered[0][1].grid)
+        return grid_for(sortable(self.schema, self.column), _quantiles(self.question)[0][1].grid)
 
     @property
     def ranks(self) -> tuple[Fraction, ...]:
@@ -115,7 +115,7 @@ class QuantilePlan(QuestionPlan):
                 of="rank",
                 ranks=tuple(output.ranks),
             )
-            for name, output in self.question.ordered
+            for name, output in _quantiles(self.question)
         ]
 
     def measure(self, data: Connection, bits: Bits) -> dict[str, Any]:
@@ -149,14 +149,14 @@ class QuantilePlan(QuestionPlan):
         """The table of results from the bins found: where, at least, at most; for each rank; in each group."""
         columns = self.question.key_columns(self.schema)
         at, lower, upper = _rising(places)
-        for name, output in self.question.ordered:
+        for name, output in _quantiles(self.question):
             values = [self._value(output, at[:, g], lower[:, g], upper[:, g]) for g in range(self.groups)]
             for end, column in zip(("", "_lower", "_upper"), zip(*values, strict=True), strict=True):
                 columns[name + end] = list(column)
         return {
             "columns": columns,
             "keys": [key.title for key in self.question.keys],
-            "outputs": [name for name, _ in self.question.ordered],
+            "outputs": [name for name, _ in _quantiles(self.question)],
             "confidence": self.confidence,
             "notes": [note.to_dict() for note in declared_notes(self.question, self.schema)],
         }
@@ -173,7 +173,7 @@ class QuantilePlan(QuestionPlan):
                 assert_never(self.search)
         return np.array([[each.at for each in found], [each.lower for each in found], [each.upper for each in found]])
 
-    def _value(self, output: Ordered, at: Places, lower: Places, upper: Places) -> tuple[Any, Any, Any]:
+    def _value(self, output: Quantile, at: Places, lower: Places, upper: Places) -> tuple[Any, Any, Any]:
         """One output of one group, and the values it lies between."""
         grid = self.grid
         first, *rest = [self.ranks.index(q) for q in output.ranks]
@@ -196,9 +196,10 @@ def plan_quantiles(question: Query, schema: Schema, allotment: Allotment, price:
     """Price quantiles of one column, by the search that errs less in ranks. Raises before anything is spent."""
     schema = question.limited(schema)
     checked = question.checked(schema)
-    first = checked.ordered[0][1]
-    if checked.outputs or any(search_of(output) != search_of(first) for _, output in checked.ordered):
-        raise InputError("outputs", [name for name, _ in checked.ordered], "quantiles of one column over one grid")
+    searches = {search_of(output) for _, output in checked.ordered}
+    if checked.outputs or len(searches) != 1 or not _quantiles(checked):
+        raise InputError("outputs", list(checked.names), "quantiles of one column over one grid")
+    first = _quantiles(checked)[0][1]
     if checked.discovered:
         hint = "List the groups: key(column, values)."
         raise InputError("group_by", checked.discovered[0].column, "public, where quantiles are asked for", hint)
@@ -222,7 +223,7 @@ def plan_quantiles(question: Query, schema: Schema, allotment: Allotment, price:
 
 def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, price: Price) -> list[Search]:
     """Every search that the price buys."""
-    method, ranks = question.ordered[0][1].method, _ranks(question)
+    method, ranks = _quantiles(question)[0][1].method, _ranks(question)
     if method in ("flip", "exponential") and price.noise != "auto":
         raise InputError("noise", price.noise, "auto: a choice adds no noise")
     # Permute-and-flip errs less for an epsilon, the exponential mechanism costs less where rho is counted.
@@ -235,7 +236,7 @@ def _offers(question: Query, schema: Schema, bins: int, allotment: Allotment, pr
     currency, amount = price.spent(allotment)
     groups, ends = _touched(schema.unit, question.groups(schema))
     rows = schema.unit.most_rows
-    level = _level(question, price.confidence) if question.ordered[0][1].interval else None
+    level = _level(question, price.confidence) if _quantiles(question)[0][1].interval else None
     found: list[Search] = []
     try:
         if method in ("auto", "tree"):
@@ -302,7 +303,7 @@ def _weight(search: Search, question: Query, price: Price) -> float:
     The sum, so that an interval hardly narrower does not buy a value that errs twice as much.
     """
     typical = _typical(search, _ranks(question))
-    return typical + _half_width(search, question, price) if question.ordered[0][1].interval else typical
+    return typical + _half_width(search, question, price) if _quantiles(question)[0][1].interval else typical
 
 
 def _half_width(search: Search, question: Query, price: Price) -> float:
@@ -335,18 +336,22 @@ def _typical(search: Search, ranks: Sequence[Fraction]) -> float:
             assert_never(search)
 
 
+def _quantiles(question: Query) -> list[tuple[str, Quantile]]:
+    return [(name, output) for name, output in question.ordered if isinstance(output, Quantile)]
+
+
 def _ranks(question: Query) -> tuple[Fraction, ...]:
-    return tuple(sorted({q for _, output in question.ordered for q in output.ranks}))
+    return tuple(sorted({q for _, output in _quantiles(question) for q in output.ranks}))
 
 
 def _level(question: Query, confidence: float) -> Fraction:
     """The confidence of each quantile: where two make one output, each may fail half as often."""
     miss = 1 - Fraction(repr(confidence))
-    return 1 - (miss / 2 if any(isinstance(output, Between) for _, output in question.ordered) else miss)
+    return 1 - (miss / 2 if any(isinstance(output, Between) for _, output in _quantiles(question)) else miss)
 
 
 def _guaranteed(question: Query) -> bool:
-    return question.ordered[0][1].interval == GUARANTEED
+    return _quantiles(question)[0][1].interval == GUARANTEED
 
 
 def _rising(places: Places) -> tuple[Places, Places, Places]:

@@ -21,6 +21,7 @@ from discreet.query.combination import (
 from discreet.query.function import listed_functions
 from discreet.query.key import MOST_GROUPS, Key, bins, key, published
 from discreet.query.limits import PersonLimits
+from discreet.query.modes import Mode
 from discreet.query.parse import parse_condition
 from discreet.query.person_table import Each, PersonTable, checked_keys
 from discreet.query.predicate import And, Predicate, checked, condition_of, predicate_from, predicate_to
@@ -62,7 +63,7 @@ def _canonical(output: _Output, schema: Schema) -> _Output:
     if column is None or (isinstance(column, str) and column in schema.columns):
         return output
     named: Any = output
-    return replace(named, column=schema.canonical(column, "quantile"))  # type: ignore[no-any-return]
+    return replace(named, column=schema.canonical(column, "mode" if isinstance(output, Mode) else "quantile"))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,10 @@ def plan_any(
     """Read a question against its schema and price it. Only discovered keys take a delta, and they need one."""
     if isinstance(asked, Query) and asked.discovered:
         if asked.ordered:
-            hint = "List the groups, key(column, values), or ask for the quantiles in a question of their own."
-            raise InputError("group_by", asked.discovered[0].column, "public where quantiles are asked for", hint)
+            hint = "List the groups, key(column, values), or ask for them in a question of their own."
+            raise InputError(
+                "group_by", asked.discovered[0].column, "public where quantiles or modes are asked for", hint
+            )
         return plan_discovery(asked, schema, allotment, price, delta)
     if delta is not None:
         hint = "Leave it out, or group by discover(column)."

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.column import Date, Timestamp
 from discreet.data.expression.domain import value_of
 from discreet.data.schema import Schema
 from discreet.errors import InputError, Phrase
 from discreet.query.key import published
 from discreet.query.presentation import Presentation
-from discreet.query.quantile import Ordered
+from discreet.query.quantile import Ordered, example_of
 from discreet.query.question import Query
 from discreet.query.sql_hint import refuse
 from discreet.query.union import Union, UnionPart
@@ -28,8 +27,7 @@ def check_types(reading: Reading) -> None:
     row: dict[str, Any] = {**{over.name: 3.0 for over in reading.overs}, **reading.constants}
     row |= dict.fromkeys(reading.groupings, 0) | dict.fromkeys(reading.totals.outputs, 1.5)
     for name, output in reading.outputs.items():
-        days = isinstance(output, Ordered) and isinstance(reading.schema.column(output.column, "sql"), Date | Timestamp)
-        row[name] = "2024-12-31" if days else 1.5
+        row[name] = example_of(output, reading.schema) if isinstance(output, Ordered) else 1.5
     row |= {each.column: published(reading.first(each)[0]) for each in reading.keys}
     none = {**row, **dict.fromkeys(reading.references.values()), **dict.fromkeys(reading.groupings, 1)}
     for formula in reading.formulas:
@@ -60,7 +58,11 @@ def try_presentation(query: Query | Union, presentation: Presentation, schema: S
             row.setdefault(key.title, labels[0])
         row |= dict(part.constants)
     names = query.names
-    row |= {name + end: 1.5 for name in names for end in ("", "_lower", "_upper")}
+    shown = dict.fromkeys(names, 1.5)
+    for part in parts:
+        about = part.query.limited(schema)
+        shown |= {name: example_of(output, about) for name, output in part.query.ordered}
+    row |= {name + end: value for name, value in shown.items() for end in ("", "_lower", "_upper")}
     try:
         presentation.try_on([row, row], names)
     except _PROBLEMS:

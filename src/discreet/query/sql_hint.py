@@ -76,9 +76,6 @@ def instead(node: Any) -> str:
     match node:
         case exp.Star():
             return "Rows are not shown to anybody. Group them: SELECT sex, COUNT(*) FROM people GROUP BY sex."
-        case _ if type(node).__name__ == "Mode":
-            ways = "table().top(column, 1), or discreet ask --top COLUMN --k 1"
-            return f"The most common values have a question of their own: {ways}."
         case exp.Window():
             return "There are no windows over rows: use GROUP BY."
         case exp.Binary() | exp.Func() if any(part.find(exp.AggFunc) for part in node.iter_expressions()):

@@ -16,10 +16,11 @@ from discreet.data.schema import Schema
 from discreet.query.compile import chosen
 from discreet.query.contribution import GROUP, PERSON, first_groups, order_of
 from discreet.query.grid import Grid
-from discreet.query.group import group_number
+from discreet.query.group import group_codes, group_number, numbered_groups
+from discreet.query.key import Key
 from discreet.query.question import Query
 
-__all__ = ["BIN", "ROWS", "compile_tally"]
+__all__ = ["BIN", "ROWS", "compile_tally", "compile_values"]
 
 Expression = Any  # ibis expressions carry no useful static types here
 
@@ -35,14 +36,28 @@ _NUMBERED = 2**15 - 1  # rows of one person, group and bin beyond this one share
 def compile_tally(
     query: Query, schema: Schema, column: str, grid: Grid, table: Expression, salt: Sequence[int]
 ) -> Expression:
-    """The expression whose rows are (group, bin, rows), for non-empty bins only.
+    """The expression whose rows are (group, bin, rows), for non-empty bins only."""
+    table, number = group_number(query.keys, schema, chosen(query, schema, table), query.numbers(schema))
+    return _tallied(query, schema, table, number, grid.place(table[schema.slot(column)]), salt)
+
+
+def compile_values(query: Query, schema: Schema, values: Key, table: Expression, salt: Sequence[int]) -> Expression:
+    """The expression whose rows are (group, bin, rows), where bins are the places of a value among those listed."""
+    table, codes = group_codes((*query.keys, values), schema, chosen(query, schema, table))
+    number = numbered_groups(query.keys, codes[:-1], schema, query.numbers(schema))
+    return _tallied(query, schema, table, number, codes[-1].cast("int32"), salt)
+
+
+def _tallied(
+    query: Query, schema: Schema, table: Expression, number: Expression, place: Expression, salt: Sequence[int]
+) -> Expression:
+    """How many rows of each group are at each place.
 
     Guarantee: the rows of one person that are counted lie in at most `unit.groups` groups, at most `unit.rows` in
     each, and which they are depends on that person's rows and the salt alone. Proof: docs/proofs/query-quantiles.md.
     """
     unit = schema.unit
-    table, number = group_number(query.keys, schema, chosen(query, schema, table), query.numbers(schema))
-    columns = {GROUP: number, BIN: grid.place(table[schema.slot(column)])}
+    columns = {GROUP: number, BIN: place}
     if unit.column is not None:
         columns[PERSON] = identity(table[unit.column])
     rows = table.select(**columns)
